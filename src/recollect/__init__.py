@@ -1,0 +1,125 @@
+"""
+Recollect: the memory of LLM applications.
+
+It keeps what was said, forms what is worth knowing, brings back what bears on the next
+turn, and forgets what it must. `open` returns a `Recollect`; `open_sync` the same without
+``await``.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from recollect.app import Recollect, open  # noqa: A004 (users write recollect.open)
+    from recollect.errors import (
+        ConflictError,
+        EmbedderError,
+        LeaseLostError,
+        LimitError,
+        MissingExtraError,
+        ModelError,
+        NotFoundError,
+        RecollectError,
+        StoreError,
+        StoreUnavailableError,
+        UsageError,
+        VersionConflictError,
+    )
+    from recollect.recall.result import Recall, Recalled
+    from recollect.recaller import Where
+    from recollect.records import (
+        DeleteMemory,
+        EndMemory,
+        Evidence,
+        Memory,
+        Message,
+        NewMessage,
+        Page,
+        PutMemory,
+        Revision,
+        Thread,
+    )
+    from recollect.stores.plans.erase import (
+        EraseMemory,
+        EraseMessages,
+        EraseReceipt,
+        EraseScope,
+        EraseSource,
+        EraseThread,
+    )
+    from recollect.sync import SyncRecollect, open_sync
+
+__version__ = "0.1.0"
+
+_ERRORS: Final = (
+    "ConflictError EmbedderError LeaseLostError LimitError MissingExtraError ModelError"
+    " NotFoundError RecollectError StoreError StoreUnavailableError UsageError VersionConflictError"
+)
+_RECORDS: Final = (
+    "DeleteMemory EndMemory Evidence Memory Message NewMessage Page PutMemory Revision Thread"
+)
+_ERASING: Final = "EraseMemory EraseMessages EraseReceipt EraseScope EraseSource EraseThread"
+_HOMES: Final = {
+    "recollect.app": "Recollect open",
+    "recollect.errors": _ERRORS,
+    "recollect.recall.result": "Recall Recalled",
+    "recollect.recaller": "Where",
+    "recollect.records": _RECORDS,
+    "recollect.stores.plans.erase": _ERASING,
+    "recollect.sync": "SyncRecollect open_sync",
+}
+_HOME_OF: Final = {name: home for home, names in _HOMES.items() for name in names.split()}
+
+__all__ = [
+    "ConflictError",
+    "DeleteMemory",
+    "EmbedderError",
+    "EndMemory",
+    "EraseMemory",
+    "EraseMessages",
+    "EraseReceipt",
+    "EraseScope",
+    "EraseSource",
+    "EraseThread",
+    "Evidence",
+    "LeaseLostError",
+    "LimitError",
+    "Memory",
+    "Message",
+    "MissingExtraError",
+    "ModelError",
+    "NewMessage",
+    "NotFoundError",
+    "Page",
+    "PutMemory",
+    "Recall",
+    "Recalled",
+    "Recollect",
+    "RecollectError",
+    "Revision",
+    "StoreError",
+    "StoreUnavailableError",
+    "SyncRecollect",
+    "Thread",
+    "UsageError",
+    "VersionConflictError",
+    "Where",
+    "open",
+    "open_sync",
+]
+
+
+def __getattr__(name: str) -> object:
+    """Load a public name when it is first used: importing the package loads nothing else."""
+    if name not in _HOME_OF:
+        msg = f"module 'recollect' has no attribute {name!r}"
+        raise AttributeError(msg)
+    found: object = getattr(import_module(_HOME_OF[name]), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

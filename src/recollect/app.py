@@ -1,0 +1,412 @@
+"""`Recollect`: the object users hold; it keeps, recalls and forgets over one store."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack
+from datetime import datetime
+from typing import Final, Self, cast
+
+import anyio
+from anyio import to_thread
+
+from recollect.embedders import EmbedderChoice, open_embedder
+from recollect.embedding import Embedding
+from recollect.errors import StoreClosedError, StoreUnavailableError, UsageError
+from recollect.index import Indexes
+from recollect.ports import Clock, Ids, TokenCounter
+from recollect.recall.budget import estimated_tokens
+from recollect.recall.result import Recall
+from recollect.recaller import Ask, Recaller, Where
+from recollect.records import (
+    EvidenceMap,
+    JsonObject,
+    Memory,
+    Message,
+    NewMessage,
+    Page,
+    PutMemory,
+    Revision,
+    Scope,
+    Thread,
+    Write,
+)
+from recollect.stores.base import Store
+from recollect.stores.open import open_store
+from recollect.stores.plans.archive import scope_of
+from recollect.stores.plans.erase import EraseReceipt, EraseTarget
+from recollect.stores.plans.formation import Debounce
+from recollect.stores.scopes import ScopePattern
+from recollect.stores.validate import check_scope
+
+MERGE_EVERY_S: Final = 1.0
+RESTORE_RECORDS: Final = 500
+
+
+def open(  # noqa: A001 (users write recollect.open)
+    url: str = "memory:",
+    *,
+    embedder: EmbedderChoice = "auto",
+    count_tokens: TokenCounter = estimated_tokens,
+    clock: Clock | None = None,
+    ids: Ids | None = None,
+) -> Recollect:
+    """
+    Return a memory over the store at *url*, to be entered with ``async with``.
+
+    Args:
+        url: ``memory:``, or a SQLite file as a path or ``sqlite:///`` URL.
+        embedder: ``"minilm"``, ``"none"``, ``"auto"`` (MiniLM where it is installed), an
+            `Embedder`, a LangChain ``Embeddings`` object, or a callable.
+        count_tokens: How many tokens a text costs; an estimate by default.
+        clock: Where the present moment comes from.
+        ids: Where identity comes from.
+
+    Raises:
+        UsageError: The URL or embedder is not one.
+    """
+    return Recollect(
+        store=open_store(url, clock=clock, ids=ids),
+        embedder=embedder,
+        count_tokens=count_tokens,
+    )
+
+
+class Recollect:
+    """
+    The memory of an application: threads of messages, and memories, by scope.
+
+    Enter it with ``async with``: that starts the background work (vectors, merging of
+    indexes), and ends it and closes the store at the end. Methods may be called from many
+    tasks of one event loop. A scope names exactly itself; *below* includes those under it.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        embedder: EmbedderChoice = "auto",
+        count_tokens: TokenCounter = estimated_tokens,
+    ) -> None:
+        self.store = store
+        self._embedder_choice = embedder
+        self._count_tokens = count_tokens
+        self._indexes = Indexes()
+        self._embedding: Embedding | None = None
+        self._recaller: Recaller | None = None
+        self._exit = AsyncExitStack()
+
+    async def __aenter__(self) -> Self:
+        async with AsyncExitStack() as exit_:
+            await exit_.enter_async_context(self.store)
+            embedder = await to_thread.run_sync(open_embedder, self._embedder_choice)
+            self._embedding = Embedding(self.store, embedder) if embedder else None
+            group = await exit_.enter_async_context(anyio.create_task_group())
+            if self._embedding:
+                group.start_soon(self._embedding.run)
+            group.start_soon(self._keep_merged)
+            exit_.callback(group.cancel_scope.cancel)
+            self._recaller = Recaller(
+                self.store, self._indexes, self._embedding, self._count_tokens
+            )
+            self._exit = exit_.pop_all()
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        self._recaller = None
+        await self._exit.aclose()
+
+    @property
+    def embedder(self) -> str | None:
+        """Name the embedder in use, ``None`` if recall works by words alone."""
+        return self._embedding.identity if self._embedding else None
+
+    # Keep
+
+    async def append(
+        self,
+        scope: Scope,
+        thread: str,
+        messages: Sequence[NewMessage],
+        *,
+        idempotency_key: str | None = None,
+        debounce: Debounce | None = None,
+    ) -> tuple[Message, ...]:
+        """
+        Append messages to a thread; when this returns they are on disk, and found by their words.
+
+        See `Store.append`.
+        """
+        kept = await self.store.append(
+            scope, thread, messages, idempotency_key=idempotency_key, debounce=debounce
+        )
+        self._wake()
+        return kept
+
+    async def threads(
+        self, scope: Scope, *, cursor: str | None = None, limit: int = 100
+    ) -> Page[Thread]:
+        """Return the threads of a scope, by id; see `Store.threads`."""
+        return await self.store.threads(scope, cursor=cursor, limit=limit)
+
+    async def thread(self, scope: Scope, thread: str) -> Thread | None:
+        """Return a thread, ``None`` if it does not exist."""
+        return await self.store.thread(scope, thread)
+
+    async def messages(
+        self, scope: Scope, thread: str, *, after: int = 0, limit: int = 100
+    ) -> Page[Message]:
+        """Return messages of a thread by position, after the position *after*."""
+        return await self.store.messages(scope, thread, after=after, limit=limit)
+
+    async def last_messages(
+        self, scope: Scope, thread: str, *, limit: int, before: int | None = None
+    ) -> tuple[Message, ...]:
+        """Return the newest messages of a thread (before a position), oldest first."""
+        return await self.store.last_messages(scope, thread, limit=limit, before=before)
+
+    async def remove(self, scope: Scope, thread: str, messages: Sequence[str]) -> int:
+        """Remove messages of a thread by id; see `Store.remove`."""
+        return await self.store.remove(scope, thread, messages)
+
+    async def keep(self, scope: Scope, thread: str, first: int, last: int | None = None) -> int:
+        """Remove all messages of a thread outside the positions *first* to *last*."""
+        return await self.store.keep(scope, thread, first, last)
+
+    async def replace(self, scope: Scope, thread: str, message: NewMessage) -> Message:
+        """Put *message* in the place of the one with its id; see `Store.replace`."""
+        replaced = await self.store.replace(scope, thread, message)
+        self._wake()
+        return replaced
+
+    # Memories
+
+    async def put(
+        self,
+        scope: Scope,
+        type_: str,
+        key: str,
+        value: JsonObject,
+        *,
+        expected: int | None = None,
+        valid_from: datetime | None = None,
+        valid_until: datetime | None = None,
+        expires_at: datetime | None = None,
+        evidence: EvidenceMap | None = None,
+    ) -> Memory:
+        """Create a memory, or write its next version; see `PutMemory` for the fields."""
+        write = PutMemory(
+            type=type_,
+            key=key,
+            value=value,
+            expected=expected,
+            valid_from=valid_from,
+            valid_until=valid_until,
+            expires_at=expires_at,
+            evidence=evidence or {},
+        )
+        (memory,) = await self.apply(scope, [write])
+        if memory is None:
+            msg = f"{type_}/{key} was put and is not there"
+            raise StoreClosedError(msg)
+        return memory
+
+    async def apply(
+        self, scope: Scope, writes: Sequence[Write], *, idempotency_key: str | None = None
+    ) -> tuple[Memory | None, ...]:
+        """Apply all of *writes* in order, or none of them; see `Store.apply`."""
+        applied = await self.store.apply(scope, writes, idempotency_key=idempotency_key)
+        self._wake()
+        return applied
+
+    async def get(self, scope: Scope, type_: str, key: str) -> Memory | None:
+        """Return the memory at an address, ``None`` if there is none or it has expired."""
+        return await self.store.get(scope, type_, key)
+
+    async def memories(
+        self,
+        scope: Scope,
+        *,
+        type_: str | None = None,
+        filter_: JsonObject | None = None,
+        valid_at: datetime | None = None,
+        cursor: str | None = None,
+        limit: int = 100,
+    ) -> Page[Memory]:
+        """Return memories of a scope by (type, key); see `Store.memories`."""
+        return await self.store.memories(
+            scope, type_=type_, filter_=filter_, valid_at=valid_at, cursor=cursor, limit=limit
+        )
+
+    async def history(self, scope: Scope, type_: str, key: str) -> tuple[Revision, ...]:
+        """Return all versions of a memory, oldest first, the present one last."""
+        return await self.store.history(scope, type_, key)
+
+    async def scopes(
+        self,
+        *,
+        prefix: ScopePattern = (),
+        suffix: ScopePattern = (),
+        depth_max: int | None = None,
+        cursor: str | None = None,
+        limit: int = 100,
+    ) -> Page[Scope]:
+        """Return scopes that hold something; see `Store.scopes`."""
+        return await self.store.scopes(
+            prefix=prefix, suffix=suffix, depth_max=depth_max, cursor=cursor, limit=limit
+        )
+
+    # Recall
+
+    async def recall(
+        self,
+        scope: Scope | Sequence[Scope],
+        query: str,
+        *,
+        limit: int = 10,
+        budget_tokens: int | None = None,
+        below: bool = False,
+        where: Where | None = None,
+        asked_at: datetime | None = None,
+    ) -> Recall:
+        """
+        Return the messages and memories that bear on *query*, best first, with their reasons.
+
+        No model is called. Everything acknowledged before is searched; ties are broken by
+        time, newest first.
+
+        Args:
+            scope: One scope, or several, which are then scored as one collection.
+            query: What the next turn is about, in its own words.
+            limit: At most so many entries, up to ``MATCHES_MAX``.
+            budget_tokens: Whole entries are packed, best first, while they fit; the best is
+                returned even if it alone exceeds the budget.
+            below: Search the scopes below as well.
+            where: Which entries may be found.
+            asked_at: When the question is asked, for "last week"; now if ``None``.
+
+        Raises:
+            UsageError: The query is empty, or an argument is outside its range.
+        """
+        if self._recaller is None:
+            msg = "this memory is not open: use it inside 'async with recollect.open(...)'"
+            raise StoreClosedError(msg)
+        ask = Ask(
+            query=query,
+            limit=limit,
+            budget_tokens=budget_tokens,
+            where=where or Where(),
+            asked_at=asked_at,
+        )
+        return await self._recaller.recall(await self._scopes_of(scope, below=below), ask)
+
+    async def settled(self, scope: Scope, *, below: bool = False) -> None:
+        """
+        Wait until everything in *scope* is found by its meaning as well; at once without embedder.
+
+        Raises:
+            EmbedderError: The embedder failed.
+        """
+        if self._embedding:
+            for each in await self._scopes_of(scope, below=below):
+                await self._embedding.settle(each)
+
+    # Forget
+
+    async def erase(self, scope: Scope, target: EraseTarget) -> EraseReceipt:
+        """
+        Erase *target*, and what rests on it alone, from values, history, index and files.
+
+        The receipt's *clean_at* is set if the bytes are gone as well; where another process
+        still reads them, `clean` does that later.
+        """
+        receipt = await self.store.erase(scope, target)
+        self._indexes.forget(check_scope(scope))
+        cleaned = {each.id: each for each in await self._try_clean()}
+        return cleaned.get(receipt.id, receipt)
+
+    async def clean(self) -> list[EraseReceipt]:
+        """Remove the bytes of everything erased so far from the files; see `Store.clean`."""
+        return await self.store.clean()
+
+    async def receipts(self, *, unclean: bool = False) -> list[EraseReceipt]:
+        """Return erase receipts by time; with *unclean* those whose bytes are not gone yet."""
+        return await self.store.receipts(unclean=unclean)
+
+    # Export and import
+
+    async def export(self, scope: Scope, *, below: bool = False) -> AsyncIterator[JsonObject]:
+        """Yield everything that a scope holds as records; each scope is of one moment."""
+        for each in await self._scopes_of(scope, below=below):
+            for record in await self.store.archive(each):
+                yield record
+
+    async def restore(self, records: Sequence[JsonObject]) -> int:
+        """
+        Put exported records back, in batches of one scope each; say how many were new.
+
+        Repeating it changes nothing.
+
+        Raises:
+            ConflictError: A record differs from what stands in its place; the batches
+                before it are stored.
+        """
+        new = 0
+        for scope, batch in _batches(records):
+            new += await self.store.restore(scope, batch)
+        self._wake()
+        return new
+
+    def _wake(self) -> None:
+        if self._embedding:
+            self._embedding.wake()
+
+    async def _scopes_of(self, scope: Scope | Sequence[Scope], *, below: bool) -> tuple[Scope, ...]:
+        """Return the scopes meant, each once, in order."""
+        given = _listed(scope)
+        if not below:
+            return tuple(dict.fromkeys(given))
+        found: dict[Scope, None] = {}
+        for each in given:
+            cursor: str | None = None
+            while True:
+                page = await self.store.scopes(prefix=each, cursor=cursor, limit=1_000)
+                found.update(dict.fromkeys(page.rows))
+                cursor = page.cursor
+                if cursor is None:
+                    break
+        return tuple(found) or given
+
+    async def _try_clean(self) -> list[EraseReceipt]:
+        try:
+            return await self.store.clean()
+        except StoreUnavailableError:
+            return []
+
+    async def _keep_merged(self) -> None:
+        """Merge indexes of many parts, off the search path."""
+        while True:
+            await anyio.sleep(MERGE_EVERY_S)
+            for index in self._indexes.unmerged():
+                await to_thread.run_sync(self._indexes.merge, index)
+
+
+def _listed(scope: Scope | Sequence[Scope]) -> tuple[Scope, ...]:
+    """Return one scope or several as several."""
+    if isinstance(scope, list | tuple) and scope and not isinstance(scope[0], str | int):
+        return tuple(check_scope(each) for each in scope if not isinstance(each, str))
+    return (check_scope(cast("Scope", scope)),)
+
+
+def _batches(records: Sequence[JsonObject]) -> list[tuple[Scope, list[JsonObject]]]:
+    """Return *records* in order, in batches of one scope and limited length."""
+    batches: list[tuple[Scope, list[JsonObject]]] = []
+    for record in records:
+        if not isinstance(record, Mapping):
+            msg = f"a record is a JSON object, not {record!r}"
+            raise UsageError(msg)
+        scope = scope_of(record)
+        if not batches or batches[-1][0] != scope or len(batches[-1][1]) >= RESTORE_RECORDS:
+            batches.append((scope, []))
+        batches[-1][1].append(record)
+    return batches

@@ -1,0 +1,89 @@
+"""Recollect itself as a measured system: opened, filled and asked as an application would."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import AsyncExitStack
+from typing import Final
+
+from recollect.app import Recollect
+from recollect.bench.conversations import Conversation, Message, Question
+from recollect.ports import Embedder
+from recollect.records import Message as Kept
+from recollect.records import NewMessage, Role, Scope
+from recollect.stores.inprocess import InProcessStore
+
+_SCOPE: Final[Scope] = ("bench",)
+_THREAD: Final = "conversation"
+_BATCH: Final = 1_000
+RANKED_MAX: Final = 200
+"""How many entries are asked for: more than any figure looks at, few enough to be timed fairly."""
+
+
+class RecollectSystem:
+    """A store in process memory that holds one conversation in one scope."""
+
+    def __init__(self, embedder: Embedder | None) -> None:
+        self._embedder = embedder
+        self._exit = AsyncExitStack()
+        self._memory: Recollect | None = None
+
+    @property
+    def name(self) -> str:
+        """Name the system."""
+        return "recollect"
+
+    async def load(self, conversation: Conversation) -> None:
+        """Keep *conversation*, and wait until it is embedded and indexed."""
+        await self.close()
+        memory = Recollect(InProcessStore(), embedder=self._embedder or "none")
+        await self._exit.enter_async_context(memory)
+        self._memory = memory
+        for batch in _batches([new_message(each) for each in conversation.messages]):
+            await memory.append(_SCOPE, _THREAD, batch)
+        await memory.settled(_SCOPE)
+        await memory.recall(_SCOPE, "warm", limit=1)
+
+    async def rank(self, question: Question) -> Sequence[str]:
+        """Return the ids of the messages recalled, best first."""
+        if self._memory is None:
+            return []
+        recall = await self._memory.recall(
+            _SCOPE, question.text, limit=RANKED_MAX, asked_at=question.asked
+        )
+        return [each.content.id for each in recall.entries if isinstance(each.content, Kept)]
+
+    async def close(self) -> None:
+        """Forget the conversation."""
+        self._memory = None
+        await self._exit.aclose()
+        self._exit = AsyncExitStack()
+
+
+_ROLES: Final[dict[str, Role]] = {
+    "user": "user",
+    "assistant": "assistant",
+    "system": "system",
+    "tool": "tool",
+    "device": "tool",
+}
+
+
+def new_message(message: Message) -> NewMessage:
+    """Return a benchmark's message as an application would append it."""
+    is_named = message.role not in ("user", "assistant", "system", "tool")
+    caption = message.image_caption
+    return NewMessage(
+        role=_ROLES.get(message.role, "user"),
+        text=message.text,
+        id=message.message_id,
+        name=message.speaker if is_named else None,
+        time=message.time,
+        session=message.session_id,
+        content=[{"type": "image", "caption": caption}] if caption else None,
+    )
+
+
+def _batches(messages: Sequence[NewMessage]) -> Iterator[Sequence[NewMessage]]:
+    for start in range(0, len(messages), _BATCH):
+        yield messages[start : start + _BATCH]

@@ -1,0 +1,99 @@
+"""Other people's embedders in the shape of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from hashlib import blake2b
+
+import numpy as np
+
+from recollect.errors import EmbedderError
+from recollect.ports import Vector
+
+Embed = Callable[[Sequence[str]], Sequence[Sequence[float]]]
+
+
+class CallableEmbedder:
+    """
+    A callable from texts to vectors.
+
+    Its identity is the callable's ``identity`` attribute if it has one, else its module and
+    name, with the number of dimensions that it is found to give. Name the model there: two
+    callables of one identity are taken to give comparable vectors.
+    """
+
+    def __init__(self, embed: Embed, *, identity: str | None = None) -> None:
+        self._embed = embed
+        self._name = identity or _identity_of(embed)
+        self._dimensions: int | None = None
+
+    @property
+    def identity(self) -> str:
+        """Name the callable and its dimensions."""
+        return f"{self._name}/{self.dimensions}"
+
+    @property
+    def dimensions(self) -> int:
+        """Say how long each vector is; the first time, by embedding one word."""
+        if self._dimensions is None:
+            (vector,) = self._vectors(["word"])
+            self._dimensions = len(vector)
+        return self._dimensions
+
+    def embed(self, texts: Sequence[str]) -> list[Vector | None]:
+        """Return one unit-length vector per text; ``None`` for a text without words."""
+        worded = [text for text in texts if text.strip()]
+        vectors = iter(self._vectors(worded) if worded else ())
+        return [_unit(next(vectors), self.identity) if text.strip() else None for text in texts]
+
+    def _vectors(self, texts: Sequence[str]) -> list[Vector]:
+        try:
+            found = [np.asarray(vector, np.float32) for vector in self._embed(texts)]
+        except Exception as error:  # a stranger's code may raise anything
+            msg = f"the embedder {self._name} failed: {error}"
+            raise EmbedderError(msg) from error
+        expected = {self._dimensions} if self._dimensions else {len(each) for each in found}
+        if len(found) != len(texts) or {each.shape for each in found} - {(n,) for n in expected}:
+            shapes = sorted({each.shape for each in found})
+            msg = f"the embedder {self._name} gave {len(found)} vectors, {shapes}, of {len(texts)}"
+            raise EmbedderError(msg)
+        return found
+
+
+def _unit(vector: Vector, identity: str) -> Vector:
+    """Return *vector* with length 1."""
+    length = float(np.linalg.norm(vector))
+    if not np.isfinite(length) or length == 0:
+        msg = f"the embedder {identity} gave a vector of length {length}: it cannot be compared"
+        raise EmbedderError(msg)
+    return np.asarray(vector / length, np.float32)
+
+
+def _identity_of(embed: object) -> str:
+    named = getattr(embed, "identity", None)
+    if isinstance(named, str) and named:
+        return named
+    kind = embed if hasattr(embed, "__qualname__") else type(embed)
+    return f"{kind.__module__}.{kind.__qualname__}"
+
+
+class LangChainEmbedder(CallableEmbedder):
+    """
+    A LangChain ``Embeddings`` object; documents and queries alike go through it as documents.
+
+    Its identity is its class and the settings that choose its model.
+    """
+
+    def __init__(self, embeddings: object, *, identity: str | None = None) -> None:
+        kind = type(embeddings)
+        settings = [str(getattr(embeddings, name, "")) for name in ("model", "model_name", "size")]
+        digest = blake2b("/".join(settings).encode(), digest_size=4).hexdigest()
+        super().__init__(
+            _documents_of(embeddings),
+            identity=identity or f"{kind.__module__}.{kind.__qualname__}/{digest}",
+        )
+
+
+def _documents_of(embeddings: object) -> Embed:
+    embed_documents = embeddings.embed_documents  # type: ignore[attr-defined]
+    return lambda texts: embed_documents(list(texts))

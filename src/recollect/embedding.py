@@ -1,0 +1,111 @@
+"""Vectors after the acknowledgement: a background task that embeds what has no vector yet."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from threading import Lock
+from typing import Final
+
+import anyio
+from anyio import to_thread
+
+from recollect.errors import EmbedderError, StoreError
+from recollect.ports import Embedder, Vector
+from recollect.recall.vectors import encode_vector
+from recollect.records import Scope
+from recollect.stores.base import Store
+from recollect.stores.plans.feed import Embedded, Unembedded
+
+SWEEP_S: Final = 5.0
+"""How often the store is asked for what other processes wrote without a vector."""
+RETRY_S: Final = 5.0
+QUERIES_MAX: Final = 1_024
+
+
+class Embedding:
+    """
+    Embeds the entries of a store, in batches, as they come.
+
+    Any number of processes may do so on one store: a vector is kept only if its text is
+    still the entry's text, and equal work done twice changes nothing.
+    """
+
+    def __init__(self, store: Store, embedder: Embedder) -> None:
+        self._store = store
+        self._embedder = embedder
+        self._woken = anyio.Event()
+        self._queries: OrderedDict[str, Vector | None] = OrderedDict()
+        self._turn = Lock()
+        self.last_error: EmbedderError | StoreError | None = None
+
+    @property
+    def identity(self) -> str:
+        """Name the embedder."""
+        return self._embedder.identity
+
+    def wake(self) -> None:
+        """Say that something was written."""
+        self._woken.set()
+
+    async def run(self) -> None:
+        """Embed whatever comes, until cancelled; a failure waits and is tried again."""
+        while True:
+            self._woken = anyio.Event()
+            try:
+                worked = await self.work_once()
+                self.last_error = None
+            except (EmbedderError, StoreError) as error:
+                self.last_error = error
+                await anyio.sleep(RETRY_S)
+                continue
+            if not worked:
+                with anyio.move_on_after(SWEEP_S):
+                    await self._woken.wait()
+
+    async def work_once(self) -> bool:
+        """Embed one batch of each scope that waits; say whether there was any."""
+        scopes = await self._store.unembedded_scopes(self.identity)
+        for scope_id in scopes:
+            batch = await self._store.unembedded(scope_id, self.identity)
+            if batch:
+                await self._embed(batch)
+        return bool(scopes)
+
+    async def settle(self, scope: Scope) -> None:
+        """
+        Embed all that *scope* holds now.
+
+        Raises:
+            EmbedderError: The embedder failed.
+        """
+        scope_id = await self._store.scope_id(scope)
+        while scope_id is not None:
+            batch = await self._store.unembedded(scope_id, self.identity)
+            if batch is None:
+                return
+            await self._embed(batch)
+
+    async def _embed(self, batch: Unembedded) -> None:
+        texts = [text for _, _, text in batch.entries]
+        vectors = await to_thread.run_sync(self._embedder.embed, texts) if texts else []
+        if len(vectors) != len(texts):
+            msg = f"{self.identity} gave {len(vectors)} vectors for {len(texts)} texts"
+            raise EmbedderError(msg)
+        done: list[Embedded] = [
+            (uid, text_hash, encode_vector(vector))
+            for (uid, text_hash, _), vector in zip(batch.entries, vectors, strict=True)
+        ]
+        await self._store.keep_vectors(batch, self.identity, done)
+
+    def query_vector(self, text: str) -> Vector | None:
+        """Return the vector of a query, ``None`` if it is not understood; blocking."""
+        with self._turn:
+            if text in self._queries:
+                self._queries.move_to_end(text)
+                return self._queries[text]
+        (vector,) = self._embedder.embed([text])
+        with self._turn:
+            self._queries[text] = vector
+            if len(self._queries) > QUERIES_MAX:
+                self._queries.popitem(last=False)
+        return vector

@@ -1,0 +1,116 @@
+"""
+What goes with what: which parts of a memory vanish when messages are erased; pure.
+
+A field goes when every message that it rests on is erased; so does the whole document
+when its own evidence (the empty pointer) is. What never named evidence stays. Evidence
+for a field holds for everything inside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+
+from recollect.records import Json, JsonObject
+
+Sources = Mapping[str, tuple[tuple[str, str, str | None], ...]]
+"""Evidence by JSON pointer: (thread, message, quote)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remainder:
+    """What is left of a version: its value, and the evidence of what is left."""
+
+    value: JsonObject
+    evidence: Sources
+
+
+def remainder_of(
+    value: JsonObject, evidence: Sources, erased: AbstractSet[tuple[str, str]]
+) -> Remainder | None:
+    """
+    Return what remains of a version after the *erased* messages, ``None`` if nothing does.
+
+    >>> both = {"/city": (("t", "m1", "Oslo"),), "/pet": (("t", "m2", None),)}
+    >>> remainder_of({"city": "Oslo", "pet": "cat"}, both, {("t", "m1")})
+    Remainder(value={'pet': 'cat'}, evidence={'/pet': (('t', 'm2', None),)})
+    """
+    left = {
+        pointer: tuple(each for each in found if (each[0], each[1]) not in erased)
+        for pointer, found in evidence.items()
+    }
+    unfounded = {pointer for pointer, found in left.items() if not found and evidence[pointer]}
+    if "" in unfounded:
+        return None
+    remaining: Json = value
+    kept = {pointer: found for pointer, found in left.items() if pointer not in unfounded}
+    for pointer in sorted(unfounded, key=_from_behind, reverse=True):
+        path = split_pointer(pointer)
+        remaining = _without(remaining, path)
+        kept = dict(_shifted(kept, path, in_list=_is_list_item(value, path)))
+    if not isinstance(remaining, Mapping) or not remaining:
+        return None
+    return Remainder(remaining, kept)
+
+
+def split_pointer(pointer: str) -> tuple[str, ...]:
+    """
+    Return the steps of a JSON pointer (RFC 6901).
+
+    >>> split_pointer("/pets/0/na~1me")
+    ('pets', '0', 'na/me')
+    """
+    if not pointer:
+        return ()
+    return tuple(step.replace("~1", "/").replace("~0", "~") for step in pointer[1:].split("/"))
+
+
+def _from_behind(pointer: str) -> tuple[tuple[int, str], ...]:
+    """Order pointers so that later list items, and inner fields, come after earlier ones."""
+    return tuple((int(s) if s.isdigit() else -1, s) for s in split_pointer(pointer))
+
+
+def _without(value: Json, path: tuple[str, ...]) -> Json:
+    """Return *value* without what is at *path*; unchanged if nothing is there."""
+    if not path:
+        return None
+    head, rest = path[0], path[1:]
+    if isinstance(value, Mapping):
+        if head not in value:
+            return value
+        if not rest:
+            return {name: each for name, each in value.items() if name != head}
+        return {n: _without(each, rest) if n == head else each for n, each in value.items()}
+    if isinstance(value, list | tuple) and head.isdigit() and int(head) < len(value):
+        at = int(head)
+        middle = [] if not rest else [_without(value[at], rest)]
+        return [*value[:at], *middle, *value[at + 1 :]]
+    return value
+
+
+def _is_list_item(value: Json, path: tuple[str, ...]) -> bool:
+    for step in path[:-1]:
+        if isinstance(value, Mapping):
+            value = value.get(step)
+        elif isinstance(value, list | tuple) and step.isdigit() and int(step) < len(value):
+            value = value[int(step)]
+        else:
+            return False
+    return isinstance(value, list | tuple)
+
+
+def _shifted(
+    evidence: Sources, removed: tuple[str, ...], *, in_list: bool
+) -> Iterable[tuple[str, tuple[tuple[str, str, str | None], ...]]]:
+    """Yield *evidence* without what lay inside *removed*; later items of its list move up."""
+    depth = len(removed)
+    for pointer, found in evidence.items():
+        path = split_pointer(pointer)
+        if path[:depth] == removed:
+            continue
+        if in_list and path[: depth - 1] == removed[:-1] and len(path) >= depth:
+            at = int(path[depth - 1]) if path[depth - 1].isdigit() else -1
+            if at > int(removed[-1]):
+                path = (*path[: depth - 1], str(at - 1), *path[depth:])
+        yield "".join("/" + s.replace("~", "~0").replace("/", "~1") for s in path), found

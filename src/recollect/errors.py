@@ -1,0 +1,182 @@
+"""
+Every error this package raises on purpose.
+
+    RecollectError
+    ├── UsageError              the caller broke a documented rule
+    │   └── LimitError          an input is larger than the named limit
+    ├── NotFoundError           what was named does not exist
+    ├── ConflictError           the same id or key was used before for other content
+    ├── VersionConflictError    somebody else wrote first; read again, then retry
+    ├── LeaseLostError          the claim ended; its work must not be stored
+    ├── MissingExtraError       an optional package is not installed
+    ├── EmbedderError           the embedder cannot be used, or failed
+    ├── ModelError              the model's answer cannot be used
+    └── StoreError              the backend failed; its own error is __cause__
+        ├── StoreUnavailableError   it is busy or away; retry
+        ├── StoreFullError          there is no room; nothing was written
+        ├── StoreReadOnlyError      it may not be written
+        ├── StoreCorruptError       it is damaged, or not ours
+        ├── StoreVersionError       it, or its engine, is of a version we refuse
+        └── StoreClosedError        it was closed
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, Final
+
+
+class RecollectError(Exception):
+    """Base of all our errors: catch this to catch everything we raise."""
+
+    code: ClassVar[str] = "error"  # stable: HTTP, MCP and the command line report it
+
+
+class UsageError(RecollectError, ValueError):
+    """An argument is outside what the documentation allows."""
+
+    code = "usage"
+
+
+class LimitError(UsageError):
+    """An input is larger than a stated limit; nothing of it was stored."""
+
+    code = "limit"
+
+    def __init__(self, what: str, actual: int, limit: int, limit_name: str) -> None:
+        super().__init__(what, actual, limit, limit_name)
+        self.what = what
+        self.actual = actual
+        self.limit = limit
+        self.limit_name = limit_name
+
+    def __str__(self) -> str:
+        return f"{self.what}: {self.actual}; the limit {self.limit_name} is {self.limit}"
+
+
+class NotFoundError(RecollectError, LookupError):
+    """What was named does not exist in this scope."""
+
+    code = "not_found"
+
+    def __str__(self) -> str:
+        return str(self.args[0]) if self.args else "not found"
+
+
+class ConflictError(RecollectError):
+    """The id or idempotency key was used before, for other content."""
+
+    code = "conflict"
+
+
+class VersionConflictError(RecollectError):
+    """The memory is no longer at the version that the caller read."""
+
+    code = "version_conflict"
+
+    def __init__(self, address: str, expected: int, actual: int) -> None:
+        super().__init__(address, expected, actual)
+        self.address = address
+        self.expected = expected
+        self.actual = actual
+
+    def __str__(self) -> str:
+        return (
+            f"{self.address} is at version {self.actual}, not {self.expected}: "
+            "read it again, then retry"
+        )
+
+
+class LeaseLostError(RecollectError):
+    """The lease ended, passed to another worker, or its scope was erased: nothing was written."""
+
+    code = "lease_lost"
+
+
+class MissingExtraError(RecollectError, ImportError):
+    """An optional package is not installed."""
+
+    code = "missing_extra"
+
+    def __init__(self, extra: str, package: str) -> None:
+        super().__init__(extra, package)
+        self.extra = extra
+        self.package = package
+
+    def __str__(self) -> str:
+        return f'{self.package} is not installed: pip install "recollect[{self.extra}]"'
+
+
+class EmbedderError(RecollectError):
+    """The embedder cannot be used, or failed."""
+
+    code = "embedder"
+
+
+class ModelError(RecollectError):
+    """The model failed, or answered with something that cannot be used."""
+
+    code = "model"
+
+
+class StoreError(RecollectError):
+    """The backend failed for a reason that is not the caller's."""
+
+    code = "store"
+
+
+class StoreUnavailableError(StoreError):
+    """The backend is busy or away; nothing is known to be lost, retry with the same key."""
+
+    code = "unavailable"
+
+
+class StoreFullError(StoreError):
+    """There is no room left; nothing was written."""
+
+    code = "full"
+
+
+class StoreReadOnlyError(StoreError):
+    """The file, folder or server may not be written."""
+
+    code = "read_only"
+
+
+class StoreCorruptError(StoreError):
+    """The file is damaged, or is not one of ours."""
+
+    code = "corrupt"
+
+
+class StoreVersionError(StoreError):
+    """The store, or the engine under it, is of a version that we refuse."""
+
+    code = "version"
+
+
+class StoreClosedError(StoreError):
+    """The store was closed, or belongs to another process since a fork."""
+
+    code = "closed"
+
+
+EXIT_STATUS: Final[dict[str, int]] = {
+    "error": 1,
+    "usage": 2,
+    "limit": 2,
+    "not_found": 3,
+    "conflict": 4,
+    "version_conflict": 4,
+    "lease_lost": 4,
+    "missing_extra": 5,
+    "embedder": 5,
+    "model": 6,
+    "store": 7,
+    "unavailable": 8,
+    "full": 9,
+    "read_only": 10,
+    "corrupt": 11,
+    "version": 12,
+    "closed": 7,
+}
+"""The exit status of the command line for each `RecollectError.code`."""

@@ -1,0 +1,25 @@
+"""Importers: conversations as other programs keep them, row by row, into a memory."""
+
+from __future__ import annotations
+
+from recollect.importers.entries import Archived, Incoming, Refused, Row
+from recollect.importers.reading import read_rows
+from recollect.importers.run import BATCH_ROWS, Imported, ImportProgress, import_file
+from recollect.importers.sources import LINE_BYTES_MAX, Source, open_source
+from recollect.importers.times import read_zone
+
+__all__ = (
+    "BATCH_ROWS",
+    "LINE_BYTES_MAX",
+    "Archived",
+    "ImportProgress",
+    "Imported",
+    "Incoming",
+    "Refused",
+    "Row",
+    "Source",
+    "import_file",
+    "open_source",
+    "read_rows",
+    "read_zone",
+)

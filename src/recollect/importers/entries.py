@@ -1,0 +1,119 @@
+"""What an importer yields: messages to keep, records to restore, and rows that were refused."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
+from hashlib import blake2b
+from typing import Final, TypeAlias
+
+from recollect.errors import UsageError
+from recollect.importers.times import read_time
+from recollect.records import Json, JsonObject, NewMessage
+
+_ID_BYTES: Final = 16
+_SHOWN_CHARACTERS: Final = 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Incoming:
+    """A message to keep in *thread*; *place* says where in the file it stands."""
+
+    place: str
+    thread: str
+    message: NewMessage
+    is_zone_assumed: bool = False
+    """Whether its time named no zone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Archived:
+    """A record of an export of ours, to be put back as it was."""
+
+    place: str
+    record: JsonObject
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused:
+    """A row that was not taken, and why; *is_cut* says that the file breaks off there."""
+
+    place: str
+    reason: str
+    is_cut: bool = False
+
+
+Row: TypeAlias = Incoming | Archived | Refused
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """
+    What reading a file needs to know of it.
+
+    *name* is part of the ids made for rows without one, so that a file can be read again;
+    *thread* names the conversation of a file that holds one without a name. Times without
+    a zone are taken to be in *zone*.
+    """
+
+    name: str
+    thread: str
+    zone: tzinfo
+
+
+def read_moment(value: object, reading: Reading) -> tuple[datetime | None, bool]:
+    """Return the time of a row, if it has one, and whether its zone had to be assumed."""
+    if value is None or value == "":
+        return None, False
+    if not isinstance(value, str):
+        msg = f"its time is {shown(value)}, not text in ISO 8601 such as '2024-05-06T12:00:00Z'"
+        raise UsageError(msg)
+    return read_time(value, reading.zone)
+
+
+def made_id(reading: Reading, *place_and_content: object) -> str:
+    """Return the id of a message without one: the same for the same file, place and content."""
+    content = json.dumps([reading.name, *place_and_content], sort_keys=True)
+    return blake2b(content.encode(), digest_size=_ID_BYTES).hexdigest()
+
+
+def text_in(row: JsonObject, name: str) -> str:
+    """Return a text that a row must have."""
+    value = row.get(name)
+    if not isinstance(value, str) or not value:
+        msg = f"its {name!r} is {shown(value)}, not text"
+        raise UsageError(msg)
+    return value
+
+
+def optional_text_in(row: JsonObject, name: str) -> str | None:
+    """Return a text that a row may lack; an empty one counts as absent."""
+    return text_in(row, name) if row.get(name) not in (None, "") else None
+
+
+def rest_of(row: JsonObject, known: frozenset[str]) -> dict[str, Json]:
+    """Return the fields that no other place is known for: they become a message's metadata."""
+    given = row.get("metadata")
+    named = dict(given) if isinstance(given, Mapping) else {}
+    others = {name: value for name, value in row.items() if name not in known}
+    return {**{name: value for name, value in others.items() if value is not None}, **named}
+
+
+def pictured(text: str, caption: str | None) -> Sequence[Json] | None:
+    """Return the content blocks of a message that shows a picture; ``None`` without one."""
+    if caption is None:
+        return None
+    words: list[Json] = [{"type": "text", "text": text}] if text else []
+    return [*words, {"type": "image", "caption": caption}]
+
+
+def shown(value: object) -> str:
+    """Return *value* as an error shows it: short, and nothing in it acts on a terminal."""
+    if value is None:
+        return "missing"
+    written = ascii(value) if isinstance(value, str) and not value.isprintable() else repr(value)
+    if len(written) > _SHOWN_CHARACTERS:
+        return f"{written[:_SHOWN_CHARACTERS]}…"
+    return written

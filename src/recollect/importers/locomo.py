@@ -1,0 +1,107 @@
+"""LoCoMo's own JSON: two people's sessions, each with a date in words and numbered turns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Final
+
+from recollect.errors import UsageError
+from recollect.importers.entries import (
+    Incoming,
+    Reading,
+    Refused,
+    Row,
+    made_id,
+    optional_text_in,
+    shown,
+    text_in,
+)
+from recollect.importers.times import in_zone
+from recollect.records import Json, JsonObject, NewMessage
+
+_SESSION: Final = re.compile(r"session_(\d+)")
+_DATE: Final = re.compile(
+    r"(?P<hour>\d{1,2}):(?P<minute>\d{2}) (?P<half>am|pm) on (?P<day>\d{1,2}) (?P<month>[a-z]+),?"
+    r" (?P<year>\d{4})"
+)
+_MONTHS: Final = (
+    "january february march april may june july august september october november december"
+).split()
+_HALF_DAY_HOURS: Final = 12
+
+
+def is_sample(value: JsonObject) -> bool:
+    """Say whether *value* is one sample: a conversation whose sessions are numbered."""
+    talk = value.get("conversation")
+    return isinstance(talk, Mapping) and any(map(_SESSION.fullmatch, talk))
+
+
+def read_sample(sample: JsonObject, place: str, reading: Reading) -> Iterator[Row]:
+    """Yield the turns of a sample, in the order of its sessions; bad ones as refused."""
+    talk = sample.get("conversation")
+    if not isinstance(talk, Mapping):
+        return
+    thread = sample.get("sample_id")
+    thread = thread if isinstance(thread, str) and thread else reading.thread
+    found = [match for name in talk if (match := _SESSION.fullmatch(name))]
+    for match in sorted(found, key=lambda match: int(match[1])):
+        session, turns = match[0], talk[match[0]]
+        said = talk.get(f"{session}_date_time")
+        for number, turn in enumerate(turns if isinstance(turns, Sequence) else (), start=1):
+            where = f"{place}, {session}, turn {number}"
+            try:
+                time, is_assumed = read_date(said, reading)
+                message = _message(turn, session, time, where, reading)
+            except UsageError as error:
+                yield Refused(place=where, reason=str(error))
+                continue
+            yield Incoming(place=where, thread=thread, message=message, is_zone_assumed=is_assumed)
+
+
+def _message(turn: Json, session: str, time: datetime, place: str, reading: Reading) -> NewMessage:
+    if not isinstance(turn, Mapping):
+        msg = f"a turn is {shown(turn)}, not a JSON object"
+        raise UsageError(msg)
+    text = optional_text_in(turn, "text") or ""
+    return NewMessage(
+        role="user",
+        text=text,
+        id=optional_text_in(turn, "dia_id") or made_id(reading, place, turn),
+        name=text_in(turn, "speaker"),
+        time=time,
+        session=session,
+        content=_content(turn, text),
+    )
+
+
+def _content(turn: JsonObject, text: str) -> list[Json] | None:
+    caption, addresses = optional_text_in(turn, "blip_caption"), turn.get("img_url")
+    if caption is None and not addresses:
+        return None
+    named = {"caption": caption, "url": addresses, "query": turn.get("query")}
+    picture = {"type": "image", **{name: each for name, each in named.items() if each}}
+    return [*([{"type": "text", "text": text}] if text else []), picture]
+
+
+def read_date(value: object, reading: Reading) -> tuple[datetime, bool]:
+    """
+    Return the time that a session's date in words names.
+
+    Raises:
+        UsageError: It is missing, or written otherwise.
+    """
+    match = _DATE.fullmatch(value.strip().lower()) if isinstance(value, str) else None
+    if match is None or match["month"] not in _MONTHS:
+        msg = f"its session's date is {shown(value)}, not one like '1:56 pm on 8 May, 2023'"
+        raise UsageError(msg)
+    hour = int(match["hour"]) % _HALF_DAY_HOURS
+    hour += _HALF_DAY_HOURS if match["half"] == "pm" else 0
+    month = _MONTHS.index(match["month"]) + 1
+    try:
+        time = datetime(int(match["year"]), month, int(match["day"]), hour, int(match["minute"]))  # noqa: DTZ001
+    except ValueError as error:
+        msg = f"its session's date {shown(value)} does not exist ({error})"
+        raise UsageError(msg) from error
+    return in_zone(time, reading.zone)

@@ -1,0 +1,212 @@
+"""Importing a file: its rows into a memory, batch by batch, bad ones set aside one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, tzinfo
+from itertools import groupby, islice
+from typing import Final, TypeAlias, TypeVar
+
+from anyio import to_thread
+
+from recollect.app import Recollect
+from recollect.errors import ConflictError, UsageError
+from recollect.importers.entries import Archived, Incoming, Refused, Row
+from recollect.importers.reading import read_rows
+from recollect.importers.sources import Source
+from recollect.records import Message, Scope
+from recollect.stores.plans.archive import scope_of
+
+BATCH_ROWS: Final = 500
+
+ImportProgress: TypeAlias = Callable[[int, float | None], None]
+"""Told after each batch how many rows were read, and how much of the file, if that is known."""
+OnRefused: TypeAlias = Callable[[Refused], None]
+
+RowT = TypeVar("RowT", Incoming, Archived)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Imported:
+    """
+    What became of a file.
+
+    Of *rows* read, *taken* were new, *present* were there already with the same content,
+    and *refused* were not taken. *zoneless* counts the messages whose time named no zone,
+    *undated* those without a time, which are dated by the store. *is_cut* says that the
+    file broke off.
+    """
+
+    name: str
+    rows: int
+    taken: int
+    present: int
+    refused: int
+    zoneless: int
+    undated: int
+    is_cut: bool
+    scopes: tuple[Scope, ...]
+    threads: int
+
+
+@dataclass(slots=True)
+class _Tally:
+    """The counts of an import as it goes on."""
+
+    on_refused: OnRefused
+    rows: int = 0
+    taken: int = 0
+    refused: int = 0
+    zoneless: int = 0
+    undated: int = 0
+    is_cut: bool = False
+    scopes: dict[Scope, None] = field(default_factory=dict)
+    threads: dict[tuple[Scope, str], int] = field(default_factory=dict)
+    """The newest position of each thread."""
+
+    def refuse(self, refused: Refused) -> None:
+        """Count and tell of a row that was not taken."""
+        # A file that breaks off between two rows has none there.
+        self.refused += 1
+        self.is_cut = self.is_cut or refused.is_cut
+        self.on_refused(refused)
+
+    def imported(self, name: str) -> Imported:
+        """Return the counts."""
+        return Imported(
+            name=name,
+            rows=self.rows,
+            taken=self.taken,
+            present=self.rows - self.taken - self.refused,
+            refused=self.refused,
+            zoneless=self.zoneless,
+            undated=self.undated,
+            is_cut=self.is_cut,
+            scopes=tuple(self.scopes),
+            threads=len(self.threads),
+        )
+
+
+def _nothing(*_: object) -> None:
+    """Take what nobody asked to be told."""
+
+
+async def import_file(
+    memory: Recollect,
+    scope: Scope,
+    source: Source,
+    *,
+    zone: tzinfo = UTC,
+    thread: str | None = None,
+    on_refused: OnRefused = _nothing,
+    progress: ImportProgress = _nothing,
+) -> Imported:
+    """
+    Keep what *source* holds in *scope*; an export of ours goes back to the scopes it names.
+
+    Rows are kept in batches of ``BATCH_ROWS``, each on disk when the next is read; a bad
+    row is refused alone. Repeating an import changes nothing: ids come from the file, or
+    from its name and the row's place and content.
+
+    Args:
+        memory: Where to.
+        scope: Whose memory it becomes.
+        source: An open file; see `open_source`.
+        zone: Where times without a zone are taken to be.
+        thread: The thread of a chat, which has no name of its own.
+        on_refused: Told of each row that was not taken.
+        progress: Told after each batch.
+
+    Raises:
+        UsageError: The file is empty, or is in no form that is known.
+        StoreError: The store failed; the batches before are kept.
+    """
+    rows = await to_thread.run_sync(lambda: read_rows(source, zone=zone, thread=thread))
+    tally = _Tally(on_refused)
+    while batch := await to_thread.run_sync(_next_batch, rows):
+        await _keep(memory, scope, batch, tally)
+        progress(tally.rows, source.fraction)
+    return tally.imported(source.name)
+
+
+def _next_batch(rows: Iterator[Row]) -> list[Row]:
+    return list(islice(rows, BATCH_ROWS))
+
+
+async def _keep(memory: Recollect, scope: Scope, batch: Sequence[Row], tally: _Tally) -> None:
+    tally.rows += len(batch)
+    for refused in _of_kind(batch, Refused):
+        tally.refuse(refused)
+    for thread, messages in _by_thread(_of_kind(batch, Incoming)).items():
+        await _append(memory, scope, thread, messages, tally)
+    # One scope at a time, so that each call is one transaction, and what it says is all it did.
+    for _, records in groupby(_of_kind(batch, Archived), lambda row: str(row.record["scope"])):
+        await _restore(memory, list(records), tally)
+
+
+KindT = TypeVar("KindT", Incoming, Archived, Refused)
+
+
+def _of_kind(batch: Iterable[Row], kind: type[KindT]) -> Iterator[KindT]:
+    return (row for row in batch if isinstance(row, kind))
+
+
+def _by_thread(rows: Iterable[Incoming]) -> dict[str, list[Incoming]]:
+    found: dict[str, list[Incoming]] = {}
+    for row in rows:
+        found.setdefault(row.thread, []).append(row)
+    return found
+
+
+async def _append(
+    memory: Recollect, scope: Scope, thread: str, rows: Sequence[Incoming], tally: _Tally
+) -> None:
+    """Append *rows* to their thread, in halves where one of them is not accepted."""
+    try:
+        last = await _last_position(memory, scope, thread, tally)
+        kept = await memory.append(scope, thread, [row.message for row in rows])
+    except (UsageError, ConflictError) as error:
+        if len(rows) == 1:
+            tally.refuse(Refused(place=rows[0].place, reason=str(error)))
+            return
+        middle = len(rows) // 2
+        for half in (rows[:middle], rows[middle:]):
+            await _append(memory, scope, thread, half, tally)
+        return
+    tally.scopes[scope] = None
+    tally.taken += new_ones(kept, last)
+    tally.threads[scope, thread] = max(last, *(message.position for message in kept))
+    tally.zoneless += sum(row.is_zone_assumed for row in rows)
+    tally.undated += sum(row.message.time is None for row in rows)
+
+
+def new_ones(kept: Iterable[Message], last: int) -> int:
+    """Return how many different messages of *kept* came after the position *last*."""
+    return len({message.position for message in kept if message.position > last})
+
+
+async def _last_position(memory: Recollect, scope: Scope, thread: str, tally: _Tally) -> int:
+    if (scope, thread) not in tally.threads:
+        found = await memory.thread(scope, thread)
+        return found.last if found else 0
+    return tally.threads[scope, thread]
+
+
+async def _restore(memory: Recollect, rows: Sequence[Archived], tally: _Tally) -> None:
+    """Put records of one scope back, in halves where one of them is not accepted."""
+    try:
+        tally.taken += await memory.restore([row.record for row in rows])
+    except (UsageError, ConflictError) as error:
+        if len(rows) == 1:
+            tally.refuse(Refused(place=rows[0].place, reason=str(error)))
+            return
+        middle = len(rows) // 2
+        for half in (rows[:middle], rows[middle:]):
+            await _restore(memory, half, tally)
+        return
+    for row in rows:
+        scope = scope_of(row.record)
+        tally.scopes[scope] = None
+        if row.record.get("kind") == "thread":
+            tally.threads[scope, str(row.record.get("id"))] = 0

@@ -1,0 +1,185 @@
+"""Files as they come: plain or compressed, from a path or from standard input, line by line."""
+
+from __future__ import annotations
+
+import gzip
+import lzma
+import sys
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Final, cast
+
+from recollect.errors import NotFoundError, UsageError
+from recollect.importers.entries import Refused
+
+LINE_BYTES_MAX: Final = 32 * 1024 * 1024
+"""A longer line, or a longer element of a JSON list, is refused."""
+
+STDIN: Final = "-"
+_GZIP: Final = b"\x1f\x8b"
+_XZ: Final = b"\xfd7zXZ\x00"
+_PEEK_BYTES: Final = 6
+DAMAGE: Final = (EOFError, OSError, zlib.error, lzma.LZMAError)
+"""What reading a damaged or truncated file raises."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a file, without its end; *number* counts from 1."""
+
+    number: int
+    content: bytes
+    is_whole: bool
+    """Whether a line break ended it."""
+
+    @property
+    def place(self) -> str:
+        """Say where it stands."""
+        return f"line {self.number}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """An open file: its bytes unpacked, and how far its own bytes have been read."""
+
+    name: str
+    stream: BinaryIO
+    packed: BinaryIO
+    size_bytes: int | None
+
+    @property
+    def stem(self) -> str:
+        """Return the name without the endings that say how it is written."""
+        plain = Path(self.plain_name)
+        return plain.stem or plain.name
+
+    @property
+    def plain_name(self) -> str:
+        """Return the name without the ending of a compression."""
+        return self.name.removesuffix(".gz").removesuffix(".xz")
+
+    @property
+    def fraction(self) -> float | None:
+        """Return how much of the file has been read; ``None`` where its size is unknown."""
+        if not self.size_bytes:
+            return None
+        return min(1.0, self.packed.tell() / self.size_bytes)
+
+
+def check_file(path: str) -> None:
+    """
+    Refuse what cannot be read as a file; ``-`` is standard input.
+
+    Raises:
+        NotFoundError: There is no such file.
+        UsageError: It is a folder.
+    """
+    if path == STDIN:
+        return
+    place = Path(path)
+    try:
+        if place.is_dir():
+            msg = f"{path!r} is a folder: name the files in it"
+            raise UsageError(msg)
+        if not place.exists():
+            msg = f"there is no file {path!r}"
+            raise NotFoundError(msg)
+    except (OSError, ValueError) as error:  # a path too long, or with a NUL
+        msg = f"{path!r} cannot be the path of a file: {error}"
+        raise UsageError(msg) from error
+
+
+@contextmanager
+def open_source(path: str) -> Iterator[Source]:
+    """
+    Open a file, unpacking ``.gz`` and ``.xz`` by what is in them; ``-`` is standard input.
+
+    Raises:
+        NotFoundError: There is no such file.
+        UsageError: It is a folder, or may not be read.
+    """
+    check_file(path)
+    if path == STDIN:
+        buffer = cast("BinaryIO", sys.stdin.buffer)
+        yield Source(name="stdin", stream=_unpacked(buffer), packed=buffer, size_bytes=None)
+        return
+    try:
+        packed = Path(path).open("rb")  # noqa: SIM115 (an error of the caller's block is not ours)
+    except OSError as error:
+        msg = f"{path!r} cannot be read: {error.strerror}"
+        raise UsageError(msg) from error
+    with packed:
+        size = Path(path).stat().st_size
+        yield Source(name=Path(path).name, stream=_unpacked(packed), packed=packed, size_bytes=size)
+
+
+def _unpacked(packed: BinaryIO) -> BinaryIO:
+    # Both kinds of standard input and file are buffered, and so can be looked at.
+    first = packed.peek(_PEEK_BYTES)[:_PEEK_BYTES]  # type: ignore[attr-defined]
+    if first.startswith(_GZIP):
+        return cast("BinaryIO", gzip.open(packed, "rb"))
+    if first.startswith(_XZ):
+        return cast("BinaryIO", lzma.open(packed, "rb"))
+    return packed
+
+
+def read_first(stream: BinaryIO) -> bytes | Refused:
+    """Return the first line with its end, or so much of it as a line may have."""
+    return _next_line(stream, 1)
+
+
+def read_lines(stream: BinaryIO, first: bytes | Refused) -> Iterator[Line | Refused]:
+    """
+    Yield the lines that are not blank; too long ones, and a damaged end, as refused.
+
+    *first* is what `read_first` returned. Nothing follows a `Refused` with *is_cut*.
+    """
+    number, content = 1, first
+    while content:
+        if isinstance(content, Refused):
+            yield content
+            return
+        if len(content) > LINE_BYTES_MAX:
+            reason = f"it has more than {LINE_BYTES_MAX} bytes, the limit LINE_BYTES_MAX: split it"
+            yield Refused(place=f"line {number}", reason=reason)
+            while isinstance(content, bytes) and content and not content.endswith(b"\n"):
+                content = _next_line(stream, number)
+        elif content.strip():
+            yield Line(number, content.rstrip(b"\r\n"), content.endswith(b"\n"))
+        if not isinstance(content, Refused):
+            number += 1
+            content = _next_line(stream, number)
+
+
+def _next_line(stream: BinaryIO, number: int) -> bytes | Refused:
+    try:
+        return stream.readline(LINE_BYTES_MAX + 1)
+    except DAMAGE as error:
+        return Refused(place=f"line {number}", reason=explain_damage(error), is_cut=True)
+
+
+def explain_damage(error: Exception) -> str:
+    """Say what is wrong with a file that cannot be read further."""
+    if isinstance(error, EOFError):
+        return "the compressed file ends here: it was cut off; get a whole copy and import it again"
+    return f"the file cannot be read further ({error}): get a whole copy and import it again"
+
+
+def decoded(line: Line) -> str:
+    """
+    Return the text of *line*.
+
+    Raises:
+        UsageError: It is not UTF-8.
+    """
+    try:
+        return line.content.removeprefix(b"\xef\xbb\xbf").decode()
+    except UnicodeDecodeError as error:
+        msg = (
+            f"it is not UTF-8 (byte 0x{line.content[error.start]:02x} at {error.start + 1}): "
+            "convert the file to UTF-8"
+        )
+        raise UsageError(msg) from error

@@ -1,0 +1,105 @@
+"""The scope indexes of this process: kept while in use, refreshed by searches, dropped."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from threading import Lock
+from typing import Final
+
+from recollect.recall.collection import Collection, Eligibility
+from recollect.recall.index import ScopeIndex, merged, needs_merging
+from recollect.records import Scope
+
+INDEX_BYTES_MAX: Final = 512 * 1024 * 1024
+"""Together the indexes of a process stay below this; the longest unused are dropped first."""
+COLLECTIONS_MAX: Final = 64
+
+
+class Indexes:
+    """
+    The latest index of each scope in use, safe to share between threads.
+
+    An index is a value; a search works on the one that it took, and offers back the one
+    that it brought up to date.
+    """
+
+    def __init__(self, bytes_max: int = INDEX_BYTES_MAX) -> None:
+        self._bytes_max = bytes_max
+        self._turn = Lock()
+        self._indexes: OrderedDict[Scope, ScopeIndex] = OrderedDict()
+        self._collections: OrderedDict[tuple[Scope, ...], Collection] = OrderedDict()
+        self._bytes = 0
+
+    @property
+    def size_bytes(self) -> int:
+        """Return what the kept indexes take."""
+        return self._bytes
+
+    def take(self, scope: Scope) -> ScopeIndex:
+        """Return the latest index of *scope*, an empty one if none is kept."""
+        with self._turn:
+            if scope in self._indexes:
+                self._indexes.move_to_end(scope)
+            return self._indexes.get(scope) or ScopeIndex(scope=scope)
+
+    def offer(self, index: ScopeIndex) -> None:
+        """Keep *index* if it is the first of its scope, or later than the one kept."""
+        with self._turn:
+            kept = self._indexes.get(index.scope)
+            if kept is not None and kept.epoch == index.epoch and kept.seq >= index.seq:
+                return
+            self._put(index)
+            while self._bytes > self._bytes_max and len(self._indexes) > 1:
+                self._drop(next(iter(self._indexes)))
+
+    def collection(
+        self, indexes: Sequence[ScopeIndex], wanted: Sequence[Eligibility]
+    ) -> Collection:
+        """Return what *wanted* leaves of *indexes*: the same object while nothing changed."""
+        if not all(each.is_open for each in wanted) or not all(map(_is_timeless, indexes)):
+            return Collection(indexes, wanted)
+        scopes = tuple(index.scope for index in indexes)
+        with self._turn:
+            kept = self._collections.get(scopes)
+        if kept and all(a is b for a, b in zip(kept.indexes, indexes, strict=True)):
+            return kept
+        made = Collection(indexes, wanted)
+        with self._turn:
+            self._collections[scopes] = made
+            self._collections.move_to_end(scopes)
+            if len(self._collections) > COLLECTIONS_MAX:
+                self._collections.popitem(last=False)
+        return made
+
+    def forget(self, scope: Scope) -> None:
+        """Drop the indexes of *scope* and of all scopes below it."""
+        with self._turn:
+            for each in [each for each in self._indexes if each[: len(scope)] == scope]:
+                self._drop(each)
+
+    def unmerged(self) -> list[ScopeIndex]:
+        """Return the indexes that `merge` would make faster or smaller."""
+        with self._turn:
+            return [index for index in self._indexes.values() if needs_merging(index)]
+
+    def merge(self, index: ScopeIndex) -> None:
+        """Put a merged index in the place of *index*, if that is still the latest; slow."""
+        compact = merged(index)
+        with self._turn:
+            if self._indexes.get(index.scope) is index:
+                self._put(compact)
+
+    def _put(self, index: ScopeIndex) -> None:
+        kept = self._indexes.pop(index.scope, None)
+        self._bytes += index.size_bytes - (kept.size_bytes if kept else 0)
+        self._indexes[index.scope] = index
+
+    def _drop(self, scope: Scope) -> None:
+        self._bytes -= self._indexes.pop(scope).size_bytes
+        for scopes in [each for each in self._collections if scope in each]:
+            del self._collections[scopes]
+
+
+def _is_timeless(index: ScopeIndex) -> bool:
+    return all(part.segment.is_timeless for part in index.parts)

@@ -1,0 +1,1 @@
+"""Finding memories: text to terms, terms and vectors to scores, scores to a packed answer; pure."""

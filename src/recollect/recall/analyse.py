@@ -1,0 +1,168 @@
+"""
+Text to terms, for entries and queries alike: one analyser for every language.
+
+Words of scripts that put spaces between them are lower-cased, freed of accents and (in
+Latin script) of English stop words and endings. Scripts without spaces give every
+character and every pair of neighbours, since no dictionary is needed to match those
+(measured against trigrams and a segmenter: single characters with bigrams find most).
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+from typing import Final
+
+import Stemmer
+
+ANALYSER_VERSION: Final = 1
+"""Raised whenever the same text would give other terms; stored terms carry it."""
+
+STOP_WORDS: Final = frozenset(
+    """
+    a an and are as at be been being but by can could did do does doing for from had has have
+    having he her hers him his how i if in into is it its itself just me more most my no nor not
+    of off on or our out over own s she should so some such t than that the their them then there
+    these they this those to too until up very was we were what when where which while who whom
+    why will with would you your yours
+    """.split()
+)
+"""English function words: the list with which the ranking was measured."""
+
+FUNCTION_CHARACTERS: Final = frozenset(
+    "的了在是我有和就不都一上也很到说要去你会着好这那他她它们吗呢吧啊与或及等被把对从为以之其而但"
+)
+"""Chinese function characters: too common alone to tell entries apart; pairs keep them."""
+
+# Han, kana, Thai, Lao, Myanmar, Khmer and Hangul: runs that carry no usable spaces.
+UNSPACED: Final = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
+    "\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
+)
+_TOKEN = re.compile(
+    rf"(?P<unspaced>[{UNSPACED}]+)"
+    r"|(?P<number>\d+(?:[.,]\d+)+)"
+    r"|(?P<word>[^\W_]+(?:_+[^\W_]+)*)"
+)
+_WITHIN_WORD = re.compile(rf"[{UNSPACED}]+|[^\W_{UNSPACED}]+")
+_CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^A-Za-z\d]+")
+_POSSESSIVE = re.compile(r"['\u2019]s\b", re.IGNORECASE)
+_FIRST_PERSON = re.compile(
+    r"\b(?:i|i['\u2019](?:m|ve|d|ll)|my|mine|we|we['\u2019](?:re|ve|d|ll)|our|ours)\b|[我咱]",
+    re.IGNORECASE,
+)
+_STEMMER = Stemmer.Stemmer("english", 0)
+
+WORD_CHARACTERS_MAX: Final = 64
+"""A longer run (a key, an encoded file) counts by its first characters only."""
+
+
+def terms_of(text: str) -> list[str]:
+    """
+    Return the terms of *text*, in order, repeated ones repeated.
+
+    >>> terms_of("Ada's cafés were closed")
+    ['ada', 'cafe', 'close']
+    >>> terms_of("我养猫")
+    ['我养', '养', '养猫', '猫']
+    >>> terms_of("set max_retries to 1,000")
+    ['set', 'max', 'retri', 'max_retries', '1000']
+    """
+    text = _POSSESSIVE.sub("", unicodedata.normalize("NFKC", text))
+    found: list[str] = []
+    for match in _TOKEN.finditer(text):
+        token = match.group()
+        if match.lastgroup == "unspaced":
+            found += characters_and_pairs(token)
+        elif match.lastgroup == "number":
+            found += number_terms(token)
+        else:
+            found += word_terms(token)
+    return found
+
+
+def characters_and_pairs(run: str) -> list[str]:
+    """
+    Return each character that says something, and each pair of neighbours.
+
+    >>> characters_and_pairs("猫的名")
+    ['猫', '猫的', '的名', '名']
+    """
+    found = []
+    for at, character in enumerate(run):
+        if character not in FUNCTION_CHARACTERS:
+            found.append(character)
+        if at + 1 < len(run):
+            found.append(run[at : at + 2])
+    return found
+
+
+def number_terms(token: str) -> list[str]:
+    """
+    Return the number without thousands separators; a version or decimal also in its parts.
+
+    >>> number_terms("1,250"), number_terms("3.11")
+    (['1250'], ['3.11', '3', '11'])
+    """
+    if re.fullmatch(r"\d{1,3}(,\d{3})+", token):
+        return [token.replace(",", "")]
+    return [token, *re.split(r"[.,]", token)]
+
+
+@lru_cache(maxsize=100_000)
+def word_terms(token: str) -> tuple[str, ...]:
+    """
+    Return the terms of one word; of a code identifier, its parts and the whole.
+
+    >>> word_terms("running"), word_terms("getUserName"), word_terms("the")
+    (('run',), ('get', 'user', 'name', 'getusername'), ())
+    """
+    parts = _WITHIN_WORD.findall(token[:WORD_CHARACTERS_MAX])
+    pieces = [piece for part in parts for piece in _pieces(part)]
+    found = [term for piece in pieces for term in _piece_terms(piece)]
+    if len(pieces) > 1 and token.isascii():
+        found.append(token[:WORD_CHARACTERS_MAX].lower())
+    return tuple(found)
+
+
+def _pieces(part: str) -> list[str]:
+    """Split camel case, but leave words that are merely capitalised, or mixed with digits."""
+    if not part.isascii() or part.islower() or part.isupper() or part[1:].islower():
+        return [part]
+    pieces = _CAMEL.findall(part)
+    # "McDonald" or "iPhone" is a name: only two or more humps make an identifier.
+    humps = sum(piece[0].isupper() for piece in pieces)
+    return pieces if humps >= 2 and not part[0].isupper() else [part]
+
+
+def _piece_terms(piece: str) -> list[str]:
+    if re.match(rf"[{UNSPACED}]", piece):
+        return characters_and_pairs(piece)
+    word = fold(piece)
+    if not word or word in STOP_WORDS:
+        return []
+    return [_STEMMER.stemWord(word)] if word.isascii() else [word]
+
+
+def is_first_person(text: str) -> bool:
+    """
+    Say whether *text* speaks of its speaker: what is asked for later is mostly of that kind.
+
+    >>> is_first_person("I've sold my car"), is_first_person("Cars are sold here")
+    (True, False)
+    """
+    return bool(_FIRST_PERSON.search(text))
+
+
+def fold(word: str) -> str:
+    """
+    Return *word* without case and accents.
+
+    >>> fold("Zoë"), fold("STRASSE") == fold("straße")
+    ('zoe', True)
+    """
+    if word.isascii():
+        return word.lower()
+    plain = unicodedata.normalize("NFD", word.casefold())
+    return "".join(mark for mark in plain if not unicodedata.combining(mark))

@@ -1,0 +1,262 @@
+"""The eligible entries of all searched scopes: what every statistic is taken over."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.ports import Vector
+from recollect.recall.index import Part, ScopeIndex
+from recollect.recall.segment import MESSAGE, Segment
+from recollect.recall.vectors import similarities
+
+SCAN_ENTRIES_MAX: Final = 250_000
+
+Floats = NDArray[np.float32]
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Eligibility:
+    """
+    Which entries take part; the others shape no statistic.
+
+    An entry must be active, not expired at *now*, and (with *valid_at*) true in the
+    world then. *kinds*, *threads*, *since*, *until* (µs) and *uids* restrict further.
+    """
+
+    now: int
+    valid_at: int | None = None
+    messages: bool = True
+    types: frozenset[str] | None = None
+    threads: frozenset[int] | None = None
+    since: int | None = None
+    until: int | None = None
+    uids: frozenset[int] | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Say whether nothing but expiry, state and validity restricts."""
+        limits = (self.types, self.threads, self.since, self.until, self.uids)
+        return self.messages and all(limit is None for limit in limits)
+
+
+def eligible(index: ScopeIndex, part: Part, wanted: Eligibility) -> Bools:
+    """Return which entries of *part* take part."""
+    segment = part.segment
+    found = part.is_live
+    if not segment.is_timeless:
+        found = found & segment.is_active & (segment.expires_at > wanted.now)
+        if wanted.valid_at is not None:
+            found &= segment.valid_from <= wanted.valid_at
+            found &= wanted.valid_at < segment.valid_until
+    return found if wanted.is_open else found & _restricted(index, segment, wanted)
+
+
+def _restricted(index: ScopeIndex, segment: Segment, wanted: Eligibility) -> Bools:
+    found = np.ones(len(segment), np.bool_)
+    if not wanted.messages:
+        found &= segment.kind != MESSAGE
+    if wanted.types is not None:
+        kinds = [number for name, number in index.names.kinds.items() if name in wanted.types]
+        found &= np.isin(segment.kind, [*kinds, MESSAGE])
+    if wanted.threads is not None:
+        found &= (segment.kind != MESSAGE) | np.isin(segment.thread, list(wanted.threads))
+    if wanted.since is not None:
+        found &= segment.time >= wanted.since
+    if wanted.until is not None:
+        found &= segment.time < wanted.until
+    if wanted.uids is not None:
+        found &= np.isin(segment.uid, np.fromiter(wanted.uids, np.int64, len(wanted.uids)))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Slice:
+    """A segment, and where its entries stand in the collection (-1: not eligible)."""
+
+    segment: Segment
+    rank: NDArray[np.int32]
+
+
+_COLUMNS: Final = (
+    "uid",
+    "key",
+    "time",
+    "speaker",
+    "role",
+    "kind",
+    "length",
+    "has_time_expression",
+    "is_first_person",
+)
+
+
+class Collection:
+    """
+    Eligible entries in the order of their sessions and positions, each a column's element.
+
+    *scope* is the number of the entry's scope among those searched. Of more than
+    ``SCAN_ENTRIES_MAX`` entries only the newest take part; *eligible* counts all.
+    """
+
+    def __init__(self, indexes: Sequence[ScopeIndex], wanted: Sequence[Eligibility]) -> None:
+        self.indexes = tuple(indexes)
+        every = [
+            (number, part.segment, np.flatnonzero(eligible(index, part, each)))
+            for number, (index, each) in enumerate(zip(indexes, wanted, strict=True))
+            for part in index.parts
+        ]
+        self.eligible = sum(len(at) for _, _, at in every)
+        chosen = every if self.eligible <= SCAN_ENTRIES_MAX else _newest(every, SCAN_ENTRIES_MAX)
+        scope = np.concatenate(
+            [_full(len(at), number) for number, _, at in chosen] or [_full(0, 0)]
+        )
+        columns = {
+            name: np.concatenate([getattr(segment, name)[at] for _, segment, at in chosen])
+            for name in (_COLUMNS if chosen else ())
+        }
+        self._order = np.lexsort((columns["key"], scope)) if chosen else np.empty(0, np.intp)
+        self.scope = scope[self._order]
+        for name in _COLUMNS:
+            column = columns[name][self._order] if chosen else np.empty(0, np.int64)
+            setattr(self, name, column)
+        self._slices = self._ranked(chosen)
+
+    uid: NDArray[np.int64]
+    key: NDArray[np.int64]
+    time: NDArray[np.int64]
+    speaker: NDArray[np.int32]
+    role: NDArray[np.int8]
+    kind: NDArray[np.int32]
+    length: NDArray[np.int32]
+    has_time_expression: Bools
+    is_first_person: Bools
+
+    def __len__(self) -> int:
+        return len(self._order)
+
+    def _ranked(self, chosen: Sequence[tuple[int, Segment, NDArray[np.intp]]]) -> list[_Slice]:
+        place = np.empty(len(self), np.int32)
+        place[self._order] = np.arange(len(self), dtype=np.int32)
+        slices = []
+        start = 0
+        for _, segment, at in chosen:
+            rank = np.full(len(segment), -1, np.int32)
+            rank[at] = place[start : start + len(at)]
+            start += len(at)
+            slices.append(_Slice(segment, rank))
+        return slices
+
+    @cached_property
+    def begins_session(self) -> Bools:
+        """Say for each entry whether it is the first of its session."""
+        session = self.key >> 32
+        begins = np.ones(len(self), np.bool_)
+        begins[1:] = (session[1:] != session[:-1]) | (self.scope[1:] != self.scope[:-1])
+        return begins
+
+    @cached_property
+    def session(self) -> NDArray[np.int32]:
+        """Return the number of each entry's session, from 0 on."""
+        return np.cumsum(self.begins_session, dtype=np.int32) - 1
+
+    @cached_property
+    def sessions(self) -> int:
+        """Return how many sessions there are."""
+        return int(self.session[-1]) + 1 if len(self) else 0
+
+    @cached_property
+    def session_length(self) -> Floats:
+        """Return how many terms each session has."""
+        return np.bincount(self.session, self.length, self.sessions).astype(np.float32)
+
+    @cached_property
+    def window_length(self) -> Floats:
+        """Return how many terms each entry has together with its neighbours."""
+        return self.with_neighbours(self.length.astype(np.float32))
+
+    def with_neighbours(self, column: Floats) -> Floats:
+        """Return each element plus those of the previous and next entry of its session."""
+        joined = column.copy()
+        follows = ~self.begins_session[1:]
+        joined[1:] += column[:-1] * follows
+        joined[:-1] += column[1:] * follows
+        return joined
+
+    @cached_property
+    def session_days(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the first and last moment of each session."""
+        firsts = np.flatnonzero(self.begins_session)
+        return np.minimum.reduceat(self.time, firsts), np.maximum.reduceat(self.time, firsts)
+
+    @cached_property
+    def years(self) -> list[int]:
+        """Return the years in which something was said."""
+        if not len(self):
+            return []
+        return [
+            int(year) + 1970
+            for year in np.unique(self.time.astype("M8[us]").astype("M8[Y]").astype(int))
+        ]
+
+    def postings(self, term: int) -> tuple[NDArray[np.int32], Floats]:
+        """Return which entries have the term with this hash, and how often."""
+        places, counts = [], []
+        for each in self._slices:
+            segment = each.segment
+            at = int(np.searchsorted(segment.hashes, np.uint64(term)))
+            if at < len(segment.hashes) and int(segment.hashes[at]) == term:
+                found = slice(segment.starts[at], segment.starts[at + 1])
+                rank = each.rank[segment.entries[found]]
+                is_eligible = rank >= 0
+                places.append(rank[is_eligible])
+                counts.append(segment.counts[found][is_eligible])
+        if not places:
+            return np.empty(0, np.int32), np.empty(0, np.float32)
+        return np.concatenate(places), np.concatenate(counts).astype(np.float32)
+
+    def similarity(self, query: Vector) -> tuple[Floats, Bools]:
+        """Return the cosine of each entry's vector with *query*, and which entries have one."""
+        found = np.zeros(len(self), np.float32)
+        has_vector = np.zeros(len(self), np.bool_)
+        for each in self._slices:
+            segment = each.segment
+            if not len(segment.vectors):
+                continue
+            wanted = (each.rank >= 0) & (segment.vector_row >= 0)
+            at = each.rank[wanted]
+            cosine = similarities(segment.vectors, segment.scales, query)
+            found[at] = cosine[segment.vector_row[wanted]]
+            has_vector[at] = True
+        return found, has_vector
+
+    def participants(self) -> dict[str, list[tuple[int, int]]]:
+        """Return the speakers with names: for each name its (scope, speaker number)s."""
+        names: dict[str, list[tuple[int, int]]] = {}
+        for number, index in enumerate(self.indexes):
+            for name, speaker in index.names.speakers.items():
+                names.setdefault(name, []).append((number, speaker))
+        return names
+
+
+def _full(count: int, number: int) -> NDArray[np.int32]:
+    return np.full(count, number, np.int32)
+
+
+def _newest(
+    every: Sequence[tuple[int, Segment, NDArray[np.intp]]], count: int
+) -> list[tuple[int, Segment, NDArray[np.intp]]]:
+    """Return the *count* newest entries; of equally old ones those with the larger id."""
+    time = np.concatenate([segment.time[at] for _, segment, at in every])
+    uid = np.concatenate([segment.uid[at] for _, segment, at in every])
+    is_taken = np.zeros(len(time), np.bool_)
+    is_taken[np.lexsort((uid, time))[-count:]] = True
+    ends = np.cumsum([len(at) for _, _, at in every])
+    taken = np.split(is_taken, ends[:-1])
+    return [(number, segment, at[t]) for (number, segment, at), t in zip(every, taken, strict=True)]

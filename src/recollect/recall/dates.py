@@ -1,0 +1,248 @@
+"""Time in words, English and Chinese: whether a text speaks of it, which days a query means."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import Final
+
+_WHEN: Final = re.compile(
+    r"\s*(?:when|how long|since when|(?:which|what) (?:year|month|date|day|time)|(?:on|in) which)\b"
+    r"|什么时候|何时|哪一?[天日年月]|几[月号日点]|多久|哪个月",
+    re.IGNORECASE,
+)
+_TIME_EXPRESSION: Final = re.compile(
+    r"\b(?:yesterday|today|tonight|tomorrow|last|next|ago|week|weekend|month|years?|recently|just"
+    r"|this (?:week|month|year|morning|weekend)"
+    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)(?:day)?"
+    r"|january|february|march|april|may|june|july|august|september|october|november|december"
+    r"|(?:19|20)\d\d)\b"
+    r"|昨[天晚日]|今[天晚早日年]|明[天年日]|前天|后天|上[个周星月]|下[个周星月]|去年|前年|周末|最近|刚[才刚]?"
+    r"|\d{1,2}月|\d{1,2}[日号]|(?:19|20)\d\d年|星期[一二三四五六日天]|周[一二三四五六日]",
+    re.IGNORECASE,
+)
+
+_MONTH_NAMES: Final = (
+    r"jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
+    r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?"
+)
+_MONTH_NUMBERS: Final = {
+    name: number
+    for number, name in enumerate(
+        "jan feb mar apr may jun jul aug sep oct nov dec".split(), start=1
+    )
+}
+_DAY_MONTH: Final = re.compile(
+    rf"\b(\d{{1,2}})(?:st|nd|rd|th)?(?:\s+of)?\s+({_MONTH_NAMES})\b\.?,?(?:\s+((?:19|20)\d\d))?",
+    re.IGNORECASE,
+)
+_MONTH_DAY: Final = re.compile(
+    rf"\b({_MONTH_NAMES})\.?\s+(\d{{1,2}})(?:st|nd|rd|th)?\b,?(?:\s+((?:19|20)\d\d))?",
+    re.IGNORECASE,
+)
+_MONTH_YEAR: Final = re.compile(
+    rf"\b({_MONTH_NAMES})\.?,?\s+(?:of\s+)?((?:19|20)\d\d)\b", re.IGNORECASE
+)
+_IN_MONTH: Final = re.compile(
+    r"\b(january|february|march|april|june|july|august|september|october|november|december)\b"
+    r"|\b(?:in|during|since|by|of|early|late|mid|last|this|next)\s+(may|march)\b",
+    re.IGNORECASE,
+)
+_NUMERIC: Final = re.compile(
+    r"\b(?P<d>\d{1,2})\.(?P<m>\d{1,2})\.(?P<y>(?:19|20)\d\d)\b"
+    r"|\b(?P<y2>(?:19|20)\d\d)[-/](?P<m2>\d{1,2})(?:[-/](?P<d2>\d{1,2}))?\b"
+)
+_CHINESE: Final = re.compile(
+    r"(?:((?:19|20)\d\d)\s*年)?\s*(\d{1,2})\s*月(?:份)?(?:\s*(\d{1,2})\s*[日号]|(上旬|中旬|下旬|初|底))?"
+)
+_YEAR: Final = re.compile(r"(?<![\d.])((?:19|20)\d\d)(?=\b|年)")
+
+_NUMBER_WORDS: Final = {
+    "a": 1, "an": 1, "one": 1, "two": 2, "couple of": 2, "three": 3, "few": 3, "four": 4,
+    "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
+}  # fmt: skip
+_COUNT: Final = (
+    r"(\d{1,3}|(?:a )?(?:couple of|few)|an?|one|two|three|four|five|six|seven|eight|nine|ten)"
+)
+_UNIT_DAYS: Final = {"day": 1, "week": 7, "month": 30.4, "year": 365.25}
+_AGO: Final = re.compile(rf"\b{_COUNT} (day|week|month|year)s? ago\b", re.IGNORECASE)
+_PAST: Final = re.compile(
+    rf"\b(?:past|last|previous)\s+(?:{_COUNT}\s+)?(day|week|month|year)s?\b", re.IGNORECASE
+)
+_WEEKDAY: Final = re.compile(
+    r"\b(?:last|this past|on)\s+(mon|tues|wednes|thurs|fri|satur|sun)day\b", re.IGNORECASE
+)
+_WEEKDAYS: Final = ("mon", "tues", "wednes", "thurs", "fri", "satur", "sun")
+_NEAR: Final = (
+    (re.compile(r"\byesterday\b|昨[天晚日]", re.IGNORECASE), -1.0, 1.0),
+    (re.compile(r"\b(?:today|tonight|this morning)\b|今[天晚早]", re.IGNORECASE), 0.0, 1.0),
+    (re.compile(r"前天"), -2.0, 1.0),
+    (re.compile(r"\blast weekend\b|上个?周末", re.IGNORECASE), -5.0, 4.0),
+    (re.compile(r"上个?(?:周|星期|礼拜)"), -7.0, 4.0),
+    (re.compile(r"上个月"), -30.0, 16.0),
+    (re.compile(r"去年"), -365.0, 200.0),
+)
+_DAYS_AROUND_AGO: Final = {"day": 1.0, "week": 4.0, "month": 12.0, "year": 90.0}
+
+LONGEST_LIFTED_DAYS: Final = 300
+"""An interval longer than this (a whole year) says too little to lift a session."""
+
+
+@dataclass(frozen=True, slots=True)
+class Days:
+    """A stretch of days that a query means; both ends belong to it."""
+
+    first: date
+    last: date
+    is_chinese: bool = False
+    is_relative: bool = False
+
+
+def asks_when(query: str) -> bool:
+    """
+    Say whether *query* asks for a time.
+
+    >>> asks_when("When did Ada move?"), asks_when("Who moved when Ada did?")
+    (True, False)
+    """
+    return bool(
+        _WHEN.match(query)
+        or re.search(r"什么时候|何时|哪一?[天日年月]|几[月号日点]|多久|哪个月", query)
+    )
+
+
+def has_time_expression(text: str) -> bool:
+    """
+    Say whether *text* speaks of a time.
+
+    >>> has_time_expression("We met last week"), has_time_expression("We met")
+    (True, False)
+    """
+    return bool(_TIME_EXPRESSION.search(text))
+
+
+def days_meant(query: str, asked_at: date, years: Iterable[int]) -> list[Days]:
+    """
+    Return the days that *query* names.
+
+    Absolute dates come first; a month without a year stands for that month of each of
+    *years* (those that the searched entries span). Only without any absolute date are
+    relative ones read, against *asked_at*.
+
+    >>> from datetime import date
+    >>> (may,) = days_meant("in May 2023?", date(2024, 1, 1), [2023])
+    >>> str(may.first), str(may.last)
+    ('2023-05-01', '2023-05-31')
+    """
+    years = sorted(set(years))
+    found = _chinese_days(query, years) or _absolute_days(query, years)
+    return found or _relative_days(query, asked_at)
+
+
+def _month(name: str) -> int:
+    return _MONTH_NUMBERS[name[:3].lower()]
+
+
+def _day(year: int, month: int, day: int) -> Days | None:
+    try:
+        there = date(year, month, day)
+    except ValueError:
+        return None
+    return Days(there, there)
+
+
+def _whole_month(year: int, month: int) -> Days:
+    first = date(year, month, 1)
+    following = date(year + month // 12, month % 12 + 1, 1)
+    return Days(first, following - timedelta(days=1))
+
+
+def _absolute_days(query: str, years: list[int]) -> list[Days]:
+    """Read dates as English writes them, the most exact kind that occurs."""
+    exact: list[Days | None] = []
+    for match in _DAY_MONTH.finditer(query):
+        exact += _in_years(match[3], years, _month(match[2]), int(match[1]))
+    for match in _MONTH_DAY.finditer(query):
+        exact += _in_years(match[3], years, _month(match[1]), int(match[2]))
+    for match in _NUMERIC.finditer(query):
+        exact += _numeric_days(match)
+    if found := [days for days in exact if days]:
+        return found
+    if found := [_whole_month(int(m[2]), _month(m[1])) for m in _MONTH_YEAR.finditer(query)]:
+        return found
+    named_years = [int(match[1]) for match in _YEAR.finditer(query)]
+    months = [_month(match[1] or match[2]) for match in _IN_MONTH.finditer(query)]
+    if months:
+        return [_whole_month(year, month) for year in named_years or years for month in months]
+    return [Days(date(year, 1, 1), date(year, 12, 31)) for year in named_years]
+
+
+def _in_years(year: str | None, years: list[int], month: int, day: int) -> list[Days | None]:
+    return [_day(each, month, day) for each in ([int(year)] if year else years)]
+
+
+def _numeric_days(match: re.Match[str]) -> list[Days | None]:
+    if match["y"]:
+        return [_day(int(match["y"]), int(match["m"]), int(match["d"]))]
+    year, month = int(match["y2"]), int(match["m2"])
+    if match["d2"]:
+        return [_day(year, month, int(match["d2"]))]
+    return [_whole_month(year, month)] if 1 <= month <= 12 else []
+
+
+_PARTS_OF_MONTH: Final = {
+    "上旬": (1, 10), "初": (1, 10), "中旬": (11, 20), "下旬": (21, 31), "底": (21, 31),
+}  # fmt: skip
+
+
+def _chinese_days(query: str, years: list[int]) -> list[Days]:
+    found: list[Days] = []
+    for match in _CHINESE.finditer(query):
+        month = int(match[2])
+        if not 1 <= month <= 12:
+            continue
+        for year in [int(match[1])] if match[1] else years:
+            whole = _whole_month(year, month)
+            days = _day(year, month, int(match[3])) if match[3] else whole
+            if match[4]:
+                first, last = _PARTS_OF_MONTH[match[4]]
+                days = Days(date(year, month, first), date(year, month, min(last, whole.last.day)))
+            if days:
+                found.append(Days(days.first, days.last, is_chinese=True))
+    return found
+
+
+def _relative_days(query: str, asked_at: date) -> list[Days]:
+    found: list[Days] = []
+    for match in _AGO.finditer(query):
+        unit = match[2].lower()
+        found += _around(asked_at, -_count(match[1]) * _UNIT_DAYS[unit], _DAYS_AROUND_AGO[unit])
+    for match in _WEEKDAY.finditer(query):
+        back = (asked_at.weekday() - _WEEKDAYS.index(match[1].lower())) % 7 or 7
+        found += _around(asked_at, -back, 1)
+    for pattern, shift, around in _NEAR:
+        if pattern.search(query):
+            found += _around(asked_at, shift, around)
+    if found:
+        return found
+    for match in _PAST.finditer(query):
+        # People count loosely: "the past three months" reaches a little further back.
+        reach = 1.3 * _count(match[1] or "one") * _UNIT_DAYS[match[2].lower()]
+        found += _around(asked_at, -reach / 2, reach / 2)
+    return found
+
+
+def _count(words: str) -> int:
+    words = words.lower()
+    return int(words) if words.isdigit() else _NUMBER_WORDS.get(words.removeprefix("a ") or "a", 1)
+
+
+def _around(asked_at: date, shift_days: float, around_days: float) -> list[Days]:
+    try:
+        middle = datetime.combine(asked_at, datetime.min.time()) + timedelta(days=shift_days)
+        around = timedelta(days=around_days)
+        return [Days((middle - around).date(), (middle + around).date(), is_relative=True)]
+    except OverflowError:
+        return []

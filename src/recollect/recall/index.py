@@ -1,0 +1,240 @@
+"""
+The index of one scope: immutable segments and which of their entries still live.
+
+It is a value: `refreshed` returns another index, so that a search may go on with the one
+it began with. Following a feed step by step gives the same entries as starting over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.recall.segment import MESSAGE, Numbers, Segment, build_segment, runs_of
+from recollect.records import Scope
+from recollect.stores.rows import Cursor, Feed, FeedEntry
+
+MERGE_ENTRIES_MAX: Final = 2_048
+"""Segments up to this size are merged while refreshing; larger ones by `merged`, aside."""
+SEGMENTS_MAX: Final = 8
+
+
+class Names:
+    """
+    The numbers that an index gives to sessions, speakers and types.
+
+    Numbers are only ever added, so that all indexes of one lineage may share them.
+    """
+
+    def __init__(self) -> None:
+        self.sessions: dict[tuple[int, str], int] = {}
+        self.speakers: dict[str, int] = {}
+        self.kinds: dict[str, int] = {}
+
+    def session(self, entry: FeedEntry) -> int:
+        """Return the number of the entry's session."""
+        return self.sessions.setdefault((entry.thread, entry.session), len(self.sessions))
+
+    def speaker(self, name: str | None) -> int:
+        """Return the number of a speaker, from 1 on; 0 for one without a name."""
+        return 0 if name is None else self.speakers.setdefault(name, len(self.speakers) + 1)
+
+    def kind(self, type_: str | None) -> int:
+        """Return the number of a type of memory, from 1 on; ``MESSAGE`` for a message."""
+        return MESSAGE if type_ is None else self.kinds.setdefault(type_, len(self.kinds) + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A segment, and which of its entries live."""
+
+    segment: Segment
+    is_live: NDArray[np.bool_]
+
+    @property
+    def live(self) -> int:
+        """Return how many entries live."""
+        return int(np.count_nonzero(self.is_live))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScopeIndex:
+    """What a scope's feed said up to *seq*, ready to be searched."""
+
+    scope: Scope
+    seq: int = 0
+    epoch: int = -1
+    parts: tuple[Part, ...] = ()
+    names: Names = field(default_factory=Names)
+
+    @property
+    def cursor(self) -> Cursor:
+        """Return where in the feed this index stands."""
+        return Cursor(scope=self.scope, seq=self.seq, epoch=self.epoch)
+
+    @property
+    def live(self) -> int:
+        """Return how many entries live."""
+        return sum(part.live for part in self.parts)
+
+    @property
+    def size_bytes(self) -> int:
+        """Return what its arrays take."""
+        return sum(part.segment.size_bytes + part.is_live.nbytes for part in self.parts)
+
+
+def refreshed(index: ScopeIndex, feed: Feed) -> ScopeIndex:
+    """Return *index* brought up to *feed*, which was read from the index's cursor."""
+    if not (feed.reset or feed.entries or feed.removed):
+        return replace(index, seq=feed.seq) if feed.seq != index.seq else index
+    if feed.reset:
+        index = ScopeIndex(scope=index.scope)
+    changed = np.array([entry.uid for entry in feed.entries], np.int64)
+    gone = np.concatenate([changed, np.array(feed.removed, np.int64)])
+    parts = tuple(_without(part, gone) for part in index.parts)
+    if feed.entries:
+        parts = (*parts, _part_of(feed.entries, index.names))
+    parts = tuple(part for part in parts if part.live)
+    return replace(index, seq=feed.seq, epoch=feed.epoch, parts=_merged(parts, MERGE_ENTRIES_MAX))
+
+
+def _part_of(entries: Sequence[FeedEntry], names: Names) -> Part:
+    numbers = Numbers(session=names.session, speaker=names.speaker, kind=names.kind)
+    segment = build_segment(entries, numbers)
+    return Part(segment, np.ones(len(segment), np.bool_))
+
+
+def _without(part: Part, gone: NDArray[np.int64]) -> Part:
+    places = part.segment.places_of(gone)
+    if not len(places):
+        return part
+    is_live = part.is_live.copy()
+    is_live[places] = False
+    return Part(part.segment, is_live)
+
+
+def needs_merging(index: ScopeIndex) -> bool:
+    """Say whether the index has so many parts, or dead entries, that `merged` pays."""
+    stored = sum(len(part.segment) for part in index.parts)
+    return len(index.parts) > SEGMENTS_MAX or stored > 2 * index.live + MERGE_ENTRIES_MAX
+
+
+def merged(index: ScopeIndex) -> ScopeIndex:
+    """Return an index that answers alike, of one part; as slow as it is long."""
+    return replace(index, parts=_merged(index.parts, None))
+
+
+def _merged(parts: tuple[Part, ...], entries_max: int | None) -> tuple[Part, ...]:
+    """Merge the newest parts while together they stay within *entries_max*."""
+    tail: list[Part] = []
+    size = 0
+    for part in reversed(parts):
+        size += len(part.segment)
+        if entries_max is not None and size > entries_max:
+            break
+        tail.insert(0, part)
+    if len(tail) < 2 and not any(part.live < len(part.segment) for part in tail):
+        return parts
+    kept = parts[: len(parts) - len(tail)]
+    return (*kept, concatenated(tail)) if tail else kept
+
+
+def concatenated(parts: Sequence[Part]) -> Part:
+    """Return the live entries of *parts* as one part, in order."""
+    segments = [part.segment for part in parts]
+    places = [np.flatnonzero(part.is_live) for part in parts]
+    key = np.concatenate([s.key[at] for s, at in zip(segments, places, strict=True)])
+    order = np.argsort(key, kind="stable")
+    uid = _column(segments, places, order, "uid")
+    hashes, starts, entries, counts = _joined_postings(segments, places, order)
+    vector_row, vectors, scales = _joined_vectors(segments, places, order)
+    segment = Segment(
+        uid=uid,
+        key=key[order],
+        **{name: _column(segments, places, order, name) for name in _COLUMNS},
+        vector_row=vector_row,
+        vectors=vectors,
+        scales=scales,
+        hashes=hashes,
+        starts=starts,
+        entries=entries,
+        counts=counts,
+        by_uid=np.argsort(uid).astype(np.int32),
+        is_timeless=all(segment.is_timeless for segment in segments),
+    )
+    return Part(segment, np.ones(len(segment), np.bool_))
+
+
+_COLUMNS: Final = (
+    "time", "speaker", "role", "kind", "thread", "length", "has_time_expression", "is_first_person",
+    "is_active",
+    "valid_from", "valid_until", "expires_at",
+)  # fmt: skip
+
+
+def _column(
+    segments: Sequence[Segment],
+    places: Sequence[NDArray[np.intp]],
+    order: NDArray[np.intp],
+    name: str,
+) -> NDArray:  # type: ignore[type-arg]
+    columns = [getattr(s, name)[at] for s, at in zip(segments, places, strict=True)]
+    return np.concatenate(columns)[order]
+
+
+def _new_places(
+    segments: Sequence[Segment], places: Sequence[NDArray[np.intp]], order: NDArray[np.intp]
+) -> list[NDArray[np.int32]]:
+    """Return, per segment, where each old entry stands in the joined order; -1 if it is dead."""
+    rank = np.empty(len(order), np.int32)
+    rank[order] = np.arange(len(order), dtype=np.int32)
+    found = []
+    start = 0
+    for segment, at in zip(segments, places, strict=True):
+        new = np.full(len(segment), -1, np.int32)
+        new[at] = rank[start : start + len(at)]
+        start += len(at)
+        found.append(new)
+    return found
+
+
+def _joined_postings(
+    segments: Sequence[Segment], places: Sequence[NDArray[np.intp]], order: NDArray[np.intp]
+) -> tuple[NDArray[np.uint64], NDArray[np.int32], NDArray[np.int32], NDArray[np.uint16]]:
+    every, owners, counts = [], [], []
+    for segment, new in zip(segments, _new_places(segments, places, order), strict=True):
+        hashes = np.repeat(segment.hashes, np.diff(segment.starts))
+        owner = new[segment.entries]
+        is_live = owner >= 0
+        every.append(hashes[is_live])
+        owners.append(owner[is_live])
+        counts.append(segment.counts[is_live])
+    hashes, owner, count = np.concatenate(every), np.concatenate(owners), np.concatenate(counts)
+    by_hash = np.lexsort((owner, hashes))
+    distinct, starts = runs_of(hashes[by_hash])
+    return distinct, starts, owner[by_hash], count[by_hash]
+
+
+def _joined_vectors(
+    segments: Sequence[Segment], places: Sequence[NDArray[np.intp]], order: NDArray[np.intp]
+) -> tuple[NDArray[np.int32], NDArray[np.int8], NDArray[np.float32]]:
+    rows, vectors, scales = [], [], []
+    start = 0
+    for segment, at in zip(segments, places, strict=True):
+        old = segment.vector_row[at]
+        has = old >= 0
+        row = np.full(len(at), -1, np.int32)
+        row[has] = np.arange(start, start + np.count_nonzero(has))
+        start += int(np.count_nonzero(has))
+        rows.append(row)
+        if np.any(has):
+            vectors.append(segment.vectors[old[has]])
+            scales.append(segment.scales[old[has]])
+    row = np.concatenate(rows)[order]
+    if not vectors:
+        return row, np.empty((0, 0), np.int8), np.empty(0, np.float32)
+    return row, np.concatenate(vectors), np.concatenate(scales)

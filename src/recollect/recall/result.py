@@ -1,0 +1,101 @@
+"""What recall answers: entries with their scores and reasons, and how they look in a prompt."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from recollect.recall.budget import DropReason
+from recollect.recall.render import Record, render_block
+from recollect.recall.text import message_text
+from recollect.records import Memory, Message, Scope
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recalled:
+    """
+    An entry that recall found.
+
+    *signals* gives each signal's part, weight × standardised value; they sum to *score*.
+    """
+
+    scope: Scope
+    content: Message | Memory
+    score: float
+    signals: Mapping[str, float]
+
+    @property
+    def text(self) -> str:
+        """Return the text by which it was found."""
+        return text_of(self.content)
+
+    @property
+    def time(self) -> datetime:
+        """Return when it was said, or since when it is true."""
+        if isinstance(self.content, Message):
+            return self.content.time
+        return self.content.valid_from or self.content.updated_at
+
+    @property
+    def source(self) -> str:
+        """Return where it is from: thread/message, or type/key."""
+        if isinstance(self.content, Message):
+            return f"{self.content.thread}/{self.content.id}"
+        return f"{self.content.type}/{self.content.key}"
+
+
+def text_of(content: Message | Memory) -> str:
+    """Return the text by which an entry is found."""
+    if isinstance(content, Message):
+        return message_text(content.text, content.name, content.content)
+    return content.text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dropped:
+    """An entry that was ranked high enough to be considered and was left out, and why."""
+
+    entry: Recalled
+    reason: DropReason
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recall:
+    """
+    The answer to a query: *entries* best first.
+
+    Of *eligible* entries *searched* were ranked; if these differ the answer is partial:
+    only the newest were searched. *embedder* is the identity of the vectors used,
+    ``None`` where recall worked by words alone.
+    """
+
+    query: str
+    entries: tuple[Recalled, ...]
+    dropped: tuple[Dropped, ...]
+    tokens: int
+    searched: int
+    eligible: int
+    embedder: str | None
+
+    @property
+    def is_partial(self) -> bool:
+        """Say whether only the newest entries were searched."""
+        return self.searched < self.eligible
+
+    def render(self) -> str:
+        """Return the entries as a block for a prompt, in the order of time; see `render_block`."""
+        in_time = sorted(self.entries, key=lambda entry: (entry.time, entry.source))
+        return render_block([record_of(entry) for entry in in_time])
+
+
+def record_of(entry: Recalled) -> Record:
+    """Return how an entry appears in a prompt."""
+    content = entry.content
+    if isinstance(content, Message):
+        who, text = content.name or content.role, message_text(content.text, None, content.content)
+    else:
+        who, text = content.type, content.text or json.dumps(content.value, ensure_ascii=False)
+    date = entry.time.strftime("%Y-%m-%d %H:%M")
+    return Record(source=entry.source, date=date, who=who, text=text)

@@ -1,0 +1,155 @@
+"""A segment: entries of one scope as immutable arrays, with an inverted index of their terms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.recall.terms import StoredTerms, decode_terms
+from recollect.recall.vectors import decode_vectors
+from recollect.stores.rows import FeedEntry
+
+NEVER: Final = np.iinfo(np.int64).max
+ALWAYS: Final = np.iinfo(np.int64).min
+
+ROLES: Final = {"user": 0, "assistant": 1, "system": 2, "tool": 3}
+MESSAGE: Final = 0
+"""The kind of a message; memories have the number of their type, from 1 on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """
+    Some entries of a scope, ordered by *key* (session, then position).
+
+    All arrays but the last three have one element per entry. *hashes* are the distinct
+    terms, sorted; the postings of the i-th are ``entries[starts[i]:starts[i + 1]]`` with
+    their *counts*. *vectors* holds one row per entry that has a vector, int8, to be
+    multiplied by its *scales*; *vector_row* is the row of each entry, -1 without.
+    """
+
+    uid: NDArray[np.int64]
+    key: NDArray[np.int64]
+    time: NDArray[np.int64]
+    speaker: NDArray[np.int32]
+    role: NDArray[np.int8]
+    kind: NDArray[np.int32]
+    thread: NDArray[np.int64]
+    length: NDArray[np.int32]
+    has_time_expression: NDArray[np.bool_]
+    is_first_person: NDArray[np.bool_]
+    is_active: NDArray[np.bool_]
+    valid_from: NDArray[np.int64]
+    valid_until: NDArray[np.int64]
+    expires_at: NDArray[np.int64]
+    vector_row: NDArray[np.int32]
+    vectors: NDArray[np.int8]
+    scales: NDArray[np.float32]
+    hashes: NDArray[np.uint64]
+    starts: NDArray[np.int32]
+    entries: NDArray[np.int32]
+    counts: NDArray[np.uint16]
+    by_uid: NDArray[np.int32]
+    is_timeless: bool
+    """Whether every entry is active and has neither validity nor expiry."""
+
+    def __len__(self) -> int:
+        return len(self.uid)
+
+    @property
+    def size_bytes(self) -> int:
+        """Return what its arrays take."""
+        fields = (getattr(self, name) for name in self.__slots__)
+        return sum(each.nbytes for each in fields if isinstance(each, np.ndarray))
+
+    def places_of(self, uids: NDArray[np.int64]) -> NDArray[np.int32]:
+        """Return where those of *uids* stand that are in this segment."""
+        if not len(self) or not len(uids):
+            return np.empty(0, np.int32)
+        found = np.searchsorted(self.uid, uids, sorter=self.by_uid)
+        places = self.by_uid[np.minimum(found, len(self) - 1)]
+        is_here: NDArray[np.bool_] = self.uid[places] == uids
+        return places[is_here]
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """What a scope's index calls its sessions, speakers and types: numbers for names."""
+
+    session: Callable[[FeedEntry], int]
+    speaker: Callable[[str | None], int]
+    kind: Callable[[str | None], int]
+
+
+def build_segment(found: Sequence[FeedEntry], numbers: Numbers) -> Segment:
+    """Return a segment of the entries *found*."""
+    keyed = sorted(
+        ((numbers.session(entry) << 32 | entry.position, entry) for entry in found),
+        key=lambda pair: pair[0],
+    )
+    ordered = [entry for _, entry in keyed]
+    terms = [decode_terms(e.terms) for e in ordered]
+    rows, vectors, scales = decode_vectors([entry.vector for entry in ordered])
+    hashes, starts, entries, counts = _inverted(terms)
+    uid = np.fromiter((e.uid for e in ordered), np.int64, len(ordered))
+    return Segment(
+        uid=uid,
+        key=np.fromiter((key for key, _ in keyed), np.int64, len(ordered)),
+        time=np.fromiter((e.time for e in ordered), np.int64, len(ordered)),
+        speaker=np.fromiter((numbers.speaker(e.speaker) for e in ordered), np.int32, len(ordered)),
+        role=np.fromiter((ROLES[e.role] for e in ordered), np.int8, len(ordered)),
+        kind=np.fromiter((numbers.kind(e.type) for e in ordered), np.int32, len(ordered)),
+        thread=np.fromiter((e.thread for e in ordered), np.int64, len(ordered)),
+        length=np.fromiter((t.length for t in terms), np.int32, len(ordered)),
+        has_time_expression=np.fromiter(
+            (t.has_time_expression for t in terms), np.bool_, len(ordered)
+        ),
+        is_first_person=np.fromiter((t.is_first_person for t in terms), np.bool_, len(ordered)),
+        is_active=np.fromiter((e.state == "active" for e in ordered), np.bool_, len(ordered)),
+        valid_from=_times((e.valid_from for e in ordered), ALWAYS),
+        valid_until=_times((e.valid_until for e in ordered), NEVER),
+        expires_at=_times((e.expires_at for e in ordered), NEVER),
+        vector_row=rows,
+        vectors=vectors,
+        scales=scales,
+        hashes=hashes,
+        starts=starts,
+        entries=entries,
+        counts=counts,
+        by_uid=np.argsort(uid).astype(np.int32),
+        is_timeless=all(
+            e.state == "active" and e.valid_from is e.valid_until is e.expires_at is None
+            for e in ordered
+        ),
+    )
+
+
+def _times(moments: Iterable[int | None], default: int) -> NDArray[np.int64]:
+    return np.array([default if each is None else each for each in moments], np.int64)
+
+
+def _inverted(
+    terms: Sequence[StoredTerms],
+) -> tuple[NDArray[np.uint64], NDArray[np.int32], NDArray[np.int32], NDArray[np.uint16]]:
+    """Return distinct hashes, where their postings start, and the postings."""
+    if not terms:
+        empty = np.empty(0, np.int32)
+        return np.empty(0, np.uint64), np.zeros(1, np.int32), empty, np.empty(0, np.uint16)
+    every = np.concatenate([each.hashes for each in terms])
+    counts = np.concatenate([each.counts for each in terms])
+    owners = np.repeat(np.arange(len(terms), dtype=np.int32), [len(each.hashes) for each in terms])
+    order = np.argsort(every, kind="stable")
+    hashes, starts = runs_of(every[order])
+    return hashes, starts, owners[order], counts[order]
+
+
+def runs_of(ordered: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
+    """Return the distinct values of a sorted array, and where each begins; then its length."""
+    begins = np.ones(len(ordered), np.bool_)
+    begins[1:] = ordered[1:] != ordered[:-1]
+    firsts = np.flatnonzero(begins)
+    return ordered[firsts], np.append(firsts, len(ordered)).astype(np.int32)

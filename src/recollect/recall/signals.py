@@ -1,0 +1,120 @@
+"""The signals: what each says of every eligible entry, standardised per query."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from typing import Final
+
+import numpy as np
+
+from recollect.ports import Vector
+from recollect.recall.collection import Bools, Collection, Floats
+from recollect.recall.dates import LONGEST_LIFTED_DAYS, Days
+from recollect.recall.lexical import lexical_scores
+from recollect.recall.question import Question, days_of, names_in
+from recollect.recall.segment import ROLES
+
+_STEADY: Final = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """What a signal says of each entry, in units in which weights compare."""
+
+    name: str
+    value: Floats
+
+
+def signals_of(collection: Collection, question: Question, vector: Vector | None) -> list[Signal]:
+    """Return all signals of *question* over *collection*."""
+    lexical = lexical_scores(collection, question.terms)
+    found = [
+        Signal("entry", standardised(lexical.entry)),
+        Signal("window", standardised(lexical.window)),
+        Signal("session", standardised(lexical.session)),
+        Signal("speaker", speaker_signal(collection, question)),
+        Signal("personal", collection.is_first_person.astype(np.float32)),
+        Signal("when", when_signal(collection, question)),
+        Signal("date", date_signal(collection, question)),
+    ]
+    if vector is not None:
+        cosine, has_vector = collection.similarity(vector)
+        found.append(Signal("dense", standardised(cosine, has_vector)))
+        found.append(Signal("no_vector", (~has_vector).astype(np.float32)))
+    return found
+
+
+def standardised(scores: Floats, among: Bools | None = None) -> Floats:
+    """Return (score - mean) / deviation over the entries *among*; 0 for the others."""
+    taken = scores if among is None else scores[among]
+    if not len(taken):
+        return np.zeros_like(scores)
+    found = np.asarray((scores - taken.mean()) / (taken.std() + _STEADY), np.float32)
+    if among is not None:
+        found[~among] = 0
+    return found
+
+
+def speaker_signal(collection: Collection, question: Question) -> Floats:
+    """
+    Return 1 for the entries of whom the question is about.
+
+    Between named people that is the one participant it names; between a user and an
+    assistant it is the user, or the assistant where the question refers to his answers;
+    what is remembered counts as the user's.
+    """
+    participants = collection.participants()
+    named = names_in(question.text, participants)
+    if len(named) == 1:
+        found = np.zeros(len(collection), np.bool_)
+        for scope, speaker in participants[named[0]]:
+            found |= (collection.scope == scope) & (collection.speaker == speaker)
+        return found.astype(np.float32)
+    if named:
+        return np.zeros(len(collection), np.float32)
+    role = ROLES["assistant" if question.asks_for_answers else "user"]
+    return ((collection.speaker == 0) & (collection.role == role)).astype(np.float32)
+
+
+def when_signal(collection: Collection, question: Question) -> Floats:
+    """Return 1 for entries with a time expression, if the question asks when."""
+    if not question.asks_when:
+        return np.zeros(len(collection), np.float32)
+    return collection.has_time_expression.astype(np.float32)
+
+
+def date_signal(collection: Collection, question: Question) -> Floats:
+    """Return 1 for entries of sessions that lie in the days the question names."""
+    found = np.zeros(len(collection), np.float32)
+    if not len(collection):
+        return found
+    firsts, lasts = collection.session_days
+    for days in days_of(question, collection.years):
+        if (days.last - days.first).days > LONGEST_LIFTED_DAYS:
+            continue
+        start, end = lifted(days)
+        touched = (lasts >= start) & (firsts < end)
+        found[touched[collection.session]] = 1
+    return found
+
+
+def lifted(days: Days) -> tuple[int, int]:
+    """
+    Return the moments (µs, end exclusive) between which a session is lifted for *days*.
+
+    People speak of what happened afterwards: from one day before to two weeks after. In
+    Chinese data, and for relative dates, the day named is nearly always the session's own.
+    """
+    after = 0 if days.is_relative else 1 if days.is_chinese else 14
+    before = 0 if days.is_relative else 1
+    start = _midnight(days.first, -before)
+    return start, _midnight(days.last, after + 1)
+
+
+def _midnight(day: date, shift_days: int) -> int:
+    try:
+        moment = datetime(day.year, day.month, day.day, tzinfo=UTC) + timedelta(days=shift_days)
+    except OverflowError:
+        moment = datetime(day.year, day.month, day.day, tzinfo=UTC)
+    return int(moment.timestamp()) * 1_000_000

@@ -1,0 +1,109 @@
+"""What is stored of an entry's words: hashed terms with their counts, in one block of bytes."""
+
+from __future__ import annotations
+
+import struct
+from array import array
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from hashlib import blake2b
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.recall.analyse import (
+    ANALYSER_VERSION,
+    FUNCTION_CHARACTERS,
+    is_first_person,
+    terms_of,
+)
+from recollect.recall.dates import has_time_expression
+
+_HEADER: Final = struct.Struct("<HHI")
+_TIME_EXPRESSION: Final = 1
+_FIRST_PERSON: Final = 2
+COUNT_MAX: Final = 65_535
+"""A term is counted up to here in one entry."""
+
+MONTHS: Final = (
+    "January February March April May June July August September October November December"
+).split()
+
+
+@dataclass(frozen=True, slots=True)
+class StoredTerms:
+    """The terms of one entry: sorted hashes and counts, and what else its words told."""
+
+    version: int
+    length: int
+    has_time_expression: bool
+    is_first_person: bool
+    hashes: NDArray[np.uint64]
+    counts: NDArray[np.uint16]
+
+
+@lru_cache(maxsize=200_000)
+def term_hash(term: str) -> int:
+    """Return 64 bits of the BLAKE2b hash of *term*: the form in which terms are kept."""
+    return int.from_bytes(blake2b(term.encode(), digest_size=8).digest(), "little")
+
+
+def encode_terms(text: str, time: datetime | None) -> bytes:
+    """
+    Return the stored form of an entry's *text*, said at *time*.
+
+    The date counts among the words, written as the text's language writes it, so that
+    a question for a day or month finds it.
+    """
+    words = terms_of(text)
+    dated = words + (date_terms(text, time) if time else [])
+    counts = Counter(term_hash(term) for term in dated)
+    hashes = sorted(counts)
+    flags = _TIME_EXPRESSION * has_time_expression(text) | _FIRST_PERSON * is_first_person(text)
+    return (
+        _HEADER.pack(ANALYSER_VERSION, flags, len(dated))
+        + array("Q", hashes).tobytes()
+        + array("H", [min(counts[each], COUNT_MAX) for each in hashes]).tobytes()
+    )
+
+
+def date_terms(text: str, time: datetime) -> list[str]:
+    """
+    Return the date as terms, in Chinese if the text is.
+
+    >>> from datetime import datetime, UTC
+    >>> date_terms("hello", datetime(2023, 5, 8, tzinfo=UTC))
+    ['8', 'may', '2023']
+    """
+    if any(character in FUNCTION_CHARACTERS or "一" <= character <= "鿿" for character in text):
+        return terms_of(f"{time.year}年{time.month}月{time.day}日")
+    return terms_of(f"{time.day} {MONTHS[time.month - 1]} {time.year}")
+
+
+def decode_terms(stored: bytes) -> StoredTerms:
+    """Return what `encode_terms` wrote; the arrays are views of *stored*."""
+    version, flags, length = _HEADER.unpack_from(stored)
+    count = (len(stored) - _HEADER.size) // 10
+    return StoredTerms(
+        version=version,
+        length=length,
+        has_time_expression=bool(flags & _TIME_EXPRESSION),
+        is_first_person=bool(flags & _FIRST_PERSON),
+        hashes=np.frombuffer(stored, "<u8", count, _HEADER.size),
+        counts=np.frombuffer(stored, "<u2", count, _HEADER.size + 8 * count),
+    )
+
+
+def is_current(stored: bytes) -> bool:
+    """Say whether *stored* is of the analyser's present version."""
+    version: int = _HEADER.unpack_from(stored)[0]
+    return version == ANALYSER_VERSION
+
+
+def query_hashes(terms: Iterable[str]) -> dict[int, int]:
+    """Return the hashes of a query's terms with how often each is asked for."""
+    return dict(Counter(term_hash(term) for term in terms))

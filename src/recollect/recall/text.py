@@ -1,0 +1,53 @@
+"""The text by which an entry is found: what of a message or a memory is searched and embedded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from recollect.records import Json, JsonObject
+
+
+def message_text(text: str, name: str | None, content: Sequence[Json] | None) -> str:
+    """
+    Return the text of a message: its speaker if he has a name, its words, its pictures' captions.
+
+    >>> message_text("Look!", "Ada", [{"type": "image", "caption": "a red kite"}])
+    'Ada: Look! [shares a red kite]'
+    """
+    captions = [f"[shares {caption}]" for caption in _captions(content or ())]
+    words = " ".join([text, *captions] if text else captions)
+    return f"{name}: {words}" if name else words
+
+
+def _captions(content: Sequence[Json]) -> Iterator[str]:
+    for block in content:
+        if isinstance(block, Mapping):
+            caption = block.get("caption")
+            if isinstance(caption, str) and caption:
+                yield caption
+
+
+def memory_text(value: JsonObject) -> str:
+    """
+    Return the words of a document: every text and number in it, in order, after its field's name.
+
+    >>> memory_text({"city": "Oslo", "pets": ["a cat", "a dog"]})
+    'city: Oslo; pets: a cat, a dog'
+    """
+    return "; ".join(
+        f"{name}: {words}" for name, field in value.items() if (words := _words(field))
+    )
+
+
+def _words(value: Json) -> str:
+    if isinstance(value, str):
+        return value
+    if value is None or isinstance(value, bool):
+        return "" if value is None else str(value).lower()
+    if isinstance(value, int | float):
+        return str(value)
+    if isinstance(value, Mapping):
+        return ", ".join(
+            f"{name} {words}" for name, each in value.items() if (words := _words(each))
+        )
+    return ", ".join(words for each in value if (words := _words(each)))

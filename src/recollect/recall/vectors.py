@@ -1,0 +1,56 @@
+"""Vectors as they are stored: eight bits a component and one scale; no rank is lost by it."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.ports import Vector
+
+_SCALE_BYTES: Final = 4
+_ROWS_AT_ONCE: Final = 4_096
+NO_VECTOR: Final = b""
+"""Stored for a text that the embedder does not understand."""
+
+
+def encode_vector(vector: Vector | None) -> bytes:
+    """Return the stored form of *vector*: its float32 scale, then its components as int8."""
+    if vector is None:
+        return NO_VECTOR
+    scale = float(np.abs(vector).max()) / 127 or 1.0
+    components = np.rint(vector / scale).astype(np.int8)
+    return struct.pack("<f", scale) + bytes(components.data)
+
+
+def decode_vectors(
+    stored: Sequence[bytes | None],
+) -> tuple[NDArray[np.int32], NDArray[np.int8], NDArray[np.float32]]:
+    """Return the row of each entry (-1 without a vector), the rows, and their scales."""
+    present = [each for each in stored if each]
+    rows = np.full(len(stored), -1, np.int32)
+    rows[[at for at, each in enumerate(stored) if each]] = np.arange(len(present))
+    if not present:
+        return rows, np.empty((0, 0), np.int8), np.empty(0, np.float32)
+    block = np.frombuffer(b"".join(present), np.uint8).reshape(len(present), -1)
+    scales = block[:, :_SCALE_BYTES].copy().view(np.float32)[:, 0]
+    return rows, block[:, _SCALE_BYTES:].copy().view(np.int8), scales
+
+
+def similarities(
+    vectors: NDArray[np.int8], scales: NDArray[np.float32], query: Vector
+) -> NDArray[np.float32]:
+    """
+    Return the dot product of *query* with every row.
+
+    Rows are widened block by block: a block of float32 stays in the cache, and matrix
+    products of integers have no fast path in numpy.
+    """
+    found = np.empty(len(vectors), np.float32)
+    for start in range(0, len(vectors), _ROWS_AT_ONCE):
+        block = vectors[start : start + _ROWS_AT_ONCE].astype(np.float32)
+        found[start : start + _ROWS_AT_ONCE] = block @ query
+    return found * scales

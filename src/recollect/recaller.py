@@ -1,0 +1,281 @@
+"""Recall over a store: take the indexes, embed the question, search inside one read transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Final, Literal
+
+from anyio import to_thread
+
+from recollect.embedding import Embedding
+from recollect.errors import UsageError
+from recollect.index import Indexes
+from recollect.ports import TokenCounter, Vector
+from recollect.recall.budget import packed
+from recollect.recall.collection import Eligibility
+from recollect.recall.index import ScopeIndex, refreshed
+from recollect.recall.question import read_question
+from recollect.recall.result import Dropped, Recall, Recalled
+from recollect.recall.search import Hit, search, text_to_embed
+from recollect.records import JsonObject, Scope
+from recollect.stores.base import Store
+from recollect.stores.plans.feed import Entry
+from recollect.stores.rows import Feed
+from recollect.stores.validate import check_text, check_time, to_datetime
+
+MATCHES_MAX: Final = 1_000
+CONSIDERED_MIN: Final = 50
+"""With a budget at least so many of the best entries are tried for a place in it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Where:
+    """
+    Which entries recall may find; the others shape no statistic.
+
+    Args:
+        messages: Whether messages may be found.
+        types: The types of memories that may be found; ``None`` for all, ``()`` for none.
+        threads: Only messages of these threads (memories are not restricted by it).
+        filter: Conditions on a message's metadata or a memory's value; see
+            `recollect.stores.filters`.
+        since: Only what was said, or is true, from then on.
+        until: Only what was said, or began to be true, before then.
+        valid_at: Only memories true in the world then; ``"now"``, or ``"ever"`` for all.
+        known_at: Search what was kept and believed then, with no promise of speed.
+    """
+
+    messages: bool = True
+    types: Sequence[str] | None = None
+    threads: Sequence[str] | None = None
+    filter: JsonObject | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    valid_at: datetime | Literal["now", "ever"] = "now"
+    known_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ask:
+    """A query with everything that shapes its answer."""
+
+    query: str
+    limit: int
+    budget_tokens: int | None
+    where: Where
+    asked_at: datetime | None
+
+
+class Recaller:
+    """Answers queries from a store, through indexes that it keeps up to date."""
+
+    def __init__(
+        self,
+        store: Store,
+        indexes: Indexes,
+        embedding: Embedding | None,
+        count_tokens: TokenCounter,
+    ) -> None:
+        self._store = store
+        self._indexes = indexes
+        self._embedding = embedding
+        self._count_tokens = count_tokens
+
+    async def recall(self, scopes: Sequence[Scope], ask: Ask) -> Recall:
+        """Return what bears on the query in *scopes*, which are scored as one collection."""
+        check_ask(ask)
+        chosen, entries = await self._search(scopes, ask)
+        return answer_of(chosen, entries, ask, self._count_tokens, self._identity)
+
+    @property
+    def _identity(self) -> str | None:
+        return self._embedding.identity if self._embedding else None
+
+    async def _search(self, scopes: Sequence[Scope], ask: Ask) -> tuple[Choice, Sequence[Entry]]:
+        if ask.where.known_at is not None:
+            return await self._search_past(scopes, ask, ask.where.known_at)
+        threads = await self._thread_numbers(scopes, ask.where)
+        indexes: Sequence[ScopeIndex] = [self._indexes.take(scope) for scope in scopes]
+        while True:
+            text, vector = await self._embedded(ask.query, indexes)
+            choice = Choice(
+                self._indexes, indexes, ask, embedded_text=text, vector=vector, threads=threads
+            )
+            entries = await self._store.consult(
+                [index.cursor for index in indexes],
+                choice,
+                embedder=self._identity,
+                filter_=ask.where.filter,
+            )
+            if choice.is_made:
+                return choice, entries
+            indexes = choice.indexes  # a speaker was new: take his name out, and search again
+
+    async def _search_past(
+        self, scopes: Sequence[Scope], ask: Ask, known_at: datetime
+    ) -> tuple[Choice, Sequence[Entry]]:
+        threads = await self._thread_numbers(scopes, ask.where)
+        past = [
+            await self._store.past(scope, known_at, filter_=ask.where.filter) for scope in scopes
+        ]
+        indexes = [ScopeIndex(scope=scope) for scope in scopes]
+        choice = Choice(
+            Indexes(), indexes, ask, embedded_text=ask.query, vector=None, threads=threads
+        )
+        wanted = choice([feed for feed, _ in past])
+        found = {(entry.scope, entry.uid): entry for _, entries in past for entry in entries}
+        return choice, [found[each] for each in wanted]
+
+    async def _thread_numbers(
+        self, scopes: Sequence[Scope], where: Where
+    ) -> list[frozenset[int] | None]:
+        if where.threads is None:
+            return [None] * len(scopes)
+        return [await self._store.thread_numbers(scope, where.threads) for scope in scopes]
+
+    async def _embedded(
+        self, query: str, indexes: Sequence[ScopeIndex]
+    ) -> tuple[str, Vector | None]:
+        if self._embedding is None:
+            return query, None
+        text = text_to_embed(query, participants_of(indexes))
+        return text, await to_thread.run_sync(self._embedding.query_vector, text)
+
+
+class Choice:
+    """
+    The choice that a search makes inside the store's read transaction.
+
+    It refreshes the indexes from the feeds, and ranks, unless the query was embedded
+    with a name in it that only now turned out to be a participant's.
+    """
+
+    def __init__(
+        self,
+        kept: Indexes,
+        indexes: Sequence[ScopeIndex],
+        ask: Ask,
+        *,
+        embedded_text: str,
+        vector: Vector | None,
+        threads: Sequence[frozenset[int] | None],
+    ) -> None:
+        self.indexes = indexes
+        self.hits: list[Hit] = []
+        self.searched = 0
+        self.eligible = 0
+        self.is_made = False
+        self._kept = kept
+        self._ask = ask
+        self._embedded_text = embedded_text
+        self._vector = vector
+        self._threads = threads
+
+    def __call__(self, feeds: Sequence[Feed]) -> list[tuple[Scope, int]]:
+        """Refresh, rank, and return the scope and uid of the best entries."""
+        self.indexes = [
+            refreshed(index, feed) for index, feed in zip(self.indexes, feeds, strict=True)
+        ]
+        for index in self.indexes:
+            self._kept.offer(index)
+        query = self._ask.query
+        if self._vector is not None and self._text_to_embed() != self._embedded_text:
+            return []
+        self.is_made = True
+        collection = self._kept.collection(self.indexes, self._wanted(feeds))
+        self.searched, self.eligible = len(collection), collection.eligible
+        question = read_question(query, self._asked_on(feeds))
+        self.hits = search(collection, question, self._vector, considered(self._ask))
+        return [(hit.scope, hit.uid) for hit in self.hits]
+
+    def _text_to_embed(self) -> str:
+        return text_to_embed(self._ask.query, participants_of(self.indexes))
+
+    def _asked_on(self, feeds: Sequence[Feed]) -> date:
+        asked_at = self._ask.asked_at or to_datetime(max((feed.now for feed in feeds), default=0))
+        return asked_at.date()
+
+    def _wanted(self, feeds: Sequence[Feed]) -> list[Eligibility]:
+        where = self._ask.where
+        return [
+            Eligibility(
+                now=feed.now,
+                valid_at=_valid_at(where, feed.now),
+                messages=where.messages,
+                types=None if where.types is None else frozenset(where.types),
+                threads=threads,
+                since=None if where.since is None else check_time(where.since, "since"),
+                until=None if where.until is None else check_time(where.until, "until"),
+                uids=feed.eligible,
+            )
+            for feed, threads in zip(feeds, self._threads, strict=True)
+        ]
+
+
+def _valid_at(where: Where, now: int) -> int | None:
+    if isinstance(where.valid_at, datetime):
+        return check_time(where.valid_at, "valid_at")
+    return now if where.valid_at == "now" else None
+
+
+def participants_of(indexes: Sequence[ScopeIndex]) -> list[str]:
+    """Return the names of all who speak in *indexes*."""
+    return list(dict.fromkeys(name for index in indexes for name in index.names.speakers))
+
+
+def considered(ask: Ask) -> int:
+    """Return how many of the best entries may take part in packing."""
+    if ask.budget_tokens is None:
+        return ask.limit
+    return min(MATCHES_MAX, max(CONSIDERED_MIN, 2 * ask.limit))
+
+
+def check_ask(ask: Ask) -> None:
+    """Refuse an ask that no answer can satisfy."""
+    check_text(ask.query, "a query")
+    if not ask.query.strip():
+        msg = "the query is empty: say what the next turn is about"
+        raise UsageError(msg)
+    if not 1 <= ask.limit <= MATCHES_MAX:
+        msg = f"limit {ask.limit} is outside 1 to {MATCHES_MAX} (MATCHES_MAX)"
+        raise UsageError(msg)
+    if ask.budget_tokens is not None and ask.budget_tokens < 1:
+        msg = f"a budget of {ask.budget_tokens} tokens holds nothing: give at least 1, or None"
+        raise UsageError(msg)
+    if ask.asked_at is not None:
+        check_time(ask.asked_at, "asked_at")
+
+
+def answer_of(
+    choice: Choice,
+    entries: Sequence[Entry],
+    ask: Ask,
+    count_tokens: TokenCounter,
+    embedder: str | None,
+) -> Recall:
+    """Return the answer: the chosen entries that exist, packed into limit and budget."""
+    hits = {(hit.scope, hit.uid): hit for hit in choice.hits}
+    ranked = [_recalled(hits[entry.scope, entry.uid], entry) for entry in entries]
+    packing = packed(
+        [each.text for each in ranked],
+        limit=ask.limit,
+        budget_tokens=ask.budget_tokens,
+        count=count_tokens,
+    )
+    return Recall(
+        query=ask.query,
+        entries=tuple(ranked[place] for place in packing.kept),
+        dropped=tuple(
+            Dropped(entry=ranked[place], reason=reason) for place, reason in packing.dropped
+        ),
+        tokens=packing.tokens,
+        searched=choice.searched,
+        eligible=choice.eligible,
+        embedder=embedder,
+    )
+
+
+def _recalled(hit: Hit, entry: Entry) -> Recalled:
+    return Recalled(scope=hit.scope, content=entry.content, score=hit.score, signals=hit.signals)

@@ -1,0 +1,203 @@
+"""The values that cross the library's borders: frozen, comparable, without I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Generic, Literal, TypeAlias, TypeVar
+
+Scope: TypeAlias = tuple[str, ...]
+"""Whose memory it is: text segments, e.g. ``("acme", "users", "ada")``."""
+
+Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
+JsonObject: TypeAlias = Mapping[str, Json]
+Role: TypeAlias = Literal["user", "assistant", "system", "tool"]
+Trust: TypeAlias = Literal["user", "assistant", "external"]
+"""The least trusted source that a memory rests on, most trusted first."""
+MemoryState: TypeAlias = Literal["active", "quarantined", "rejected"]
+"""Only active memories are recalled; the others wait for, or have had, a person's verdict."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewMessage:
+    """
+    A message as a caller gives it.
+
+    What is left out is filled in by the store: *id* by a UUIDv7, *time* by the
+    store's clock. *name* is the speaker between named people. *session* groups a
+    thread's messages; without one, a pause of more than ``SESSION_GAP_S`` begins
+    another session. *source* names where the message came from, so that all of it
+    can be erased together. *content* keeps the original content blocks.
+    """
+
+    role: Role
+    text: str
+    id: str | None = None
+    name: str | None = None
+    time: datetime | None = None
+    session: str | None = None
+    source: str | None = None
+    content: Sequence[Json] | None = None
+    metadata: JsonObject = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """A message as it is stored; *position* counts from 1 in its thread and is never reused."""
+
+    thread: str
+    id: str
+    position: int
+    role: Role
+    text: str
+    name: str | None
+    time: datetime
+    session: str
+    source: str | None
+    content: Sequence[Json] | None
+    metadata: JsonObject
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """The message, and the words in it, that a field rests on."""
+
+    thread: str
+    message: str
+    quote: str | None = None
+
+
+EvidenceMap: TypeAlias = Mapping[str, Sequence[Evidence]]
+"""Evidence by JSON pointer (RFC 6901) into the value; ``""`` is the whole document."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """
+    One JSON document at the address (scope, type, key), in its present version.
+
+    *text* is what it is searched by. *valid_from* and *valid_until* say when it is
+    true in the world (from inclusive, until exclusive; ``None`` is open); after
+    *expires_at* it is not returned by any read.
+    """
+
+    scope: Scope
+    type: str
+    key: str
+    value: JsonObject
+    text: str
+    version: int
+    created_at: datetime
+    updated_at: datetime
+    valid_from: datetime | None
+    valid_until: datetime | None
+    expires_at: datetime | None
+    evidence: EvidenceMap
+    trust: Trust
+    state: MemoryState
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Revision:
+    """
+    One version of a memory, the present one included.
+
+    It was believed from *believed_from* (inclusive) to *believed_until* (exclusive;
+    ``None`` for the present version).
+    """
+
+    version: int
+    value: JsonObject
+    text: str
+    valid_from: datetime | None
+    valid_until: datetime | None
+    evidence: EvidenceMap
+    trust: Trust
+    state: MemoryState
+    cause: str
+    believed_from: datetime
+    believed_until: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PutMemory:
+    """
+    Create a memory or write its next version; every field becomes the new version's.
+
+    *expected* is the version that the caller read, 0 if it saw none; ``None`` writes
+    whatever is there. *text* defaults to the words of the value's fields. *cause*
+    says in the history why this version exists.
+    """
+
+    type: str
+    key: str
+    value: JsonObject
+    text: str | None = None
+    expected: int | None = None
+    valid_from: datetime | None = None
+    valid_until: datetime | None = None
+    expires_at: datetime | None = None
+    evidence: EvidenceMap = field(default_factory=dict)
+    trust: Trust = "user"
+    state: MemoryState = "active"
+    cause: str = "put"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndMemory:
+    """Say since when a memory is no longer true; it stays readable and searchable as history."""
+
+    type: str
+    key: str
+    at: datetime
+    expected: int | None = None
+    cause: str = "end"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeleteMemory:
+    """Remove a memory and all its revisions; nothing happens if there is none."""
+
+    type: str
+    key: str
+    expected: int | None = None
+
+
+Write: TypeAlias = PutMemory | EndMemory | DeleteMemory
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Thread:
+    """One conversation of a scope, and how far it has been formed."""
+
+    scope: Scope
+    id: str
+    created_at: datetime
+    last: int
+    """Newest position; 0 if it never had a message."""
+    count: int
+    """Messages that it holds now."""
+    formed: int
+    """Everything up to this position has been formed."""
+    due: datetime | None
+    """When its new messages may be formed; ``None`` if there are none."""
+    attempts: int
+    """Formations that failed since the last that did not."""
+    state: Literal["active", "paused"]
+
+    @property
+    def pending(self) -> bool:
+        """Say whether messages wait to be formed."""
+        return self.formed < self.last
+
+
+RowT = TypeVar("RowT")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page(Generic[RowT]):
+    """Some rows, and the cursor that continues after them (``None``: there are no more)."""
+
+    rows: tuple[RowT, ...]
+    cursor: str | None

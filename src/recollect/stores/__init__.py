@@ -1,0 +1,1 @@
+"""Durable homes for what is remembered: the contract, and one folder or module a backend."""

@@ -1,0 +1,39 @@
+"""The contract, archives: everything of a scope out as records, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import final
+
+from recollect.records import JsonObject, Scope
+from recollect.stores.plans.archive import RECORDS_MAX, plan_restore, read_archive
+from recollect.stores.transactor import Transactor
+from recollect.stores.validate import check_count, check_scope
+
+
+class ArchiveStore(Transactor):
+    """Whole scopes as records."""
+
+    @final
+    async def archive(self, scope: Scope) -> list[JsonObject]:
+        """Return all records of exactly this scope, of one moment: threads, messages, memories."""
+        scope = check_scope(scope)
+        return await self._read(lambda rows: list(read_archive(rows, scope)))
+
+    @final
+    async def restore(self, scope: Scope, records: Sequence[JsonObject]) -> int:
+        """
+        Put records of a scope back exactly as they were; say how many were new.
+
+        Args:
+            records: At most ``RECORDS_MAX``.
+
+        Raises:
+            ConflictError: A record differs from what stands in its place; none is stored.
+            UsageError: A record is not one; none is stored.
+        """
+        scope = check_scope(scope)
+        check_count(len(records), RECORDS_MAX, "RECORDS_MAX", "records in one call")
+        plan = partial(plan_restore, scope=scope, records=records, ids=self._ids, now=self.now())
+        return await self._transact(plan)

@@ -1,0 +1,70 @@
+"""The contract, erasing: what is gone, with a receipt, and when its bytes are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import final
+
+from recollect.records import Scope
+from recollect.stores.digests import keyed_digest
+from recollect.stores.plans.erase import (
+    EraseReceipt,
+    EraseTarget,
+    check_target,
+    plan_erase,
+    receipt_of,
+)
+from recollect.stores.rows import ReceiptRow
+from recollect.stores.transactor import Transactor
+from recollect.stores.unit import Effect, Planned
+from recollect.stores.validate import check_scope, to_datetime
+
+
+class EraseStore(Transactor):
+    """The way out."""
+
+    @final
+    async def erase(self, scope: Scope, target: EraseTarget) -> EraseReceipt:
+        """
+        Erase *target*, and what rests on it alone, from values, history and index.
+
+        It is gone from every read when this returns. `clean` then removes its bytes.
+        """
+        scope, now = check_scope(scope), self.now()
+        check_target(target)
+        receipt = ReceiptRow(
+            id=self._ids.name(to_datetime(now)),
+            target=keyed_digest(await self._secret(), scope, repr(target)),
+            messages=0,
+            memories=0,
+            revised=0,
+            erased_at=now,
+        )
+        plan = partial(plan_erase, scope=scope, target=target, receipt=receipt)
+        return receipt_of(await self._transact(plan))
+
+    @final
+    async def receipts(self, *, unclean: bool = False) -> list[EraseReceipt]:
+        """Return erase receipts by time; with *unclean* those whose bytes are not gone yet."""
+        found = await self._read(lambda rows: rows.receipts(unclean=unclean))
+        return [receipt_of(row) for row in found]
+
+    @final
+    async def clean(self) -> list[EraseReceipt]:
+        """
+        Remove the bytes of everything erased so far from the store's files.
+
+        Returns:
+            The receipts that became clean, with their *clean_at*.
+
+        Raises:
+            StoreUnavailableError: Another process reads from the file; try again later.
+        """
+        waiting = await self._read(lambda rows: rows.receipts(unclean=True))
+        if not waiting:
+            return []
+        await self._clean()
+        done = [replace(row, clean_at=self.now()) for row in waiting]
+        await self._transact(lambda _: Planned(Effect(receipts=done), None))
+        return [receipt_of(row) for row in done]

@@ -1,0 +1,112 @@
+"""The contract, the change feed and the vectors that follow it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from functools import partial
+from typing import final
+
+from recollect.records import JsonObject, Scope
+from recollect.stores.filters import read_filter
+from recollect.stores.plans.feed import (
+    Embedded,
+    Entry,
+    Unembedded,
+    plan_embedded,
+    read_chosen,
+    read_feed,
+    read_past,
+    read_unembedded,
+)
+from recollect.stores.rows import Cursor, Feed
+from recollect.stores.transactor import Transactor
+from recollect.stores.unit import Rows
+from recollect.stores.validate import check_scope, check_time
+
+
+class FeedStore(Transactor):
+    """What changed in a scope, and the vectors of its entries."""
+
+    @final
+    async def changes(self, cursor: Cursor, *, embedder: str | None = None) -> Feed:
+        """Return each entry changed since *cursor*, once, in its present state; see `Feed`."""
+        now = self.now()
+        query = partial(read_feed, cursor=cursor, embedder=embedder, conditions=None, now=now)
+        return await self._read(query)
+
+    @final
+    async def consult(
+        self,
+        cursors: Sequence[Cursor],
+        choose: Callable[[Sequence[Feed]], Sequence[tuple[Scope, int]]],
+        *,
+        embedder: str | None = None,
+        filter_: JsonObject | None = None,
+    ) -> list[Entry]:
+        """
+        Read what changed in some scopes, let *choose* pick entries, and return those.
+
+        All of it is one read transaction: the choice sees every write acknowledged
+        before, and what it picks is returned as it was at that moment.
+
+        Args:
+            choose: Is given one feed per cursor, in order, and returns (scope, uid) of the
+                entries wanted. It runs on the store's thread; it must not block.
+            filter_: Restricts ``Feed.eligible``.
+
+        Returns:
+            Those entries that exist, in the order chosen.
+        """
+        conditions = None if filter_ is None else read_filter(filter_)
+        now = self.now()
+
+        def query(rows: Rows) -> list[Entry]:
+            feeds = [
+                read_feed(rows, each, embedder=embedder, conditions=conditions, now=now)
+                for each in cursors
+            ]
+            return read_chosen(rows, choose(feeds), now)
+
+        return await self._read(query)
+
+    @final
+    async def past(
+        self, scope: Scope, known_at: datetime, *, filter_: JsonObject | None = None
+    ) -> tuple[Feed, list[Entry]]:
+        """Return all entries of a scope as they were believed at *known_at*."""
+        conditions = None if filter_ is None else read_filter(filter_)
+        at = check_time(known_at, "known_at")
+        query = partial(
+            read_past, scope=check_scope(scope), at=at, conditions=conditions, now=self.now()
+        )
+        return await self._read(query)
+
+    @final
+    async def unembedded_scopes(self, embedder: str, limit: int = 100) -> Sequence[int]:
+        """Return ids of scopes with changes that the embedder has not looked at."""
+        return await self._read(lambda rows: rows.unembedded_scopes(embedder, limit))
+
+    @final
+    async def scope_id(self, scope: Scope) -> int | None:
+        """Return the id of a scope, ``None`` if it holds nothing."""
+        scope = check_scope(scope)
+        found = await self._read(lambda rows: rows.scope(scope))
+        return found.id if found else None
+
+    @final
+    async def unembedded(self, scope_id: int, embedder: str) -> Unembedded | None:
+        """Return the next entries of a scope to be embedded, ``None`` if there are none."""
+        return await self._read(partial(read_unembedded, scope_id=scope_id, embedder=embedder))
+
+    @final
+    async def keep_vectors(self, batch: Unembedded, embedder: str, done: Sequence[Embedded]) -> int:
+        """Keep the vectors of a batch, where the text is still the one embedded; say how many."""
+        plan = partial(
+            plan_embedded,
+            scope_id=batch.scope_id,
+            embedder=embedder,
+            done=done,
+            until=batch.until,
+        )
+        return await self._transact(plan)

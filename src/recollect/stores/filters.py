@@ -1,0 +1,167 @@
+"""
+Filters: conditions on the fields of JSON documents, with one meaning on every backend.
+
+A filter maps field paths to conditions: ``{"city": "Oslo", "age": {"$gte": 18}}``; all
+must hold. A path names nested fields with dots; where a document has a field with the
+whole dotted name, that one is meant. A condition is a value (meaning ``$eq``) or an
+object of operators. The truth table:
+
+- Numbers compare with numbers, texts with texts, by code point; nothing else is ordered:
+  ``$gt`` and its kin are false between different types, and for booleans.
+- Equality is of JSON values: 1 equals 1.0 but neither ``true`` nor ``"1"``; objects and
+  lists are equal if all their parts are.
+- An absent field equals nothing, not even ``null``: ``{"a": null}`` asks for a null.
+  ``$ne`` is the exact opposite of ``$eq``, so it holds for an absent field.
+- ``$in`` holds if the field equals one of the values.
+- ``$contains`` holds if a list has an element equal to the value, or a text contains
+  the text; otherwise it is false.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from recollect.errors import LimitError, UsageError
+from recollect.records import Json, JsonObject
+from recollect.stores.validate import encode_json
+
+CONDITIONS_MAX: Final = 50
+OPERATORS: Final = ("$eq", "$ne", "$gt", "$gte", "$lt", "$lte", "$in", "$contains")
+
+
+class _Absent:
+    """The value of a field that a document does not have."""
+
+
+_ABSENT: Final = _Absent()
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One operator applied to one field."""
+
+    path: str
+    operator: str
+    operand: Json
+
+
+def read_filter(filter_: JsonObject) -> tuple[Condition, ...]:
+    """
+    Return the conditions of *filter_*, in order.
+
+    Raises:
+        UsageError: An operator is unknown, or its operand cannot be one.
+        LimitError: There are more than ``CONDITIONS_MAX`` conditions.
+    """
+    if not isinstance(filter_, Mapping):
+        msg = f"a filter is an object of fields and conditions, not {filter_!r}"
+        raise UsageError(msg)
+    encode_json(filter_, "a filter")
+    conditions = [
+        condition for path, wanted in filter_.items() for condition in _conditions(path, wanted)
+    ]
+    if len(conditions) > CONDITIONS_MAX:
+        raise LimitError(
+            "conditions of a filter", len(conditions), CONDITIONS_MAX, "CONDITIONS_MAX"
+        )
+    return tuple(conditions)
+
+
+def _conditions(path: str, wanted: Json) -> list[Condition]:
+    if not path:
+        msg = "a filter names a field with the empty string"
+        raise UsageError(msg)
+    is_operators = isinstance(wanted, Mapping) and any(str(key).startswith("$") for key in wanted)
+    if not is_operators or not isinstance(wanted, Mapping):
+        return [Condition(path, "$eq", wanted)]
+    for operator, operand in wanted.items():
+        if operator not in OPERATORS:
+            msg = f"unknown operator {operator!r} for {path!r}: use one of {', '.join(OPERATORS)}"
+            raise UsageError(msg)
+        if operator == "$in" and (isinstance(operand, str) or not isinstance(operand, Sequence)):
+            msg = f"$in for {path!r} needs a list of values, not {operand!r}"
+            raise UsageError(msg)
+    return [Condition(path, operator, operand) for operator, operand in wanted.items()]
+
+
+def matches(conditions: Sequence[Condition], document: JsonObject) -> bool:
+    """
+    Say whether *document* satisfies every condition.
+
+    >>> wanted = read_filter({"pet.name": "Tom", "age": {"$gt": 3}})
+    >>> matches(wanted, {"pet": {"name": "Tom"}, "age": 4})
+    True
+    >>> matches(read_filter({"n": 1}), {"n": True})
+    False
+    """
+    return all(_holds(condition, _field(document, condition.path)) for condition in conditions)
+
+
+def _field(document: Json, path: str) -> Json | _Absent:
+    """Return the field at *path*: by its whole name first, then step by step."""
+    if not isinstance(document, Mapping):
+        return _ABSENT
+    if path in document:
+        return document[path]
+    head, dot, rest = path.partition(".")
+    return _field(document[head], rest) if dot and head in document else _ABSENT
+
+
+def _holds(condition: Condition, field: Json | _Absent) -> bool:
+    operand = condition.operand
+    match condition.operator:
+        case "$eq":
+            return equal(field, operand)
+        case "$ne":
+            return not equal(field, operand)
+        case "$in":
+            return isinstance(operand, Sequence) and any(equal(field, each) for each in operand)
+        case "$contains":
+            return _contains(field, operand)
+        case ordering:
+            return _ordered(field, operand, _ORDERINGS[ordering])
+
+
+def equal(one: Json | _Absent, other: Json | _Absent) -> bool:
+    """Say whether two JSON values are equal: 1 and 1.0 are, 1 and ``true`` are not."""
+    if isinstance(one, bool) or isinstance(other, bool):
+        return one is other
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        return one.keys() == other.keys() and all(equal(one[key], other[key]) for key in one)
+    if _is_list(one) and _is_list(other):
+        return len(one) == len(other) and all(map(equal, one, other))  # type: ignore[arg-type]
+    if isinstance(one, _Absent) or isinstance(other, _Absent):
+        return False
+    return one == other
+
+
+def _is_list(value: object) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str)
+
+
+def _contains(field: Json | _Absent, operand: Json) -> bool:
+    if isinstance(field, str):
+        return isinstance(operand, str) and operand in field
+    return isinstance(field, Sequence) and any(equal(each, operand) for each in field)
+
+
+_ORDERINGS: Final[dict[str, Callable[[int], bool]]] = {
+    "$gt": lambda order: order > 0,
+    "$gte": lambda order: order >= 0,
+    "$lt": lambda order: order < 0,
+    "$lte": lambda order: order <= 0,
+}
+
+
+def _ordered(field: Json | _Absent, operand: Json, holds: Callable[[int], bool]) -> bool:
+    if isinstance(field, str) and isinstance(operand, str):
+        return holds((field > operand) - (field < operand))
+    if _is_number(field) and _is_number(operand):
+        return holds((field > operand) - (field < operand))  # type: ignore[operator]
+    return False
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -1,0 +1,155 @@
+"""The contract, memories: apply, read, list, history."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import datetime
+from functools import partial
+from typing import final
+
+from recollect.errors import UsageError
+from recollect.records import JsonObject, Memory, Page, Revision, Scope, Write
+from recollect.stores.filters import matches, read_filter
+from recollect.stores.pages import page_of
+from recollect.stores.plans.memories import (
+    is_expired,
+    is_valid,
+    memory_of,
+    plan_apply,
+    prepare_write,
+    revisions_of,
+    unexpired,
+)
+from recollect.stores.plans.requests import idempotency_of
+from recollect.stores.transactor import Transactor
+from recollect.stores.unit import Rows
+from recollect.stores.validate import (
+    WRITES_MAX,
+    check_count,
+    check_page,
+    check_scope,
+    check_time,
+)
+
+
+class MemoryStore(Transactor):
+    """Memories at their addresses (scope, type, key), with every version they had."""
+
+    @final
+    async def apply(
+        self, scope: Scope, writes: Sequence[Write], *, idempotency_key: str | None = None
+    ) -> tuple[Memory | None, ...]:
+        """
+        Apply all of *writes* in order, or none of them; each sees the ones before it.
+
+        Args:
+            writes: At most ``WRITES_MAX``.
+            idempotency_key: A repeated request under the same key changes nothing, and
+                returns the memories as they are now.
+
+        Returns:
+            The memories as stored, one per write; ``None`` for one that was deleted.
+
+        Raises:
+            VersionConflictError: A write expected another version.
+            NotFoundError: A memory to be ended does not exist.
+        """
+        scope, now = check_scope(scope), self.now()
+        check_count(len(writes), WRITES_MAX, "WRITES_MAX", "writes in one call")
+        prepared = [prepare_write(each) for each in writes]
+        idempotency = idempotency_of(idempotency_key, "apply", scope, prepared)
+        plan = partial(
+            plan_apply,
+            scope=scope,
+            writes=prepared,
+            idempotency=idempotency,
+            ids=self._ids,
+            now=now,
+        )
+        return await self._transact(plan)
+
+    @final
+    async def get(self, scope: Scope, type_: str, key: str) -> Memory | None:
+        """Return the memory at an address, ``None`` if there is none or it has expired."""
+        (found,) = await self.get_many(scope, [(type_, key)])
+        return found
+
+    @final
+    async def get_many(
+        self, scope: Scope, addresses: Sequence[tuple[str, str]]
+    ) -> list[Memory | None]:
+        """Return one entry per (type, key), in the order asked for, all of the same moment."""
+        scope, now = check_scope(scope), self.now()
+
+        def query(rows: Rows) -> list[Memory | None]:
+            row = rows.scope(scope)
+            found = [rows.memory(row.id, *each) if row else None for each in addresses]
+            return [unexpired(each, scope, now) for each in found]
+
+        return await self._read(query)
+
+    @final
+    async def memories(
+        self,
+        scope: Scope,
+        *,
+        type_: str | None = None,
+        filter_: JsonObject | None = None,
+        valid_at: datetime | None = None,
+        cursor: str | None = None,
+        limit: int = 100,
+    ) -> Page[Memory]:
+        """
+        Return memories of a scope by (type, key), in every state, ended ones included.
+
+        Args:
+            type_: Only of this type.
+            filter_: Only those whose value satisfies it; see `recollect.stores.filters`.
+            valid_at: Only those true in the world then.
+        """
+        scope, limit, now = check_scope(scope), check_page(limit), self.now()
+        conditions = read_filter(filter_ or {})
+        at = None if valid_at is None else check_time(valid_at, "valid_at")
+        after = _read_cursor(cursor)
+
+        def query(rows: Rows) -> list[Memory]:
+            found: list[Memory] = []
+            scope_row = rows.scope(scope)
+            for row in rows.memories(scope_row.id, type_, after) if scope_row else ():
+                if is_expired(row, now) or (at is not None and not is_valid(row, at)):
+                    continue
+                memory = memory_of(row, scope)
+                if matches(conditions, memory.value):
+                    found.append(memory)
+                if len(found) > limit:
+                    break
+            return found
+
+        found = await self._read(query)
+        return page_of(found, limit, lambda memory: json.dumps([memory.type, memory.key]))
+
+    @final
+    async def history(self, scope: Scope, type_: str, key: str) -> tuple[Revision, ...]:
+        """Return all versions of a memory, oldest first, the present one last; or none."""
+        scope, now = check_scope(scope), self.now()
+
+        def query(rows: Rows) -> tuple[Revision, ...]:
+            scope_row = rows.scope(scope)
+            row = rows.memory(scope_row.id, type_, key) if scope_row else None
+            if scope_row is None or row is None or is_expired(row, now):
+                return ()
+            return revisions_of(row, rows.revisions(scope_row.id, row.uid))
+
+        return await self._read(query)
+
+
+def _read_cursor(cursor: str | None) -> tuple[str, str] | None:
+    if cursor is None:
+        return None
+    try:
+        type_, key = json.loads(cursor)
+    except (ValueError, TypeError) as error:
+        msg = f"{cursor!r} is not a cursor of this listing: pass on what the last page returned"
+        raise UsageError(msg) from error
+    return str(type_), str(key)

@@ -1,0 +1,1 @@
+"""What each operation of the store contract means: plans over rows, once for all backends."""

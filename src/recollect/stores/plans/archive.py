@@ -1,0 +1,347 @@
+"""
+Archives: everything that a scope holds as plain records, and back, exactly.
+
+A record is a JSON object with a *kind* (``thread``, ``message`` or ``memory``) and its
+scope. Terms and vectors are not part of it: they are made again. Restoring a record that
+is there already changes nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, Final
+
+from recollect.errors import ConflictError, UsageError
+from recollect.ports import Ids
+from recollect.recall.terms import encode_terms
+from recollect.recall.text import message_text
+from recollect.records import JsonObject, Scope
+from recollect.stores.digests import text_hash
+from recollect.stores.plans.formation import Debounce, signalled
+from recollect.stores.plans.requests import opened
+from recollect.stores.rows import MemoryRow, MessageRow, RevisionRow, ScopeRow, ThreadRow
+from recollect.stores.unit import NOTHING, Effect, Planned, Rows
+from recollect.stores.validate import (
+    check_id,
+    check_object,
+    check_scope,
+    check_text,
+    encode_json,
+    to_datetime,
+)
+
+RECORDS_MAX: Final = 1_000
+_MESSAGE_FIELDS: Final = (
+    "id", "position", "role", "name", "text", "time", "session", "source", "kept_at",
+)  # fmt: skip
+_VERSION_FIELDS: Final = (
+    "version", "text", "valid_from", "valid_until", "trust", "state", "cause",
+)  # fmt: skip
+_MEMORY_FIELDS: Final = (
+    "type", "key", *_VERSION_FIELDS, "created_at", "updated_at", "expires_at",
+)  # fmt: skip
+_REVISION_FIELDS: Final = (*_VERSION_FIELDS, "believed_from", "believed_until")
+
+
+def read_archive(rows: Rows, scope: Scope) -> Iterator[JsonObject]:
+    """Yield all records of a scope: threads, each before its messages, then memories."""
+    scope_row = rows.scope(scope)
+    if scope_row is None:
+        return
+    after = None
+    while page := rows.threads(scope_row.id, after, RECORDS_MAX):
+        for thread in page:
+            yield _thread_record(thread, scope)
+            yield from _message_records(rows, thread, scope)
+        after = page[-1].id
+    for memory in rows.memories(scope_row.id, None, None):
+        yield _memory_record(memory, rows.revisions(scope_row.id, memory.uid), scope)
+
+
+def _picked(row: object, names: Sequence[str]) -> dict[str, Any]:
+    return {name: getattr(row, name) for name in names}
+
+
+def _thread_record(row: ThreadRow, scope: Scope) -> JsonObject:
+    named = _picked(row, ("id", "created_at", "last", "formed", "state"))
+    return {"kind": "thread", "scope": list(scope), **named}
+
+
+def _message_records(rows: Rows, thread: ThreadRow, scope: Scope) -> Iterator[JsonObject]:
+    found = rows.messages(
+        thread.scope_id, thread.number, after=0, until=None, limit=max(1, thread.count)
+    )
+    for row in found:
+        yield {
+            "kind": "message",
+            "scope": list(scope),
+            "thread": thread.id,
+            **_picked(row, _MESSAGE_FIELDS),
+            "content": None if row.content is None else json.loads(row.content),
+            "metadata": json.loads(row.metadata),
+            "digest": row.digest.hex(),
+        }
+
+
+def _memory_record(row: MemoryRow, past: Sequence[RevisionRow], scope: Scope) -> JsonObject:
+    return {
+        "kind": "memory",
+        "scope": list(scope),
+        **_version_record(row, _MEMORY_FIELDS),
+        "revisions": [_version_record(each, _REVISION_FIELDS) for each in past],
+    }
+
+
+def _version_record(row: MemoryRow | RevisionRow, names: Sequence[str]) -> dict[str, Any]:
+    decoded = {"value": json.loads(row.value), "evidence": json.loads(row.evidence)}
+    return {**_picked(row, names), **decoded}
+
+
+def plan_restore(
+    rows: Rows, scope: Scope, records: Sequence[JsonObject], *, ids: Ids, now: int
+) -> Planned[int]:
+    """
+    Put *records* back as they were; say how many were new.
+
+    Raises:
+        ConflictError: A record differs from what stands at its id, position or address.
+        UsageError: A record is not one; the error says which field.
+    """
+    row = opened(rows, scope, now)
+    restoring = _Restoring(rows, replace(row, seq=row.seq + 1), ids, now)
+    for record in records:
+        restoring.take(record)
+    return Planned(restoring.effect() if restoring.taken else NOTHING, restoring.taken)
+
+
+class _Restoring:
+    """The rows of one transaction as the records ask for them."""
+
+    def __init__(self, rows: Rows, scope: ScopeRow, ids: Ids, now: int) -> None:
+        self.taken = 0
+        self._rows = rows
+        self._scope = scope
+        self._ids = ids
+        self._now = now
+        self._threads: dict[str, ThreadRow] = {}
+        self._messages: list[MessageRow] = []
+        self._memories: list[MemoryRow] = []
+        self._revisions: list[RevisionRow] = []
+
+    def take(self, record: JsonObject) -> None:
+        """Take one record."""
+        try:
+            match record.get("kind"):
+                case "thread":
+                    self._take_thread(_Fields(record))
+                case "message":
+                    self._take_message(_Fields(record))
+                case "memory":
+                    self._take_memory(_Fields(record))
+                case other:
+                    msg = f"a record of the kind {other!r}; known are thread, message and memory"
+                    raise UsageError(msg)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            if isinstance(error, UsageError):
+                raise
+            msg = f"a {record.get('kind')} record lacks or distorts a field: {error!r}"
+            raise UsageError(msg) from error
+
+    def effect(self) -> Effect:
+        """Return what all records together want written."""
+        return Effect(
+            scopes=[self._scope],
+            threads=list(self._threads.values()),
+            messages=self._messages,
+            memories=self._memories,
+            revisions=self._revisions,
+        )
+
+    def _thread(self, thread_id: str) -> ThreadRow:
+        if thread_id not in self._threads:
+            known = self._rows.thread(self._scope.id, thread_id)
+            self._threads[thread_id] = known or ThreadRow(
+                scope_id=self._scope.id,
+                number=self._rows.new_number(),
+                id=thread_id,
+                created_at=self._now,
+            )
+        return self._threads[thread_id]
+
+    def _take_thread(self, given: _Fields) -> None:
+        thread_id = check_id(given.text("id"), "a thread id")
+        if self._rows.thread(self._scope.id, thread_id) is None:
+            self.taken += 1
+        row = self._thread(thread_id)
+        self._threads[thread_id] = replace(
+            row,
+            created_at=min(row.created_at, given.number("created_at")),
+            last=max(row.last, given.number("last")),
+            formed=max(row.formed, given.number("formed")),
+            state="paused" if given.text("state") == "paused" else row.state,
+        )
+
+    def _take_message(self, given: _Fields) -> None:
+        thread = self._thread(check_id(given.text("thread"), "a thread id"))
+        message_id = check_id(given.text("id"), "a message id")
+        position, digest = given.number("position"), bytes.fromhex(given.text("digest"))
+        standing = [
+            *self._rows.messages_by_id(self._scope.id, thread.number, [message_id]),
+            *self._rows.messages(
+                self._scope.id, thread.number, after=position - 1, until=position, limit=1
+            ),
+        ]
+        if standing:
+            if any(
+                (r.id, r.position, r.digest) != (message_id, position, digest) for r in standing
+            ):
+                msg = f"message {message_id!r} of {thread.id!r} exists with other content or place"
+                raise ConflictError(msg)
+            return
+        self.taken += 1
+        self._messages.append(self._message(given, thread, digest))
+        waiting = position > thread.formed
+        marked = replace(thread, last=max(thread.last, position), count=thread.count + 1)
+        if waiting and marked.due is None:
+            signal = signalled(
+                replace(marked, last=marked.last - 1, count=0), 1, self._now, Debounce()
+            )
+            marked = replace(marked, due=signal.due, first_pending_at=signal.first_pending_at)
+        self._threads[thread.id] = marked
+
+    def _message(self, given: _Fields, thread: ThreadRow, digest: bytes) -> MessageRow:
+        content = given.record.get("content")
+        name = given.optional_text("name")
+        text = check_text(given.text("text"), "a message's text")
+        searched = message_text(text, name, content if isinstance(content, Sequence) else None)
+        time = given.number("time")
+        return MessageRow(
+            scope_id=self._scope.id,
+            thread=thread.number,
+            uid=self._ids.entry_id(),
+            id=given.text("id"),
+            position=given.number("position"),
+            role=given.role(),
+            name=name,
+            text=text,
+            content=None if content is None else encode_json(content, "a message's content"),
+            time=time,
+            session=check_id(given.text("session"), "a session id"),
+            source=given.optional_text("source"),
+            metadata=check_object(given.record.get("metadata", {}), "a message's metadata"),
+            kept_at=given.number("kept_at"),
+            digest=digest,
+            seq=self._scope.seq,
+            terms=encode_terms(searched, to_datetime(time)),
+            text_hash=text_hash(searched),
+        )
+
+    def _take_memory(self, given: _Fields) -> None:
+        type_, key = check_id(given.text("type"), "a type"), check_id(given.text("key"), "a key")
+        standing = self._rows.memory(self._scope.id, type_, key)
+        made = self._memory(given, standing.uid if standing else self._ids.entry_id())
+        if standing:
+            if _unlike(standing, made):
+                msg = (
+                    f"memory {type_}/{key} exists at version {standing.version} with other content"
+                )
+                raise ConflictError(msg)
+            return
+        self.taken += 1
+        self._memories.append(made)
+        past = given.record.get("revisions")
+        for each in past if isinstance(past, Sequence) else ():
+            if isinstance(each, Mapping):
+                self._revisions.append(_revision(_Fields(each), made))
+
+    def _memory(self, given: _Fields, uid: int) -> MemoryRow:
+        text = given.text("text")
+        return MemoryRow(
+            scope_id=self._scope.id,
+            uid=uid,
+            type=given.text("type"),
+            key=given.text("key"),
+            **given.version(),
+            created_at=given.number("created_at"),
+            updated_at=given.number("updated_at"),
+            expires_at=given.optional_number("expires_at"),
+            seq=self._scope.seq,
+            terms=encode_terms(text, None),
+            text_hash=text_hash(text),
+        )
+
+
+def _revision(given: _Fields, memory: MemoryRow) -> RevisionRow:
+    return RevisionRow(
+        scope_id=memory.scope_id,
+        uid=memory.uid,
+        **given.version(),
+        believed_from=given.number("believed_from"),
+        believed_until=given.number("believed_until"),
+    )
+
+
+def _unlike(one: MemoryRow, other: MemoryRow) -> bool:
+    names = {field.name for field in fields(MemoryRow)} - {"seq"}
+    return any(getattr(one, name) != getattr(other, name) for name in names)
+
+
+@dataclass(frozen=True, slots=True)
+class _Fields:
+    """The fields of a record, each read as what it must be."""
+
+    record: JsonObject
+
+    def text(self, name: str) -> str:
+        value = self.record[name]
+        if not isinstance(value, str):
+            msg = f"the field {name!r} must be text, not {value!r}"
+            raise UsageError(msg)
+        return check_text(value, f"the field {name!r}")
+
+    def optional_text(self, name: str) -> str | None:
+        return None if self.record.get(name) is None else self.text(name)
+
+    def number(self, name: str) -> int:
+        value = self.record[name]
+        if not isinstance(value, int) or isinstance(value, bool) or not 0 <= abs(value) < 1 << 62:
+            msg = f"the field {name!r} must be a whole number, not {value!r}"
+            raise UsageError(msg)
+        return value
+
+    def optional_number(self, name: str) -> int | None:
+        return None if self.record.get(name) is None else self.number(name)
+
+    def one_of(self, name: str, allowed: Sequence[str]) -> str:
+        value = self.text(name)
+        if value not in allowed:
+            msg = f"the field {name!r} must be one of {', '.join(allowed)}, not {value!r}"
+            raise UsageError(msg)
+        return value
+
+    def role(self) -> Any:
+        return self.one_of("role", ("user", "assistant", "system", "tool"))
+
+    def version(self) -> dict[str, Any]:
+        return {
+            "version": self.number("version"),
+            "value": check_object(self.record["value"], "a memory's value"),
+            "text": self.text("text"),
+            "valid_from": self.optional_number("valid_from"),
+            "valid_until": self.optional_number("valid_until"),
+            "evidence": check_object(self.record["evidence"], "a memory's evidence"),
+            "trust": self.one_of("trust", ("user", "assistant", "external")),
+            "state": self.one_of("state", ("active", "quarantined", "rejected")),
+            "cause": self.text("cause"),
+        }
+
+
+def scope_of(record: JsonObject) -> Scope:
+    """Return the scope that a record belongs to."""
+    scope = record.get("scope")
+    if not isinstance(scope, list | tuple):
+        msg = f"a record without a scope: {str(record)[:80]!r}"
+        raise UsageError(msg)
+    return check_scope(scope)

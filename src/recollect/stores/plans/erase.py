@@ -1,0 +1,280 @@
+"""Erasing: what is gone at commit, what it takes along, and the receipt that proves it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TypeAlias
+
+from recollect.erasure import Remainder, remainder_of
+from recollect.recall.terms import encode_terms
+from recollect.recall.text import memory_text
+from recollect.records import Scope
+from recollect.stores.digests import text_hash
+from recollect.stores.plans.memories import evidence_messages
+from recollect.stores.rows import (
+    MemoryRow,
+    MessageRow,
+    ReceiptRow,
+    RevisionRow,
+    ScopeRow,
+    ThreadRow,
+)
+from recollect.stores.unit import Effect, Planned, Removal, Rows
+from recollect.stores.validate import check_id, to_datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EraseScope:
+    """Everything of a scope; with *below* also of every scope below it."""
+
+    below: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EraseThread:
+    """A thread with its messages, and what memories owe to them alone."""
+
+    thread: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EraseMessages:
+    """Some messages of a thread, and what memories owe to them alone."""
+
+    thread: str
+    messages: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EraseMemory:
+    """One memory with all its revisions."""
+
+    type: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EraseSource:
+    """All messages that came from one source, and what memories owe to them alone."""
+
+    source: str
+
+
+EraseTarget: TypeAlias = EraseScope | EraseThread | EraseMessages | EraseMemory | EraseSource
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EraseReceipt:
+    """
+    What an erase did.
+
+    From *erased_at* on no read returns any of it. At *clean_at* its bytes were gone from
+    the store's files as well; ``None`` while that is still to be done.
+    """
+
+    id: str
+    messages: int
+    memories: int
+    revised: int
+    """Memories that lost some fields and keep the rest."""
+    erased_at: datetime
+    clean_at: datetime | None
+
+
+def check_target(target: EraseTarget) -> EraseTarget:
+    """Return *target* if its names can name something."""
+    match target:
+        case EraseThread(thread=thread) | EraseMessages(thread=thread):
+            check_id(thread, "a thread id")
+        case EraseMemory(type=type_, key=key):
+            check_id(type_, "a memory's type")
+            check_id(key, "a memory's key")
+        case EraseSource(source=source):
+            check_id(source, "a message's source")
+    return target
+
+
+def receipt_of(row: ReceiptRow) -> EraseReceipt:
+    """Return the receipt that *row* keeps."""
+    return EraseReceipt(
+        id=row.id,
+        messages=row.messages,
+        memories=row.memories,
+        revised=row.revised,
+        erased_at=to_datetime(row.erased_at),
+        clean_at=None if row.clean_at is None else to_datetime(row.clean_at),
+    )
+
+
+@dataclass(slots=True)
+class _Doomed:
+    """What an erase takes, before it is written down."""
+
+    messages: list[MessageRow]
+    threads: list[ThreadRow]
+    memories: list[MemoryRow]
+    all_of_scope: bool = False
+
+
+def plan_erase(
+    rows: Rows, scope: Scope, target: EraseTarget, *, receipt: ReceiptRow
+) -> Planned[ReceiptRow]:
+    """
+    Erase *target* from *scope*, with everything that rests on it alone.
+
+    Every scope touched gets a new epoch, so that no formation, index or cursor that
+    began before can bring anything back. Nothing to erase is a receipt of zeros.
+    """
+    if isinstance(target, EraseScope) and target.below:
+        found = list(rows.scopes_below(scope, None))
+    else:
+        found = [row for row in [rows.scope(scope)] if row]
+    effect = Effect()
+    for row in found:
+        doomed = _doomed(rows, row, target)
+        part, receipt = _effect_of(rows, row, doomed, receipt)
+        effect = _joined(effect, part)
+    return Planned(replace(effect, receipts=[receipt]), receipt)
+
+
+def _doomed(rows: Rows, scope: ScopeRow, target: EraseTarget) -> _Doomed:
+    match target:
+        case EraseScope():
+            messages = list(rows.all_messages(scope.id))
+            memories = list(rows.memories(scope.id, None, None))
+            return _Doomed(messages, [], memories, all_of_scope=True)
+        case EraseMemory(type=type_, key=key):
+            memory = rows.memory(scope.id, type_, key)
+            return _Doomed([], [], [memory] if memory else [])
+        case EraseSource(source=source):
+            return _Doomed(list(rows.messages_of_source(scope.id, source)), [], [])
+    thread = rows.thread(scope.id, target.thread)
+    if thread is None:
+        return _Doomed([], [], [])
+    if isinstance(target, EraseMessages):
+        named = rows.messages_by_id(scope.id, thread.number, target.messages)
+        return _Doomed(list(named), [], [])
+    everything = rows.messages(scope.id, thread.number, after=0, until=None, limit=thread.count)
+    return _Doomed(list(everything), [thread], [])
+
+
+def _effect_of(
+    rows: Rows, scope: ScopeRow, doomed: _Doomed, receipt: ReceiptRow
+) -> tuple[Effect, ReceiptRow]:
+    counted = replace(
+        receipt,
+        messages=receipt.messages + len(doomed.messages),
+        memories=receipt.memories + len(doomed.memories),
+    )
+    if doomed.all_of_scope:
+        return Effect(dropped_scopes=[scope.id]), counted
+    if not (doomed.messages or doomed.threads or doomed.memories):
+        return Effect(), counted
+    scope = replace(scope, seq=scope.seq + 1, epoch=rows.new_number())
+    gone: list[MessageRow | MemoryRow] = [*doomed.messages, *doomed.memories]
+    effect = Effect(
+        scopes=[scope],
+        threads=_shortened(rows, scope, doomed),
+        dropped_threads=doomed.threads,
+        removed=[_removal(scope, row) for row in gone],
+        forgotten_keys=[scope.id],
+    )
+    revised = _revised(rows, scope, doomed)
+    counted = replace(
+        counted,
+        memories=counted.memories + len(revised.removed),
+        revised=counted.revised + len(revised.memories),
+    )
+    return _joined(effect, revised), counted
+
+
+def _removal(scope: ScopeRow, row: MessageRow | MemoryRow) -> Removal:
+    return Removal(scope_id=scope.id, uid=row.uid, seq=scope.seq)
+
+
+def _shortened(rows: Rows, scope: ScopeRow, doomed: _Doomed) -> list[ThreadRow]:
+    """Return the rows of the threads that lose messages but stay."""
+    dropped = {row.number for row in doomed.threads}
+    lost: dict[int, int] = {}
+    for row in doomed.messages:
+        lost[row.thread] = lost.get(row.thread, 0) + 1
+    ids = rows.thread_ids(scope.id, [number for number in lost if number not in dropped])
+    found = [rows.thread(scope.id, id_) for id_ in ids.values()]
+    return [replace(row, count=row.count - lost[row.number]) for row in found if row]
+
+
+def _revised(rows: Rows, scope: ScopeRow, doomed: _Doomed) -> Effect:
+    """Return what becomes of the memories, and of their revisions, that rest on lost messages."""
+    ids = rows.thread_ids(scope.id, sorted({row.thread for row in doomed.messages}))
+    erased = {(ids[row.thread], row.id) for row in doomed.messages}
+    if not erased:
+        return Effect()
+    resting = rows.memories_resting_on(scope.id, sorted(erased))
+    already = {row.uid for row in doomed.memories}
+    effect = Effect(dropped_evidence=[(scope.id, *pair) for pair in sorted(erased)])
+    for memory in resting:
+        if memory.uid not in already:
+            past = rows.revisions(scope.id, memory.uid)
+            effect = _joined(effect, _memory_effect(scope, memory, past, erased))
+    return effect
+
+
+def _memory_effect(
+    scope: ScopeRow, memory: MemoryRow, past: Sequence[RevisionRow], erased: set[tuple[str, str]]
+) -> Effect:
+    left = _remainder(memory, erased)
+    if left is None:
+        return Effect(removed=[_removal(scope, memory)])
+    revisions = [(row, _remainder(row, erased)) for row in past if _rests(row, erased)]
+    changed = Effect(
+        revisions=[_revision_with(row, rest) for row, rest in revisions if rest],
+        dropped_revisions=[
+            (scope.id, row.uid, row.version) for row, rest in revisions if rest is None
+        ],
+    )
+    if not _rests(memory, erased):
+        return changed
+    text = memory_text(left.value)
+    rewritten = replace(
+        memory,
+        value=json.dumps(left.value, ensure_ascii=False, separators=(",", ":")),
+        evidence=json.dumps(left.evidence, ensure_ascii=False, separators=(",", ":")),
+        text=text,
+        terms=encode_terms(text, None),
+        text_hash=text_hash(text),
+        version=memory.version + 1,
+        cause="erase",
+        seq=scope.seq,
+    )
+    return replace(changed, memories=[rewritten])
+
+
+def _rests(row: MemoryRow | RevisionRow, erased: set[tuple[str, str]]) -> bool:
+    return not erased.isdisjoint(evidence_messages(row.evidence))
+
+
+def _remainder(row: MemoryRow | RevisionRow, erased: set[tuple[str, str]]) -> Remainder | None:
+    evidence = {
+        pointer: tuple((thread, message, quote) for thread, message, quote in found)
+        for pointer, found in json.loads(row.evidence).items()
+    }
+    return remainder_of(json.loads(row.value), evidence, erased)
+
+
+def _revision_with(row: RevisionRow, left: Remainder) -> RevisionRow:
+    return replace(
+        row,
+        value=json.dumps(left.value, ensure_ascii=False, separators=(",", ":")),
+        evidence=json.dumps(left.evidence, ensure_ascii=False, separators=(",", ":")),
+        text=memory_text(left.value),
+    )
+
+
+def _joined(one: Effect, other: Effect) -> Effect:
+    """Return an effect that does what both do."""
+    return Effect(
+        **{name: [*getattr(one, name), *getattr(other, name)] for name in Effect.__slots__}
+    )

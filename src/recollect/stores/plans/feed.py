@@ -1,0 +1,230 @@
+"""The change feed: what a reader of a scope missed, and the entries that it then picks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final, TypeAlias
+
+from recollect.recall.terms import encode_terms, is_current
+from recollect.recall.text import message_text
+from recollect.records import Memory, Message, Scope
+from recollect.stores.filters import Condition, matches
+from recollect.stores.plans.memories import believed_at, is_expired, memory_of
+from recollect.stores.plans.threads import message_of
+from recollect.stores.rows import Cursor, Feed, FeedEntry, MemoryRow, MessageRow, VectorRow
+from recollect.stores.unit import NOTHING, Effect, Planned, Removal, Rows
+from recollect.stores.validate import to_datetime
+
+EMBED_ENTRIES_MAX: Final = 256
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A message or memory of a scope, as recall returns it."""
+
+    uid: int
+    scope: Scope
+    content: Message | Memory
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unembedded:
+    """Entries of a scope that an embedder has still to look at, with their texts."""
+
+    scope_id: int
+    until: int
+    entries: tuple[tuple[int, bytes, str], ...]
+    """For each: its uid, the hash of its text, its text."""
+
+
+Embedded: TypeAlias = tuple[int, bytes, bytes]
+"""An entry's uid, the hash of the text that was embedded, the vector as it is stored."""
+
+
+def read_feed(
+    rows: Rows,
+    cursor: Cursor,
+    *,
+    embedder: str | None,
+    conditions: Sequence[Condition] | None,
+    now: int,
+) -> Feed:
+    """Return what changed in the cursor's scope since the cursor; see `Feed`."""
+    scope = rows.scope(cursor.scope)
+    if scope is None:
+        return Feed(scope=cursor.scope, now=now, seq=0, epoch=0, reset=True, entries=(), removed=())
+    reset = cursor.epoch != scope.epoch or cursor.seq < scope.compacted
+    after = 0 if reset else cursor.seq
+    unchanged = after == scope.seq
+    return Feed(
+        scope=cursor.scope,
+        now=now,
+        seq=scope.seq,
+        epoch=scope.epoch,
+        reset=reset,
+        entries=() if unchanged else _changed(rows, scope.id, after, embedder),
+        removed=() if reset or unchanged else tuple(rows.removed(scope.id, after)),
+        eligible=None if conditions is None else eligible_uids(rows, scope.id, conditions, now),
+    )
+
+
+def _changed(rows: Rows, scope_id: int, after: int, embedder: str | None) -> tuple[FeedEntry, ...]:
+    """Return what changed; terms that another version of the analyser left are made anew."""
+    entries = rows.changed(scope_id, after, embedder)
+    stale = [entry.uid for entry in entries if not is_current(entry.terms)]
+    if not stale:
+        return tuple(entries)
+    messages = rows.messages_by_uid(scope_id, stale)
+    terms = {row.uid: encode_terms(_text_of(row), to_datetime(row.time)) for row in messages}
+    for row in rows.memories_by_uid(scope_id, stale):
+        terms[row.uid] = encode_terms(row.text, None)
+    return tuple(replace(each, terms=terms.get(each.uid, each.terms)) for each in entries)
+
+
+def eligible_uids(
+    rows: Rows, scope_id: int, conditions: Sequence[Condition], now: int
+) -> frozenset[int]:
+    """Return the entries whose metadata (of messages) or value (of memories) satisfies a filter."""
+    messages = (
+        row.uid
+        for row in rows.all_messages(scope_id)
+        if matches(conditions, json.loads(row.metadata))
+    )
+    memories = (
+        row.uid
+        for row in rows.memories(scope_id, None, None)
+        if not is_expired(row, now) and matches(conditions, json.loads(row.value))
+    )
+    return frozenset([*messages, *memories])
+
+
+def read_entries(rows: Rows, scope: Scope, uids: Sequence[int], now: int) -> list[Entry]:
+    """Return those of *uids* that are live entries of *scope*, in any order."""
+    row = rows.scope(scope)
+    if row is None or not uids:
+        return []
+    messages = rows.messages_by_uid(row.id, uids)
+    threads = rows.thread_ids(row.id, sorted({each.thread for each in messages}))
+    found = [
+        Entry(uid=each.uid, scope=scope, content=message_of(each, threads[each.thread]))
+        for each in messages
+    ]
+    memories = rows.memories_by_uid(row.id, uids)
+    found += [
+        Entry(uid=each.uid, scope=scope, content=memory_of(each, scope))
+        for each in memories
+        if not is_expired(each, now)
+    ]
+    return found
+
+
+def read_chosen(rows: Rows, chosen: Sequence[tuple[Scope, int]], now: int) -> list[Entry]:
+    """Return those of *chosen* that are live entries, in the order chosen."""
+    by_scope: dict[Scope, list[int]] = {}
+    for scope, uid in chosen:
+        by_scope.setdefault(scope, []).append(uid)
+    found = {
+        (scope, entry.uid): entry
+        for scope, uids in by_scope.items()
+        for entry in read_entries(rows, scope, uids, now)
+    }
+    return [found[each] for each in chosen if each in found]
+
+
+def read_past(
+    rows: Rows, scope: Scope, at: int, conditions: Sequence[Condition] | None, now: int
+) -> tuple[Feed, list[Entry]]:
+    """Return the scope as it was believed at *at*: all its entries then, without vectors."""
+    row = rows.scope(scope)
+    feed = Feed(scope=scope, now=now, seq=0, epoch=0, reset=True, entries=(), removed=())
+    if row is None:
+        return feed, []
+    messages = [each for each in rows.all_messages(row.id) if each.kept_at <= at]
+    believed = (
+        believed_at(each, rows.revisions(row.id, each.uid), at)
+        for each in rows.memories(row.id, None, None)
+        if each.created_at <= at and not is_expired(each, now)
+    )
+    memories = [each for each in believed if each]
+    threads = rows.thread_ids(row.id, sorted({each.thread for each in messages}))
+    entries = [
+        Entry(uid=each.uid, scope=scope, content=message_of(each, threads[each.thread]))
+        for each in messages
+    ] + [Entry(uid=each.uid, scope=scope, content=memory_of(each, scope)) for each in memories]
+    eligible = None
+    if conditions is not None:
+        eligible = frozenset(
+            [each.uid for each in messages if matches(conditions, json.loads(each.metadata))]
+            + [each.uid for each in memories if matches(conditions, json.loads(each.value))]
+        )
+    fed = tuple(
+        [message_entry(m, None) for m in messages] + [memory_entry(m, None) for m in memories]
+    )
+    return replace(feed, entries=fed, eligible=eligible), entries
+
+
+def message_entry(row: MessageRow, vector: bytes | None) -> FeedEntry:
+    """Return a message as the feed gives it."""
+    return FeedEntry(
+        row.uid, row.seq, "message", row.thread, row.session, row.position, row.time, row.name,
+        row.role, None, "active", None, None, None, row.terms, vector,
+    )  # fmt: skip
+
+
+def memory_entry(row: MemoryRow, vector: bytes | None) -> FeedEntry:
+    """Return a memory as the feed gives it: it is a thread and session of its own."""
+    time = row.updated_at if row.valid_from is None else row.valid_from
+    return FeedEntry(
+        row.uid, row.seq, "memory", 0, str(row.uid), 0, time, None,
+        "user", row.type, row.state, row.valid_from, row.valid_until, row.expires_at, row.terms,
+        vector,
+    )  # fmt: skip
+
+
+def read_unembedded(rows: Rows, scope_id: int, embedder: str) -> Unembedded | None:
+    """Return the next entries of a scope for *embedder* to look at, ``None`` if there are none."""
+    scope = rows.scope_by_id(scope_id)
+    after = rows.embedded_seq(scope_id, embedder)
+    if scope is None or after >= scope.seq:
+        return None
+    pending = rows.unembedded(scope_id, after, embedder, EMBED_ENTRIES_MAX + 1)
+    more = len(pending) > EMBED_ENTRIES_MAX
+    waiting = [uid for uid, _ in pending[:EMBED_ENTRIES_MAX]]
+    until = pending[EMBED_ENTRIES_MAX][1] - 1 if more else scope.seq
+    texts = [
+        (row.uid, row.text_hash, _text_of(row)) for row in rows.messages_by_uid(scope_id, waiting)
+    ] + [(row.uid, row.text_hash, row.text) for row in rows.memories_by_uid(scope_id, waiting)]
+    return Unembedded(scope_id=scope_id, until=max(until, after), entries=tuple(texts))
+
+
+def _text_of(row: MessageRow) -> str:
+    content = None if row.content is None else json.loads(row.content)
+    return message_text(row.text, row.name, content)
+
+
+def plan_embedded(
+    rows: Rows, scope_id: int, embedder: str, done: Sequence[Embedded], until: int
+) -> Planned[int]:
+    """Keep the vectors of entries whose text is still the one embedded; raise their seq."""
+    scope = rows.scope_by_id(scope_id)
+    if scope is None:
+        return Planned(NOTHING, 0)
+    uids = [uid for uid, _, _ in done]
+    hashes = {row.uid: row.text_hash for row in rows.messages_by_uid(scope_id, uids)}
+    hashes |= {row.uid: row.text_hash for row in rows.memories_by_uid(scope_id, uids)}
+    accepted = [
+        VectorRow(scope_id=scope_id, uid=uid, embedder=embedder, text_hash=hash_, data=vector)
+        for uid, hash_, vector in done
+        if hashes.get(uid) == hash_
+    ]
+    if accepted:
+        scope = replace(scope, seq=scope.seq + 1)
+    effect = Effect(
+        scopes=[scope] if accepted else [],
+        vectors=accepted,
+        raised=[Removal(scope_id=scope_id, uid=row.uid, seq=scope.seq) for row in accepted],
+        embedded=[(scope_id, embedder, max(until, rows.embedded_seq(scope_id, embedder)))],
+    )
+    return Planned(effect, len(accepted))

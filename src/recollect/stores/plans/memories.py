@@ -1,0 +1,424 @@
+"""Memories and their history: what putting, ending and deleting mean, and which version is read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import get_args
+
+from recollect.errors import NotFoundError, UsageError, VersionConflictError
+from recollect.ports import Ids
+from recollect.recall.terms import encode_terms
+from recollect.recall.text import memory_text
+from recollect.records import (
+    DeleteMemory,
+    EndMemory,
+    Evidence,
+    EvidenceMap,
+    Memory,
+    MemoryState,
+    PutMemory,
+    Revision,
+    Scope,
+    Trust,
+    Write,
+)
+from recollect.stores.digests import text_hash
+from recollect.stores.plans.requests import Idempotency, key_row, opened, result_under_key
+from recollect.stores.rows import MemoryRow, RevisionRow, ScopeRow
+from recollect.stores.unit import NOTHING, Effect, Planned, Removal, Rows
+from recollect.stores.validate import (
+    check_id,
+    check_object,
+    check_text,
+    check_time,
+    to_datetime,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreparedPut:
+    """A `PutMemory` that was checked, in the form in which it is kept."""
+
+    type: str
+    key: str
+    value: str
+    text: str
+    expected: int | None
+    valid_from: int | None
+    valid_until: int | None
+    expires_at: int | None
+    evidence: str
+    trust: Trust
+    state: MemoryState
+    cause: str
+    terms: bytes
+    text_hash: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreparedEnd:
+    """An `EndMemory` that was checked."""
+
+    type: str
+    key: str
+    at: int
+    expected: int | None
+    cause: str
+
+
+PreparedWrite = PreparedPut | PreparedEnd | DeleteMemory
+
+
+def prepare_write(write: Write) -> PreparedWrite:
+    """
+    Check *write* and return the form in which it is carried out.
+
+    Raises:
+        UsageError: A field is not allowed; the error says which.
+    """
+    if not isinstance(write, PutMemory | EndMemory | DeleteMemory):
+        msg = f"a write is a PutMemory, EndMemory or DeleteMemory, not {write!r}"
+        raise UsageError(msg)
+    check_id(write.type, "a memory's type")
+    check_id(write.key, "a memory's key")
+    if write.expected is not None and write.expected < 0:
+        msg = f"a write expects version {write.expected}; versions begin at 1, 0 means none"
+        raise UsageError(msg)
+    if isinstance(write, PutMemory):
+        return _prepare_put(write)
+    if isinstance(write, EndMemory):
+        at = check_time(write.at, "the end of a memory")
+        cause = check_text(write.cause, "a cause")
+        return PreparedEnd(
+            type=write.type, key=write.key, at=at, expected=write.expected, cause=cause
+        )
+    return write
+
+
+def _prepare_put(write: PutMemory) -> PreparedPut:
+    value = check_object(write.value, f"the value of {write.type}/{write.key}")
+    if write.text is not None:
+        check_text(write.text, "a memory's text")
+    text = memory_text(write.value) if write.text is None else write.text
+    valid_from = _moment(write.valid_from, "valid_from")
+    valid_until = _moment(write.valid_until, "valid_until")
+    check_validity(valid_from, valid_until, f"{write.type}/{write.key}")
+    if write.trust not in get_args(Trust) or write.state not in get_args(MemoryState):
+        msg = f"unknown trust {write.trust!r} or state {write.state!r}"
+        raise UsageError(msg)
+    return PreparedPut(
+        type=write.type,
+        key=write.key,
+        value=value,
+        text=text,
+        expected=write.expected,
+        valid_from=valid_from,
+        valid_until=valid_until,
+        expires_at=_moment(write.expires_at, "expires_at"),
+        evidence=encode_evidence(write.evidence),
+        trust=write.trust,
+        state=write.state,
+        cause=check_text(write.cause, "a cause"),
+        terms=encode_terms(text, None),
+        text_hash=text_hash(text),
+    )
+
+
+def _moment(time: datetime | None, what: str) -> int | None:
+    return None if time is None else check_time(time, what)
+
+
+def check_validity(valid_from: int | None, valid_until: int | None, address: str) -> None:
+    """Refuse a validity that ends before it begins."""
+    if valid_from is not None and valid_until is not None and valid_until < valid_from:
+        msg = (
+            f"{address} would be valid until {to_datetime(valid_until).isoformat()}, before it "
+            f"begins at {to_datetime(valid_from).isoformat()}"
+        )
+        raise UsageError(msg)
+
+
+def encode_evidence(evidence: EvidenceMap) -> str:
+    """Return *evidence* as JSON text: pointer to a list of [thread, message, quote]."""
+    encoded = {
+        _check_pointer(pointer): [_check_evidence(each) for each in found]
+        for pointer, found in evidence.items()
+    }
+    return check_object(encoded, "a memory's evidence")
+
+
+def _check_pointer(pointer: str) -> str:
+    if pointer and not pointer.startswith("/"):
+        msg = f"{pointer!r} is not a JSON pointer: it is empty or begins with '/' (RFC 6901)"
+        raise UsageError(msg)
+    return pointer
+
+
+def _check_evidence(each: Evidence) -> list[str | None]:
+    thread = check_id(each.thread, "an evidence's thread")
+    message = check_id(each.message, "an evidence's message")
+    return [thread, message, each.quote]
+
+
+def decode_evidence(text: str) -> dict[str, tuple[Evidence, ...]]:
+    """Return what `encode_evidence` wrote."""
+    return {
+        pointer: tuple(Evidence(thread=t, message=m, quote=q) for t, m, q in found)
+        for pointer, found in json.loads(text).items()
+    }
+
+
+def evidence_messages(text: str) -> set[tuple[str, str]]:
+    """Return the (thread, message) pairs that stored evidence names."""
+    return {(each[0], each[1]) for found in json.loads(text).values() for each in found}
+
+
+def plan_writes(
+    rows: Rows, scope: ScopeRow, writes: Sequence[PreparedWrite], *, ids: Ids, now: int
+) -> Planned[tuple[Memory | None, ...]]:
+    """
+    Carry out *writes* in order, each seeing the ones before it.
+
+    Raises:
+        VersionConflictError: A write expected another version; nothing is written.
+        NotFoundError: A memory to be ended does not exist.
+    """
+    if not writes:
+        return Planned(NOTHING, ())
+    scope = replace(scope, seq=scope.seq + 1)
+    staged = _Staged(rows, scope, ids, now)
+    result = tuple(staged.carry_out(write) for write in writes)
+    return Planned(staged.effect(), result)
+
+
+class _Staged:
+    """The memories of one transaction as they will be, write by write."""
+
+    def __init__(self, rows: Rows, scope: ScopeRow, ids: Ids, now: int) -> None:
+        self._rows = rows
+        self._scope = scope
+        self._ids = ids
+        self._now = now
+        self._current: dict[tuple[str, str], MemoryRow | None] = {}
+        self._revisions: list[RevisionRow] = []
+        self._gone: dict[int, Removal] = {}
+
+    def carry_out(self, write: PreparedWrite) -> Memory | None:
+        """Carry out one write and return the memory as it is then."""
+        address = (write.type, write.key)
+        current = self._read(address)
+        check_version(self._scope.segments, write, current)
+        if isinstance(write, DeleteMemory):
+            if current:
+                self._remove(current)
+            self._current[address] = None
+            return None
+        after = self._version_after(current, write)
+        if current:
+            self._revisions.append(revision_row(current, self._now))
+        self._current[address] = after
+        return memory_of(after, self._scope.segments)
+
+    def _read(self, address: tuple[str, str]) -> MemoryRow | None:
+        """Return the present version; an expired one counts as gone, and goes."""
+        if address not in self._current:
+            found = self._rows.memory(self._scope.id, *address)
+            if found and is_expired(found, self._now):
+                self._remove(found)
+                found = None
+            self._current[address] = found
+        return self._current[address]
+
+    def _remove(self, row: MemoryRow) -> None:
+        self._gone[row.uid] = Removal(scope_id=self._scope.id, uid=row.uid, seq=self._scope.seq)
+        self._revisions = [each for each in self._revisions if each.uid != row.uid]
+
+    def _version_after(
+        self, current: MemoryRow | None, write: PreparedPut | PreparedEnd
+    ) -> MemoryRow:
+        if isinstance(write, PreparedEnd):
+            if current is None:
+                address = f"{write.type}/{write.key} in {self._scope.segments!r}"
+                msg = f"there is no memory {address} to end"
+                raise NotFoundError(msg)
+            check_validity(current.valid_from, write.at, f"{write.type}/{write.key}")
+            return replace(
+                current,
+                valid_until=write.at,
+                cause=write.cause,
+                version=current.version + 1,
+                updated_at=max(self._now, current.updated_at),
+                seq=self._scope.seq,
+            )
+        return self._put(current, write)
+
+    def _put(self, current: MemoryRow | None, write: PreparedPut) -> MemoryRow:
+        return MemoryRow(
+            scope_id=self._scope.id,
+            uid=current.uid if current else self._ids.entry_id(),
+            type=write.type,
+            key=write.key,
+            version=current.version + 1 if current else 1,
+            value=write.value,
+            text=write.text,
+            created_at=current.created_at if current else self._now,
+            updated_at=max(self._now, current.updated_at) if current else self._now,
+            valid_from=write.valid_from,
+            valid_until=write.valid_until,
+            expires_at=write.expires_at,
+            evidence=write.evidence,
+            trust=write.trust,
+            state=write.state,
+            cause=write.cause,
+            seq=self._scope.seq,
+            terms=write.terms,
+            text_hash=write.text_hash,
+        )
+
+    def effect(self) -> Effect:
+        """Return what all writes together want written."""
+        return Effect(
+            scopes=[self._scope],
+            memories=[row for row in self._current.values() if row],
+            revisions=self._revisions,
+            removed=list(self._gone.values()),
+        )
+
+
+def check_version(scope: Scope, write: PreparedWrite, current: MemoryRow | None) -> None:
+    """Refuse a write that expects another version than the present one (0 for none)."""
+    actual = current.version if current else 0
+    if write.expected is not None and write.expected != actual:
+        raise VersionConflictError(f"{write.type}/{write.key} in {scope!r}", write.expected, actual)
+
+
+def is_expired(row: MemoryRow, now: int) -> bool:
+    """Say whether the memory is past its expiry at *now*."""
+    return row.expires_at is not None and row.expires_at <= now
+
+
+def is_valid(row: MemoryRow | RevisionRow, at: int) -> bool:
+    """Say whether the memory is true in the world at *at*."""
+    begun = row.valid_from is None or row.valid_from <= at
+    return begun and (row.valid_until is None or at < row.valid_until)
+
+
+def revision_row(row: MemoryRow, until: int) -> RevisionRow:
+    """Return the present version of a memory as a past one, believed until *until*."""
+    return RevisionRow(
+        scope_id=row.scope_id,
+        uid=row.uid,
+        version=row.version,
+        value=row.value,
+        text=row.text,
+        valid_from=row.valid_from,
+        valid_until=row.valid_until,
+        evidence=row.evidence,
+        trust=row.trust,
+        state=row.state,
+        cause=row.cause,
+        believed_from=row.updated_at,
+        believed_until=max(until, row.updated_at),
+    )
+
+
+def memory_of(row: MemoryRow, scope: Scope) -> Memory:
+    """Return the memory that *row* keeps."""
+    return Memory(
+        scope=scope,
+        type=row.type,
+        key=row.key,
+        value=json.loads(row.value),
+        text=row.text,
+        version=row.version,
+        created_at=to_datetime(row.created_at),
+        updated_at=to_datetime(row.updated_at),
+        valid_from=_time(row.valid_from),
+        valid_until=_time(row.valid_until),
+        expires_at=_time(row.expires_at),
+        evidence=decode_evidence(row.evidence),
+        trust=row.trust,
+        state=row.state,
+    )
+
+
+def _time(moment: int | None) -> datetime | None:
+    return None if moment is None else to_datetime(moment)
+
+
+def revisions_of(row: MemoryRow, past: Sequence[RevisionRow]) -> tuple[Revision, ...]:
+    """Return all versions of a memory, oldest first, the present one last."""
+    present = revision_row(row, row.updated_at)
+    versions = [_revision(each, to_datetime(each.believed_until)) for each in past]
+    return (*versions, _revision(present, None))
+
+
+def _revision(row: RevisionRow, until: datetime | None) -> Revision:
+    return Revision(
+        version=row.version,
+        value=json.loads(row.value),
+        text=row.text,
+        valid_from=_time(row.valid_from),
+        valid_until=_time(row.valid_until),
+        evidence=decode_evidence(row.evidence),
+        trust=row.trust,
+        state=row.state,
+        cause=row.cause,
+        believed_from=to_datetime(row.believed_from),
+        believed_until=until,
+    )
+
+
+def believed_at(row: MemoryRow, past: Sequence[RevisionRow], at: int) -> MemoryRow | None:
+    """Return the memory as it was believed at *at*, as if it were the present version."""
+    if row.updated_at <= at:
+        return row
+    for revision in past:
+        if revision.believed_from <= at < revision.believed_until:
+            fields: Mapping[str, object] = {
+                name: getattr(revision, name)
+                for name in ("version", "value", "text", "evidence", "trust", "state", "cause")
+            }
+            return replace(
+                row,
+                **fields,  # type: ignore[arg-type]
+                valid_from=revision.valid_from,
+                valid_until=revision.valid_until,
+                updated_at=revision.believed_from,
+                terms=encode_terms(revision.text, None),
+                text_hash=text_hash(revision.text),
+            )
+    return None
+
+
+def plan_apply(
+    rows: Rows,
+    scope: Scope,
+    writes: Sequence[PreparedWrite],
+    idempotency: Idempotency | None,
+    *,
+    ids: Ids,
+    now: int,
+) -> Planned[tuple[Memory | None, ...]]:
+    """Carry out *writes*, unless that was done before under the same key; see `plan_writes`."""
+    row = opened(rows, scope, now)
+    if result_under_key(rows, row, idempotency) is not None:
+        found = [rows.memory(row.id, write.type, write.key) for write in writes]
+        return Planned(NOTHING, tuple(unexpired(each, scope, now) for each in found))
+    planned = plan_writes(rows, row, writes, ids=ids, now=now)
+    if idempotency is None:
+        return planned
+    effect = replace(
+        planned.effect,
+        scopes=planned.effect.scopes or [row],
+        idempotency=[key_row(row, idempotency, "[]", now)],
+    )
+    return Planned(effect, planned.result)
+
+
+def unexpired(row: MemoryRow | None, scope: Scope, now: int) -> Memory | None:
+    """Return the memory that *row* keeps, ``None`` if there is none or it has expired."""
+    return None if row is None or is_expired(row, now) else memory_of(row, scope)

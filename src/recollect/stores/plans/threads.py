@@ -1,0 +1,322 @@
+"""Threads and messages: what appending, removing, replacing and reading mean."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from recollect.errors import ConflictError, NotFoundError, UsageError
+from recollect.ports import Ids
+from recollect.recall.terms import encode_terms
+from recollect.recall.text import message_text
+from recollect.records import Message, NewMessage, Role, Scope, Thread
+from recollect.stores.digests import request_digest, text_hash
+from recollect.stores.plans.formation import Debounce, signalled
+from recollect.stores.plans.requests import Idempotency, key_row, opened, result_under_key
+from recollect.stores.rows import (
+    MICROSECONDS,
+    MessageRow,
+    ScopeRow,
+    ThreadRow,
+)
+from recollect.stores.unit import NOTHING, Effect, Planned, Removal, Rows
+from recollect.stores.validate import (
+    check_id,
+    check_object,
+    check_past,
+    check_role,
+    check_text,
+    encode_json,
+    to_datetime,
+)
+
+SESSION_GAP_S: Final = 1_800
+"""A longer pause between two messages of a thread begins another session."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreparedMessage:
+    """A message that was checked, in the form in which it is kept."""
+
+    id: str
+    role: Role
+    name: str | None
+    text: str
+    content: str | None
+    time: int
+    session: str | None
+    source: str | None
+    metadata: str
+    digest: bytes
+    terms: bytes
+    text_hash: bytes
+
+
+def prepare_message(message: NewMessage, now: int, ids: Ids) -> PreparedMessage:
+    """
+    Check *message* and return the form in which it is kept.
+
+    Raises:
+        UsageError: A field is not allowed; the error says which.
+    """
+    if not isinstance(message, NewMessage):
+        msg = f"a message is a NewMessage, not {message!r}"
+        raise UsageError(msg)
+    role = check_role(message)
+    text = check_text(message.text, "a message's text")
+    content = (
+        None if message.content is None else encode_json(message.content, "a message's content")
+    )
+    if not text and not content:
+        msg = "a message needs text or content; this one is empty"
+        raise UsageError(msg)
+    time = now if message.time is None else check_past(message.time, now, "a message's time")
+    name = None if message.name is None else check_id(message.name, "a message's name")
+    searched = message_text(text, name, message.content)
+    return PreparedMessage(
+        id=ids.name(to_datetime(now))
+        if message.id is None
+        else check_id(message.id, "a message id"),
+        role=role,
+        name=name,
+        text=text,
+        content=content,
+        time=time,
+        session=None if message.session is None else check_id(message.session, "a session id"),
+        source=None if message.source is None else check_id(message.source, "a message's source"),
+        metadata=check_object(message.metadata, "a message's metadata"),
+        digest=_digest_of(message, content),
+        terms=encode_terms(searched, to_datetime(time)),
+        text_hash=text_hash(searched),
+    )
+
+
+def _digest_of(message: NewMessage, content: str | None) -> bytes:
+    """Return a digest of what the caller gave; what the store fills in does not count."""
+    time = None if message.time is None else message.time.timestamp()
+    given = (message.role, message.text, message.name, time, message.session, message.source)
+    return request_digest(given, content, dict(message.metadata))
+
+
+def existing_thread(rows: Rows, scope: Scope, thread: str) -> tuple[ScopeRow, ThreadRow]:
+    """
+    Return the rows of a thread that must exist.
+
+    Raises:
+        NotFoundError: The scope or the thread does not exist.
+    """
+    scope_row = rows.scope(scope)
+    thread_row = rows.thread(scope_row.id, thread) if scope_row else None
+    if not scope_row or not thread_row:
+        msg = f"there is no thread {thread!r} in the scope {scope!r}"
+        raise NotFoundError(msg)
+    return scope_row, thread_row
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Append:
+    """A request to append messages to a thread."""
+
+    scope: Scope
+    thread: str
+    messages: Sequence[PreparedMessage]
+    idempotency: Idempotency | None
+    debounce: Debounce
+    now: int
+
+
+def plan_append(rows: Rows, request: Append, ids: Ids) -> Planned[tuple[Message, ...]]:
+    """
+    Append the new ones of the request's messages; give each its position in order.
+
+    Raises:
+        ConflictError: An id is taken by another content, or the key by another request.
+    """
+    scope = opened(rows, request.scope, request.now)
+    known = rows.thread(scope.id, request.thread)
+    if done := _done_before(rows, scope, known, request):
+        return done
+    thread = known or ThreadRow(
+        scope_id=scope.id, number=rows.new_number(), id=request.thread, created_at=request.now
+    )
+    wanted = [message.id for message in request.messages]
+    present = {row.id: row for row in rows.messages_by_id(scope.id, thread.number, wanted)}
+    scope = replace(scope, seq=scope.seq + 1)
+    last = next(iter(rows.last_messages(scope.id, thread.number, before=None, limit=1)), None)
+    added: list[MessageRow] = []
+    for message in request.messages:
+        if message.id in present:
+            _check_same(present[message.id], message, thread.id)
+            continue
+        position = thread.last + len(added) + 1
+        last = _row_of(
+            message, thread, last, position=position, scope=scope, ids=ids, now=request.now
+        )
+        present[last.id] = last
+        added.append(last)
+    result = tuple(message_of(present[id_], thread.id) for id_ in wanted)
+    if not added and not request.idempotency:
+        return Planned(NOTHING, result)
+    thread = signalled(thread, len(added), request.now, request.debounce)
+    key = request.idempotency
+    keys = [key_row(scope, key, json.dumps(wanted), request.now)] if key else []
+    effect = Effect(scopes=[scope], threads=[thread], messages=added, idempotency=keys)
+    return Planned(effect, result)
+
+
+def _done_before(
+    rows: Rows, scope: ScopeRow, thread: ThreadRow | None, request: Append
+) -> Planned[tuple[Message, ...]] | None:
+    result = result_under_key(rows, scope, request.idempotency)
+    if result is None:
+        return None
+    ids = json.loads(result)
+    found = rows.messages_by_id(scope.id, thread.number, ids) if thread else []
+    by_id = {row.id: message_of(row, request.thread) for row in found}
+    return Planned(NOTHING, tuple(by_id[id_] for id_ in ids if id_ in by_id))
+
+
+def _check_same(row: MessageRow, message: PreparedMessage, thread: str) -> None:
+    if row.digest != message.digest:
+        msg = (
+            f"message {message.id!r} of thread {thread!r} exists with other content: "
+            "use another id, or replace it"
+        )
+        raise ConflictError(msg)
+
+
+def _row_of(
+    message: PreparedMessage,
+    thread: ThreadRow,
+    previous: MessageRow | None,
+    *,
+    position: int,
+    scope: ScopeRow,
+    ids: Ids,
+    now: int,
+) -> MessageRow:
+    return MessageRow(
+        scope_id=scope.id,
+        thread=thread.number,
+        uid=ids.entry_id(),
+        id=message.id,
+        position=position,
+        role=message.role,
+        name=message.name,
+        text=message.text,
+        content=message.content,
+        time=message.time,
+        session=message.session or session_after(previous, message.time, position),
+        source=message.source,
+        metadata=message.metadata,
+        kept_at=now,
+        digest=message.digest,
+        seq=scope.seq,
+        terms=message.terms,
+        text_hash=message.text_hash,
+    )
+
+
+def session_after(previous: MessageRow | None, time: int, position: int) -> str:
+    """Return the session of a message that names none: the previous one's, or a new one."""
+    if previous and abs(time - previous.time) <= SESSION_GAP_S * MICROSECONDS:
+        return previous.session
+    return f"@{position}"
+
+
+def message_of(row: MessageRow, thread: str) -> Message:
+    """Return the message that *row* keeps, of the thread with the id *thread*."""
+    return Message(
+        thread=thread,
+        id=row.id,
+        position=row.position,
+        role=row.role,
+        text=row.text,
+        name=row.name,
+        time=to_datetime(row.time),
+        session=row.session,
+        source=row.source,
+        content=None if row.content is None else json.loads(row.content),
+        metadata=json.loads(row.metadata),
+    )
+
+
+def thread_of(row: ThreadRow, scope: Scope) -> Thread:
+    """Return the thread that *row* keeps."""
+    return Thread(
+        scope=scope,
+        id=row.id,
+        created_at=to_datetime(row.created_at),
+        last=row.last,
+        count=row.count,
+        formed=row.formed,
+        due=None if row.due is None else to_datetime(max(row.due, row.not_before or 0)),
+        attempts=row.attempts,
+        state=row.state,
+    )
+
+
+def plan_removal(rows: Rows, scope: Scope, thread: str, ids: Sequence[str]) -> Planned[int]:
+    """Remove those of *ids* that exist; the other messages keep their positions."""
+    scope_row, thread_row = existing_thread(rows, scope, thread)
+    found = rows.messages_by_id(scope_row.id, thread_row.number, ids)
+    return _removed(scope_row, thread_row, found)
+
+
+def plan_keeping(
+    rows: Rows, scope: Scope, thread: str, first: int, last: int | None
+) -> Planned[int]:
+    """Remove all messages outside the positions *first* to *last*."""
+    scope_row, thread_row = existing_thread(rows, scope, thread)
+    everything = rows.messages(
+        scope_row.id, thread_row.number, after=0, until=None, limit=thread_row.count
+    )
+    outside = [row for row in everything if row.position < first or (last and row.position > last)]
+    return _removed(scope_row, thread_row, outside)
+
+
+def _removed(scope: ScopeRow, thread: ThreadRow, found: Sequence[MessageRow]) -> Planned[int]:
+    if not found:
+        return Planned(NOTHING, 0)
+    scope = replace(scope, seq=scope.seq + 1)
+    thread = replace(thread, count=thread.count - len(found))
+    gone = [Removal(scope_id=scope.id, uid=row.uid, seq=scope.seq) for row in found]
+    return Planned(Effect(scopes=[scope], threads=[thread], removed=gone), len(found))
+
+
+def plan_replacement(
+    rows: Rows, scope: Scope, thread: str, message: PreparedMessage, now: int
+) -> Planned[Message]:
+    """
+    Put other content in the place of the message with the same id.
+
+    Raises:
+        NotFoundError: There is no such message.
+    """
+    scope_row, thread_row = existing_thread(rows, scope, thread)
+    found = rows.messages_by_id(scope_row.id, thread_row.number, [message.id])
+    if not found:
+        msg = f"there is no message {message.id!r} in thread {thread!r} of {scope!r} to replace"
+        raise NotFoundError(msg)
+    (row,) = found
+    if row.digest == message.digest:
+        return Planned(NOTHING, message_of(row, thread))
+    scope_row = replace(scope_row, seq=scope_row.seq + 1)
+    fields = {
+        name: getattr(message, name)
+        for name in ("role", "name", "text", "content", "time", "source", "metadata")
+    }
+    changed = replace(
+        row,
+        **fields,
+        session=message.session or row.session,
+        digest=message.digest,
+        terms=message.terms,
+        text_hash=message.text_hash,
+        kept_at=now,
+        seq=scope_row.seq,
+    )
+    effect = Effect(scopes=[scope_row], messages=[changed])
+    return Planned(effect, message_of(changed, thread))

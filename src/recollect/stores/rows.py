@@ -1,0 +1,236 @@
+"""What a store keeps, row by row, in the same words for every backend; times are µs since 1970."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from recollect.records import MemoryState, Role, Scope, Trust
+
+MICROSECONDS: Final = 1_000_000
+
+EntryKind = Literal["message", "memory"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScopeRow:
+    """
+    A scope: its counters, and the lease under which it is being formed.
+
+    *seq* rises by one in every transaction that changes an entry; *epoch* changes with
+    every erase, to a number that no scope of the store ever had. Tombstones up to
+    *compacted* are gone: a reader that stopped before it starts over. *fence* rises with
+    every claim.
+    """
+
+    id: int
+    segments: Scope
+    created_at: int
+    epoch: int
+    seq: int = 0
+    compacted: int = 0
+    fence: int = 0
+    lease_owner: str | None = None
+    lease_until: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThreadRow:
+    """
+    A thread, and the backlog of formation that is derived from it.
+
+    Messages after *formed* up to *last* wait to be formed, from *due* on and not
+    before *not_before* (which only failures set). A paused thread is never claimed.
+    """
+
+    scope_id: int
+    number: int
+    id: str
+    created_at: int
+    last: int = 0
+    count: int = 0
+    formed: int = 0
+    first_pending_at: int | None = None
+    due: int | None = None
+    not_before: int | None = None
+    attempts: int = 0
+    state: Literal["active", "paused"] = "active"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageRow:
+    """A message; *thread* is its thread's number, *content* and *metadata* are JSON text."""
+
+    scope_id: int
+    thread: int
+    uid: int
+    id: str
+    position: int
+    role: Role
+    name: str | None
+    text: str
+    content: str | None
+    time: int
+    session: str
+    source: str | None
+    metadata: str
+    kept_at: int
+    digest: bytes
+    seq: int
+    terms: bytes
+    text_hash: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryRow:
+    """A memory in its present version; *value* and *evidence* are JSON text."""
+
+    scope_id: int
+    uid: int
+    type: str
+    key: str
+    version: int
+    value: str
+    text: str
+    created_at: int
+    updated_at: int
+    valid_from: int | None
+    valid_until: int | None
+    expires_at: int | None
+    evidence: str
+    trust: Trust
+    state: MemoryState
+    cause: str
+    seq: int
+    terms: bytes
+    text_hash: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RevisionRow:
+    """A past version of a memory: the whole value, believed until *believed_until*."""
+
+    scope_id: int
+    uid: int
+    version: int
+    value: str
+    text: str
+    valid_from: int | None
+    valid_until: int | None
+    evidence: str
+    trust: Trust
+    state: MemoryState
+    cause: str
+    believed_from: int
+    believed_until: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VectorRow:
+    """
+    The vector of an entry by one embedder.
+
+    *data* is one float32 scale and then int8 components, little-endian; empty if the
+    embedder does not understand the text. It belongs to the text with *text_hash*.
+    """
+
+    scope_id: int
+    uid: int
+    embedder: str
+    text_hash: bytes
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IdempotencyRow:
+    """A request that was carried out under a key: its digest, and its result as JSON text."""
+
+    scope_id: int
+    key: str
+    digest: bytes
+    result: str
+    kept_at: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReceiptRow:
+    """
+    An erase: how much went, and when its bytes were gone as well.
+
+    *target* is a keyed hash of what was named: the receipt itself keeps no name.
+    """
+
+    id: str
+    target: bytes
+    messages: int
+    memories: int
+    revised: int
+    erased_at: int
+    clean_at: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FormationRow:
+    """What one formation did: its receipt as JSON text."""
+
+    scope_id: int
+    id: str
+    fence: int
+    committed_at: int
+    receipt: str
+
+
+@dataclass(frozen=True, slots=True)
+class FeedEntry:
+    """
+    A live entry as the scope index wants it: where it stands, hashed terms, vector.
+
+    *thread* and *position* order it among its neighbours; a memory has thread 0 and
+    its own session. *vector* is ``None`` while it is pending, empty if there is none.
+    """
+
+    uid: int
+    seq: int
+    kind: EntryKind
+    thread: int
+    session: str
+    position: int
+    time: int
+    speaker: str | None
+    role: Role
+    type: str | None
+    state: MemoryState
+    valid_from: int | None
+    valid_until: int | None
+    expires_at: int | None
+    terms: bytes
+    vector: bytes | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Feed:
+    """
+    What changed in a scope since a cursor, each entry once, in its present state.
+
+    After a *reset* the reader forgets what it had and starts from *entries*, which
+    then are all live ones. *eligible* holds the entries that satisfy the filter asked
+    for, ``None`` if none was.
+    """
+
+    scope: Scope
+    now: int
+    seq: int
+    epoch: int
+    reset: bool
+    entries: tuple[FeedEntry, ...]
+    removed: tuple[int, ...]
+    eligible: frozenset[int] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cursor:
+    """How far a reader has followed a scope's feed."""
+
+    scope: Scope
+    seq: int = 0
+    epoch: int = -1

@@ -1,0 +1,1 @@
+"""The store in one SQLite file: the default, without a server."""

@@ -1,0 +1,88 @@
+"""Calls that cross from an event loop to a thread, and their answers that cross back."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from copy import copy
+from types import TracebackType
+from typing import Any, Generic, TypeVar
+
+WorkT = TypeVar("WorkT")
+
+
+class Outcome:
+    """
+    What came of some work: as a context it keeps whatever error happens inside.
+
+    The thread that serves everybody must not end because one piece of work failed; the
+    error goes to whoever asked for it.
+    """
+
+    __slots__ = ("error", "result")
+
+    def __init__(self) -> None:
+        self.result: Any = None
+        self.error: BaseException | None = None
+
+    def __enter__(self) -> None:
+        self.error = None
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> bool:
+        self.error = error
+        return error is not None
+
+
+class Call(Outcome, Generic[WorkT]):
+    """
+    One piece of work that somebody awaits; made in the caller's event loop.
+
+    The caller awaits a future of its own loop, which is told once, from any thread, when
+    a whole group is done. AnyIO has no such thing: its way back from a thread makes that
+    thread wait for the loop, once for every call.
+    """
+
+    __slots__ = ("future", "loop", "work")
+
+    def __init__(self, work: WorkT) -> None:
+        super().__init__()
+        self.work = work
+        self.loop = asyncio.get_running_loop()
+        self.future: asyncio.Future[Any] = self.loop.create_future()
+
+    def fail(self, error: BaseException) -> None:
+        """Give the caller *error* as its own, whatever came of its work."""
+        # A copy, because every caller that raises it adds to its traceback.
+        self.error = copy(error)
+        self.error.__cause__ = error.__cause__
+
+    def settle(self) -> None:
+        """Answer, in the caller's event loop; a caller that went away needs none."""
+        if self.future.done():
+            return
+        if self.error is not None:
+            self.future.set_exception(self.error)
+        else:
+            self.future.set_result(self.result)
+
+
+def answer(calls: Iterable[Call[Any]]) -> None:
+    """Answer *calls* from another thread, waking each event loop once."""
+    by_loop: dict[asyncio.AbstractEventLoop, list[Call[Any]]] = {}
+    for call in calls:
+        by_loop.setdefault(call.loop, []).append(call)
+    for loop, of_loop in by_loop.items():
+        try:
+            loop.call_soon_threadsafe(_settle_all, of_loop)
+        except RuntimeError:  # the loop was closed: nobody awaits the answer any more
+            continue
+
+
+def _settle_all(calls: list[Call[Any]]) -> None:
+    for call in calls:
+        call.settle()

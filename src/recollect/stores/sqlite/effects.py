@@ -1,0 +1,153 @@
+"""Carrying out an `Effect` on a SQLite connection, inside the transaction that is open."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import fields
+from operator import attrgetter
+from typing import Final, TypeAlias
+
+import apsw
+
+from recollect.stores.plans.memories import evidence_messages
+from recollect.stores.rows import (
+    FormationRow,
+    IdempotencyRow,
+    MemoryRow,
+    MessageRow,
+    ReceiptRow,
+    RevisionRow,
+    ScopeRow,
+    ThreadRow,
+    VectorRow,
+)
+from recollect.stores.sqlite.paths import stored_path
+from recollect.stores.sqlite.rows import SQLiteRows
+from recollect.stores.sqlite.statements import WRITES
+from recollect.stores.unit import Effect, Removal
+
+_Values: TypeAlias = Callable[[object], tuple[object, ...]]
+
+
+def _values_of(row: type) -> _Values:
+    """Return what takes the values out of a row, in the order of its fields."""
+    return attrgetter(*(field.name for field in fields(row)))
+
+
+_THREAD: Final = _values_of(ThreadRow)
+_MESSAGE: Final = _values_of(MessageRow)
+_MEMORY: Final = _values_of(MemoryRow)
+_REVISION: Final = _values_of(RevisionRow)
+_VECTOR: Final = _values_of(VectorRow)
+_IDEMPOTENCY: Final = _values_of(IdempotencyRow)
+_FORMATION: Final = _values_of(FormationRow)
+_RECEIPT: Final = _values_of(ReceiptRow)
+
+_DROPS_OF_SCOPE: Final = tuple(
+    statement for name, statement in WRITES.items() if name.startswith("drop_scope")
+)
+
+
+def write_effect(connection: apsw.Connection, effect: Effect) -> None:
+    """
+    Carry out all of *effect*, in the order that `Effect` states.
+
+    Raises:
+        apsw.Error: SQLite refused; the caller rolls back to where it began.
+    """
+    connection_writes = _Writes(connection)
+    for scope in effect.scopes:
+        connection_writes.run("put_scope", _scope_values(scope))
+    connection_writes.put("put_thread", _THREAD, effect.threads)
+    connection_writes.remove(effect)
+    connection_writes.put_entries(effect)
+    connection_writes.put("put_vector", _VECTOR, effect.vectors)
+    for raised in effect.raised:
+        connection_writes.raise_entry(raised)
+    for embedded in effect.embedded:
+        connection_writes.run("put_embedded", embedded)
+    connection_writes.put("put_idempotency", _IDEMPOTENCY, effect.idempotency)
+    connection_writes.put("put_formation", _FORMATION, effect.formations)
+    connection_writes.put("put_receipt", _RECEIPT, effect.receipts)
+
+
+def _scope_values(row: ScopeRow) -> tuple[object, ...]:
+    return (
+        row.id,
+        stored_path(row.segments),
+        row.created_at,
+        row.epoch,
+        row.seq,
+        row.compacted,
+        row.fence,
+        row.lease_owner,
+        row.lease_until,
+    )
+
+
+class _Writes:
+    """The statements of one effect."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+
+    def run(self, name: str, values: tuple[object, ...]) -> None:
+        self._connection.execute(WRITES[name], values)
+
+    def put(self, name: str, values_of: _Values, rows: Iterable[object]) -> None:
+        for row in rows:
+            self._connection.execute(WRITES[name], values_of(row))
+
+    def remove(self, effect: Effect) -> None:
+        for gone in effect.removed:
+            self._remove_entry(gone)
+        for revision in effect.dropped_revisions:
+            self.run("drop_revision", revision)
+        for thread in effect.dropped_threads:
+            self.run("drop_thread", (thread.scope_id, thread.number))
+        for scope_id in effect.forgotten_keys:
+            self.run("forget_keys", (scope_id,))
+        for link in effect.dropped_evidence:
+            self.run("drop_evidence", link)
+        for scope_id in effect.dropped_scopes:
+            for statement in _DROPS_OF_SCOPE:
+                self._connection.execute(statement, (scope_id,))
+
+    def _remove_entry(self, gone: Removal) -> None:
+        key = (gone.scope_id, gone.uid)
+        self.run("drop_message", key)
+        if not self._connection.changes():
+            self.run("drop_memory", key)
+            self.run("drop_revisions", key)
+            self.run("drop_links", key)
+        self.run("drop_vectors", key)
+        self.run("put_tombstone", (gone.scope_id, gone.seq, gone.uid))
+
+    def put_entries(self, effect: Effect) -> None:
+        self.put("put_message", _MESSAGE, effect.messages)
+        self.put("put_memory", _MEMORY, effect.memories)
+        self.put("put_revision", _REVISION, effect.revisions)
+        if effect.dropped_evidence:
+            self._link_anew(effect)
+        else:
+            self._link([*effect.memories, *effect.revisions])
+
+    def _link(self, rows: Sequence[MemoryRow | RevisionRow]) -> None:
+        for row in rows:
+            for thread, message in evidence_messages(row.evidence):
+                self.run("put_evidence", (row.scope_id, thread, message, row.uid))
+
+    def _link_anew(self, effect: Effect) -> None:
+        """Link only what the versions that are left rest on; an erase took some away."""
+        rows = SQLiteRows(self._connection)
+        touched = {(row.scope_id, row.uid) for row in [*effect.memories, *effect.revisions]}
+        touched |= {(scope_id, uid) for scope_id, uid, _ in effect.dropped_revisions}
+        for key in sorted(touched):
+            self.run("drop_links", key)
+            self._link([*rows.memories_by_uid(key[0], [key[1]]), *rows.revisions(*key)])
+
+    def raise_entry(self, raised: Removal) -> None:
+        values = (raised.scope_id, raised.uid, raised.seq)
+        self.run("raise_message", values)
+        if not self._connection.changes():
+            self.run("raise_memory", values)

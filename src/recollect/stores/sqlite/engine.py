@@ -1,0 +1,49 @@
+"""Which SQLite libraries are fit to hold what may not be lost; pure."""
+
+from __future__ import annotations
+
+from typing import Final, TypeAlias
+
+from recollect.errors import StoreVersionError
+
+EngineVersion: TypeAlias = tuple[int, int, int]
+
+FIXED_IN: Final[EngineVersion] = (3, 51, 3)
+"""The first version without the checkpoint race that loses commits in WAL mode."""
+
+_FIXED_BRANCHES: Final[tuple[EngineVersion, ...]] = ((3, 50, 7), (3, 44, 6))
+
+
+def check_engine(version: EngineVersion) -> None:
+    """
+    Refuse a SQLite library whose WAL can lose commits (3.7.0 to 3.51.2), or that has none.
+
+    The branches 3.50 and 3.44 were repaired in 3.50.7 and 3.44.6.
+
+    Raises:
+        StoreVersionError: It is such a library.
+
+    >>> check_engine((3, 51, 3))
+    >>> check_engine((3, 50, 8))
+    """
+    if version >= FIXED_IN:
+        return
+    if any(version[:2] == fixed[:2] and version >= fixed for fixed in _FIXED_BRANCHES):
+        return
+    written = ".".join(map(str, version))
+    msg = (
+        f"SQLite {written} can lose commits when several connections share a file in WAL mode "
+        "(3.7.0 to 3.51.2, but for 3.50.7+ and 3.44.6+): install apsw 3.51.3 or newer"
+    )
+    raise StoreVersionError(msg)
+
+
+def version_of(text: str) -> EngineVersion:
+    """
+    Return the version that the library states as *text*.
+
+    >>> version_of("3.54.1")
+    (3, 54, 1)
+    """
+    major, minor, patch, *_ = [int(part) for part in text.split(".")] + [0, 0]
+    return major, minor, patch

@@ -1,0 +1,64 @@
+"""The line in which calls wait for a thread, and how it is closed without losing one."""
+
+from __future__ import annotations
+
+import asyncio
+from queue import Empty, SimpleQueue
+from threading import Lock
+from typing import Any, Generic, TypeVar
+
+from recollect.errors import StoreClosedError
+from recollect.stores.sqlite.calls import Call
+
+WorkT = TypeVar("WorkT")
+
+
+class Line(Generic[WorkT]):
+    """Calls in the order in which they came; after `close` none is taken in any more."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._queue: SimpleQueue[Call[WorkT] | None] = SimpleQueue()
+        self._turn = Lock()
+        self._is_closed = False
+
+    def join(self, work: WorkT) -> asyncio.Future[Any]:
+        """
+        Put *work* at the end of the line and return what will hold its answer.
+
+        Raises:
+            StoreClosedError: The line is closed.
+        """
+        call = Call(work)
+        with self._turn:
+            if self._is_closed:
+                msg = f"{self._path!r}: this store was closed: open another"
+                raise StoreClosedError(msg)
+            self._queue.put(call)
+        return call.future
+
+    def close(self, threads: int) -> bool:
+        """Let each of *threads* come to an end after what waits; say whether it was open."""
+        with self._turn:
+            was_open = not self._is_closed
+            self._is_closed = True
+            for _ in range(threads if was_open else 0):
+                self._queue.put(None)
+        return was_open
+
+    def take(self) -> Call[WorkT] | None:
+        """Wait for the next call; ``None`` is the end."""
+        return self._queue.get()
+
+    def take_more(self, calls_max: int) -> tuple[list[Call[WorkT]], bool]:
+        """Return at most *calls_max* calls that already wait, and whether the end came."""
+        taken: list[Call[WorkT]] = []
+        while len(taken) < calls_max:
+            try:
+                call = self._queue.get_nowait()
+            except Empty:
+                break
+            if call is None:
+                return taken, True
+            taken.append(call)
+        return taken, False

@@ -1,0 +1,80 @@
+"""The schema, step by step: numbered SQL files, each one transaction with its version."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+import apsw
+
+from recollect.errors import StoreCorruptError, StoreVersionError
+from recollect.stores.sqlite.statements import file_names, read_text
+
+APPLICATION_ID: Final = 0x52434C4C
+"""Marks the file as ours, in its header: the letters RCLL."""
+
+_STEP: Final = re.compile(r"(\d{4})_\w+\.sql")
+
+
+def read_steps() -> tuple[str, ...]:
+    """Return the steps in their order; the n-th brings the schema from version n-1 to n."""
+    names = sorted(name for name in file_names() if _STEP.fullmatch(name))
+    return tuple(read_text(name) for name in names)
+
+
+STEPS: Final = read_steps()
+SCHEMA_VERSION: Final = len(STEPS)
+
+
+def check_file(connection: apsw.Connection, path: str) -> int:
+    """
+    Return the schema version of the file; 0 if nothing is in it yet.
+
+    Raises:
+        StoreCorruptError: It is a database of another application.
+        StoreVersionError: A later release wrote it.
+    """
+    application_id = connection.pragma("application_id")
+    version = int(connection.pragma("user_version"))
+    is_empty = version == 0 and application_id == 0 and not _has_tables(connection)
+    if application_id != APPLICATION_ID and not is_empty:
+        msg = (
+            f"{path!r} is a database of another application (application id {application_id}): "
+            "it was left as it is; name another file"
+        )
+        raise StoreCorruptError(msg)
+    if version > SCHEMA_VERSION:
+        msg = (
+            f"{path!r} has schema version {version}, this release knows up to {SCHEMA_VERSION}: "
+            "install the release that wrote it, or a later one"
+        )
+        raise StoreVersionError(msg)
+    return version
+
+
+def _has_tables(connection: apsw.Connection) -> bool:
+    return connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone() is not None
+
+
+def migrate(connection: apsw.Connection, path: str) -> None:
+    """
+    Bring the schema up to date; each step is done whole or not at all.
+
+    Several processes may do this at once: who comes second finds the step done.
+
+    Raises:
+        StoreCorruptError: It is a database of another application.
+        StoreVersionError: A later release wrote it.
+    """
+    while check_file(connection, path) < SCHEMA_VERSION:
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            version = check_file(connection, path)
+            if version < SCHEMA_VERSION:
+                connection.execute(STEPS[version])
+                connection.pragma("user_version", version + 1)
+            connection.execute("COMMIT")
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise

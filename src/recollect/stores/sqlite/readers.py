@@ -1,0 +1,98 @@
+"""The few threads that read, each with a connection of its own."""
+
+from __future__ import annotations
+
+import asyncio
+from threading import Lock, Thread
+from typing import Any, Final, TypeVar
+
+import apsw
+
+from recollect.stores.sqlite.calls import Call, answer
+from recollect.stores.sqlite.connect import Identity, Location, connect
+from recollect.stores.sqlite.failures import store_errors
+from recollect.stores.sqlite.line import Line
+from recollect.stores.sqlite.rows import SQLiteRows
+from recollect.stores.unit import Query
+
+ResultT = TypeVar("ResultT")
+
+READERS_MAX: Final = 4
+"""More threads would only take turns: rows become objects one thread at a time."""
+
+
+class Readers:
+    """
+    Runs queries, each in one read transaction: all of its rows are of one moment.
+
+    Every commit that was acknowledged before the query is seen. A thread is started when
+    a query comes and all others are busy, up to ``READERS_MAX``.
+    """
+
+    def __init__(self, location: Location) -> None:
+        self._location = location
+        self._identity = Identity(location.path)
+        self._line: Line[Query[Any]] = Line(location.path)
+        self._threads: list[Thread] = []
+        self._counting = Lock()
+        self._unserved = 0
+
+    def run(self, query: Query[Any]) -> asyncio.Future[Any]:
+        """
+        Put *query* in line.
+
+        Raises:
+            StoreClosedError: The readers were closed.
+        """
+        future = self._line.join(query)
+        with self._counting:
+            self._unserved += 1
+            if self._unserved > len(self._threads) < READERS_MAX:
+                name = f"recollect-sqlite-reader-{len(self._threads)}"
+                thread = Thread(target=self._serve, name=name, daemon=True)
+                self._threads.append(thread)
+                thread.start()
+        return future
+
+    def close(self) -> None:
+        """Let the threads finish what waits, close their connections and end; wait for that."""
+        with self._counting:
+            threads = list(self._threads)
+        self._line.close(len(threads))
+        for thread in threads:
+            thread.join()
+
+    def _serve(self) -> None:
+        connection: apsw.Connection | None = None
+        while call := self._line.take():
+            if not call.future.cancelled():
+                connection = self._answered(call, connection)
+            with self._counting:
+                self._unserved -= 1
+        if connection:
+            connection.close(force=True)
+
+    def _answered(
+        self, call: Call[Query[Any]], connection: apsw.Connection | None
+    ) -> apsw.Connection | None:
+        """Run one query and answer it; return the connection if it is good for another."""
+        with call, store_errors(self._location.path):
+            self._identity.check()
+            connection = connection or connect(self._location, for_reading=True)
+            call.result = _read(connection, call.work)
+            self._identity.check()
+        if connection and call.error and isinstance(call.error.__cause__, apsw.Error):
+            connection.close(force=True)
+            connection = None
+        answer([call])
+        return connection
+
+
+def _read(connection: apsw.Connection, query: Query[ResultT]) -> ResultT:
+    rows = SQLiteRows(connection)
+    connection.execute("BEGIN")
+    try:
+        return query(rows)
+    finally:
+        rows.close()
+        connection.execute("ROLLBACK")

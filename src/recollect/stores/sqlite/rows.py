@@ -1,0 +1,241 @@
+"""`Rows` over a SQLite connection: every answer an index read of constant SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import fields
+from itertools import starmap
+from typing import Any, Final, TypeAlias
+
+import apsw
+
+from recollect.records import Scope
+from recollect.stores.rows import (
+    FeedEntry,
+    IdempotencyRow,
+    MemoryRow,
+    MessageRow,
+    ReceiptRow,
+    RevisionRow,
+    ScopeRow,
+    ThreadRow,
+)
+from recollect.stores.sqlite.paths import range_below, segments_of, stored_path
+from recollect.stores.sqlite.statements import QUERIES
+
+Stored: TypeAlias = tuple[Any, ...]
+"""A row as the driver returns it."""
+
+Bound: TypeAlias = tuple[object, ...]
+"""The values of a statement's parameters, in order."""
+
+_LAST: Final = (1 << 63) - 1
+
+# The columns of every query stand in the order of these fields.
+_THREAD: Final = tuple(field.name for field in fields(ThreadRow))
+_MESSAGE: Final = tuple(field.name for field in fields(MessageRow))
+_MEMORY: Final = tuple(field.name for field in fields(MemoryRow))
+_REVISION: Final = tuple(field.name for field in fields(RevisionRow))
+_IDEMPOTENCY: Final = tuple(field.name for field in fields(IdempotencyRow))
+_RECEIPT: Final = tuple(field.name for field in fields(ReceiptRow))
+_SCOPE_COLUMNS: Final = len(fields(ScopeRow))
+
+
+def scope_row(row: Stored) -> ScopeRow:
+    """Return a scope from its columns."""
+    id_, path, created_at, epoch, seq, compacted, fence, lease_owner, lease_until = row
+    return ScopeRow(
+        id=id_,
+        segments=segments_of(path),
+        created_at=created_at,
+        epoch=epoch,
+        seq=seq,
+        compacted=compacted,
+        fence=fence,
+        lease_owner=lease_owner,
+        lease_until=lease_until,
+    )
+
+
+def thread_row(row: Stored) -> ThreadRow:
+    """Return a thread from its columns."""
+    return ThreadRow(**dict(zip(_THREAD, row, strict=True)))
+
+
+def message_row(row: Stored) -> MessageRow:
+    """Return a message from its columns."""
+    return MessageRow(**dict(zip(_MESSAGE, row, strict=True)))
+
+
+def memory_row(row: Stored) -> MemoryRow:
+    """Return a memory from its columns."""
+    return MemoryRow(**dict(zip(_MEMORY, row, strict=True)))
+
+
+def _revision_row(row: Stored) -> RevisionRow:
+    return RevisionRow(**dict(zip(_REVISION, row, strict=True)))
+
+
+def _receipt_row(row: Stored) -> ReceiptRow:
+    return ReceiptRow(**dict(zip(_RECEIPT, row, strict=True)))
+
+
+class SQLiteRows:
+    """What one transaction on a connection can read; valid until it ends."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+        self._open: list[apsw.Cursor] = []
+
+    def close(self) -> None:
+        """End the iterations that nobody finished; they would hold the transaction open."""
+        for cursor in self._open:
+            cursor.close(force=True)
+        self._open.clear()
+
+    def new_number(self) -> int:
+        return int(self._one("new_number", ())[0])
+
+    def secret(self) -> bytes:
+        """Return the store's own random key."""
+        return bytes(self._one("secret", ())[0])
+
+    def scope(self, segments: Scope) -> ScopeRow | None:
+        found = self._first("scope", (stored_path(segments),))
+        return scope_row(found) if found else None
+
+    def scope_by_id(self, scope_id: int) -> ScopeRow | None:
+        found = self._first("scope_by_id", (scope_id,))
+        return scope_row(found) if found else None
+
+    def scopes_below(self, prefix: Scope, after: Scope | None) -> Iterator[ScopeRow]:
+        first, end = range_below(prefix)
+        beyond = b"" if after is None else stored_path(after)
+        return map(scope_row, self._each("scopes_below", (first, beyond, end)))
+
+    def thread(self, scope_id: int, thread_id: str) -> ThreadRow | None:
+        found = self._first("thread", (scope_id, thread_id))
+        return thread_row(found) if found else None
+
+    def threads(self, scope_id: int, after: str | None, limit: int) -> Sequence[ThreadRow]:
+        return [thread_row(row) for row in self._all("threads", (scope_id, after or "", limit))]
+
+    def thread_ids(self, scope_id: int, numbers: Sequence[int]) -> dict[int, str]:
+        found = {number: self._first("thread_id", (scope_id, number)) for number in numbers}
+        return {number: row[0] for number, row in found.items() if row}
+
+    def messages(
+        self, scope_id: int, thread: int, *, after: int, until: int | None, limit: int
+    ) -> Sequence[MessageRow]:
+        bounds = (after, _LAST if until is None else until)
+        found = self._all("messages", (scope_id, thread, *bounds, limit))
+        return [message_row(row) for row in found]
+
+    def last_messages(
+        self, scope_id: int, thread: int, *, before: int | None, limit: int
+    ) -> Sequence[MessageRow]:
+        end = _LAST if before is None else before
+        found = self._all("last_messages", (scope_id, thread, end, limit))
+        return [message_row(row) for row in found]
+
+    def messages_by_id(
+        self, scope_id: int, thread: int, ids: Sequence[str]
+    ) -> Sequence[MessageRow]:
+        keys = [(scope_id, thread, id_) for id_ in dict.fromkeys(ids)]
+        return [message_row(row) for row in self._found("message_by_id", keys)]
+
+    def messages_of_source(self, scope_id: int, source: str) -> Sequence[MessageRow]:
+        found = self._all("messages_of_source", (scope_id, source))
+        return [message_row(row) for row in found]
+
+    def memory(self, scope_id: int, type_: str, key: str) -> MemoryRow | None:
+        found = self._first("memory", (scope_id, type_, key))
+        return memory_row(found) if found else None
+
+    def memories(
+        self, scope_id: int, type_: str | None, after: tuple[str, str] | None
+    ) -> Iterator[MemoryRow]:
+        after_type, after_key = after or ("", "")
+        if type_ is None:
+            return map(memory_row, self._each("memories", (scope_id, after_type, after_key)))
+        if after_type > type_:
+            return iter(())
+        beyond = after_key if after_type == type_ else ""
+        return map(memory_row, self._each("memories_of_type", (scope_id, type_, beyond)))
+
+    def memories_resting_on(
+        self, scope_id: int, messages: Sequence[tuple[str, str]]
+    ) -> Sequence[MemoryRow]:
+        resting = {
+            uid for each in messages for (uid,) in self._all("resting_on", (scope_id, *each))
+        }
+        return self.memories_by_uid(scope_id, sorted(resting))
+
+    def revisions(self, scope_id: int, uid: int) -> Sequence[RevisionRow]:
+        return [_revision_row(row) for row in self._all("revisions", (scope_id, uid))]
+
+    def idempotency(self, scope_id: int, key: str) -> IdempotencyRow | None:
+        found = self._first("idempotency", (scope_id, key))
+        return IdempotencyRow(**dict(zip(_IDEMPOTENCY, found, strict=True))) if found else None
+
+    def changed(self, scope_id: int, after: int, embedder: str | None) -> Sequence[FeedEntry]:
+        return list(starmap(FeedEntry, self._all("changed", (scope_id, after, embedder))))
+
+    def removed(self, scope_id: int, after: int) -> Sequence[int]:
+        return [uid for (uid,) in self._all("removed", (scope_id, after))]
+
+    def messages_by_uid(self, scope_id: int, uids: Sequence[int]) -> Sequence[MessageRow]:
+        keys = [(scope_id, uid) for uid in dict.fromkeys(uids)]
+        return [message_row(row) for row in self._found("message_by_uid", keys)]
+
+    def memories_by_uid(self, scope_id: int, uids: Sequence[int]) -> Sequence[MemoryRow]:
+        keys = [(scope_id, uid) for uid in dict.fromkeys(uids)]
+        return [memory_row(row) for row in self._found("memory_by_uid", keys)]
+
+    def all_messages(self, scope_id: int) -> Iterator[MessageRow]:
+        return map(message_row, self._each("all_messages", (scope_id,)))
+
+    def due_threads(self, now: int, limit: int) -> Sequence[tuple[ScopeRow, ThreadRow]]:
+        return [
+            (scope_row(row[:_SCOPE_COLUMNS]), thread_row(row[_SCOPE_COLUMNS:]))
+            for row in self._all("due_threads", (now, limit))
+        ]
+
+    def due_threads_of(self, scope_id: int, now: int) -> Sequence[ThreadRow]:
+        return [thread_row(row) for row in self._all("due_threads_of", (scope_id, now))]
+
+    def unembedded_scopes(self, embedder: str, limit: int) -> Sequence[int]:
+        return [id_ for (id_,) in self._all("unembedded_scopes", (embedder, limit))]
+
+    def unembedded(
+        self, scope_id: int, after: int, embedder: str, limit: int
+    ) -> Sequence[tuple[int, int]]:
+        found = self._all("unembedded", (scope_id, after, embedder, limit))
+        return [(uid, seq) for uid, seq in found]
+
+    def embedded_seq(self, scope_id: int, embedder: str) -> int:
+        found = self._first("embedded_seq", (scope_id, embedder))
+        return int(found[0]) if found else 0
+
+    def receipts(self, unclean: bool) -> Sequence[ReceiptRow]:
+        name = "receipts_unclean" if unclean else "receipts"
+        return [_receipt_row(row) for row in self._all(name, ())]
+
+    def _all(self, name: str, values: Bound) -> list[Stored]:
+        return self._connection.execute(QUERIES[name], values).fetchall()
+
+    def _first(self, name: str, values: Bound) -> Stored | None:
+        return self._connection.execute(QUERIES[name], values).fetchone()
+
+    def _one(self, name: str, values: Bound) -> Stored:
+        (found,) = self._all(name, values)
+        return found
+
+    def _found(self, name: str, keys: Sequence[Bound]) -> Iterator[Stored]:
+        # One look-up per key costs less than a list bound as JSON, and compares keys exactly.
+        return (row for key in keys if (row := self._first(name, key)))
+
+    def _each(self, name: str, values: Bound) -> Iterator[Stored]:
+        cursor = self._connection.execute(QUERIES[name], values)
+        self._open.append(cursor)
+        return cursor

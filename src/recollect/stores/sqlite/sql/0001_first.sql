@@ -1,0 +1,196 @@
+-- The first schema. What concerns a scope leads with scope_id, so that one scope is one
+-- range of every table and index; wide columns stand last, so that a row can be read up
+-- to them without following its overflow pages.
+PRAGMA application_id = 1380142156;
+
+CREATE TABLE meta (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    format TEXT NOT NULL,
+    secret BLOB NOT NULL,
+    number INTEGER NOT NULL
+) STRICT;
+
+-- path holds the segments in UTF-8, each ended by a zero byte, which no segment contains:
+-- byte order is then the order of the tuples, and all scopes below one are one range.
+CREATE TABLE scope (
+    id INTEGER PRIMARY KEY,
+    path BLOB NOT NULL UNIQUE,
+    created_at INTEGER NOT NULL,
+    epoch INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    compacted INTEGER NOT NULL,
+    fence INTEGER NOT NULL,
+    lease_owner TEXT,
+    lease_until INTEGER
+) STRICT;
+
+-- Small, so that asking which scopes have changed reads no other column.
+CREATE INDEX scope_seq ON scope (id, seq);
+
+CREATE TABLE thread (
+    scope_id INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    id TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    last INTEGER NOT NULL,
+    count INTEGER NOT NULL,
+    formed INTEGER NOT NULL,
+    first_pending_at INTEGER,
+    due INTEGER,
+    not_before INTEGER,
+    attempts INTEGER NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('active', 'paused')),
+    PRIMARY KEY (scope_id, id)
+) STRICT, WITHOUT ROWID;
+
+CREATE UNIQUE INDEX thread_number ON thread (scope_id, number);
+
+-- The one index that leads with no scope: a worker asks who is due, whoever it is. It holds
+-- all that this question needs, so that threads which must wait are passed over unread.
+CREATE INDEX thread_due ON thread (due, number, not_before, state, formed, last)
+WHERE due IS NOT NULL AND state = 'active' AND formed < last;
+
+CREATE INDEX thread_due_of_scope ON thread (scope_id, due, number, not_before)
+WHERE due IS NOT NULL AND state = 'active' AND formed < last;
+
+CREATE TABLE message (
+    scope_id INTEGER NOT NULL,
+    thread INTEGER NOT NULL,
+    position INTEGER NOT NULL,
+    uid INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    id TEXT NOT NULL,
+    role TEXT NOT NULL CHECK (role IN ('user', 'assistant', 'system', 'tool')),
+    name TEXT,
+    time INTEGER NOT NULL,
+    session TEXT NOT NULL,
+    source TEXT,
+    kept_at INTEGER NOT NULL,
+    digest BLOB NOT NULL,
+    text_hash BLOB NOT NULL,
+    terms BLOB NOT NULL,
+    text TEXT NOT NULL,
+    metadata TEXT NOT NULL,
+    content TEXT,
+    PRIMARY KEY (scope_id, thread, position)
+) STRICT, WITHOUT ROWID;
+
+CREATE UNIQUE INDEX message_id ON message (scope_id, thread, id);
+
+CREATE UNIQUE INDEX message_uid ON message (scope_id, uid);
+
+CREATE INDEX message_seq ON message (scope_id, seq, uid);
+
+CREATE INDEX message_source ON message (scope_id, source) WHERE source IS NOT NULL;
+
+CREATE TABLE memory (
+    scope_id INTEGER NOT NULL,
+    type TEXT NOT NULL,
+    key TEXT NOT NULL,
+    uid INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    version INTEGER NOT NULL,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    valid_from INTEGER,
+    valid_until INTEGER,
+    expires_at INTEGER,
+    trust TEXT NOT NULL CHECK (trust IN ('user', 'assistant', 'external')),
+    state TEXT NOT NULL CHECK (state IN ('active', 'quarantined', 'rejected')),
+    cause TEXT NOT NULL,
+    text_hash BLOB NOT NULL,
+    terms BLOB NOT NULL,
+    text TEXT NOT NULL,
+    value TEXT NOT NULL,
+    evidence TEXT NOT NULL,
+    PRIMARY KEY (scope_id, type, key)
+) STRICT, WITHOUT ROWID;
+
+CREATE UNIQUE INDEX memory_uid ON memory (scope_id, uid);
+
+CREATE INDEX memory_seq ON memory (scope_id, seq, uid);
+
+CREATE TABLE revision (
+    scope_id INTEGER NOT NULL,
+    uid INTEGER NOT NULL,
+    version INTEGER NOT NULL,
+    valid_from INTEGER,
+    valid_until INTEGER,
+    trust TEXT NOT NULL CHECK (trust IN ('user', 'assistant', 'external')),
+    state TEXT NOT NULL CHECK (state IN ('active', 'quarantined', 'rejected')),
+    cause TEXT NOT NULL,
+    believed_from INTEGER NOT NULL,
+    believed_until INTEGER NOT NULL,
+    text TEXT NOT NULL,
+    value TEXT NOT NULL,
+    evidence TEXT NOT NULL,
+    PRIMARY KEY (scope_id, uid, version)
+) STRICT, WITHOUT ROWID;
+
+-- Derived from the evidence of memories and revisions: who rests on a message.
+CREATE TABLE evidence (
+    scope_id INTEGER NOT NULL,
+    thread TEXT NOT NULL,
+    message TEXT NOT NULL,
+    uid INTEGER NOT NULL,
+    PRIMARY KEY (scope_id, thread, message, uid)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX evidence_uid ON evidence (scope_id, uid);
+
+CREATE TABLE vector (
+    scope_id INTEGER NOT NULL,
+    uid INTEGER NOT NULL,
+    embedder TEXT NOT NULL,
+    text_hash BLOB NOT NULL,
+    data BLOB NOT NULL,
+    PRIMARY KEY (scope_id, uid, embedder)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE embedded (
+    scope_id INTEGER NOT NULL,
+    embedder TEXT NOT NULL,
+    seq INTEGER NOT NULL,
+    PRIMARY KEY (scope_id, embedder)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE tombstone (
+    scope_id INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    uid INTEGER NOT NULL,
+    PRIMARY KEY (scope_id, seq, uid)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE idempotency (
+    scope_id INTEGER NOT NULL,
+    key TEXT NOT NULL,
+    digest BLOB NOT NULL,
+    kept_at INTEGER NOT NULL,
+    result TEXT NOT NULL,
+    PRIMARY KEY (scope_id, key)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE formation (
+    scope_id INTEGER NOT NULL,
+    id TEXT NOT NULL,
+    fence INTEGER NOT NULL,
+    committed_at INTEGER NOT NULL,
+    receipt TEXT NOT NULL,
+    PRIMARY KEY (scope_id, id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE receipt (
+    id TEXT PRIMARY KEY,
+    target BLOB NOT NULL,
+    messages INTEGER NOT NULL,
+    memories INTEGER NOT NULL,
+    revised INTEGER NOT NULL,
+    erased_at INTEGER NOT NULL,
+    clean_at INTEGER
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX receipt_time ON receipt (erased_at, id);
+
+CREATE INDEX receipt_unclean ON receipt (erased_at, id) WHERE clean_at IS NULL;
+
+INSERT INTO meta (id, format, secret, number) VALUES (1, 'recollect', randomblob(32), 0);

@@ -1,0 +1,172 @@
+-- What one transaction reads; the columns stand in the order of the rows' fields.
+
+-- :name new_number
+UPDATE meta SET number = number + 1 RETURNING number;
+
+-- :name secret
+SELECT secret FROM meta;
+
+-- :name scope
+SELECT id, path, created_at, epoch, seq, compacted, fence, lease_owner, lease_until
+FROM scope WHERE path = ?;
+
+-- :name scope_by_id
+SELECT id, path, created_at, epoch, seq, compacted, fence, lease_owner, lease_until
+FROM scope WHERE id = ?;
+
+-- :name scopes_below
+SELECT id, path, created_at, epoch, seq, compacted, fence, lease_owner, lease_until
+FROM scope WHERE path >= ? AND path > ? AND path < ? ORDER BY path;
+
+-- :name thread
+SELECT scope_id, number, id, created_at, last, count, formed, first_pending_at, due,
+    not_before, attempts, state
+FROM thread WHERE scope_id = ? AND id = ?;
+
+-- :name threads
+SELECT scope_id, number, id, created_at, last, count, formed, first_pending_at, due,
+    not_before, attempts, state
+FROM thread WHERE scope_id = ? AND id > ? ORDER BY id LIMIT ?;
+
+-- :name thread_id
+SELECT id FROM thread WHERE scope_id = ? AND number = ?;
+
+-- :name messages
+SELECT scope_id, thread, uid, id, position, role, name, text, content, time, session, source,
+    metadata, kept_at, digest, seq, terms, text_hash
+FROM message WHERE scope_id = ? AND thread = ? AND position > ? AND position <= ?
+ORDER BY position LIMIT ?;
+
+-- :name last_messages
+SELECT scope_id, thread, uid, id, position, role, name, text, content, time, session, source,
+    metadata, kept_at, digest, seq, terms, text_hash
+FROM message WHERE scope_id = ? AND thread = ? AND position < ?
+ORDER BY position DESC LIMIT ?;
+
+-- :name message_by_id
+SELECT scope_id, thread, uid, id, position, role, name, text, content, time, session, source,
+    metadata, kept_at, digest, seq, terms, text_hash
+FROM message WHERE scope_id = ? AND thread = ? AND id = ?;
+
+-- :name message_by_uid
+SELECT scope_id, thread, uid, id, position, role, name, text, content, time, session, source,
+    metadata, kept_at, digest, seq, terms, text_hash
+FROM message WHERE scope_id = ? AND uid = ?;
+
+-- :name messages_of_source
+SELECT scope_id, thread, uid, id, position, role, name, text, content, time, session, source,
+    metadata, kept_at, digest, seq, terms, text_hash
+FROM message INDEXED BY message_source WHERE scope_id = ? AND source = ? ORDER BY thread, position;
+
+-- :name all_messages
+SELECT scope_id, thread, uid, id, position, role, name, text, content, time, session, source,
+    metadata, kept_at, digest, seq, terms, text_hash
+FROM message WHERE scope_id = ? ORDER BY thread, position;
+
+-- :name memory
+SELECT scope_id, uid, type, key, version, value, text, created_at, updated_at, valid_from,
+    valid_until, expires_at, evidence, trust, state, cause, seq, terms, text_hash
+FROM memory WHERE scope_id = ? AND type = ? AND key = ?;
+
+-- :name memory_by_uid
+SELECT scope_id, uid, type, key, version, value, text, created_at, updated_at, valid_from,
+    valid_until, expires_at, evidence, trust, state, cause, seq, terms, text_hash
+FROM memory WHERE scope_id = ? AND uid = ?;
+
+-- :name memories
+SELECT scope_id, uid, type, key, version, value, text, created_at, updated_at, valid_from,
+    valid_until, expires_at, evidence, trust, state, cause, seq, terms, text_hash
+FROM memory WHERE scope_id = ? AND (type, key) > (?, ?) ORDER BY type, key;
+
+-- :name memories_of_type
+SELECT scope_id, uid, type, key, version, value, text, created_at, updated_at, valid_from,
+    valid_until, expires_at, evidence, trust, state, cause, seq, terms, text_hash
+FROM memory WHERE scope_id = ? AND type = ? AND key > ? ORDER BY key;
+
+-- :name resting_on
+SELECT uid FROM evidence WHERE scope_id = ? AND thread = ? AND message = ?;
+
+-- :name revisions
+SELECT scope_id, uid, version, value, text, valid_from, valid_until, evidence, trust, state,
+    cause, believed_from, believed_until
+FROM revision WHERE scope_id = ? AND uid = ? ORDER BY version;
+
+-- :name idempotency
+SELECT scope_id, key, digest, result, kept_at FROM idempotency WHERE scope_id = ? AND key = ?;
+
+-- :name changed
+SELECT m.uid, m.seq, 'message' AS kind, m.thread, m.session, m.position, m.time, m.name AS speaker,
+    m.role, NULL AS type, 'active' AS state, NULL AS valid_from, NULL AS valid_until,
+    NULL AS expires_at, m.terms, v.data AS vector
+FROM message AS m INDEXED BY message_seq
+LEFT JOIN vector AS v
+    ON v.scope_id = m.scope_id AND v.uid = m.uid AND v.embedder = ?3 AND v.text_hash = m.text_hash
+WHERE m.scope_id = ?1 AND m.seq > ?2
+UNION ALL
+SELECT m.uid, m.seq, 'memory', 0, CAST(m.uid AS TEXT), 0, coalesce(m.valid_from, m.updated_at),
+    NULL, 'user', m.type, m.state, m.valid_from, m.valid_until, m.expires_at, m.terms, v.data
+FROM memory AS m INDEXED BY memory_seq
+LEFT JOIN vector AS v
+    ON v.scope_id = m.scope_id AND v.uid = m.uid AND v.embedder = ?3 AND v.text_hash = m.text_hash
+WHERE m.scope_id = ?1 AND m.seq > ?2
+ORDER BY 2, 1;
+
+-- :name removed
+SELECT uid FROM tombstone WHERE scope_id = ? AND seq > ?;
+
+-- :name due_threads
+-- The longest due are found in one index and the scopes' leases; then their rows are read.
+SELECT s.id, s.path, s.created_at, s.epoch, s.seq, s.compacted, s.fence, s.lease_owner,
+    s.lease_until,
+    t.scope_id, t.number, t.id, t.created_at, t.last, t.count, t.formed, t.first_pending_at,
+    t.due, t.not_before, t.attempts, t.state
+FROM (
+    SELECT d.scope_id, d.id
+    FROM thread AS d INDEXED BY thread_due CROSS JOIN scope AS l ON l.id = d.scope_id
+    WHERE d.due IS NOT NULL AND d.state = 'active' AND d.formed < d.last
+        AND d.due <= ?1 AND (d.not_before IS NULL OR d.not_before <= ?1)
+        AND (l.lease_owner IS NULL OR coalesce(l.lease_until, 0) <= ?1)
+    ORDER BY d.due, d.number LIMIT ?2
+) AS found
+CROSS JOIN thread AS t ON t.scope_id = found.scope_id AND t.id = found.id
+CROSS JOIN scope AS s ON s.id = t.scope_id
+ORDER BY t.due, t.number;
+
+-- :name due_threads_of
+SELECT scope_id, number, id, created_at, last, count, formed, first_pending_at, due,
+    not_before, attempts, state
+FROM thread INDEXED BY thread_due_of_scope
+WHERE due IS NOT NULL AND state = 'active' AND formed < last
+    AND scope_id = ?1 AND due <= ?2 AND (not_before IS NULL OR not_before <= ?2)
+ORDER BY due, number;
+
+-- :name unembedded_scopes
+SELECT s.id
+FROM scope AS s INDEXED BY scope_seq
+LEFT JOIN embedded AS e ON e.scope_id = s.id AND e.embedder = ?1
+WHERE coalesce(e.seq, 0) < s.seq ORDER BY s.id LIMIT ?2;
+
+-- :name unembedded
+SELECT m.uid, m.seq
+FROM message AS m INDEXED BY message_seq
+LEFT JOIN vector AS v
+    ON v.scope_id = m.scope_id AND v.uid = m.uid AND v.embedder = ?3 AND v.text_hash = m.text_hash
+WHERE m.scope_id = ?1 AND m.seq > ?2 AND v.uid IS NULL
+UNION ALL
+SELECT m.uid, m.seq
+FROM memory AS m INDEXED BY memory_seq
+LEFT JOIN vector AS v
+    ON v.scope_id = m.scope_id AND v.uid = m.uid AND v.embedder = ?3 AND v.text_hash = m.text_hash
+WHERE m.scope_id = ?1 AND m.seq > ?2 AND v.uid IS NULL
+ORDER BY 2, 1 LIMIT ?4;
+
+-- :name embedded_seq
+SELECT seq FROM embedded WHERE scope_id = ? AND embedder = ?;
+
+-- :name receipts
+SELECT id, target, messages, memories, revised, erased_at, clean_at
+FROM receipt ORDER BY erased_at, id;
+
+-- :name receipts_unclean
+SELECT id, target, messages, memories, revised, erased_at, clean_at
+FROM receipt WHERE clean_at IS NULL ORDER BY erased_at, id;

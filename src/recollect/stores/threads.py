@@ -1,0 +1,187 @@
+"""The contract, threads and messages: append, read, remove, keep, replace."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import final
+
+from recollect.records import Message, NewMessage, Page, Scope, Thread
+from recollect.stores.pages import page_of
+from recollect.stores.plans.formation import Debounce
+from recollect.stores.plans.requests import idempotency_of
+from recollect.stores.plans.threads import (
+    Append,
+    message_of,
+    plan_append,
+    plan_keeping,
+    plan_removal,
+    plan_replacement,
+    prepare_message,
+    thread_of,
+)
+from recollect.stores.transactor import Transactor
+from recollect.stores.unit import Rows
+from recollect.stores.validate import (
+    MESSAGES_MAX,
+    check_count,
+    check_id,
+    check_page,
+    check_scope,
+)
+
+
+class ThreadStore(Transactor):
+    """Threads of a scope, and the messages in them."""
+
+    @final
+    async def append(
+        self,
+        scope: Scope,
+        thread: str,
+        messages: Sequence[NewMessage],
+        *,
+        idempotency_key: str | None = None,
+        debounce: Debounce | None = None,
+    ) -> tuple[Message, ...]:
+        """
+        Append *messages* to a thread, and signal its formation, in one transaction.
+
+        Scope and thread begin to exist with their first message. A message whose id is
+        already there with the same content is not stored again.
+
+        Args:
+            messages: At most ``MESSAGES_MAX``, in the order in which they were said.
+            idempotency_key: A repeated request under the same key changes nothing.
+            debounce: How long formation waits; the defaults of `Debounce` if ``None``.
+
+        Returns:
+            The messages as stored, one per message given, in that order.
+
+        Raises:
+            ConflictError: An id, or the key, was used before for something else.
+            UsageError: A message is not allowed; nothing of the batch is stored.
+        """
+        scope, thread = check_scope(scope), check_id(thread, "a thread id")
+        check_count(len(messages), MESSAGES_MAX, "MESSAGES_MAX", "messages in one call")
+        now = self.now()
+        prepared = [prepare_message(each, now, self._ids) for each in messages]
+        given = [
+            (each.id, found.digest.hex()) for each, found in zip(messages, prepared, strict=True)
+        ]
+        request = Append(
+            scope=scope,
+            thread=thread,
+            messages=prepared,
+            idempotency=idempotency_of(idempotency_key, "append", scope, thread, given),
+            debounce=debounce or Debounce(),
+            now=now,
+        )
+        return await self._transact(partial(plan_append, request=request, ids=self._ids))
+
+    @final
+    async def threads(
+        self, scope: Scope, *, cursor: str | None = None, limit: int = 100
+    ) -> Page[Thread]:
+        """Return the threads of a scope, by id."""
+        scope, limit = check_scope(scope), check_page(limit)
+
+        def query(rows: Rows) -> list[Thread]:
+            row = rows.scope(scope)
+            found = rows.threads(row.id, cursor, limit + 1) if row else []
+            return [thread_of(each, scope) for each in found]
+
+        return page_of(await self._read(query), limit, lambda thread: thread.id)
+
+    @final
+    async def thread(self, scope: Scope, thread: str) -> Thread | None:
+        """Return a thread, ``None`` if it does not exist."""
+        scope, thread = check_scope(scope), check_id(thread, "a thread id")
+
+        def query(rows: Rows) -> Thread | None:
+            row = rows.scope(scope)
+            found = rows.thread(row.id, thread) if row else None
+            return thread_of(found, scope) if found else None
+
+        return await self._read(query)
+
+    @final
+    async def thread_numbers(self, scope: Scope, threads: Sequence[str]) -> frozenset[int]:
+        """Return the numbers by which the feed names those of *threads* that exist."""
+        scope = check_scope(scope)
+
+        def query(rows: Rows) -> frozenset[int]:
+            row = rows.scope(scope)
+            found = [rows.thread(row.id, each) for each in threads] if row else []
+            return frozenset(each.number for each in found if each)
+
+        return await self._read(query)
+
+    @final
+    async def messages(
+        self, scope: Scope, thread: str, *, after: int = 0, limit: int = 100
+    ) -> Page[Message]:
+        """Return messages of a thread by position, after the position *after*; or none."""
+        scope, limit = check_scope(scope), check_page(limit)
+
+        def query(rows: Rows) -> list[Message]:
+            row = rows.scope(scope)
+            found = rows.thread(row.id, thread) if row else None
+            if row is None or found is None:
+                return []
+            page = rows.messages(row.id, found.number, after=after, until=None, limit=limit + 1)
+            return [message_of(each, thread) for each in page]
+
+        return page_of(await self._read(query), limit, lambda message: str(message.position))
+
+    @final
+    async def last_messages(
+        self, scope: Scope, thread: str, *, limit: int, before: int | None = None
+    ) -> tuple[Message, ...]:
+        """Return the newest *limit* messages of a thread (before a position), oldest first."""
+        scope, limit = check_scope(scope), check_page(limit)
+
+        def query(rows: Rows) -> tuple[Message, ...]:
+            row = rows.scope(scope)
+            found = rows.thread(row.id, thread) if row else None
+            if row is None or found is None:
+                return ()
+            newest = rows.last_messages(row.id, found.number, before=before, limit=limit)
+            return tuple(message_of(each, thread) for each in reversed(newest))
+
+        return await self._read(query)
+
+    @final
+    async def remove(self, scope: Scope, thread: str, messages: Sequence[str]) -> int:
+        """
+        Remove messages by id; the others keep their positions.
+
+        Memories that rest on them stay, with the words they quote; `erase` takes both.
+
+        Returns:
+            How many there were.
+        """
+        scope, ids = check_scope(scope), list(dict.fromkeys(messages))
+        plan = partial(plan_removal, scope=scope, thread=thread, ids=ids)
+        return await self._transact(plan)
+
+    @final
+    async def keep(self, scope: Scope, thread: str, first: int, last: int | None = None) -> int:
+        """Remove all messages of a thread outside the positions *first* to *last*; say how many."""
+        scope = check_scope(scope)
+        plan = partial(plan_keeping, scope=scope, thread=thread, first=first, last=last)
+        return await self._transact(plan)
+
+    @final
+    async def replace(self, scope: Scope, thread: str, message: NewMessage) -> Message:
+        """
+        Put *message* in the place of the one with its id; it keeps its position.
+
+        Raises:
+            NotFoundError: There is no message with that id.
+        """
+        scope, now = check_scope(scope), self.now()
+        check_id(message.id, "the id of the message to replace")
+        prepared = prepare_message(message, now, self._ids)
+        plan = partial(plan_replacement, scope=scope, thread=thread, message=prepared, now=now)
+        return await self._transact(plan)

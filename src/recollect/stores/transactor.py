@@ -1,0 +1,52 @@
+"""What a backend implements: transactions over rows, and the removal of deleted bytes."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Self, TypeVar, final
+
+from recollect.ports import Clock, Ids
+from recollect.stores.unit import Plan, Query
+from recollect.stores.validate import check_time
+from recollect.stores.world import SystemClock, SystemIds
+
+ResultT = TypeVar("ResultT")
+
+
+class Transactor(ABC):
+    """Runs plans and queries, each in one transaction."""
+
+    def __init__(self, *, clock: Clock | None = None, ids: Ids | None = None) -> None:
+        self._clock: Clock = clock or SystemClock()
+        self._ids: Ids = ids or SystemIds()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    @final
+    def now(self) -> int:
+        """Return the store's present moment, in microseconds since 1970."""
+        return check_time(self._clock.now(), "the clock")
+
+    @abstractmethod
+    async def aclose(self) -> None:
+        """Close the store; using it afterwards raises `StoreClosedError`."""
+
+    @abstractmethod
+    async def _transact(self, plan: Plan[ResultT]) -> ResultT:
+        """Run *plan* in a writing transaction, carry out its effect, commit, return its result."""
+
+    @abstractmethod
+    async def _read(self, query: Query[ResultT]) -> ResultT:
+        """Run *query* in a reading transaction: every row that it sees is of one moment."""
+
+    @abstractmethod
+    async def _clean(self) -> None:
+        """Remove deleted bytes from the files, or raise."""
+
+    @abstractmethod
+    async def _secret(self) -> bytes:
+        """Return the store's own random key, for keyed hashes."""

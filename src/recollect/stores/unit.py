@@ -1,0 +1,227 @@
+"""
+The unit of work: what a plan may read, and what it wants written, in one transaction.
+
+Every operation of the contract is one plain function, a *plan*: it reads rows, decides,
+and returns an `Effect` with its answer. A backend gives the rows and writes the effect,
+so that what an operation means is written once and cannot differ between backends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeAlias, TypeVar
+
+from recollect.records import Scope
+from recollect.stores.rows import (
+    FeedEntry,
+    FormationRow,
+    IdempotencyRow,
+    MemoryRow,
+    MessageRow,
+    ReceiptRow,
+    RevisionRow,
+    ScopeRow,
+    ThreadRow,
+    VectorRow,
+)
+
+ResultT = TypeVar("ResultT")
+ResultT_co = TypeVar("ResultT_co", covariant=True)
+
+
+class Rows(Protocol):
+    """
+    What one transaction can read; every answer is of the same moment.
+
+    In a writing transaction the scope rows that it reads stay locked until it ends.
+    """
+
+    def new_number(self) -> int:
+        """
+        Return a number that this store never gave before; only in a writing transaction.
+
+        Scope ids, epochs and thread numbers are such numbers.
+        """
+        ...
+
+    def scope(self, segments: Scope) -> ScopeRow | None:
+        """Return the row of exactly this scope."""
+        ...
+
+    def scope_by_id(self, scope_id: int) -> ScopeRow | None:
+        """Return the row with this id."""
+        ...
+
+    def scopes_below(self, prefix: Scope, after: Scope | None) -> Iterator[ScopeRow]:
+        """Yield *prefix* itself and all scopes below it, after *after*, by their segments."""
+        ...
+
+    def thread(self, scope_id: int, thread_id: str) -> ThreadRow | None:
+        """Return the thread with this id."""
+        ...
+
+    def threads(self, scope_id: int, after: str | None, limit: int) -> Sequence[ThreadRow]:
+        """Return threads by id, after the id *after*."""
+        ...
+
+    def thread_ids(self, scope_id: int, numbers: Sequence[int]) -> dict[int, str]:
+        """Return the ids of threads by their numbers."""
+        ...
+
+    def messages(
+        self, scope_id: int, thread: int, *, after: int, until: int | None, limit: int
+    ) -> Sequence[MessageRow]:
+        """Return messages by position, after *after*, up to and including *until*."""
+        ...
+
+    def last_messages(
+        self, scope_id: int, thread: int, *, before: int | None, limit: int
+    ) -> Sequence[MessageRow]:
+        """Return the newest messages before the position *before*, newest first."""
+        ...
+
+    def messages_by_id(
+        self, scope_id: int, thread: int, ids: Sequence[str]
+    ) -> Sequence[MessageRow]:
+        """Return those messages of a thread that exist, in any order."""
+        ...
+
+    def messages_of_source(self, scope_id: int, source: str) -> Sequence[MessageRow]:
+        """Return all messages of a scope that came from *source*."""
+        ...
+
+    def memory(self, scope_id: int, type_: str, key: str) -> MemoryRow | None:
+        """Return the memory at an address, expired or not."""
+        ...
+
+    def memories(
+        self, scope_id: int, type_: str | None, after: tuple[str, str] | None
+    ) -> Iterator[MemoryRow]:
+        """Yield memories by (type, key), after the address *after*, expired or not."""
+        ...
+
+    def memories_resting_on(
+        self, scope_id: int, messages: Sequence[tuple[str, str]]
+    ) -> Sequence[MemoryRow]:
+        """Return memories of which any version names one of these (thread, message) as evidence."""
+        ...
+
+    def revisions(self, scope_id: int, uid: int) -> Sequence[RevisionRow]:
+        """Return the past versions of a memory, oldest first."""
+        ...
+
+    def idempotency(self, scope_id: int, key: str) -> IdempotencyRow | None:
+        """Return what was done under a key."""
+        ...
+
+    def changed(self, scope_id: int, after: int, embedder: str | None) -> Sequence[FeedEntry]:
+        """
+        Return the live entries with a seq above *after*, by (seq, uid).
+
+        Each comes with the vector by *embedder* of its present text, if there is one.
+        """
+        ...
+
+    def removed(self, scope_id: int, after: int) -> Sequence[int]:
+        """Return the ids of the tombstones with a seq above *after*."""
+        ...
+
+    def messages_by_uid(self, scope_id: int, uids: Sequence[int]) -> Sequence[MessageRow]:
+        """Return those of *uids* that are live messages, in any order."""
+        ...
+
+    def memories_by_uid(self, scope_id: int, uids: Sequence[int]) -> Sequence[MemoryRow]:
+        """Return those of *uids* that are live memories, in any order."""
+        ...
+
+    def all_messages(self, scope_id: int) -> Iterator[MessageRow]:
+        """Yield all live messages of a scope, by thread number and position."""
+        ...
+
+    def due_threads(self, now: int, limit: int) -> Sequence[tuple[ScopeRow, ThreadRow]]:
+        """Return due threads whose scope is not leased at *now*, the longest due first."""
+        ...
+
+    def due_threads_of(self, scope_id: int, now: int) -> Sequence[ThreadRow]:
+        """Return the due threads of one scope, the longest due first."""
+        ...
+
+    def unembedded_scopes(self, embedder: str, limit: int) -> Sequence[int]:
+        """Return ids of scopes with changes that this embedder has not looked at."""
+        ...
+
+    def unembedded(
+        self, scope_id: int, after: int, embedder: str, limit: int
+    ) -> Sequence[tuple[int, int]]:
+        """Return (uid, seq) of entries above *after* whose text it has no vector of, by seq."""
+        ...
+
+    def embedded_seq(self, scope_id: int, embedder: str) -> int:
+        """Return the seq up to which this embedder has looked at a scope."""
+        ...
+
+    def receipts(self, *, unclean: bool) -> Sequence[ReceiptRow]:
+        """Return erase receipts by time, all or those whose bytes are not gone yet."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effect:
+    """
+    What a plan wants written, all of it or nothing.
+
+    Puts replace the row with the same key (scope id; thread number; uid of message or
+    memory; uid and version of revision). A removed entry takes its vectors and
+    revisions along and leaves a tombstone at the scope's new seq. *dropped_scopes*
+    takes everything of a scope, the row itself included; *dropped_threads* removes thread
+    rows (their messages are among *removed*). *raised* only sets an entry's seq. *embedded*
+    notes (scope id, embedder, seq looked at); *forgotten_keys* drops all idempotency rows of
+    a scope; *dropped_evidence* unlinks (scope id, thread id, message id);
+    *dropped_revisions* names (scope id, uid, version).
+    """
+
+    scopes: Sequence[ScopeRow] = ()
+    threads: Sequence[ThreadRow] = ()
+    messages: Sequence[MessageRow] = ()
+    memories: Sequence[MemoryRow] = ()
+    revisions: Sequence[RevisionRow] = ()
+    removed: Sequence[Removal] = ()
+    dropped_revisions: Sequence[tuple[int, int, int]] = ()
+    dropped_threads: Sequence[ThreadRow] = ()
+    dropped_scopes: Sequence[int] = ()
+    vectors: Sequence[VectorRow] = ()
+    raised: Sequence[Removal] = ()
+    embedded: Sequence[tuple[int, str, int]] = ()
+    idempotency: Sequence[IdempotencyRow] = ()
+    forgotten_keys: Sequence[int] = ()
+    dropped_evidence: Sequence[tuple[int, str, str]] = ()
+    receipts: Sequence[ReceiptRow] = ()
+    formations: Sequence[FormationRow] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Removal:
+    """An entry that goes away, or whose seq is raised, at *seq*."""
+
+    scope_id: int
+    uid: int
+    seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class Planned(Generic[ResultT_co]):
+    """A plan's outcome: what to write, and what to answer once it is written."""
+
+    effect: Effect
+    result: ResultT_co
+
+
+NOTHING = Effect()
+"""The effect of a plan that only had to look."""
+
+Plan: TypeAlias = Callable[[Rows], Planned[ResultT]]
+"""One writing operation, run inside one transaction; it may be run again after a conflict."""
+
+Query: TypeAlias = Callable[[Rows], ResultT]
+"""One reading operation, run inside one transaction."""

@@ -1,0 +1,156 @@
+"""The contract, consulting: choosing entries from the feeds of some scopes in one reading."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from recollect.records import DeleteMemory, Scope
+from recollect.stores.base import Store
+from recollect.stores.rows import Cursor, Feed
+from recollect.testing.clock import FrozenClock
+from recollect.testing.contract import Contract
+from recollect.testing.samples import (
+    ADA,
+    BOB,
+    TALK,
+    fact,
+    feed_from_start,
+    keep_facts,
+    name_of,
+    said,
+    tell,
+)
+
+NOBODY: Scope = ("acme", "users", "nobody")
+
+
+class ChoiceError(Exception):
+    """A choice went wrong."""
+
+
+class ConsultContract(Contract):
+    """How entries are picked."""
+
+    async def test_a_choice_is_returned(self, store: Store) -> None:
+        """Read what changed in some scopes, let *choose* pick entries, and return those."""
+        await tell(store, "m1", "m2")
+
+        def choose(feeds: Sequence[Feed]) -> list[tuple[Scope, int]]:
+            return [(ADA, feeds[0].entries[-1].uid)]
+
+        (entry,) = await store.consult([Cursor(scope=ADA)], choose)
+
+        last = (await feed_from_start(store)).entries[-1]
+        listed = (await store.messages(ADA, TALK)).rows
+        assert (last.uid, ADA) == (entry.uid, entry.scope)
+        assert entry.content in listed
+
+    async def test_a_choice_sees_every_write(self, store: Store) -> None:
+        """All of it is one read transaction: the choice sees every write acknowledged before, and what it picks is returned as it was at that moment."""  # noqa: E501
+        await keep_facts(store, "Oslo")
+        cursor = Cursor(scope=ADA)
+        seen: list[Feed] = []
+
+        def everything(feeds: Sequence[Feed]) -> list[tuple[Scope, int]]:
+            seen.extend(feeds)
+            return [(ADA, entry.uid) for feed in feeds for entry in feed.entries]
+
+        memory = await keep_facts(store, "Rome")
+        (entry,) = await store.consult([cursor], everything)
+
+        assert memory == entry.content
+        assert await feed_from_start(store) == seen[0]
+
+    async def test_a_choice_is_given_the_feeds(self, store: Store, clock: FrozenClock) -> None:
+        """choose: Is given one feed per cursor, in order, and returns (scope, uid) of the entries wanted."""  # noqa: E501
+        await tell(store, "m1")
+        await store.append(BOB, TALK, [said("m1")])
+        start = await feed_from_start(store)
+        await tell(store, "m2")
+        seen: list[Feed] = []
+
+        def look(feeds: Sequence[Feed]) -> list[tuple[Scope, int]]:
+            seen.extend(feeds)
+            return []
+
+        cursors = [
+            Cursor(scope=BOB),
+            Cursor(scope=ADA, seq=start.seq, epoch=start.epoch),
+            Cursor(scope=NOBODY),
+            Cursor(scope=ADA),
+        ]
+        assert [] == await store.consult(cursors, look)
+
+        assert [await store.changes(cursor) for cursor in cursors] == seen
+
+    async def test_a_choice_that_fails_harms_nothing(self, store: Store) -> None:
+        """choose: It runs on the store's thread; it must not block."""
+        await tell(store, "m1")
+
+        def fail(_: Sequence[Feed]) -> list[tuple[Scope, int]]:
+            msg = "no choice"
+            raise ChoiceError(msg)
+
+        with pytest.raises(ChoiceError):
+            await store.consult([Cursor(scope=ADA)], fail)
+
+        await tell(store, "m2")
+        assert 2 == len((await feed_from_start(store)).entries)
+
+    async def test_a_choice_can_be_restricted(self, store: Store) -> None:
+        """filter_: Restricts ``Feed.eligible``."""
+        await store.append(
+            ADA, TALK, [replace(said("m1"), metadata={"city": "Oslo"}), said("m2", "Oslo")]
+        )
+        await store.apply(ADA, [fact("home"), fact("work", "Rome")])
+        await store.apply(ADA, [DeleteMemory(type="Fact", key="work")])
+
+        def eligible(feeds: Sequence[Feed]) -> list[tuple[Scope, int]]:
+            assert 3 == len(feeds[0].entries)
+            return [(ADA, uid) for uid in feeds[0].eligible or ()]
+
+        found = await store.consult([Cursor(scope=ADA)], eligible, filter_={"city": "Oslo"})
+
+        assert ["home", "m1"] == sorted(name_of(each.content) for each in found)
+
+    async def test_the_eligible_are_of_the_whole_scope(self, store: Store) -> None:
+        """Entries that did not change since the cursor are eligible too."""
+        await keep_facts(store, "Oslo")
+        feed = await feed_from_start(store)
+        found: list[Feed] = []
+
+        def look(feeds: Sequence[Feed]) -> list[tuple[Scope, int]]:
+            found.extend(feeds)
+            return []
+
+        cursor = Cursor(scope=ADA, seq=feed.seq, epoch=feed.epoch)
+        await store.consult([cursor, Cursor(scope=NOBODY)], look, filter_={})
+
+        assert frozenset({feed.entries[0].uid}) == found[0].eligible
+        assert () == found[0].entries
+        assert not found[1].eligible
+
+    async def test_what_exists_is_returned(self, store: Store) -> None:
+        """Those entries that exist, in the order chosen."""
+        await tell(store, "m1", "m2")
+        await store.append(BOB, TALK, [said("b1")])
+        ada, bob = await feed_from_start(store), await feed_from_start(store, BOB)
+        await store.remove(ADA, TALK, ["m2"])
+        uids = {entry.position: entry.uid for entry in ada.entries}
+        wanted = [
+            (BOB, bob.entries[0].uid),
+            (ADA, uids[2]),
+            (ADA, bob.entries[0].uid),
+            (NOBODY, uids[1]),
+            (ADA, uids[1]),
+            (ADA, 0),
+            (BOB, bob.entries[0].uid),
+        ]
+
+        found = await store.consult([], lambda _: wanted)
+
+        assert ["b1", "m1", "b1"] == [name_of(each.content) for each in found]
+        assert [BOB, ADA, BOB] == [each.scope for each in found]

@@ -1,0 +1,169 @@
+"""The contract, erasing and evidence: what memories and their pasts owe to erased messages."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from recollect.records import Evidence, JsonObject, PutMemory
+from recollect.stores.base import Store
+from recollect.stores.plans.erase import EraseMessages, EraseThread
+from recollect.testing.clock import FrozenClock
+from recollect.testing.contract import Contract
+from recollect.testing.samples import (
+    ADA,
+    TALK,
+    contents,
+    fact,
+    feed_after,
+    feed_from_start,
+    keys_in,
+    resting,
+    tell,
+)
+from recollect.testing.truth_tables import ERASURES, ErasureCase
+
+M1 = EraseMessages(thread=TALK, messages=["m1"])
+
+
+def founded(value: JsonObject, evidence: dict[str, tuple[str, ...]]) -> PutMemory:
+    """Return a write of *value*, with its evidence in messages of one thread."""
+    found = {
+        pointer: [Evidence(thread=TALK, message=id_, quote=f"words of {id_}") for id_ in ids]
+        for pointer, ids in evidence.items()
+    }
+    return PutMemory(type="Fact", key="home", value=value, evidence=found)
+
+
+class EvidenceContract(Contract):
+    """How memories lose what they rested on."""
+
+    @pytest.mark.parametrize("case", ERASURES, ids=lambda case: case.name)
+    async def test_a_memory_loses_what_it_owes(self, store: Store, case: ErasureCase) -> None:
+        """A field goes when every message that it rests on is erased."""
+        await tell(store, "m1", "m2", "m3")
+        await store.apply(ADA, [founded(case.value, case.evidence)])
+
+        await store.erase(ADA, EraseMessages(thread=TALK, messages=sorted(case.erased)))
+
+        left = await store.get(ADA, "Fact", "home")
+        assert case.left == (left and left.value)
+        if left:
+            found = {at: tuple(e.message for e in each) for at, each in left.evidence.items()}
+            assert case.left_evidence == found
+
+    @pytest.mark.parametrize("case", ERASURES, ids=lambda case: case.name)
+    async def test_the_past_loses_what_it_owes(self, store: Store, case: ErasureCase) -> None:
+        """A past version loses the same; one of which nothing is left leaves the history."""
+        await tell(store, "m1", "m2", "m3")
+        await store.apply(ADA, [founded(case.value, case.evidence), fact("home", "Rome")])
+
+        await store.erase(ADA, EraseMessages(thread=TALK, messages=sorted(case.erased)))
+
+        past = (await store.history(ADA, "Fact", "home"))[:-1]
+        assert ([] if case.left is None else [case.left]) == [each.value for each in past]
+        assert [] == [each for each in past if "m1" in repr(each) and "m1" in case.erased]
+
+    async def test_a_revised_memory_is_a_version(self, store: Store, clock: FrozenClock) -> None:
+        """A memory that lost a part has another version and text, and shows in the feed."""
+        await tell(store, "m1", "m2")
+        put = founded({"city": "Oslo", "pet": "cat"}, {"/city": ("m1",), "/pet": ("m2",)})
+        (before,) = await store.apply(ADA, [replace(put, text="lives in Oslo with a cat")])
+        feed = await feed_from_start(store)
+        clock.advance(60)
+
+        receipt = await store.erase(ADA, M1)
+
+        after = await store.get(ADA, "Fact", "home")
+        assert before is not None
+        assert after is not None
+        assert (0, 1) == (receipt.memories, receipt.revised)
+        assert (before.version + 1, "pet: cat") == (after.version, after.text)
+        assert after in await contents(store, await feed_after(store, feed))
+        assert 1 == len(await store.history(ADA, "Fact", "home"))
+
+    async def test_a_present_value_outlives_its_past(self, store: Store) -> None:
+        """A memory whose past alone rested on erased messages keeps its value and version."""
+        await tell(store, "m1", "m2")
+        await store.apply(ADA, [resting("home", "m1"), resting("home", "m2", city="Rome")])
+        before = await store.get(ADA, "Fact", "home")
+
+        receipt = await store.erase(ADA, M1)
+
+        assert before == await store.get(ADA, "Fact", "home")
+        assert ["Rome"] == [each.value["city"] for each in await store.history(ADA, "Fact", "home")]
+        assert (0, 0) == (receipt.memories, receipt.revised)
+
+    async def test_a_past_goes_with_its_present(self, store: Store) -> None:
+        """A memory of which nothing is left goes with every past version."""
+        await tell(store, "m1", "m2")
+        await store.apply(ADA, [resting("home", "m2"), resting("home", "m1", city="Rome")])
+
+        receipt = await store.erase(ADA, M1)
+
+        assert 1 == receipt.memories
+        assert [] == await keys_in(store)
+        assert () == await store.history(ADA, "Fact", "home")
+
+    async def test_quotes_go_with_their_message(self, store: Store) -> None:
+        """No quote of an erased message is left, where the field has other evidence too."""
+        await tell(store, "m1", "m2")
+        await store.apply(ADA, [resting("home", "m1", "m2"), resting("home", "m1", "m2")])
+
+        await store.erase(ADA, M1)
+
+        memory = await store.get(ADA, "Fact", "home")
+        versions = await store.history(ADA, "Fact", "home")
+        assert memory is not None
+        assert {"city": "Oslo"} == memory.value
+        assert "m2" in repr(memory)
+        assert "m1" not in repr((memory, versions))
+
+    async def test_a_thread_of_the_same_ids_is_another(self, store: Store) -> None:
+        """Evidence in a message of the same id in another thread is other evidence."""
+        await tell(store, "m1")
+        await tell(store, "m1", thread="other")
+        await store.apply(ADA, [resting("home", "m1", thread="other")])
+
+        await store.erase(ADA, EraseThread(thread=TALK))
+
+        assert ["home"] == await keys_in(store)
+
+    @pytest.mark.xfail(strict=True, reason="erase looks at live messages alone")
+    @pytest.mark.parametrize("target", [M1, EraseThread(thread=TALK)], ids=repr)
+    async def test_the_removed_can_be_erased(
+        self, store: Store, target: EraseMessages | EraseThread
+    ) -> None:
+        """What rests on a message that was removed before is erased with it all the same."""
+        await tell(store, "m1", "m2")
+        await store.apply(ADA, [resting("home", "m1")])
+        await store.remove(ADA, TALK, ["m1"])
+
+        await store.erase(ADA, target)
+
+        assert await store.get(ADA, "Fact", "home") is None
+
+    @pytest.mark.xfail(strict=True, reason="an empty present value counts as nothing left")
+    async def test_an_empty_memory_outlives_its_past(self, store: Store) -> None:
+        """A memory of no fields, which rests on nothing, stays when its past goes."""
+        await tell(store, "m1")
+        await store.apply(ADA, [resting("home", "m1"), replace(fact("home"), value={})])
+
+        await store.erase(ADA, M1)
+
+        memory = await store.get(ADA, "Fact", "home")
+        assert memory is not None
+        assert {} == memory.value
+
+    @pytest.mark.xfail(strict=True, raises=ValueError, reason="isdigit() is not int()")
+    async def test_a_field_may_be_named_by_any_digit(self, store: Store) -> None:
+        """A field whose name looks like a number in some script does not stop an erase."""
+        await tell(store, "m1")
+        await store.apply(ADA, [founded({"²": 1, "pet": "cat"}, {"/²": ("m1",)})])
+
+        await store.erase(ADA, M1)
+
+        memory = await store.get(ADA, "Fact", "home")
+        assert memory is not None
+        assert {"pet": "cat"} == memory.value

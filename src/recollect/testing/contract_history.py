@@ -1,0 +1,143 @@
+"""The contract, history: every version a memory had, and what was believed when."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from recollect.errors import UsageError
+from recollect.records import EndMemory, Memory, Message
+from recollect.stores.base import Store
+from recollect.testing.clock import NOON, FrozenClock
+from recollect.testing.contract import Contract
+from recollect.testing.samples import ADA, BOB, TALK, fact, keep_facts, name_of, said, tell
+from recollect.testing.truth_tables import BELIEFS, BeliefCase, hour
+
+
+class HistoryContract(Contract):
+    """How the past is read."""
+
+    async def test_every_version_is_kept(self, store: Store, clock: FrozenClock) -> None:
+        """Return all versions of a memory, oldest first, the present one last; none if it is unknown."""  # noqa: E501
+        await store.apply(ADA, [replace(fact("home"), cause="said so", trust="assistant")])
+        clock.advance(3_600)
+        await store.apply(ADA, [fact("home", "Rome")])
+        clock.advance(3_600)
+        await store.apply(ADA, [EndMemory(type="Fact", key="home", at=hour(-1), cause="moved")])
+
+        versions = await store.history(ADA, "Fact", "home")
+
+        assert [1, 2, 3] == [each.version for each in versions]
+        assert ["Oslo", "Rome", "Rome"] == [each.value["city"] for each in versions]
+        assert ["city: Oslo", "city: Rome", "city: Rome"] == [each.text for each in versions]
+        assert ["said so", "put", "moved"] == [each.cause for each in versions]
+        assert ["assistant", "user", "user"] == [each.trust for each in versions]
+        assert [None, None, hour(-1)] == [each.valid_until for each in versions]
+        assert [(hour(0), hour(1)), (hour(1), hour(2)), (hour(2), None)] == [
+            (each.believed_from, each.believed_until) for each in versions
+        ]
+        assert () == await store.history(ADA, "Fact", "work")
+        assert () == await store.history(BOB, "Fact", "home")
+
+    async def test_the_present_version_is_the_memory(self, store: Store) -> None:
+        """The last version of the history says what the memory says."""
+        memory = await keep_facts(store, "Oslo", "Rome")
+
+        last = (await store.history(ADA, "Fact", "home"))[-1]
+
+        fields = ("version", "value", "text", "valid_from", "valid_until", "evidence", "trust")
+        assert [getattr(memory, each) for each in fields] == [
+            getattr(last, each) for each in fields
+        ]
+        assert (memory.updated_at, None) == (last.believed_from, last.believed_until)
+
+    async def test_history_survives_a_clock_set_back(
+        self, store: Store, clock: FrozenClock
+    ) -> None:
+        """When the clock is set back, no version ends before it begins."""
+        await keep_facts(store, "Oslo")
+        clock.advance(-3_600)
+        await keep_facts(store, "Rome")
+        clock.advance(7_200)
+        await keep_facts(store, "Bergen")
+
+        versions = await store.history(ADA, "Fact", "home")
+
+        spans = [(each.believed_from, each.believed_until) for each in versions]
+        assert [(hour(0), hour(0)), (hour(0), hour(1)), (hour(1), None)] == spans
+
+    @pytest.mark.parametrize("case", BELIEFS, ids=lambda case: case.name)
+    async def test_what_was_believed(
+        self, store: Store, clock: FrozenClock, case: BeliefCase
+    ) -> None:
+        """Return all entries of a scope as they were believed at *known_at*."""
+        for moment, write in case.writes:
+            clock.advance((hour(moment) - clock.now()).total_seconds())
+            await store.apply(ADA, [write])
+        clock.advance((hour(case.asked) - clock.now()).total_seconds())
+
+        feed, entries = await store.past(ADA, hour(case.at))
+
+        found = [entry.content for entry in entries if isinstance(entry.content, Memory)]
+        assert [case.version] == ([memory.version for memory in found] or [None])
+        assert [each.uid for each in feed.entries] == [entry.uid for entry in entries]
+
+    async def test_the_past_is_as_it_was(self, store: Store, clock: FrozenClock) -> None:
+        """A memory of the past has the value, text and times that it had."""
+        first = await keep_facts(store, "Oslo")
+        clock.advance(3_600)
+        await keep_facts(store, "Rome")
+
+        feed, (entry,) = await store.past(ADA, NOON)
+
+        assert first == entry.content
+        assert ADA == entry.scope
+        assert (True, None) == (feed.reset, feed.eligible)
+
+    async def test_the_past_has_the_messages_that_were_there(
+        self, store: Store, clock: FrozenClock
+    ) -> None:
+        """A message is in the past from when it was stored or replaced, until it was removed."""
+        await tell(store, "m1", "m2", "m3")
+        clock.advance(3_600)
+        await store.append(ADA, TALK, [replace(said("m4"), time=hour(-9))])
+        await store.replace(ADA, TALK, said("m2", "better"))
+        await store.remove(ADA, TALK, ["m3"])
+
+        _, before = await store.past(ADA, hour(0.5))
+        _, after = await store.past(ADA, hour(1))
+
+        assert ["m1"] == [name_of(each.content) for each in before]
+        assert ["m1", "m2", "m4"] == sorted(name_of(each.content) for each in after)
+        assert {TALK} == {e.content.thread for e in after if isinstance(e.content, Message)}
+
+    async def test_the_past_can_be_filtered(self, store: Store, clock: FrozenClock) -> None:
+        """filter_ says which entries of the past are eligible, by what they were."""
+        await keep_facts(store, "Oslo")
+        await store.append(ADA, TALK, [replace(said("m1"), metadata={"city": "Oslo"}), said("m2")])
+        clock.advance(3_600)
+        await keep_facts(store, "Rome")
+
+        feed, entries = await store.past(ADA, hour(0), filter_={"city": "Oslo"})
+        now, _ = await store.past(ADA, hour(1), filter_={"city": "Oslo"})
+
+        assert feed.eligible is not None
+        names = [name_of(each.content) for each in entries if each.uid in feed.eligible]
+        assert ["home", "m1"] == sorted(names)
+        assert 1 == len(now.eligible or ())
+
+    async def test_nothing_was_believed_of_nobody(self, store: Store) -> None:
+        """The past of a scope that holds nothing is empty."""
+        feed, entries = await store.past(ADA, NOON, filter_={"a": 1})
+
+        assert ((), [], True) == (feed.entries, entries, feed.reset)
+
+    async def test_a_past_moment_has_a_zone(self, store: Store) -> None:
+        """A time without a zone is refused."""
+        naive = NOON.replace(tzinfo=None)
+
+        with pytest.raises(UsageError, match="zone"):
+            await store.past(ADA, naive)
+        with pytest.raises(UsageError, match="zone"):
+            await store.memories(ADA, valid_at=naive)

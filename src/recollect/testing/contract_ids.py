@@ -1,0 +1,200 @@
+"""The contract, identity: any id is legal, and no two are mistaken for each other."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import pytest
+
+from recollect.errors import LimitError, UsageError
+from recollect.records import DeleteMemory, EndMemory, Evidence, PutMemory, Scope
+from recollect.stores.base import Store
+from recollect.stores.plans.erase import (
+    EraseMemory,
+    EraseMessages,
+    EraseScope,
+    EraseSource,
+    EraseThread,
+)
+from recollect.stores.validate import SEGMENTS_MAX
+from recollect.testing.clock import NOON
+from recollect.testing.contract import Contract
+from recollect.testing.samples import ADA, TALK, fact, ids_in, said, tell
+from recollect.testing.truth_tables import ILLEGAL_IDS, LEGAL_IDS
+
+
+class IdentityContract(Contract):
+    """Which names there can be, and that each names one thing."""
+
+    async def test_every_id_names_a_scope(self, store: Store) -> None:
+        """Every legal id is a segment, and names a scope of its own."""
+        for id_ in LEGAL_IDS:
+            await store.append(("users", id_), TALK, [said("m1", f"by {id_}")])
+
+        found = {id_: await store.messages(("users", id_), TALK) for id_ in LEGAL_IDS}
+        listed = (await store.scopes(prefix=("users",), limit=1_000)).rows
+        assert {id_: [f"by {id_}"] for id_ in LEGAL_IDS} == {
+            id_: [message.text for message in page.rows] for id_, page in found.items()
+        }
+        assert sorted(("users", id_) for id_ in LEGAL_IDS) == list(listed)
+
+    async def test_every_id_names_a_thread(self, store: Store) -> None:
+        """Every legal id names a thread of its own."""
+        for id_ in LEGAL_IDS:
+            await store.append(ADA, id_, [said("m1", f"in {id_}")])
+
+        found = {id_: await store.messages(ADA, id_) for id_ in LEGAL_IDS}
+        listed = (await store.threads(ADA, limit=1_000)).rows
+        assert {id_: [f"in {id_}"] for id_ in LEGAL_IDS} == {
+            id_: [message.text for message in page.rows] for id_, page in found.items()
+        }
+        assert sorted(LEGAL_IDS) == [thread.id for thread in listed]
+
+    async def test_every_id_names_a_message(self, store: Store) -> None:
+        """Every legal id names a message of its own."""
+        await store.append(ADA, TALK, [said(id_) for id_ in LEGAL_IDS])
+
+        for id_ in LEGAL_IDS[::2]:
+            assert 1 == await store.remove(ADA, TALK, [id_])
+
+        assert list(LEGAL_IDS[1::2]) == await ids_in(store)
+
+    async def test_every_id_names_a_source(self, store: Store) -> None:
+        """Every legal id names a source of its own, and erasing it takes that source alone."""
+        await store.append(
+            ADA, TALK, [said(f"m{at}", source=id_) for at, id_ in enumerate(LEGAL_IDS)]
+        )
+
+        erased = [await store.erase(ADA, EraseSource(source=id_)) for id_ in LEGAL_IDS[:9]]
+
+        assert [1] * 9 == [receipt.messages for receipt in erased]
+        assert [f"m{at}" for at in range(9, len(LEGAL_IDS))] == await ids_in(store)
+
+    async def test_every_id_names_a_memory(self, store: Store) -> None:
+        """Every pair of legal ids is an address of its own."""
+        pairs = [*((id_, "key") for id_ in LEGAL_IDS), *(("type", id_) for id_ in LEGAL_IDS)]
+        writes = [PutMemory(type=t, key=k, value={"at": [t, k]}) for t, k in pairs]
+        await store.apply(ADA, writes)
+
+        found = await store.get_many(ADA, pairs)
+
+        assert [{"at": [t, k]} for t, k in pairs] == [each.value for each in found if each]
+        listed = (await store.memories(ADA, limit=1_000)).rows
+        assert sorted(pairs) == [(memory.type, memory.key) for memory in listed]
+
+    async def test_every_id_is_a_key(self, store: Store) -> None:
+        """Every legal id is an idempotency key of its own."""
+        for at, id_ in enumerate(LEGAL_IDS):
+            await store.append(ADA, TALK, [said(f"m{at}")], idempotency_key=id_)
+
+        assert [f"m{at}" for at in range(len(LEGAL_IDS))] == await ids_in(store)
+
+    async def test_a_number_is_its_digits(self, store: Store) -> None:
+        """An integer segment is its decimal text, so that a numeric user id can be used as is."""
+        numeric = cast("Scope", ("users", 42))
+
+        await store.append(numeric, TALK, [said("m1")])
+
+        assert ["m1"] == await ids_in(store, scope=("users", "42"))
+        assert ["m1"] == await ids_in(store, scope=numeric)
+
+    async def test_segments_are_not_joined(self, store: Store) -> None:
+        """Scopes of other segments are other scopes, whatever joining them would give."""
+        scopes: list[Scope] = [
+            ("a", "b"), ("a/b",), ("a,b",), ("a", "b", "c"), ("a",), ('a","b',), ("a\\", "b"),
+        ]  # fmt: skip
+        for scope in scopes:
+            await store.append(scope, TALK, [said("m1", repr(scope))])
+
+        found = [(await store.messages(scope, TALK)).rows for scope in scopes]
+
+        assert [[repr(scope)] for scope in scopes] == [[m.text for m in rows] for rows in found]
+
+    @pytest.mark.parametrize("id_", ILLEGAL_IDS, ids=ascii)
+    async def test_what_cannot_name_is_refused(self, store: Store, id_: str) -> None:
+        """A text that cannot name anything is refused wherever something is to be named."""
+        put = PutMemory(type="Fact", key="home", value={}, evidence={"": _evidence(id_)})
+        writes = [fact(id_), DeleteMemory(type=id_, key="k"), put]
+        writes.append(EndMemory(type="Fact", key=id_, at=NOON))  # type: ignore[arg-type]
+        with pytest.raises(UsageError):
+            await store.append(("users", id_), TALK, [said("m1")])
+        with pytest.raises(UsageError):
+            await store.append(ADA, id_, [said("m1")])
+        with pytest.raises(UsageError):
+            await store.append(ADA, TALK, [said(id_)])
+        for write in writes:
+            with pytest.raises(UsageError):
+                await store.apply(ADA, [write])
+        with pytest.raises(UsageError):
+            await store.claim(id_)
+
+        assert () == (await store.scopes()).rows
+
+    @pytest.mark.parametrize("id_", ILLEGAL_IDS, ids=ascii)
+    async def test_what_cannot_name_is_not_erased(self, store: Store, id_: str) -> None:
+        """An erase of what cannot be named is refused, so that nobody takes it for done."""
+        await tell(store, "m1")
+        targets = [
+            EraseThread(thread=id_),
+            EraseMessages(thread=id_, messages=["m1"]),
+            EraseMemory(type=id_, key="home"),
+            EraseMemory(type="Fact", key=id_),
+            EraseSource(source=id_),
+        ]
+
+        for target in targets:
+            with pytest.raises(UsageError):
+                await store.erase(ADA, target)
+        with pytest.raises(UsageError):
+            await store.erase((id_,), EraseScope())
+
+        assert [] == await store.receipts()
+
+    @pytest.mark.parametrize("id_", ILLEGAL_IDS, ids=ascii)
+    async def test_what_cannot_name_finds_nothing(self, store: Store, id_: str) -> None:
+        """A read by a name that cannot be finds nothing or is refused; it never fails otherwise."""
+        await tell(store, "m1")
+        await store.apply(ADA, [fact("home")])
+
+        found: list[object] = []
+        for read in (
+            lambda: store.thread(ADA, id_),
+            lambda: store.last_messages(ADA, id_, limit=1),
+            lambda: store.remove(ADA, TALK, [id_]),
+            lambda: store.get(ADA, "Fact", id_),
+            lambda: store.history(ADA, id_, "home"),
+        ):
+            try:
+                found.append(await read())  # type: ignore[no-untyped-call]
+            except UsageError:
+                found.append(None)
+
+        assert [] == [each for each in found if each]
+
+    @pytest.mark.parametrize(
+        "scope", [(), "ada", b"ada", None, ("ada", None), ("ada", True), ("ada", 1.0), (("a",),)]
+    )
+    async def test_a_scope_is_a_tuple_of_texts(self, store: Store, scope: object) -> None:
+        """What is not a tuple of text segments is no scope, for any call."""
+        wrong = cast("Scope", scope)
+
+        with pytest.raises(UsageError):
+            await store.append(wrong, TALK, [said("m1")])
+        with pytest.raises(UsageError):
+            await store.memories(wrong)
+        with pytest.raises(UsageError):
+            await store.erase(wrong, EraseScope(below=True))
+
+    async def test_a_scope_has_a_limit(self, store: Store) -> None:
+        """A scope has ``SEGMENTS_MAX`` segments at most."""
+        longest = ("s",) * SEGMENTS_MAX
+
+        await store.append(longest, TALK, [said("m1")])
+        with pytest.raises(LimitError, match="SEGMENTS_MAX"):
+            await store.append((*longest, "s"), TALK, [said("m1")])
+
+        assert ["m1"] == await ids_in(store, scope=longest)
+
+
+def _evidence(message: str) -> list[Evidence]:
+    return [Evidence(thread=TALK, message=message)]

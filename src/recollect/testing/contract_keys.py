@@ -1,0 +1,118 @@
+"""The contract, idempotency keys: a repeated request happens once."""
+
+from __future__ import annotations
+
+import pytest
+
+from recollect.errors import ConflictError, UsageError, VersionConflictError
+from recollect.records import DeleteMemory, NewMessage
+from recollect.stores.base import Store
+from recollect.testing.contract import Contract
+from recollect.testing.samples import (
+    ADA,
+    BOB,
+    TALK,
+    fact,
+    feed_after,
+    feed_from_start,
+    ids_in,
+    keep_facts,
+    said,
+    tell,
+)
+from recollect.testing.truth_tables import ILLEGAL_IDS
+
+
+class IdempotencyContract(Contract):
+    """How a client that heard no answer asks again."""
+
+    async def test_a_repeated_append_changes_nothing(self, store: Store) -> None:
+        """idempotency_key: A repeated request under the same key changes nothing."""
+        batch = [NewMessage(role="user", text="hi"), NewMessage(role="user", text="hi")]
+        first = await store.append(ADA, TALK, batch, idempotency_key="k")
+        feed = await feed_from_start(store)
+
+        again = await store.append(ADA, TALK, batch, idempotency_key="k")
+
+        assert first == again
+        assert list(first) == list((await store.messages(ADA, TALK)).rows)
+        assert feed.seq == (await feed_after(store, feed)).seq
+
+    async def test_a_repeated_apply_changes_nothing(self, store: Store) -> None:
+        """idempotency_key: A repeated request under the same key changes nothing, and returns the memories as they are now."""  # noqa: E501
+        await store.apply(ADA, [fact("home", expected=0)], idempotency_key="k")
+        now = await keep_facts(store, "Rome")
+
+        again = await store.apply(ADA, [fact("home", expected=0)], idempotency_key="k")
+
+        assert (now,) == again
+        assert 2 == len(await store.history(ADA, "Fact", "home"))
+
+    async def test_a_repeated_request_returns_what_is_left(self, store: Store) -> None:
+        """What was deleted since is ``None`` in the answer to a repeated request."""
+        await store.apply(ADA, [fact("home"), fact("work")], idempotency_key="k")
+        await store.apply(ADA, [DeleteMemory(type="Fact", key="home")])
+
+        again = await store.apply(ADA, [fact("home"), fact("work")], idempotency_key="k")
+
+        assert (None, await store.get(ADA, "Fact", "work")) == again
+
+    async def test_a_key_is_for_one_request(self, store: Store) -> None:
+        """A key that was used for another request is refused, for appends and writes alike."""
+        await store.append(ADA, TALK, [said("m1")], idempotency_key="append")
+        await store.apply(ADA, [fact("home")], idempotency_key="apply")
+
+        with pytest.raises(ConflictError):
+            await store.append(ADA, "other", [said("m1")], idempotency_key="append")
+        with pytest.raises(ConflictError):
+            await store.append(ADA, TALK, [said("m1")], idempotency_key="apply")
+        with pytest.raises(ConflictError):
+            await store.apply(ADA, [fact("home", "Rome")], idempotency_key="apply")
+        with pytest.raises(ConflictError):
+            await store.apply(ADA, [fact("home")], idempotency_key="append")
+
+        assert 1 == len(await store.history(ADA, "Fact", "home"))
+        assert await store.thread(ADA, "other") is None
+
+    async def test_a_key_is_of_one_scope(self, store: Store) -> None:
+        """The same key in two scopes is two keys."""
+        await store.append(ADA, TALK, [said("m1")], idempotency_key="k")
+
+        await store.append(BOB, TALK, [said("m2")], idempotency_key="k")
+
+        assert ["m2"] == await ids_in(store, scope=BOB)
+
+    async def test_a_refused_request_uses_up_no_key(self, store: Store) -> None:
+        """A request that failed may be corrected and made again under its key."""
+        await tell(store, "m1")
+        with pytest.raises(ConflictError):
+            await store.append(ADA, TALK, [said("m1", "other")], idempotency_key="append")
+        with pytest.raises(VersionConflictError):
+            await store.apply(ADA, [fact("home", expected=3)], idempotency_key="apply")
+
+        await store.append(ADA, TALK, [said("m2")], idempotency_key="append")
+        await store.apply(ADA, [fact("home", expected=0)], idempotency_key="apply")
+
+        assert ["m1", "m2"] == await ids_in(store)
+        assert await store.get(ADA, "Fact", "home") is not None
+
+    async def test_a_request_without_effect_uses_its_key(self, store: Store) -> None:
+        """A request that had nothing to store is remembered under its key all the same."""
+        await tell(store, "m1")
+        await store.append(ADA, TALK, [said("m1")], idempotency_key="append")
+        await store.apply(ADA, [], idempotency_key="apply")
+
+        with pytest.raises(ConflictError):
+            await store.append(ADA, TALK, [said("m2")], idempotency_key="append")
+        with pytest.raises(ConflictError):
+            await store.apply(ADA, [fact("home")], idempotency_key="apply")
+
+    @pytest.mark.parametrize("key", ILLEGAL_IDS, ids=ascii)
+    async def test_a_key_is_an_id(self, store: Store, key: str) -> None:
+        """A key that could not name anything is refused."""
+        with pytest.raises(UsageError):
+            await store.append(ADA, TALK, [said("m1")], idempotency_key=key)
+        with pytest.raises(UsageError):
+            await store.apply(ADA, [fact("home")], idempotency_key=key)
+
+        assert await store.scope_id(ADA) is None

@@ -1,0 +1,248 @@
+"""The contract, leases: one formation of a scope at a time, whoever crashes or comes late."""
+
+from __future__ import annotations
+
+import pytest
+
+from recollect.errors import LeaseLostError
+from recollect.stores.base import Store
+from recollect.stores.plans.erase import EraseMemory, EraseMessages, EraseScope, EraseThread
+from recollect.stores.plans.formation import Formed, Lease
+from recollect.testing.clock import FrozenClock
+from recollect.testing.contract import Contract
+from recollect.testing.samples import (
+    ADA,
+    BOB,
+    SOON,
+    TALK,
+    claimed,
+    fact,
+    keep_facts,
+    keys_in,
+    said,
+    seconds,
+    tell,
+)
+
+
+async def refused(store: Store, lease: Lease) -> None:
+    """Expect that *lease* gives no right to anything, and that trying stores nothing."""
+    before = await keys_in(store, lease.scope)
+    with pytest.raises(LeaseLostError):
+        await store.commit(lease, [fact("stale")], Formed(watermarks={}))
+    with pytest.raises(LeaseLostError):
+        await store.extend(lease)
+    with pytest.raises(LeaseLostError):
+        await store.release(lease)
+    assert before == await keys_in(store, lease.scope)
+
+
+class LeaseContract(Contract):
+    """How claims exclude each other."""
+
+    async def test_one_claim_holds_a_scope(self, store: Store, clock: FrozenClock) -> None:
+        """One claim at a time holds a scope; the fence of a later claim ends the right of every earlier one to commit."""  # noqa: E501
+        await tell(store, "m1")
+        await tell(store, "m1", thread="other")
+        first = await claimed(store, clock)
+
+        clock.advance(59.999)
+        assert await store.claim("other") is None
+        clock.advance(0.001)
+        second = await store.claim("other")
+
+        assert second is not None
+        assert second.fence > first.fence
+        assert first.threads == second.threads
+        await refused(store, first)
+        await store.commit(second, [fact("home")], Formed(watermarks={TALK: 1, "other": 1}))
+        assert ["home"] == await keys_in(store)
+
+    async def test_other_scopes_are_free(self, store: Store, clock: FrozenClock) -> None:
+        """A claim on one scope leaves the others to be claimed."""
+        await tell(store, "m1")
+        await store.append(BOB, TALK, [said("m1")], debounce=SOON)
+        first = await claimed(store, clock)
+
+        second = await store.claim("other")
+
+        assert second is not None
+        assert {ADA, BOB} == {first.scope, second.scope}
+
+    async def test_a_late_thread_waits_for_the_lease(
+        self, store: Store, clock: FrozenClock
+    ) -> None:
+        """A thread that becomes due during a formation of its scope is claimed after it."""
+        await tell(store, "m1")
+        lease = await claimed(store, clock)
+        await tell(store, "m1", thread="late")
+        await store.signal(ADA, "late")
+
+        assert await store.claim("other") is None
+        await store.commit(lease, [], Formed(watermarks={TALK: 1}))
+        following = await store.claim("other")
+
+        assert following is not None
+        assert ["late"] == [each.thread for each in following.threads]
+
+    async def test_a_late_worker_may_commit_if_nobody_came(
+        self, store: Store, clock: FrozenClock
+    ) -> None:
+        """A lease that ran out is good as long as nobody else claimed the scope."""
+        await tell(store, "m1")
+        lease = await claimed(store, clock)
+        clock.advance(3_600)
+
+        await store.commit(lease, [fact("home")], Formed(watermarks={TALK: 1}))
+
+        assert ["home"] == await keys_in(store)
+
+    async def test_a_lease_is_extended(self, store: Store, clock: FrozenClock) -> None:
+        """Let *lease* hold for *lease_s* from now."""
+        await tell(store, "m1")
+        lease = await claimed(store, clock)
+        clock.advance(50)
+
+        extended = await store.extend(lease, lease_s=30)
+
+        assert clock.now() + seconds(30) == extended.until
+        clock.advance(29.999)
+        assert await store.claim("other") is None
+        clock.advance(0.001)
+        assert await store.claim("other") is not None
+
+    async def test_an_extension_can_be_refused(self, store: Store, clock: FrozenClock) -> None:
+        """LeaseLostError: Somebody claimed the scope since, or it was erased from."""
+        await tell(store, "m1")
+        first = await claimed(store, clock)
+        second = await claimed(store, clock, "other")
+
+        await refused(store, first)
+        await store.erase(ADA, EraseThread(thread=TALK))
+
+        await refused(store, second)
+
+    async def test_a_lease_is_given_back(self, store: Store, clock: FrozenClock) -> None:
+        """Give *lease* back; the threads that *failed* come again after *retry_s* at the earliest."""
+        await tell(store, "m1")
+        await tell(store, "m1", thread="bad")
+        lease = await claimed(store, clock)
+
+        await store.release(lease, failed=["bad"], retry_s=100)
+
+        await refused(store, lease)
+        good = await store.claim("other")
+        assert good is not None
+        assert [TALK] == [each.thread for each in good.threads]
+        await store.commit(good, [], Formed(watermarks={TALK: 1}))
+        clock.advance(99.999)
+        assert await store.claim("other") is None
+        clock.advance(0.001)
+        again = await store.claim("other")
+        assert again is not None
+        assert [("bad", 1)] == [(each.thread, each.attempts) for each in again.threads]
+
+    async def test_talk_does_not_shorten_a_backoff(self, store: Store, clock: FrozenClock) -> None:
+        """A new message is never formed before the backoff of its thread has ended."""
+        await tell(store, "m1")
+        lease = await claimed(store, clock)
+        await store.release(lease, failed=[TALK], retry_s=500)
+        end = clock.now() + seconds(500)
+
+        await tell(store, "m2")
+
+        thread = await store.thread(ADA, TALK)
+        assert thread is not None
+        assert (end, 1) == (thread.due, thread.attempts)
+        clock.advance(499)
+        assert await store.claim("worker") is None
+        clock.advance(1)
+        assert await store.claim("worker") is not None
+
+    async def test_success_forgets_failures(self, store: Store, clock: FrozenClock) -> None:
+        """A commit ends the backoff of its threads and sets their attempts to 0."""
+        await tell(store, "m1", "m2")
+        for _ in range(2):
+            await store.release(await claimed(store, clock), failed=[TALK], retry_s=1)
+        lease = await claimed(store, clock)
+        assert [2] == [each.attempts for each in lease.threads]
+
+        await store.commit(lease, [], Formed(watermarks={TALK: 1}))
+
+        thread = await store.thread(ADA, TALK)
+        assert thread is not None
+        assert 0 == thread.attempts
+        assert await store.claim("worker") is not None
+
+    @pytest.mark.parametrize(
+        "target",
+        [
+            EraseMessages(thread=TALK, messages=["m1"]),
+            EraseThread(thread=TALK),
+            EraseThread(thread="other"),
+            EraseMemory(type="Fact", key="home"),
+            EraseScope(),
+            EraseScope(below=True),
+        ],
+        ids=repr,
+    )
+    async def test_what_is_erased_is_not_formed(
+        self, store: Store, clock: FrozenClock, target: EraseScope
+    ) -> None:
+        """A formation that began before an erase of its scope cannot be committed after it."""
+        await keep_facts(store, "Oslo")
+        await tell(store, "m1", "m2")
+        await tell(store, "m1", thread="other")
+        lease = await claimed(store, clock)
+
+        await store.erase(ADA, target)
+
+        await refused(store, lease)
+
+    async def test_a_scope_made_anew_knows_no_old_lease(
+        self, store: Store, clock: FrozenClock
+    ) -> None:
+        """A lease of an erased scope gives no right in a new scope of the same name."""
+        await tell(store, "m1")
+        old = await claimed(store, clock)
+        await store.erase(ADA, EraseScope())
+        await tell(store, "m1")
+        new = await claimed(store, clock)
+
+        await refused(store, old)
+
+        await store.commit(new, [fact("home")], Formed(watermarks={TALK: 1}))
+        assert ["home"] == await keys_in(store)
+
+    async def test_an_erase_elsewhere_ends_no_lease(self, store: Store, clock: FrozenClock) -> None:
+        """An erase of another scope, or of what is not there, leaves a lease as it is."""
+        await tell(store, "m1")
+        await store.append(BOB, TALK, [said("m1")])
+        lease = await claimed(store, clock)
+
+        await store.erase(BOB, EraseScope())
+        await store.erase(ADA, EraseMemory(type="Fact", key="never"))
+        await store.erase(ADA[:-1], EraseScope())
+
+        await store.commit(lease, [fact("home")], Formed(watermarks={TALK: 1}))
+        assert ["home"] == await keys_in(store)
+
+    async def test_a_watermark_needs_a_thread(self, store: Store, clock: FrozenClock) -> None:
+        """A formation of a thread that does not exist is refused whole."""
+        await tell(store, "m1")
+        lease = await claimed(store, clock)
+
+        with pytest.raises(LeaseLostError, match="never"):
+            await store.commit(lease, [fact("home")], Formed(watermarks={TALK: 1, "never": 1}))
+
+        assert [] == await keys_in(store)
+
+    async def test_an_erase_frees_the_scope(self, store: Store, clock: FrozenClock) -> None:
+        """What was said before an erase and is left can be claimed once the old lease ran out."""
+        await tell(store, "m1", "m2")
+        await claimed(store, clock)
+
+        await store.erase(ADA, EraseMessages(thread=TALK, messages=["m1"]))
+        again = await claimed(store, clock, "other")
+
+        assert (0, 2) == (again.threads[0].formed, again.threads[0].last)

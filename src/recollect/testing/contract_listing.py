@@ -1,0 +1,230 @@
+"""The contract, listing: memories and scopes, filtered, in order, in pages."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from types import EllipsisType
+from typing import cast
+
+import pytest
+
+from recollect.errors import UsageError
+from recollect.records import JsonObject, PutMemory, Scope
+from recollect.stores.base import Store
+from recollect.stores.plans.erase import EraseScope, EraseThread
+from recollect.testing.clock import FrozenClock
+from recollect.testing.contract import Contract
+from recollect.testing.samples import ADA, TALK, fact, said, tell
+from recollect.testing.truth_tables import FILTERS, ILLEGAL_FILTERS, VALIDITIES, hour
+
+LISTED: tuple[Scope, ...] = (
+    ("a",), ("a", " "), ("a", "!"), ("a", "b"), ("a", "b", "c"), ("a", "é"), ("a", "\ue000"),
+    ("a", "🙂"), ("a ",), ("a!",), ("a/b",), ("aa",), ("b", "b", "c"), ("é",),
+)  # fmt: skip
+"""Scopes in the order in which they are listed: segment by segment, by code point."""
+
+
+class ListingContract(Contract):
+    """How memories and scopes are listed."""
+
+    async def test_memories_are_listed(self, store: Store, clock: FrozenClock) -> None:
+        """Return memories of a scope by (type, key), in every state, ended ones included."""
+        await store.apply(
+            ADA,
+            [
+                replace(fact("b"), state="rejected"),
+                PutMemory(type="A", key="z", value={}, state="quarantined"),
+                replace(fact("a"), valid_until=clock.now()),
+                fact("B"),
+                fact("é"),
+            ],
+        )
+
+        page = await store.memories(ADA)
+
+        found = [(memory.type, memory.key) for memory in page.rows]
+        assert [("A", "z"), ("Fact", "B"), ("Fact", "a"), ("Fact", "b"), ("Fact", "é")] == found
+        assert ["quarantined", "active", "active", "rejected", "active"] == [
+            memory.state for memory in page.rows
+        ]
+        assert () == (await store.memories(("nobody",))).rows
+
+    async def test_memories_of_a_type_are_listed(self, store: Store) -> None:
+        """type_: Only of this type."""
+        await store.apply(ADA, [fact("a"), PutMemory(type="Note", key="a", value={})])
+
+        page = await store.memories(ADA, type_="Note")
+
+        assert [("Note", "a")] == [(memory.type, memory.key) for memory in page.rows]
+        assert () == (await store.memories(ADA, type_="note")).rows
+
+    async def test_filters_follow_the_truth_table(self, store: Store) -> None:
+        """filter_: Only those whose value satisfies it; see `recollect.stores.filters`."""
+        documents = {json.dumps(document): document for _, document, _ in FILTERS}
+        keys = {text: f"d{number}" for number, text in enumerate(documents)}
+        await store.apply(
+            ADA, [PutMemory(type="Item", key=keys[text], value=documents[text]) for text in keys]
+        )
+
+        wrong = []
+        for filter_, document, holds in FILTERS:
+            page = await store.memories(ADA, filter_=filter_, limit=1_000)
+            found = keys[json.dumps(document)] in [memory.key for memory in page.rows]
+            if found != holds:
+                wrong.append((filter_, document, holds))
+
+        assert [] == wrong
+
+    @pytest.mark.parametrize("filter_", ILLEGAL_FILTERS, ids=lambda each: ascii(each)[:30])
+    async def test_a_filter_may_be_refused(self, store: Store, filter_: JsonObject) -> None:
+        """A filter that cannot be answered is refused, in every reading that takes one."""
+        with pytest.raises(UsageError):
+            await store.memories(ADA, filter_=filter_)
+        with pytest.raises(UsageError):
+            await store.consult([], lambda _: [], filter_=filter_)
+        with pytest.raises(UsageError):
+            await store.past(ADA, hour(0), filter_=filter_)
+
+    @pytest.mark.parametrize(("begins", "ends", "at", "holds"), VALIDITIES)
+    async def test_memories_true_then_are_listed(
+        self, store: Store, begins: float | None, ends: float | None, at: float, holds: bool
+    ) -> None:  # fmt: skip
+        """valid_at: Only those true in the world then."""
+        put = replace(
+            fact("home"),
+            valid_from=None if begins is None else hour(begins),
+            valid_until=None if ends is None else hour(ends),
+        )
+        await store.apply(ADA, [put])
+
+        page = await store.memories(ADA, valid_at=hour(at))
+
+        assert holds == bool(page.rows)
+
+    async def test_memories_come_in_pages(self, store: Store, clock: FrozenClock) -> None:
+        """The cursor of a page continues after it, whatever was left out of the listing."""
+        await store.apply(ADA, [fact(key, "Oslo" if key in "ace" else "Rome") for key in "abcdef"])
+        await store.apply(ADA, [replace(fact("bb"), expires_at=clock.now())])
+
+        first = await store.memories(ADA, limit=2)
+        second = await store.memories(ADA, limit=2, cursor=first.cursor)
+        third = await store.memories(ADA, limit=2, cursor=second.cursor)
+        filtered = await store.memories(ADA, limit=2, filter_={"city": "Oslo"})
+        rest = await store.memories(ADA, limit=2, filter_={"city": "Oslo"}, cursor=filtered.cursor)
+
+        pages = [first, second, third, filtered, rest]
+        keys = [[memory.key for memory in page.rows] for page in pages]
+        assert [["a", "b"], ["c", "d"], ["e", "f"], ["a", "c"], ["e"]] == keys
+        assert [True, True, False, True, False] == [page.cursor is not None for page in pages]
+
+    @pytest.mark.parametrize("cursor", ["", "nonsense", "[]", "7", '["a"]'])
+    async def test_a_cursor_may_be_refused(self, store: Store, cursor: str) -> None:
+        """What is no cursor of the listing of memories is refused."""
+        with pytest.raises(UsageError, match="cursor"):
+            await store.memories(ADA, cursor=cursor)
+
+    @pytest.mark.xfail(strict=True, reason="scopes() reads its cursor without a check")
+    @pytest.mark.parametrize("cursor", ["nonsense", "7", "{"])
+    async def test_a_cursor_of_scopes_may_be_refused(self, store: Store, cursor: str) -> None:
+        """What is no cursor of the listing of scopes is refused."""
+        await tell(store, "m1")
+
+        with pytest.raises(UsageError, match="cursor"):
+            await store.scopes(cursor=cursor)
+
+    async def test_scopes_are_listed(self, store: Store) -> None:
+        """Return scopes that hold something, by their segments."""
+        for scope in reversed(LISTED):
+            await store.append(scope, TALK, [said("m1")])
+
+        assert LISTED == (await store.scopes()).rows
+
+    async def test_an_erased_scope_is_not_listed(self, store: Store) -> None:
+        """A scope that was erased is not listed."""
+        await tell(store, "m1")
+
+        await store.erase(ADA, EraseScope())
+
+        assert () == (await store.scopes()).rows
+        assert await store.scope_id(ADA) is None
+
+    @pytest.mark.xfail(strict=True, reason="an emptied scope keeps its row and is listed")
+    async def test_an_emptied_scope_is_not_listed(self, store: Store) -> None:
+        """A scope whose last thread was erased holds nothing, and is not listed."""
+        await tell(store, "m1")
+
+        await store.erase(ADA, EraseThread(thread=TALK))
+
+        assert () == (await store.scopes()).rows
+        assert await store.scope_id(ADA) is None
+
+    @pytest.mark.parametrize(
+        ("prefix", "found"),
+        [
+            (("a",), LISTED[:8]),
+            (("a", "b"), LISTED[3:5]),
+            (("a", ..., "c"), LISTED[4:5]),
+            ((..., "b", "c"), (LISTED[4], LISTED[12])),
+            ((..., ..., ...), (LISTED[4], LISTED[12])),
+            (("A",), ()),
+            (("",), ()),
+            (("%",), ()),
+            (("a", "b", "c", "d"), ()),
+        ],
+    )
+    async def test_scopes_by_their_beginning(
+        self, store: Store, prefix: tuple[str | EllipsisType, ...], found: tuple[Scope, ...]
+    ) -> None:
+        """prefix: Segments that a scope begins with, ``...`` for any one segment."""
+        for scope in LISTED:
+            await store.append(scope, TALK, [said("m1")])
+
+        assert found == (await store.scopes(prefix=prefix)).rows
+
+    async def test_scopes_by_their_end(self, store: Store) -> None:
+        """suffix: Segments that it ends with."""
+        for scope in LISTED:
+            await store.append(scope, TALK, [said("m1")])
+
+        ending = await store.scopes(suffix=("b", "c"))
+        both = await store.scopes(prefix=("a",), suffix=(..., "c"))
+
+        assert (LISTED[4], LISTED[12]) == ending.rows
+        assert (LISTED[4],) == both.rows
+
+    async def test_scopes_can_be_cut(self, store: Store) -> None:
+        """depth_max: Cut scopes to this many segments, each result once."""
+        for scope in LISTED:
+            await store.append(scope, TALK, [said("m1")])
+
+        cut = await store.scopes(depth_max=1)
+        below = await store.scopes(prefix=("a",), depth_max=2)
+
+        assert (("a",), ("a ",), ("a!",), ("a/b",), ("aa",), ("b",), ("é",)) == cut.rows
+        assert (*LISTED[:4], *LISTED[5:8]) == below.rows
+
+    @pytest.mark.parametrize("depth_max", [None, 1])
+    async def test_scopes_come_in_pages(self, store: Store, depth_max: int | None) -> None:
+        """The pages of a listing, put together, are the listing."""
+        for scope in LISTED:
+            await store.append(scope, TALK, [said("m1")])
+        whole = (await store.scopes(depth_max=depth_max)).rows
+
+        found: list[Scope] = []
+        page = await store.scopes(depth_max=depth_max, limit=3)
+        while page.cursor:
+            found += page.rows
+            assert 3 == len(page.rows)
+            page = await store.scopes(depth_max=depth_max, limit=3, cursor=page.cursor)
+
+        assert list(whole) == [*found, *page.rows]
+
+    @pytest.mark.xfail(strict=True, reason="scopes() compares an integer segment as it is")
+    async def test_a_number_in_a_prefix_is_its_digits(self, store: Store) -> None:
+        """An integer segment of a prefix is its decimal text, as in a scope."""
+        await store.append(cast("Scope", ("users", 42)), TALK, [said("m1")])
+
+        page = await store.scopes(prefix=cast("Scope", ("users", 42)))
+
+        assert (("users", "42"),) == page.rows

@@ -1,0 +1,305 @@
+"""The contract, memories: writing them all or not at all, and reading them at their addresses."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from recollect.errors import LimitError, NotFoundError, UsageError, VersionConflictError
+from recollect.records import DeleteMemory, EndMemory, Evidence, JsonObject, PutMemory, Write
+from recollect.stores.base import Store
+from recollect.stores.validate import INTEGER_BITS_MAX, JSON_DEPTH_MAX, WRITES_MAX
+from recollect.testing.clock import NOON, FrozenClock
+from recollect.testing.contract import Contract
+from recollect.testing.samples import (
+    ADA,
+    BOB,
+    contents,
+    fact,
+    feed_after,
+    feed_from_start,
+    keep_facts,
+    keys_in,
+    seconds,
+)
+
+GONE = DeleteMemory(type="Fact", key="home")
+ENDED = EndMemory(type="Fact", key="home", at=NOON)
+WRONG_WRITES: list[Write] = [
+    fact("home", expected=-1),
+    PutMemory(type="Fact", key="home", value=["a"]),  # type: ignore[arg-type]
+    PutMemory(type="Fact", key="home", value={"a": float("inf")}),
+    PutMemory(type="Fact", key="home", value={"a": "\ud83d"}),
+    PutMemory(type="Fact", key="home", value={"a\0": 1}),
+    PutMemory(type="Fact", key="home", value={1: "a"}),  # type: ignore[dict-item]
+    PutMemory(type="Fact", key="home", value={"a": 2**INTEGER_BITS_MAX}),
+    PutMemory(type="Fact", key="home", value={"a": "x" * 1_000_001}),
+    PutMemory(type="Fact", key="home", value={"a": b"x"}),  # type: ignore[dict-item]
+    PutMemory(type="Fact", key="home", value={}, text="\0"),
+    PutMemory(type="Fact", key="home", value={}, cause="\0"),
+    PutMemory(type="Fact", key="home", value={}, trust="nobody"),  # type: ignore[arg-type]
+    PutMemory(type="Fact", key="home", value={}, state="lost"),  # type: ignore[arg-type]
+    PutMemory(type="Fact", key="home", value={}, evidence={"home": []}),
+    PutMemory(type="Fact", key="home", value={}, expires_at=NOON.replace(tzinfo=None)),
+    PutMemory(type="Fact", key="home", value={}, valid_from=NOON, valid_until=NOON - seconds(1)),
+    EndMemory(type="Fact", key="home", at=NOON.replace(tzinfo=None)),
+    "put",  # type: ignore[list-item]
+]
+
+
+class MemoryContract(Contract):
+    """How memories are written and read."""
+
+    async def test_an_apply_is_all_or_nothing(self, store: Store) -> None:
+        """Apply all of *writes* in order, or none of them; each sees the ones before it."""
+        written = await store.apply(
+            ADA,
+            [
+                fact("home", expected=0),
+                fact("home", "Rome", expected=1),
+                DeleteMemory(type="Fact", key="home", expected=2),
+                fact("home", "Bergen", expected=0),
+                EndMemory(type="Fact", key="home", at=NOON, expected=1),
+            ],
+        )
+
+        assert [1, 2, None, 1, 2] == [each and each.version for each in written]
+        assert written[-1] == await store.get(ADA, "Fact", "home")
+        assert 2 == len(await store.history(ADA, "Fact", "home"))
+
+    async def test_a_refused_apply_leaves_nothing(self, store: Store) -> None:
+        """When a later write conflicts, the earlier ones leave no trace."""
+        await keep_facts(store, "Oslo")
+        feed = await feed_from_start(store)
+        earlier = [fact("home", "Rome"), fact("work"), DeleteMemory(type="Fact", key="home")]
+
+        with pytest.raises(VersionConflictError):
+            await store.apply(ADA, [*earlier, fact("pet", expected=7)])
+
+        assert ["home"] == await keys_in(store)
+        assert 1 == len(await store.history(ADA, "Fact", "home"))
+        assert feed.seq == (await feed_after(store, feed)).seq
+
+    async def test_writes_have_a_limit(self, store: Store) -> None:
+        """writes: At most ``WRITES_MAX``."""
+        writes = [fact(f"f{number}") for number in range(WRITES_MAX + 1)]
+
+        with pytest.raises(LimitError, match="WRITES_MAX"):
+            await store.apply(ADA, writes)
+        await store.apply(ADA, writes[:-1])
+
+        assert WRITES_MAX == len((await store.memories(ADA, limit=WRITES_MAX)).rows)
+
+    async def test_the_stored_memories_are_returned(self, store: Store, clock: FrozenClock) -> None:
+        """The memories as stored, one per write; ``None`` for one that was deleted."""
+        start = clock.now()
+        first = await keep_facts(store, "Oslo")
+        clock.advance(60)
+
+        home, gone = await store.apply(
+            ADA, [fact("home", "Rome"), DeleteMemory(type="Fact", key="never")]
+        )
+
+        assert home == await store.get(ADA, "Fact", "home")
+        assert home == replace(
+            first,
+            value={"city": "Rome"},
+            text="city: Rome",
+            version=2,
+            created_at=start,
+            updated_at=start + seconds(60),
+        )
+        assert gone is None
+
+    @pytest.mark.parametrize("write", [fact("home"), ENDED, GONE], ids=["put", "end", "delete"])
+    async def test_a_version_can_be_expected(self, store: Store, write: Write) -> None:
+        """VersionConflictError: A write expected another version."""
+        await keep_facts(store, "Oslo", "Rome")
+
+        for expected in (0, 1, 3):
+            with pytest.raises(VersionConflictError) as caught:
+                await store.apply(ADA, [replace(write, expected=expected)])
+            assert (expected, 2) == (caught.value.expected, caught.value.actual)
+        await store.apply(ADA, [replace(write, expected=2)])
+
+        after = await store.get(ADA, "Fact", "home")
+        assert (None if write is GONE else 3) == (after and after.version)
+
+    async def test_none_can_be_expected(self, store: Store) -> None:
+        """A write that saw no memory expects version 0; to delete nothing is no error."""
+        await store.apply(ADA, [replace(GONE, expected=0), GONE])
+        await store.apply(ADA, [fact("home", expected=0)])
+
+        with pytest.raises(VersionConflictError):
+            await store.apply(ADA, [fact("home", expected=0)])
+
+    async def test_only_a_memory_can_be_ended(self, store: Store) -> None:
+        """NotFoundError: A memory to be ended does not exist."""
+        with pytest.raises(NotFoundError, match="home"):
+            await store.apply(ADA, [fact("work"), ENDED])
+
+        assert [] == await keys_in(store)
+
+    async def test_an_end_keeps_the_value(self, store: Store) -> None:
+        """An ended memory keeps its value and stays readable and in the feed."""
+        await keep_facts(store, "Oslo")
+        feed = await feed_from_start(store)
+
+        (ended,) = await store.apply(ADA, [ENDED])
+
+        assert ended is not None
+        assert ({"city": "Oslo"}, NOON, 2) == (ended.value, ended.valid_until, ended.version)
+        assert [ended] == await contents(store, await feed_after(store, feed))
+
+    async def test_an_end_lies_after_the_beginning(self, store: Store) -> None:
+        """A memory cannot end before it begins."""
+        await store.apply(ADA, [replace(fact("home"), valid_from=NOON)])
+
+        with pytest.raises(UsageError, match="before it begins"):
+            await store.apply(ADA, [replace(ENDED, at=NOON - seconds(1))])
+
+    async def test_a_deleted_memory_begins_anew(self, store: Store, clock: FrozenClock) -> None:
+        """Deleting takes all revisions along; the next memory at the address is a new one."""
+        await keep_facts(store, "Oslo", "Rome")
+        feed = await feed_from_start(store)
+        clock.advance(1)
+
+        await store.apply(ADA, [GONE])
+        deleted = await feed_after(store, feed)
+        again = await keep_facts(store, "Oslo")
+
+        assert [feed.entries[0].uid] == list(deleted.removed)
+        assert (1, clock.now()) == (again.version, again.created_at)
+        assert 1 == len(await store.history(ADA, "Fact", "home"))
+        assert feed.entries[0].uid != (await feed_after(store, deleted)).entries[0].uid
+
+    async def test_a_memory_is_read(self, store: Store, clock: FrozenClock) -> None:
+        """Return the memory at an address, ``None`` if there is none or it has expired."""
+        await store.apply(ADA, [replace(fact("home"), expires_at=clock.now() + seconds(60))])
+
+        clock.advance(59)
+        assert await store.get(ADA, "Fact", "home") is not None
+        assert await store.get(ADA, "Fact", "work") is None
+        assert await store.get(ADA, "Note", "home") is None
+        assert await store.get(BOB, "Fact", "home") is None
+        clock.advance(1)
+        assert await store.get(ADA, "Fact", "home") is None
+
+    async def test_the_expired_is_in_no_answer(self, store: Store, clock: FrozenClock) -> None:
+        """What has expired is in no reading, counts as gone, and begins anew when written."""
+        await store.apply(ADA, [replace(fact("home"), expires_at=clock.now() + seconds(60))])
+        feed = await feed_from_start(store)
+        clock.advance(60)
+
+        assert [None] == await store.get_many(ADA, [("Fact", "home")])
+        assert [] == await keys_in(store)
+        assert () == await store.history(ADA, "Fact", "home")
+        assert [] == await contents(store, feed)
+        with pytest.raises(NotFoundError):
+            await store.apply(ADA, [ENDED])
+        (again,) = await store.apply(ADA, [fact("home", expected=0)])
+        assert again is not None
+        assert (1, clock.now()) == (again.version, again.created_at)
+        assert (feed.entries[0].uid,) == (await feed_after(store, feed)).removed
+
+    async def test_memories_are_read_together(self, store: Store) -> None:
+        """Return one entry per (type, key), in the order asked for, all of the same moment."""
+        await store.apply(ADA, [fact("home"), fact("work", "Rome")])
+
+        found = await store.get_many(
+            ADA, [("Fact", "work"), ("Fact", "pet"), ("Fact", "home"), ("Fact", "work")]
+        )
+
+        assert ["Rome", None, "Oslo", "Rome"] == [each and each.value["city"] for each in found]
+        assert [None] == await store.get_many(BOB, [("Fact", "home")])
+        assert [] == await store.get_many(ADA, [])
+
+    @pytest.mark.parametrize(
+        "value",
+        [
+            {},
+            {"": ""},
+            {"é": "🙂", "e\u0301": "\uffff"},
+            {"n": [0, -1, 2**53 + 1, 2**63 - 1, 0.1, 1e300, -0.0, 5e-324, 1.0]},
+            {"deep": [None, True, False, {"a": [[], {}]}], "b": 1, "a": 2},
+            {"text": "\t\r\n\x01\x7f\u2028\u200b  "},
+        ],
+        ids=lambda value: ascii(value)[:20],
+    )
+    async def test_values_survive(self, store: Store, value: JsonObject) -> None:
+        """JSON values come back exactly as they went in, fields in their order."""
+        await store.apply(ADA, [PutMemory(type="Item", key="k", value=value)])
+
+        found = await store.get(ADA, "Item", "k")
+
+        assert found is not None
+        assert repr(value) == repr(found.value)
+
+    @pytest.mark.xfail(strict=True, reason="INTEGER_BITS_MAX counts one bit too many below zero")
+    async def test_the_smallest_integer_survives(self, store: Store) -> None:
+        """Every integer of ``INTEGER_BITS_MAX`` bits comes back, the smallest too."""
+        value = {"n": -(2 ** (INTEGER_BITS_MAX - 1))}
+
+        await store.apply(ADA, [PutMemory(type="Item", key="k", value=value)])
+
+        found = await store.get(ADA, "Item", "k")
+        assert found is not None
+        assert value == found.value
+
+    async def test_every_field_survives(self, store: Store) -> None:
+        """Text, times, evidence, trust and state come back as they were written."""
+        put = PutMemory(
+            type="Fact",
+            key="home",
+            value={"city": "Oslo"},
+            text="Ada lives in Oslo",
+            valid_from=NOON - seconds(0.000001),
+            valid_until=NOON + seconds(5),
+            expires_at=NOON + seconds(9),
+            evidence={
+                "": [Evidence(thread="t", message="m1")],
+                "/city": [Evidence(thread="t", message="m2", quote="I ❤ Oslo"), Evidence(thread="u", message="m1")],
+            },
+            trust="external",
+            state="quarantined",
+        )  # fmt: skip
+
+        (stored,) = await store.apply(ADA, [put])
+
+        assert stored is not None
+        fields = (
+            "type",
+            "key",
+            "value",
+            "text",
+            "valid_from",
+            "valid_until",
+            "expires_at",
+            "trust",
+        )
+        assert [getattr(put, each) for each in fields] == [getattr(stored, each) for each in fields]
+        assert {k: tuple(v) for k, v in put.evidence.items()} == dict(stored.evidence)
+        assert "quarantined" == stored.state
+
+    @pytest.mark.parametrize("write", WRONG_WRITES, ids=lambda write: ascii(write)[-60:])
+    async def test_a_write_may_be_refused(self, store: Store, write: Write) -> None:
+        """A write that is not allowed is refused, and nothing of the batch is stored."""
+        with pytest.raises(UsageError):
+            await store.apply(ADA, [fact("work"), write])
+
+        assert await store.scope_id(ADA) is None
+
+    async def test_depth_has_a_limit(self, store: Store) -> None:
+        """A value has ``JSON_DEPTH_MAX`` levels at most."""
+        value: JsonObject = {"n": 1}
+        for _ in range(JSON_DEPTH_MAX - 2):
+            value = {"n": value}
+
+        await store.apply(ADA, [PutMemory(type="Item", key="k", value=value)])
+        with pytest.raises(LimitError, match="JSON_DEPTH_MAX"):
+            await store.apply(ADA, [PutMemory(type="Item", key="k", value={"n": value})])
+
+        found = await store.get(ADA, "Item", "k")
+        assert found is not None
+        assert value == found.value

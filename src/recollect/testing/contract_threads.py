@@ -1,0 +1,134 @@
+"""The contract, reading threads: by id, by position, from the end, in pages."""
+
+from __future__ import annotations
+
+import pytest
+
+from recollect.errors import UsageError
+from recollect.stores.base import Store
+from recollect.stores.validate import PAGE_ROWS_MAX
+from recollect.testing.clock import FrozenClock
+from recollect.testing.contract import Contract
+from recollect.testing.samples import ADA, BOB, SOON, TALK, ids_in, said, seconds, tell
+
+
+class ThreadContract(Contract):
+    """How threads are read."""
+
+    async def test_threads_are_listed(self, store: Store) -> None:
+        """Return the threads of a scope, by id."""
+        for thread in ("b", "B", "a", "é", "10", "9"):
+            await tell(store, "m1", thread=thread)
+        await store.append(BOB, "other", [said("m1")])
+
+        page = await store.threads(ADA)
+
+        assert ["10", "9", "B", "a", "b", "é"] == [each.id for each in page.rows]
+        assert page.cursor is None
+
+    async def test_the_threads_of_an_unknown_scope_are_none(self, store: Store) -> None:
+        """A scope that holds nothing has no threads."""
+        assert () == (await store.threads(ADA)).rows
+
+    async def test_threads_come_in_pages(self, store: Store) -> None:
+        """The cursor of a page continues after it; the last page has none."""
+        for thread in "abcd":
+            await tell(store, "m1", thread=thread)
+
+        first = await store.threads(ADA, limit=2)
+        second = await store.threads(ADA, limit=2, cursor=first.cursor)
+
+        assert [["a", "b"], ["c", "d"]] == [[t.id for t in page.rows] for page in (first, second)]
+        assert first.cursor is not None
+        assert second.cursor is None
+
+    async def test_a_thread_is_read(self, store: Store, clock: FrozenClock) -> None:
+        """Return a thread, ``None`` if it does not exist."""
+        start = clock.now()
+        await tell(store, "m1")
+        clock.advance(3)
+        await tell(store, "m2")
+
+        thread = await store.thread(ADA, TALK)
+
+        assert thread is not None
+        assert (ADA, TALK, start) == (thread.scope, thread.id, thread.created_at)
+        assert (2, 2, 0) == (thread.last, thread.count, thread.formed)
+        assert (0, "active", True) == (thread.attempts, thread.state, thread.pending)
+        assert start + seconds(3 + SOON.quiet_s) == thread.due
+        assert await store.thread(ADA, "other") is None
+        assert await store.thread(BOB, TALK) is None
+
+    async def test_a_listed_thread_is_the_thread(self, store: Store) -> None:
+        """The listing and the single read say the same of a thread."""
+        await tell(store, "m1", "m2")
+
+        (listed,) = (await store.threads(ADA)).rows
+
+        assert listed == await store.thread(ADA, TALK)
+
+    async def test_messages_are_read_by_position(self, store: Store) -> None:
+        """Return messages of a thread by position, after the position *after*; none if it is unknown."""  # noqa: E501
+        await tell(store, "m1", "m2", "m3")
+
+        page = await store.messages(ADA, TALK, after=1)
+
+        assert [("m2", 2), ("m3", 3)] == [(each.id, each.position) for each in page.rows]
+        assert () == (await store.messages(ADA, TALK, after=3)).rows
+        assert () == (await store.messages(ADA, "other")).rows
+        assert () == (await store.messages(BOB, TALK)).rows
+
+    async def test_messages_come_in_pages(self, store: Store) -> None:
+        """The cursor of a page is the position after which the next one begins."""
+        await tell(store, "m1", "m2", "m3", "m4", "m5")
+        await store.remove(ADA, TALK, ["m2"])
+
+        first = await store.messages(ADA, TALK, limit=2)
+        assert first.cursor is not None
+        second = await store.messages(ADA, TALK, limit=2, after=int(first.cursor))
+
+        pages = [[message.id for message in page.rows] for page in (first, second)]
+        assert [["m1", "m3"], ["m4", "m5"]] == pages
+        assert second.cursor is None
+
+    async def test_the_newest_messages_are_read(self, store: Store) -> None:
+        """Return the newest *limit* messages of a thread (before a position), oldest first."""
+        await tell(store, "m1", "m2", "m3", "m4")
+
+        newest = await store.last_messages(ADA, TALK, limit=2)
+        before = await store.last_messages(ADA, TALK, limit=2, before=3)
+        everything = await store.last_messages(ADA, TALK, limit=9)
+
+        assert ["m3", "m4"] == [each.id for each in newest]
+        assert ["m1", "m2"] == [each.id for each in before]
+        assert ["m1", "m2", "m3", "m4"] == [each.id for each in everything]
+        assert () == await store.last_messages(ADA, TALK, limit=2, before=1)
+        assert () == await store.last_messages(ADA, "other", limit=2)
+        assert () == await store.last_messages(BOB, TALK, limit=2)
+
+    @pytest.mark.parametrize("limit", [0, -1, PAGE_ROWS_MAX + 1])
+    async def test_a_page_has_a_limit(self, store: Store, limit: int) -> None:
+        """A page has 1 to ``PAGE_ROWS_MAX`` rows."""
+        with pytest.raises(UsageError, match="PAGE_ROWS_MAX"):
+            await store.threads(ADA, limit=limit)
+        with pytest.raises(UsageError, match="PAGE_ROWS_MAX"):
+            await store.messages(ADA, TALK, limit=limit)
+        with pytest.raises(UsageError, match="PAGE_ROWS_MAX"):
+            await store.last_messages(ADA, TALK, limit=limit)
+        with pytest.raises(UsageError, match="PAGE_ROWS_MAX"):
+            await store.memories(ADA, limit=limit)
+        with pytest.raises(UsageError, match="PAGE_ROWS_MAX"):
+            await store.scopes(limit=limit)
+
+    async def test_threads_of_one_name_are_apart(self, store: Store) -> None:
+        """The same thread id in two scopes, and the same message id in two threads, are apart."""
+        await tell(store, "m1")
+        await store.append(ADA, "other", [said("m1", "others")])
+        await store.append(BOB, TALK, [said("m1", "Bob's")])
+
+        read = [await store.messages(scope, thread) for scope, thread in
+                ((ADA, TALK), (ADA, "other"), (BOB, TALK))]  # fmt: skip
+
+        texts = [[message.text for message in page.rows] for page in read]
+        assert [["the words of m1"], ["others"], ["Bob's"]] == texts
+        assert ["m1"] == await ids_in(store)

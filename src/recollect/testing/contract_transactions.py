@@ -1,0 +1,180 @@
+"""The contract, transactions: many callers at once, and a store that was closed."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+import anyio
+import pytest
+
+from recollect.errors import ConflictError, StoreClosedError, VersionConflictError
+from recollect.records import DeleteMemory
+from recollect.stores.base import Store
+from recollect.stores.plans.erase import EraseScope
+from recollect.stores.plans.formation import Lease
+from recollect.stores.rows import Cursor
+from recollect.testing.clock import NOON, FrozenClock
+from recollect.testing.contract import Contract
+from recollect.testing.follower import FeedFollower
+from recollect.testing.samples import (
+    ADA,
+    SOON,
+    TALK,
+    fact,
+    feed_from_start,
+    keep_facts,
+    said,
+    tell,
+)
+
+TASKS = 20
+
+
+async def together(*calls: Callable[[], Awaitable[object]]) -> None:
+    """Make all of *calls* at once, each in a task of its own."""
+    async with anyio.create_task_group() as group:
+        for call in calls:
+            group.start_soon(call)
+
+
+class TransactionContract(Contract):
+    """How calls of many tasks do not meet."""
+
+    async def test_appends_of_many_tasks_line_up(self, store: Store) -> None:
+        """Methods may be called from many tasks at once; writes in one scope happen one after the other, in the order of the scope's *seq*."""  # noqa: E501
+
+        def appending(number: int) -> Callable[[], Awaitable[object]]:
+            return lambda: store.append(ADA, TALK, [said(f"m{number}")])
+
+        await together(*(appending(number) for number in range(TASKS)))
+
+        rows = (await store.messages(ADA, TALK)).rows
+        entries = (await feed_from_start(store)).entries
+        assert list(range(1, TASKS + 1)) == [message.position for message in rows]
+        assert list(range(1, TASKS + 1)) == [entry.seq for entry in entries]
+        assert list(range(1, TASKS + 1)) == [entry.position for entry in entries]
+
+    async def test_one_of_many_wins(self, store: Store) -> None:
+        """Of many tasks that expect the same version, one writes and the others are told."""
+        await keep_facts(store, "Oslo")
+        outcomes: list[str] = []
+
+        async def write() -> None:
+            try:
+                await store.apply(ADA, [fact("home", "Rome", expected=1)])
+                outcomes.append("written")
+            except VersionConflictError:
+                outcomes.append("refused")
+
+        await together(*[write] * TASKS)
+
+        assert ["refused"] * (TASKS - 1) + ["written"] == sorted(outcomes)
+        assert 2 == len(await store.history(ADA, "Fact", "home"))
+
+    async def test_one_of_many_claims(self, store: Store, clock: FrozenClock) -> None:
+        """Of many workers that claim at once, one gets the scope."""
+        await tell(store, "m1")
+        clock.advance(SOON.quiet_s)
+        leases: list[Lease | None] = []
+
+        async def claim() -> None:
+            leases.append(await store.claim("worker"))
+
+        await together(*[claim] * TASKS)
+
+        assert 1 == len([lease for lease in leases if lease])
+
+    async def test_a_repeated_request_may_meet_itself(self, store: Store) -> None:
+        """A request that is made many times at once under one key is carried out once."""
+
+        async def write() -> None:
+            await store.append(ADA, TALK, [said("m1")], idempotency_key="append")
+            await store.apply(ADA, [fact("home")], idempotency_key="apply")
+
+        await together(*[write] * TASKS)
+
+        assert 1 == len((await store.messages(ADA, TALK)).rows)
+        assert 1 == len(await store.history(ADA, "Fact", "home"))
+
+    async def test_one_failure_fails_one_caller(self, store: Store) -> None:
+        """Of many writes at once, those that conflict are refused, and all others are stored."""
+        await tell(store, "taken")
+        refused: list[int] = []
+
+        def appending(number: int) -> Callable[[], Awaitable[object]]:
+            id_ = "taken" if number % 3 == 0 else f"m{number}"
+
+            async def append() -> None:
+                try:
+                    await store.append(ADA, TALK, [said(f"n{number}"), said(id_, "other words")])
+                except ConflictError:
+                    refused.append(number)
+
+            return append
+
+        await together(*(appending(number) for number in range(TASKS)))
+
+        stored = [number for number in range(TASKS) if number % 3]
+        ids = {message.id for message in (await store.messages(ADA, TALK)).rows}
+        assert sorted(refused) == [number for number in range(TASKS) if number % 3 == 0]
+        assert {"taken", *(f"m{n}" for n in stored), *(f"n{n}" for n in stored)} == ids
+
+    async def test_a_follower_misses_nothing(self, store: Store) -> None:
+        """A reader that follows the feed while others write ends with what is there."""
+        follower = FeedFollower(ADA)
+
+        async def follow() -> None:
+            for _ in range(TASKS):
+                follower.take_in(await store.changes(follower.cursor))
+                await anyio.lowlevel.checkpoint()
+
+        def writing(number: int) -> Callable[[], Awaitable[object]]:
+            async def write() -> None:
+                await store.append(ADA, TALK, [said(f"m{number}")])
+                await store.apply(ADA, [fact(f"f{number}")])
+                await store.remove(ADA, TALK, [f"m{number}"])
+                await store.apply(ADA, [DeleteMemory(type="Fact", key=f"f{number - 1}")])
+
+            return write
+
+        await together(follow, *(writing(number) for number in range(5)), follow)
+        follower.take_in(await store.changes(follower.cursor))
+
+        everything = (await feed_from_start(store)).entries
+        assert {entry.uid: entry for entry in everything} == follower.entries
+
+    async def test_a_closed_store_is_not_used(self, store: Store) -> None:
+        """Close the store; using it afterwards raises `StoreClosedError`."""
+        await tell(store, "m1")
+
+        await store.aclose()
+
+        with pytest.raises(StoreClosedError):
+            await tell(store, "m2")
+        with pytest.raises(StoreClosedError):
+            await store.thread(ADA, TALK)
+        with pytest.raises(StoreClosedError):
+            await store.changes(Cursor(scope=ADA))
+        with pytest.raises(StoreClosedError):
+            await store.erase(ADA, EraseScope())
+        with pytest.raises(StoreClosedError):
+            await store.past(ADA, NOON)
+
+    async def test_closing_twice_is_closing(self, store: Store) -> None:
+        """A store that is closed may be closed again, by hand or by its block."""
+        async with store:
+            await tell(store, "m1")
+
+        await store.aclose()
+
+        with pytest.raises(StoreClosedError):
+            await store.scopes()
+
+    async def test_now_is_the_clocks(self, store: Store, clock: FrozenClock) -> None:
+        """Return the store's present moment, in microseconds since 1970."""
+        before = store.now()
+
+        clock.advance(1.5)
+
+        assert before + 1_500_000 == store.now()
+        assert int(NOON.timestamp()) * 1_000_000 == before

@@ -1,0 +1,28 @@
+"""A reader that keeps a copy of a scope by following its feed."""
+
+from __future__ import annotations
+
+from recollect.records import Scope
+from recollect.stores.rows import Cursor, Feed, FeedEntry
+
+
+class FeedFollower:
+    """
+    Keeps the live entries of a scope as the feed gives them.
+
+    Whoever takes in every answer of `changes` for *cursor* always has the entries that
+    a new reader would get. Give it another *embedder* and it follows that one's vectors.
+    """
+
+    def __init__(self, scope: Scope) -> None:
+        self.cursor = Cursor(scope=scope)
+        self.entries: dict[int, FeedEntry] = {}
+
+    def take_in(self, feed: Feed) -> None:
+        """Bring the copy up to *feed*, the answer to `changes` after this reader's cursor."""
+        if feed.reset:
+            self.entries = {}
+        for uid in feed.removed:
+            self.entries.pop(uid, None)
+        self.entries |= {entry.uid: entry for entry in feed.entries}
+        self.cursor = Cursor(scope=feed.scope, seq=feed.seq, epoch=feed.epoch)

@@ -1,0 +1,46 @@
+"""The store contract as tests: a backend passes by subclassing and giving a fixture."""
+
+from __future__ import annotations
+
+from recollect.testing.contract_append import AppendContract
+from recollect.testing.contract_consult import ConsultContract
+from recollect.testing.contract_edits import EditContract
+from recollect.testing.contract_erase import EraseContract
+from recollect.testing.contract_evidence import EvidenceContract
+from recollect.testing.contract_feed import FeedContract
+from recollect.testing.contract_formation import FormationContract
+from recollect.testing.contract_history import HistoryContract
+from recollect.testing.contract_ids import IdentityContract
+from recollect.testing.contract_keys import IdempotencyContract
+from recollect.testing.contract_leases import LeaseContract
+from recollect.testing.contract_listing import ListingContract
+from recollect.testing.contract_memories import MemoryContract
+from recollect.testing.contract_threads import ThreadContract
+from recollect.testing.contract_transactions import TransactionContract
+from recollect.testing.contract_vectors import VectorContract
+
+
+class StoreContract(
+    AppendContract,
+    ThreadContract,
+    EditContract,
+    IdentityContract,
+    IdempotencyContract,
+    MemoryContract,
+    ListingContract,
+    HistoryContract,
+    FormationContract,
+    LeaseContract,
+    FeedContract,
+    ConsultContract,
+    VectorContract,
+    EraseContract,
+    EvidenceContract,
+    TransactionContract,
+):
+    """
+    Every promise of `recollect.stores.base.Store`, as a test.
+
+    Subclass it, and define an async fixture ``store`` that yields an empty store made
+    with the class's fixture ``clock``.
+    """

@@ -1,0 +1,170 @@
+"""What the contract means, row by row, as plain values: for pure functions and backends alike."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from recollect.records import DeleteMemory, EndMemory, PutMemory, Write
+from recollect.testing.clock import NOON
+from recollect.testing.erasure_table import ERASURES, ErasureCase
+from recollect.testing.filter_table import FILTERS, ILLEGAL_FILTERS
+
+__all__ = (
+    "BELIEFS",
+    "ERASURES",
+    "FILTERS",
+    "ILLEGAL_FILTERS",
+    "ILLEGAL_IDS",
+    "LEGAL_IDS",
+    "VALIDITIES",
+    "BeliefCase",
+    "ErasureCase",
+    "hour",
+)
+
+LEGAL_IDS: Final = (
+    "ada",
+    "Ada",
+    "ADA",
+    "ada ",
+    " ada",
+    "ada.",
+    "a",
+    "%",
+    "_",
+    "ad_",
+    "a%",
+    "*",
+    "?",
+    "[a-z]*",
+    ".",
+    "..",
+    "/",
+    "a/b",
+    "\\",
+    "'",
+    '"',
+    "';--",
+    "$1",
+    "{}",
+    "null",
+    "42",
+    "042",
+    "-1",
+    "1e3",
+    "ada@example.org",
+    "ada+1@example.org",
+    "ada:lovelace",
+    "ada,lovelace",
+    '["ada"]',
+    "é",
+    "e\u0301",  # the same letter in two parts
+    "ﬁne",
+    "fine",  # NFKC folds the ligature above into this
+    "\uff21",
+    "A",  # NFKC folds the wide letter above into this
+    "ß",
+    "ss",
+    "İ",
+    "i",
+    "\u200bada",
+    "爱达",
+    "🙂",
+    "👩‍🚀",
+    "\ue000",
+    "\U0010ffff",
+    "x" * 256,
+    "x" * 255,
+    "🙂" * 256,
+)
+"""Ids that may name a segment, a thread, a message or a memory; no two name the same."""
+
+ILLEGAL_IDS: Final = (
+    "",
+    "\0",
+    "a\0b",
+    "\n",
+    "a\nb",
+    "\t",
+    "\x1b[31m",
+    "\x1f",
+    "\x7f",
+    "\ud83d",
+    "a\udc00b",
+    "x" * 257,
+    "🙂" * 257,
+)
+"""Texts that cannot name anything."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BeliefCase:
+    """
+    Writes to one memory, each at an hour, and the version believed at the hour *at*.
+
+    The question is asked at the hour *asked*; *version* is ``None`` where nothing was believed.
+    """
+
+    name: str
+    writes: tuple[tuple[float, Write], ...]
+    at: float
+    version: int | None
+    asked: float = 10
+
+
+def hour(number: float) -> datetime:
+    """Return the moment so many hours after the start of a `FrozenClock`."""
+    return NOON + timedelta(hours=number)
+
+
+def _put(city: str, expires: float | None = None) -> PutMemory:
+    until = None if expires is None else hour(expires)
+    return PutMemory(type="Fact", key="home", value={"city": city}, expires_at=until)
+
+
+_END: Final = EndMemory(type="Fact", key="home", at=hour(3))
+_DELETE: Final = DeleteMemory(type="Fact", key="home")
+_MOVES: Final = ((1.0, _put("Oslo")), (2.0, _put("Rome")), (4.0, _END))
+_AGAIN: Final = ((1.0, _put("Oslo")), (2.0, _DELETE), (3.0, _put("Rome")))
+
+BELIEFS: Final = (
+    BeliefCase(name="before it was written", writes=_MOVES, at=0.9, version=None),
+    BeliefCase(name="at the moment of writing", writes=_MOVES, at=1, version=1),
+    BeliefCase(name="until the next version", writes=_MOVES, at=1.9, version=1),
+    BeliefCase(name="from the next version on", writes=_MOVES, at=2, version=2),
+    BeliefCase(name="when its end was not known", writes=_MOVES, at=3.5, version=2),
+    BeliefCase(name="when its end was known", writes=_MOVES, at=4, version=3),
+    BeliefCase(name="now", writes=_MOVES, at=10, version=3),
+    BeliefCase(name="in the future", writes=_MOVES, at=99, version=3),
+    BeliefCase(
+        name="of two at one moment the later",
+        writes=((1, _put("Oslo")), (1, _put("Rome"))),
+        at=1,
+        version=2,
+    ),
+    BeliefCase(name="what was deleted", writes=_AGAIN[:2], at=1.5, version=None),
+    BeliefCase(name="before it was made again", writes=_AGAIN, at=1.5, version=None),
+    BeliefCase(name="after it was made again", writes=_AGAIN, at=3, version=1),
+    BeliefCase(name="what expires later", writes=((1, _put("Oslo", 11)),), at=2, version=1),
+    BeliefCase(name="what has expired", writes=((1, _put("Oslo", 9)),), at=2, version=None),
+)
+"""Which version was believed when."""
+
+VALIDITIES: Final[tuple[tuple[float | None, float | None, float, bool], ...]] = (
+    (None, None, 0, True),
+    (None, None, -1e6, True),
+    (1, None, 0.9, False),
+    (1, None, 1, True),
+    (1, None, 99, True),
+    (None, 2, -99, True),
+    (None, 2, 1.9, True),
+    (None, 2, 2, False),
+    (1, 2, 0.9, False),
+    (1, 2, 1, True),
+    (1, 2, 1.5, True),
+    (1, 2, 2, False),
+    (1, 1, 1, False),
+)
+"""Hours from and until which a memory is true, the hour asked about, and whether it then is."""

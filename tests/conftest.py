@@ -1,0 +1,81 @@
+"""What every test gets: one event loop, no network beyond this machine, no telemetry."""
+
+import ipaddress
+import os
+import sys
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import settings
+
+# Set before any test imports langchain-core, whose tracing would call home.
+os.environ["LANGSMITH_TRACING"] = "false"
+os.environ["LANGCHAIN_TRACING_V2"] = "false"
+
+# A deadline would make the result depend on how busy the machine is.
+settings.register_profile("recollect", deadline=None, print_blob=True)
+settings.load_profile("recollect")
+
+# The audit events of the socket module that reach out, and where each carries its address.
+_ADDRESS_AT = {
+    "socket.connect": 1,
+    "socket.sendto": 1,
+    "socket.sendmsg": 1,
+    "socket.getaddrinfo": 0,
+    "socket.gethostbyname": 0,
+}
+_refused: list[str] = []
+
+
+class NetworkForbiddenError(RuntimeError):
+    """A test reached for another machine."""
+
+
+def is_loopback(address: object) -> bool:
+    """Say whether *address*, as the socket module has it, stays on this machine."""
+    host = address[0] if isinstance(address, tuple) and address else address
+    if isinstance(host, bytes):
+        host = host.decode("ascii", "replace")
+    if not isinstance(host, str) or host in ("", "localhost"):
+        return True
+    if isinstance(address, tuple) or not host.startswith(("/", "\0")):
+        try:
+            return ipaddress.ip_address(host).is_loopback
+        except ValueError:
+            return False
+    return True  # the path of a Unix socket
+
+
+def _refuse_other_machines(event: str, arguments: tuple[object, ...]) -> None:
+    at = _ADDRESS_AT.get(event)
+    if at is None or is_loopback(arguments[at]):
+        return
+    _refused.append(f"{event} {arguments[at]!r}")
+    msg = f"a test reached for {arguments[at]!r}: only this machine's loopback is allowed"
+    raise NetworkForbiddenError(msg)
+
+
+def forbid_network() -> None:
+    """Refuse, until this process ends, every connection and name look-up beyond loopback."""
+    # An audit hook, because it also sees what was bound to a name before it was set.
+    sys.addaudithook(_refuse_other_machines)
+
+
+def pytest_configure() -> None:
+    """Close the network before the first test module is imported."""
+    forbid_network()
+
+
+@pytest.fixture(autouse=True)
+def refused_connections() -> Iterator[list[str]]:
+    """Fail the test that reached for another machine, even where the refusal was swallowed."""
+    yield _refused
+    refused = list(_refused)
+    _refused.clear()
+    assert refused == []
+
+
+@pytest.fixture(scope="session")
+def anyio_backend() -> str:
+    """Run async tests on asyncio alone: the drivers know no other loop."""
+    return "asyncio"

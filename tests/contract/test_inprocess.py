@@ -1,0 +1,19 @@
+"""The store in memory honours the contract."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from recollect.stores.inprocess import InProcessStore
+from recollect.testing import FrozenClock, SeededIds
+from recollect.testing.store_contract import StoreContract
+
+
+class TestInProcessStore(StoreContract):
+    """The reference backend honours the contract."""
+
+    @pytest.fixture
+    async def store(self, clock: FrozenClock) -> AsyncIterator[InProcessStore]:
+        """Yield an empty store."""
+        async with InProcessStore(clock=clock, ids=SeededIds(1)) as store:
+            yield store

@@ -1,0 +1,265 @@
+"""The documentation names every command, its examples run, and every error has an exit status."""
+
+import importlib
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+import pytest
+
+from recollect import errors
+
+ROOT = Path(__file__).parents[2]
+EXAMPLE_TIMEOUT_S = 120
+NO_RUN = "no-run"
+# Blocks under each of these names are seen, so that no spelling slips past.
+PYTHON_NAMES = ("python", "python3", "py", "pycon")
+FENCE = re.compile(
+    r"^(?P<indent> *)(?P<marks>`{3,})(?P<info>[^\n`]*)\n(?P<body>.*?)^(?P=indent)(?P=marks) *$",
+    re.MULTILINE | re.DOTALL,
+)
+# Runs a page's program with the network closed, as it is in every test.
+RUNNER = (
+    "import runpy, sys\n"
+    "sys.path.insert(0, sys.argv[1])\n"
+    "import conftest\n"
+    "conftest.forbid_network()\n"
+    "del sys.path[0]\n"
+    "runpy.run_path(sys.argv[2], run_name='__main__')\n"
+    "sys.exit(bool(conftest._refused))\n"
+)
+# An example that reaches out and hides that it was refused.
+SWALLOWED_REFUSAL = """
+```python
+import socket
+try:
+    socket.gethostbyname("recollect.invalid")
+except RuntimeError:
+    pass
+```
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """A fenced ``python`` block of a page; *line* is that of its first line of code."""
+
+    line: int
+    info: str
+    body: str
+
+    @property
+    def is_run(self) -> bool:
+        """Say whether a reader is meant to run it."""
+        return not self.info.startswith(f"python {NO_RUN}")
+
+
+def documents() -> list[Path]:
+    """Return README.md and every page below docs/."""
+    return [ROOT / "README.md", *sorted(ROOT.joinpath("docs").rglob("*.md"))]
+
+
+def python_blocks(text: str) -> list[Block]:
+    """Return the ``python`` blocks of a page, in order, unindented."""
+    found = []
+    for match in FENCE.finditer(text):
+        info = match["info"].strip()
+        if info.lower().partition(" ")[0].rstrip(":") not in PYTHON_NAMES:
+            continue
+        body = re.sub(f"^{match['indent']}", "", match["body"], flags=re.MULTILINE)
+        line = text.count("\n", 0, match.start("body")) + 1
+        found.append(Block(line=line, info=info, body=body))
+    return found
+
+
+def program_of(text: str) -> str:
+    """Join the blocks that are run into one program in which each line keeps its number."""
+    lines: list[str] = []
+    for block in python_blocks(text):
+        if block.is_run:
+            lines += [""] * (block.line - 1 - len(lines))
+            lines += block.body.splitlines()
+    return "\n".join(lines) + "\n"
+
+
+def run_page(text: str, name: str, folder: Path) -> str:
+    """Run the examples of a page in *folder*, as one program; return the traceback, if any."""
+    page = folder / f"{Path(name).stem}.py"
+    page.write_text(program_of(text), "utf-8")
+    working = folder / "working"
+    working.mkdir()
+    finished = subprocess.run(
+        [sys.executable, "-c", RUNNER, str(ROOT / "tests"), str(page)],
+        cwd=working,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+        capture_output=True,
+        text=True,
+        timeout=EXAMPLE_TIMEOUT_S,
+        check=False,
+    )
+    return "" if finished.returncode == 0 else finished.stderr or "a connection was refused"
+
+
+def commands_of(group: click.Group, name: str) -> Iterator[str]:
+    """Yield the full name of every command below *group*."""
+    context = click.Context(group, info_name=name)
+    for word in group.list_commands(context):
+        command = group.get_command(context, word)
+        if command is None or command.hidden:
+            continue
+        if isinstance(command, click.Group):
+            yield from commands_of(command, f"{name} {word}")
+        else:
+            yield f"{name} {word}"
+
+
+def unnamed(commands: Iterable[str], text: str) -> list[str]:
+    """Return those of *commands* that *text* does not name."""
+    return [name for name in commands if not re.search(rf"\b{re.escape(name)}(?![\w-])", text)]
+
+
+def error_classes() -> list[type[errors.RecollectError]]:
+    """Return every error class of the package, the base included."""
+    found = [value for value in vars(errors).values() if isinstance(value, type)]
+    return [error for error in found if issubclass(error, errors.RecollectError)]
+
+
+def errors_without_status(classes: Iterable[type], status: Mapping[str, int]) -> list[str]:
+    """Say which error classes share another's code or have no row in *status*."""
+    found = []
+    for error in classes:
+        code = vars(error).get("code")
+        if code is None:
+            found.append(f"{error.__name__} has no code of its own")
+        elif code not in status:
+            found.append(f"{error.__name__}: {code!r} has no row in EXIT_STATUS")
+    return found
+
+
+def benchmarks_in(text: str) -> set[str]:
+    """Return the benchmark names of the `recollect bench NAME` commands in *text*."""
+    return set(re.findall(r"\brecollect bench ([a-z][\w-]*)", text))
+
+
+def test_every_command_is_documented() -> None:
+    """README.md or a page of docs/ names each command in full."""
+    main = importlib.import_module("recollect.cli").main
+    text = "\n".join(path.read_text("utf-8") for path in documents())
+
+    assert unnamed(commands_of(main, "recollect"), text) == []
+
+
+def test_an_undocumented_command_is_reported() -> None:
+    """A command counts as named only in full, and only where a longer one is not meant."""
+    inner = click.Group("embedder", commands=[click.Command("install"), click.Command("list")])
+    main = click.Group("main", commands=[inner, click.Command("re")])
+
+    found = unnamed(
+        commands_of(main, "recollect"), "`recollect embedder list`, `recollect re-embed`"
+    )
+
+    assert found == ["recollect embedder install", "recollect re"]
+
+
+@pytest.mark.parametrize("path", documents(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_the_examples_of_a_page_run(path: Path, tmp_path: Path) -> None:
+    """A reader who runs a page's Python blocks from top to bottom sees no error."""
+    failure = run_page(path.read_text("utf-8"), path.name, tmp_path)
+
+    assert failure == ""
+
+
+@pytest.mark.parametrize("path", documents(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_an_example_that_is_not_run_says_why(path: Path) -> None:
+    """A block is left out as ``python no-run: the reason``."""
+    blocks = python_blocks(path.read_text("utf-8"))
+
+    assert [block.line for block in blocks if unexplained(block)] == []
+
+
+def unexplained(block: Block) -> bool:
+    """Say whether *block* carries words after ``python`` that are no reason for leaving it out."""
+    return block.info != "python" and not re.match(rf"python {NO_RUN}: \S", block.info)
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "A\n```python\nassert 1 == 2\n```\n",
+        "A\n\n```python\nkept = 1\n```\n\n```python\nassert kept == 2\n```\n",
+        "- A\n\n  ```python\n  if True:\n      raise ValueError\n  ```\n",
+        "```python\nimport socket\nsocket.create_connection(('192.0.2.1', 80))\n```\n",
+        SWALLOWED_REFUSAL,
+    ],
+)
+def test_a_failing_example_is_reported(page: str, tmp_path: Path) -> None:
+    """The examples are really run, in order, in one namespace, without a network."""
+    assert run_page(page, "made-up.md", tmp_path) != ""
+
+
+def test_an_example_keeps_its_line(tmp_path: Path) -> None:
+    """A traceback names the line of the page."""
+    failure = run_page("A\n\nB\n```python\n\nraise ValueError\n```\n", "made-up.md", tmp_path)
+
+    assert 'made-up.py", line 6' in failure
+
+
+def test_examples_that_are_not_meant_to_run_are_left_out(tmp_path: Path) -> None:
+    """Other languages and blocks marked no-run are skipped."""
+    page = "```sh\nfalse\n```\n```python no-run: needs a server\nraise ValueError\n```\n"
+
+    assert run_page(page, "made-up.md", tmp_path) == ""
+
+
+@pytest.mark.parametrize(
+    "info", ["python no-run", "python no-run:", "python norun: x", "python x", "py", "Python"]
+)
+def test_a_missing_reason_is_reported(info: str) -> None:
+    """A block is called python; it is left out for a reason, or it is run."""
+    (block,) = python_blocks(f"```{info}\npass\n```\n")
+
+    assert unexplained(block)
+
+
+def test_every_error_has_an_exit_status() -> None:
+    """Each error class has a code of its own, and the code has a row in the table."""
+    assert errors_without_status(error_classes(), errors.EXIT_STATUS) == []
+
+
+def test_every_exit_status_belongs_to_an_error() -> None:
+    """The table has no row that no error uses, and no row says success."""
+    codes = {error.code for error in error_classes()}
+
+    assert codes == {code for code, status in errors.EXIT_STATUS.items() if status > 0}
+
+
+def test_an_error_without_exit_status_is_reported() -> None:
+    """A class without its own code, and one whose code has no row, are seen."""
+    borrowed = type("BorrowedError", (Exception,), {})
+    unlisted = type("UnlistedError", (Exception,), {"code": "unlisted"})
+    listed = type("ListedError", (Exception,), {"code": "listed"})
+
+    found = errors_without_status([borrowed, unlisted, listed], {"listed": 1})
+
+    assert len(found) == 2
+
+
+def test_prove_runs_the_benchmarks_that_are_documented() -> None:
+    """The Makefile's BENCHMARKS and the commands in docs/benchmarks.md are the same."""
+    makefile = ROOT.joinpath("Makefile").read_text("utf-8")
+    (listed,) = re.findall(r"^BENCHMARKS :=(.*)$", makefile, re.MULTILINE)
+    page = ROOT / "docs" / "benchmarks.md"
+
+    assert benchmarks_in(page.read_text("utf-8")) == set(listed.split())
+
+
+def test_benchmark_commands_are_found() -> None:
+    """Each benchmark is found once, whatever follows its name."""
+    text = "`recollect bench recall`, `recollect bench stores --full`, recollect bench recall"
+
+    assert benchmarks_in(text) == {"recall", "stores"}

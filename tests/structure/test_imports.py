@@ -1,0 +1,233 @@
+"""Imports point one way, and importing the package stays cheap."""
+
+import ast
+import os
+import statistics
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src" / "recollect"
+IMPORT_MS_MAX = 150
+IMPORT_RUNS = 5
+DRIVERS = frozenset({"apsw", "psycopg", "redis", "onnxruntime", "langchain", "langchain_core"})
+
+# Which group a module of the package belongs to, by the first part of its name.
+GROUP_OF = {
+    **dict.fromkeys(("errors", "records", "ports"), "ground"),
+    **dict.fromkeys(("formation", "recall", "erasure"), "decisions"),
+    "stores": "contract",
+    **dict.fromkeys(("index", "conversation"), "memory"),
+    **dict.fromkeys(("models", "embedders"), "adapters"),
+    "testing": "testing",
+    **dict.fromkeys(("app", "worker"), "app"),
+    "sync": "sync",
+    **dict.fromkeys(
+        ("integrations", "access", "service", "mcp", "cli", "bench", "__main__"), "doors"
+    ),
+}
+BACKENDS = frozenset({"inprocess", "sqlite", "postgres", "redis"})
+# Below stores/, the one module that maps an address to a backend.
+OPENER = "open"
+
+_LOWER = {"ground", "decisions", "contract"}
+_APP = _LOWER | {"memory", "opener", "adapters"}
+# What a module of each group may import, besides its own group.
+MAY_IMPORT = {
+    "ground": set[str](),
+    "decisions": {"ground", "contract"},
+    "contract": {"ground", "decisions"},
+    "backend": _LOWER,
+    "opener": _LOWER | {"backend"},
+    "memory": _LOWER,
+    "adapters": {"ground"},
+    "testing": _APP | {"backend"},
+    "app": _APP,
+    "sync": _APP | {"app"},
+    "doors": _APP | {"app", "sync", "root", "testing"},
+}
+
+
+def group_of(module: str) -> str:
+    """Place *module*; a module that the design does not know is ``unplaced``."""
+    parts = module.split(".")
+    if len(parts) == 1:
+        return "root"
+    if parts[1] == "stores" and len(parts) > 2:
+        special = {OPENER: "opener", **dict.fromkeys(BACKENDS, "backend")}
+        return special.get(parts[2], "contract")
+    return GROUP_OF.get(parts[1], "unplaced")
+
+
+def family_of(module: str) -> str:
+    """Name what may import itself freely: one backend, one adapter package, else a group."""
+    group = group_of(module)
+    parts = module.split(".")
+    if group == "backend":
+        return f"backend {parts[2]}"
+    return f"adapters {parts[1]}" if group == "adapters" else group
+
+
+def module_of(path: Path) -> str:
+    """Return the dotted name of the module at *path*."""
+    parts = path.relative_to(SOURCE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def imports_in(text: str, module: str, *, is_package: bool) -> Iterator[tuple[int, str]]:
+    """Yield line and dotted name of everything that *text* imports, in functions too."""
+    package = module if is_package else module.rpartition(".")[0]
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            above = package.split(".")[: len(package.split(".")) - node.level + 1]
+            base = ".".join(
+                [*(above if node.level else []), *([node.module] if node.module else [])]
+            )
+            yield from ((node.lineno, f"{base}.{alias.name}") for alias in node.names)
+        elif isinstance(node, ast.Call) and node.args:
+            called = ast.unparse(node.func).rpartition(".")[2]
+            name = node.args[0]
+            if called in {"import_module", "__import__"} and isinstance(name, ast.Constant):
+                yield node.lineno, str(name.value)
+
+
+def target_of(name: str) -> str | None:
+    """Return what of ours importing *name* reaches, or ``None``; an attribute of the root is it."""
+    if name.partition(".")[0] != "recollect":
+        return None
+    return "recollect" if group_of(name) == "unplaced" else name
+
+
+def forbidden_imports(text: str, module: str, *, is_package: bool = False) -> list[str]:
+    """Say of each import of *module* that points the wrong way, where and why."""
+    group = group_of(module)
+    if group == "root":
+        return []
+    if group == "unplaced":
+        return [f"{module} has no place in the layers: name its group in GROUP_OF"]
+    found = []
+    for line, name in imports_in(text, module, is_package=is_package):
+        target = target_of(name)
+        if target is None or family_of(target) == family_of(module):
+            continue
+        if group_of(target) not in MAY_IMPORT[group]:
+            found.append(
+                f"{module}:{line} ({group}) imports {target} ({group_of(target)}); "
+                f"it may import {', '.join(sorted(MAY_IMPORT[group])) or 'nothing of ours'}"
+            )
+    return found
+
+
+def test_imports_point_one_way() -> None:
+    """No module imports anything of a later layer, and no backend is known outside itself."""
+    found = []
+    for path in sorted(SOURCE.rglob("*.py")):
+        text = path.read_text("utf-8")
+        is_package = path.name == "__init__.py"
+        found += forbidden_imports(text, module_of(path), is_package=is_package)
+
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    ("module", "text"),
+    [
+        ("recollect.records", "import recollect.recall.fuse"),
+        ("recollect.errors", "from recollect.app import Recollect"),
+        ("recollect.recall.fuse", "from recollect.stores.sqlite.store import SQLiteStore"),
+        ("recollect.recall.fuse", "from ..stores.sqlite import store"),
+        ("recollect.recall.fuse", "from .. import index"),
+        ("recollect.formation.plan", "from recollect import Recollect"),
+        ("recollect.formation.plan", "def f():\n    import recollect.worker"),
+        ("recollect.stores.base", "from recollect.stores import sqlite"),
+        ("recollect.stores.base", "from recollect.stores.open import open_store"),
+        ("recollect.stores.sqlite.store", "from recollect.stores.redis import store"),
+        ("recollect.stores.sqlite.store", "from recollect.index import ScopeIndex"),
+        ("recollect.index", "from recollect.stores.inprocess import InProcessStore"),
+        ("recollect.index", "import importlib\nimportlib.import_module('recollect.cli')"),
+        ("recollect.embedders.minilm", "from recollect.recall.text import normalise"),
+        ("recollect.embedders.minilm", "from recollect.models.openai import Client"),
+        ("recollect.testing.store_contract", "from recollect.app import Recollect"),
+        ("recollect.app", "from recollect.sync import SyncRecollect"),
+        ("recollect.app", "from recollect.stores.sqlite.store import SQLiteStore"),
+        ("recollect.app", "from recollect.testing import FrozenClock"),
+        ("recollect.sync", "from recollect.cli import main"),
+        ("recollect.cli.show", "from recollect.stores.sqlite import store"),
+        ("recollect.sundries", "import json"),
+    ],
+)
+def test_a_forbidden_import_is_reported(module: str, text: str) -> None:
+    """The check sees each kind of wrong arrow, however the import is written."""
+    found = forbidden_imports(text, module)
+
+    assert len(found) == 1
+
+
+@pytest.mark.parametrize(
+    ("module", "text"),
+    [
+        ("recollect", "from recollect.app import Recollect"),
+        ("recollect.ports", "from recollect.records import Scope"),
+        ("recollect.recall.fuse", "import numpy\nfrom recollect import records"),
+        ("recollect.stores.threads", "from . import base\nfrom ..errors import StoreError"),
+        ("recollect.stores.sqlite.store", "from .. import base\nfrom . import rows"),
+        ("recollect.stores.open", "def f():\n    from recollect.stores.sqlite import store"),
+        ("recollect.app", "from recollect.stores.open import open_store"),
+        ("recollect.testing.store_contract", "from recollect.stores.base import Store"),
+        ("recollect.cli.show", "from recollect import SyncRecollect, __version__"),
+    ],
+)
+def test_an_allowed_import_is_not_reported(module: str, text: str) -> None:
+    """The check does not forbid what the design allows."""
+    found = forbidden_imports(text, module)
+
+    assert found == []
+
+
+def probe(package: str, folder: Path) -> tuple[float, frozenset[str]]:
+    """Import *package* in a new interpreter; return the milliseconds it took and what it loaded."""
+    program = (
+        "import sys, time\n"
+        "start = time.perf_counter()\n"
+        f"import {package}\n"
+        "print((time.perf_counter() - start) * 1000)\n"
+        "print(*sys.modules)\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(folder)}
+    printed = subprocess.run(
+        [sys.executable, "-c", program],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.splitlines()
+    return float(printed[0]), frozenset(name.partition(".")[0] for name in printed[1].split())
+
+
+def test_importing_the_package_is_quick() -> None:
+    """The median of five imports takes at most 150 ms more than starting Python does."""
+    times_ms = [probe("recollect", SOURCE.parent)[0] for _ in range(IMPORT_RUNS)]
+
+    assert statistics.median(times_ms) <= IMPORT_MS_MAX, times_ms
+
+
+def test_importing_the_package_loads_no_driver() -> None:
+    """Database drivers and optional packages are loaded when they are used."""
+    loaded = probe("recollect", SOURCE.parent)[1]
+
+    assert frozenset() == loaded & DRIVERS
+
+
+def test_a_loaded_driver_is_noticed(tmp_path: Path) -> None:
+    """The probe sees a driver that a package imports."""
+    tmp_path.joinpath("eager.py").write_text("import apsw\n", "utf-8")
+
+    loaded = probe("eager", tmp_path)[1]
+
+    assert frozenset({"apsw"}) == loaded & DRIVERS
