@@ -39,7 +39,8 @@ class RecollectSystem:
         memory = Recollect(InProcessStore(), embedder=self._embedder or "none")
         await self._exit.enter_async_context(memory)
         self._memory = memory
-        for batch in _batches([new_message(each) for each in conversation.messages]):
+        worded = [each for each in conversation.messages if each.text or each.image_caption]
+        for batch in _batches([new_message(each) for each in worded]):
             await memory.append(_SCOPE, _THREAD, batch)
         await memory.settled(_SCOPE)
         await memory.recall(_SCOPE, "warm", limit=1)

@@ -50,7 +50,7 @@ def lexical_scores(collection: Collection, terms: Mapping[int, int]) -> LexicalS
         _add(entry, places, counts, entry_norm, asked)
         at, frequency = _windows(collection, places, counts)
         _add(window, at, frequency, window_norm, asked)
-        at, frequency = _sums(collection.session[places], counts)
+        at, frequency = _sessions(collection, places, counts)
         _add(session, at, frequency, session_norm, asked)
     return LexicalScores(entry, window, session[collection.session])
 
@@ -60,7 +60,7 @@ def _norm(length: Floats) -> Floats:
 
 
 def _add(
-    scores: Floats, at: NDArray[np.int32], frequency: Floats, norm: Floats, asked: int
+    scores: Floats, at: NDArray[np.integer], frequency: Floats, norm: Floats, asked: int
 ) -> None:
     """Add one term's part to the scores of the documents *at*, which are distinct."""
     n, df = len(scores), len(at)
@@ -70,21 +70,25 @@ def _add(
 
 def _windows(
     collection: Collection, places: NDArray[np.int32], counts: Floats
-) -> tuple[NDArray[np.int32], Floats]:
+) -> tuple[NDArray[np.intp], Floats]:
     """Return the entries whose window has the term, and how often."""
     begins = collection.begins_session
     is_inner = ~begins[places]
-    before = places[is_inner] - 1
     has_next = places + 1 < len(begins)
     after = places[has_next] + 1
     follows = ~begins[after]
-    at = np.concatenate([places, before, after[follows]])
-    return _sums(at, np.concatenate([counts, counts[is_inner], counts[has_next][follows]]))
+    frequency = np.zeros(len(begins), np.float32)
+    frequency[places] = counts
+    frequency[places[is_inner] - 1] += counts[is_inner]
+    frequency[after[follows]] += counts[has_next][follows]
+    at = np.flatnonzero(frequency > 0)
+    return at, frequency[at]
 
 
-def _sums(at: NDArray[np.int32], counts: Floats) -> tuple[NDArray[np.int32], Floats]:
-    """Add up the counts of equal places."""
-    order = np.argsort(at, kind="stable")
-    at, counts = at[order], counts[order]
-    firsts = np.flatnonzero(np.diff(at, prepend=-1))
-    return at[firsts], np.add.reduceat(counts, firsts)
+def _sessions(
+    collection: Collection, places: NDArray[np.int32], counts: Floats
+) -> tuple[NDArray[np.intp], Floats]:
+    """Return the sessions that have the term, and how often."""
+    frequency = np.bincount(collection.session[places], counts, collection.sessions)
+    at = np.flatnonzero(frequency > 0)
+    return at, frequency[at].astype(np.float32)

@@ -8,6 +8,7 @@ and watermark are one transaction, so a crash repeats work and never an effect.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -27,7 +28,12 @@ DUE_THREADS_MAX: Final = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Debounce:
-    """How long formation waits after a message, and at most after the first that waits."""
+    """
+    How long formation waits after a message, and at most after the first that waits.
+
+    With an infinite *quiet_s* a message makes nothing due: it waits for another, or for
+    `Store.signal`.
+    """
 
     quiet_s: float = 10.0
     max_wait_s: float = 600.0
@@ -72,16 +78,13 @@ def signalled(thread: ThreadRow, added: int, now: int, debounce: Debounce) -> Th
     """
     if not added:
         return thread
+    longer = replace(thread, last=thread.last + added, count=thread.count + added)
+    if debounce.quiet_s == math.inf:
+        return longer
     first = now if thread.first_pending_at is None else thread.first_pending_at
     quiet = now + round(debounce.quiet_s * MICROSECONDS)
     longest = first + round(debounce.max_wait_s * MICROSECONDS)
-    return replace(
-        thread,
-        last=thread.last + added,
-        count=thread.count + added,
-        first_pending_at=first,
-        due=min(quiet, longest),
-    )
+    return replace(longer, first_pending_at=first, due=min(quiet, longest))
 
 
 def is_due(thread: ThreadRow, now: int) -> bool:

@@ -1,0 +1,82 @@
+"""Appends and bare commits, counted and timed: what durability costs on this disk."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import anyio
+import apsw
+
+from recollect.app import Recollect
+from recollect.records import NewMessage
+from recollect.stores.open import open_store
+from recollect.stores.plans.formation import Debounce
+from recollect.stores.world import timer_s
+
+
+@dataclass(slots=True)
+class Counted:
+    """How often files were made durable."""
+
+    syncs: int = 0
+
+
+@contextmanager
+def counted_syncs() -> Iterator[Counted]:
+    """Count the fsyncs of every SQLite file that is opened meanwhile."""
+    counted = Counted()
+
+    class CountedFile(apsw.VFSFile):
+        def xSync(self, flags: int) -> None:  # noqa: N802 (SQLite's name)
+            counted.syncs += 1
+            super().xSync(flags)
+
+    class CountedFiles(apsw.VFS):
+        def __init__(self) -> None:
+            super().__init__("counted", base="", makedefault=True)
+
+        def xOpen(self, name: str | apsw.URIFilename | None, flags: list[int]) -> apsw.VFSFile:  # noqa: N802
+            return CountedFile("", name, flags)
+
+    files = CountedFiles()
+    try:
+        yield counted
+    finally:
+        files.unregister()
+
+
+def bare_commits_a_second(path: Path, commits: int) -> float:
+    """Return how many transactions of one small row a bare connection commits, each durable."""
+    connection = apsw.Connection(str(path))
+    connection.execute("PRAGMA journal_mode=WAL")
+    connection.execute("PRAGMA synchronous=FULL")
+    connection.execute("CREATE TABLE row (text TEXT)")
+    began = timer_s()
+    for _ in range(commits):
+        connection.execute(
+            "INSERT INTO row VALUES ('about twenty words of text, or a little more')"
+        )
+    took_s = timer_s() - began
+    connection.close()
+    return commits / took_s
+
+
+async def append_all(
+    path: Path, messages: Sequence[NewMessage], *, callers: int, debounce: Debounce
+) -> float:
+    """Append each message by a call of its own, so many callers at a time; return the seconds."""
+    async with Recollect(open_store(str(path)), embedder="none") as memory:
+
+        async def call(number: int) -> None:
+            scope = ("users", str(number))
+            for message in messages[number::callers]:
+                await memory.append(scope, "thread", [message], debounce=debounce)
+
+        began = timer_s()
+        async with anyio.create_task_group() as group:
+            for number in range(callers):
+                group.start_soon(call, number)
+        return timer_s() - began

@@ -1,0 +1,318 @@
+"""How fast: recall by size of scope, cold loads, index size, and appends beside a bare commit."""
+
+from __future__ import annotations
+
+import math
+import random
+import statistics
+import tempfile
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from recollect.app import Recollect
+from recollect.bench.commits import append_all, bare_commits_a_second, counted_syncs
+from recollect.bench.controls import PlainBm25, PlainCosine, dated_text, spoken_text
+from recollect.bench.conversations import Conversation, Message, Question
+from recollect.ports import Embedder, Vector
+from recollect.recall.analyse import terms_of
+from recollect.records import NewMessage, Scope
+from recollect.stores.open import open_store
+from recollect.stores.plans.formation import Debounce
+from recollect.stores.world import timer_s
+
+THREAD_MESSAGES: Final = 500
+SESSION_MESSAGES: Final = 20
+CALLERS: Final = 64
+APPEND_TURNS: Final = 3
+_SYLLABLES: Final = [
+    a + b + c
+    for a in "bdfgklmnprstvz"
+    for b in "aeiou"
+    for c in ("n", "r", "l", "st", "x", "ng", "")
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpeedPlan:
+    """What to measure: sizes of scopes, repetitions, and how many appends."""
+
+    sizes: Sequence[int] = (600, 10_000, 100_000)
+    searches: int = 60
+    cold_loads: int = 7
+    other_scopes: int = 1_000
+    appends: int = 6_400
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One figure: its median, 95th percentile or value, its unit, and its control's value."""
+
+    name: str
+    value: float
+    unit: str
+    p95: float | None = None
+    control: str = ""
+    control_value: float | None = None
+
+
+@dataclass(slots=True)
+class SpeedReport:
+    """All figures of one run."""
+
+    embedder: str
+    rows: list[Row] = field(default_factory=list)
+
+    def as_json(self) -> dict[str, object]:
+        """Return the report as a JSON object."""
+        return {"embedder": self.embedder, "rows": [asdict(row) for row in self.rows]}
+
+
+class SeededVectors:
+    """
+    An embedder that embeds queries for real, and gives entries seeded random vectors.
+
+    A search costs the same whatever the vectors say; embedding 100,000 texts would take
+    minutes that say nothing about it.
+    """
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self._random = np.random.default_rng(7)
+
+    @property
+    def identity(self) -> str:
+        """Name the embedder behind, and that entries are seeded."""
+        return f"{self._embedder.identity}/seeded"
+
+    @property
+    def dimensions(self) -> int:
+        """Say how long each vector is."""
+        return self._embedder.dimensions
+
+    def embed(self, texts: Sequence[str]) -> Sequence[Vector | None]:
+        """Embed one text for real, many by chance."""
+        if len(texts) == 1:
+            return self._embedder.embed(texts)
+        drawn = self._random.standard_normal((len(texts), self.dimensions)).astype(np.float32)
+        return list(drawn / np.linalg.norm(drawn, axis=1, keepdims=True))
+
+
+class Talk:
+    """Made-up messages with the word frequencies of a natural text (Zipf), the same every run."""
+
+    def __init__(self) -> None:
+        self._random = random.Random(7)  # noqa: S311 (not for secrets)
+        self._words = [a + b for a in _SYLLABLES[:70] for b in _SYLLABLES[:70]]
+        self._weights = [1 / (rank + 3) for rank in range(len(self._words))]
+
+    def text(self, words: int) -> str:
+        """Return a text of so many words."""
+        return " ".join(self._random.choices(self._words, self._weights, k=words))
+
+    def messages(self, count: int) -> list[NewMessage]:
+        """Return *count* messages of about twenty words, in turn from user and assistant."""
+        return [
+            NewMessage(role="assistant" if number % 2 else "user", text=self.text(20))
+            for number in range(count)
+        ]
+
+
+async def run(
+    plan: SpeedPlan, embedder: Embedder | None, progress: Callable[[str], None] = lambda _: None
+) -> SpeedReport:
+    """Measure everything of *plan* in a temporary folder; print nothing."""
+    report = SpeedReport(embedder=embedder.identity if embedder else "none")
+    seeded = SeededVectors(embedder) if embedder else None
+    with tempfile.TemporaryDirectory(prefix="recollect-speed-") as folder:
+        place = Path(folder)
+        for size in plan.sizes:
+            progress(f"recall over {size:,} entries")
+            report.rows += await _recall_rows(place / f"{size}.db", size, plan, seeded)
+        progress(f"recall beside {plan.other_scopes:,} other scopes")
+        report.rows.append(await _crowd_row(place / "crowd.db", plan, seeded))
+        progress(f"{plan.appends:,} appends by {CALLERS} callers")
+        report.rows += await _append_rows(place, plan)
+    return report
+
+
+async def _open(exit_: AsyncExitStack, path: Path, embedder: Embedder | None) -> Recollect:
+    memory = Recollect(open_store(str(path)), embedder=embedder or "none")
+    return await exit_.enter_async_context(memory)
+
+
+async def _fill(memory: Recollect, scope: Scope, messages: Sequence[NewMessage]) -> None:
+    for start in range(0, len(messages), THREAD_MESSAGES):
+        await memory.append(scope, f"thread {start}", messages[start : start + THREAD_MESSAGES])
+    await memory.settled(scope)
+
+
+async def _recall_rows(
+    path: Path, size: int, plan: SpeedPlan, embedder: Embedder | None
+) -> list[Row]:
+    talk, scope = Talk(), ("speed",)
+    messages = talk.messages(size)
+    async with AsyncExitStack() as exit_:
+        memory = await _open(exit_, path, embedder)
+        await _fill(memory, scope, messages)
+        await memory.recall(scope, talk.text(8))
+
+        async def recall() -> None:
+            await memory.recall(scope, talk.text(8))
+
+        async def append_and_recall() -> None:
+            await memory.append(scope, "new", talk.messages(1))
+            await memory.recall(scope, talk.text(8))
+
+        warm = await _times_ms(recall, plan.searches)
+        fresh = await _times_ms(append_and_recall, plan.searches // 3)
+        size_bytes = memory._indexes.take(scope).size_bytes  # noqa: SLF001 (what is measured)
+    cold = [await _cold_ms(path, scope, talk, embedder) for _ in range(plan.cold_loads)]
+    control, control_ms = await _control_ms(messages, talk, embedder, plan.searches)
+    label = f"{size:,} entries"
+    return [
+        _timed(f"recall, warm, {label}", warm, control, control_ms),
+        _timed(f"append, then recall, {label}", fresh),
+        _timed(f"first recall of a scope (cold), {label}", cold),
+        Row(name=f"index, {label}", value=size_bytes / (size + len(fresh)), unit="bytes an entry"),
+    ]
+
+
+def _timed(
+    name: str, times_ms: Sequence[float], control: str = "", control_ms: float | None = None
+) -> Row:
+    return Row(
+        name=name,
+        value=statistics.median(times_ms),
+        unit="ms",
+        p95=float(np.percentile(times_ms, 95)),
+        control=control,
+        control_value=control_ms,
+    )
+
+
+async def _times_ms(work: Callable[[], Awaitable[object]], times: int) -> list[float]:
+    found = []
+    for _ in range(times):
+        began = timer_s()
+        await work()
+        found.append((timer_s() - began) * 1_000)
+    return found
+
+
+async def _cold_ms(path: Path, scope: Scope, talk: Talk, embedder: Embedder | None) -> float:
+    """Return how long the first recall takes in a memory that has just been opened."""
+    async with AsyncExitStack() as exit_:
+        memory = await _open(exit_, path, embedder)
+        await memory.recall(("another",), "wake the reader and the embedder")
+        began = timer_s()
+        await memory.recall(scope, talk.text(8))
+        return (timer_s() - began) * 1_000
+
+
+async def _control_ms(
+    messages: Sequence[NewMessage], talk: Talk, embedder: Embedder | None, searches: int
+) -> tuple[str, float]:
+    """Return the plain control's median: cosine with an embedder, BM25 without."""
+    system = PlainCosine(embedder, spoken_text) if embedder else PlainBm25(terms_of, dated_text)
+    await system.load(_conversation(messages))
+
+    async def rank() -> None:
+        await system.rank(_question(talk.text(8)))
+
+    return f"plain {system.name}", statistics.median(await _times_ms(rank, searches))
+
+
+def _conversation(messages: Sequence[NewMessage]) -> Conversation:
+    rows = [
+        Message(
+            message_id=str(number),
+            session_id=str(number // SESSION_MESSAGES),
+            seq=number,
+            time=datetime(2026, 1, 1, tzinfo=UTC),
+            speaker=each.role,
+            role=each.role,
+            text=each.text,
+        )
+        for number, each in enumerate(messages)
+    ]
+    return Conversation(conversation_id="speed", messages=tuple(rows))
+
+
+def _question(text: str) -> Question:
+    return Question(
+        question_id="speed", conversation_id="speed", text=text, category="speed", evidence=()
+    )
+
+
+async def _crowd_row(path: Path, plan: SpeedPlan, embedder: Embedder | None) -> Row:
+    """Measure a scope of 600 alone in its file, and with a thousand others beside it."""
+    talk, scope = Talk(), ("speed",)
+    async with AsyncExitStack() as exit_:
+        memory = await _open(exit_, path, embedder)
+        await _fill(memory, scope, talk.messages(600))
+        await memory.recall(scope, talk.text(8))
+
+        async def recall() -> None:
+            await memory.recall(scope, talk.text(8))
+
+        alone = statistics.median(await _times_ms(recall, 3 * plan.searches))
+        for number in range(plan.other_scopes):
+            await memory.append(("other", str(number)), "thread", talk.messages(20))
+            await memory.settled(("other", str(number)))
+        beside = await _times_ms(recall, 3 * plan.searches)
+    return _timed(
+        f"recall, warm, 600 entries beside {plan.other_scopes:,} other scopes",
+        beside,
+        "alone in the file",
+        alone,
+    )
+
+
+async def _append_rows(folder: Path, plan: SpeedPlan) -> list[Row]:
+    messages = Talk().messages(plan.appends)
+    never = Debounce(quiet_s=math.inf)
+    bare = bare_commits_a_second(folder / "bare.db", 600)
+    signalled, silent, an_fsync = [], [], []
+    for turn in range(APPEND_TURNS):
+        for name, debounce, found in (("on", Debounce(), signalled), ("off", never, silent)):
+            with counted_syncs() as counted:
+                took_s = await append_all(
+                    folder / f"{name}{turn}.db", messages, callers=CALLERS, debounce=debounce
+                )
+            found.append(len(messages) / took_s)
+            an_fsync.append(len(messages) / counted.syncs)
+    took_s = await append_all(folder / "alone.db", messages[:600], callers=1, debounce=Debounce())
+    return [
+        _rate(f"appends by {CALLERS} callers", statistics.median(signalled), bare),
+        _rate("appends by one caller", 600 / took_s, bare),
+        Row(
+            name=f"appends for each fsync, {CALLERS} callers",
+            value=statistics.median(an_fsync),
+            unit="appends",
+            control="bare commits for each fsync",
+            control_value=1.0,
+        ),
+        Row(
+            name="cost of signalling formation",
+            value=100 * (statistics.median(silent) / statistics.median(signalled) - 1),
+            unit="% of an append",
+            control="appends a second without",
+            control_value=statistics.median(silent),
+        ),
+    ]
+
+
+def _rate(name: str, value: float, bare: float) -> Row:
+    return Row(
+        name=name,
+        value=value,
+        unit="a second",
+        control="bare FULL commits a second",
+        control_value=bare,
+    )
