@@ -49,7 +49,7 @@ def remainder_of(
         path = split_pointer(pointer)
         remaining = _without(remaining, path)
         kept = dict(_shifted(kept, path, in_list=_is_list_item(value, path)))
-    if not isinstance(remaining, Mapping) or not remaining:
+    if not isinstance(remaining, Mapping) or (unfounded and not remaining):
         return None
     return Remainder(remaining, kept)
 
@@ -66,9 +66,14 @@ def split_pointer(pointer: str) -> tuple[str, ...]:
     return tuple(step.replace("~1", "/").replace("~0", "~") for step in pointer[1:].split("/"))
 
 
+def _place(step: str) -> int:
+    """Return the place in a list that *step* names, -1 if it names none."""
+    return int(step) if step.isascii() and step.isdigit() else -1
+
+
 def _from_behind(pointer: str) -> tuple[tuple[int, str], ...]:
     """Order pointers so that later list items, and inner fields, come after earlier ones."""
-    return tuple((int(s) if s.isdigit() else -1, s) for s in split_pointer(pointer))
+    return tuple((_place(s), s) for s in split_pointer(pointer))
 
 
 def _without(value: Json, path: tuple[str, ...]) -> Json:
@@ -82,7 +87,7 @@ def _without(value: Json, path: tuple[str, ...]) -> Json:
         if not rest:
             return {name: each for name, each in value.items() if name != head}
         return {n: _without(each, rest) if n == head else each for n, each in value.items()}
-    if isinstance(value, list | tuple) and head.isdigit() and int(head) < len(value):
+    if isinstance(value, list | tuple) and 0 <= _place(head) < len(value):
         at = int(head)
         middle = [] if not rest else [_without(value[at], rest)]
         return [*value[:at], *middle, *value[at + 1 :]]
@@ -93,7 +98,7 @@ def _is_list_item(value: Json, path: tuple[str, ...]) -> bool:
     for step in path[:-1]:
         if isinstance(value, Mapping):
             value = value.get(step)
-        elif isinstance(value, list | tuple) and step.isdigit() and int(step) < len(value):
+        elif isinstance(value, list | tuple) and 0 <= _place(step) < len(value):
             value = value[int(step)]
         else:
             return False
@@ -110,7 +115,7 @@ def _shifted(
         if path[:depth] == removed:
             continue
         if in_list and path[: depth - 1] == removed[:-1] and len(path) >= depth:
-            at = int(path[depth - 1]) if path[depth - 1].isdigit() else -1
+            at = _place(path[depth - 1])
             if at > int(removed[-1]):
                 path = (*path[: depth - 1], str(at - 1), *path[depth:])
         yield "".join("/" + s.replace("~", "~0").replace("/", "~1") for s in path), found

@@ -30,6 +30,12 @@ class Indexes:
         self._indexes: OrderedDict[Scope, ScopeIndex] = OrderedDict()
         self._collections: OrderedDict[tuple[Scope, ...], Collection] = OrderedDict()
         self._bytes = 0
+        self._generation = 0
+
+    @property
+    def generation(self) -> int:
+        """Return a number that `forget` raises: what was taken before is not kept any more."""
+        return self._generation
 
     @property
     def size_bytes(self) -> int:
@@ -43,11 +49,17 @@ class Indexes:
                 self._indexes.move_to_end(scope)
             return self._indexes.get(scope) or ScopeIndex(scope=scope)
 
-    def offer(self, index: ScopeIndex) -> None:
-        """Keep *index* if it is the first of its scope, or later than the one kept."""
+    def offer(self, index: ScopeIndex, generation: int | None = None) -> None:
+        """
+        Keep *index* if it is later than the one kept of its scope.
+
+        One that was made from what was taken in an earlier *generation* is let go: something
+        was forgotten since, which it may still hold.
+        """
         with self._turn:
             kept = self._indexes.get(index.scope)
-            if kept is not None and kept.epoch == index.epoch and kept.seq >= index.seq:
+            is_old = kept is not None and (kept.epoch, kept.seq) >= (index.epoch, index.seq)
+            if generation not in (None, self._generation) or is_old:
                 return
             self._put(index)
             while self._bytes > self._bytes_max and len(self._indexes) > 1:
@@ -75,6 +87,7 @@ class Indexes:
     def forget(self, scope: Scope) -> None:
         """Drop the indexes of *scope* and of all scopes below it."""
         with self._turn:
+            self._generation += 1
             for each in [each for each in self._indexes if each[: len(scope)] == scope]:
                 self._drop(each)
 

@@ -97,12 +97,12 @@ class Recaller:
         if ask.where.known_at is not None:
             return await self._search_past(scopes, ask, ask.where.known_at)
         threads = await self._thread_numbers(scopes, ask.where)
+        generation = self._indexes.generation
         indexes: Sequence[ScopeIndex] = [self._indexes.take(scope) for scope in scopes]
+        text = text_to_embed(ask.query, participants_of(indexes))
         while True:
-            text, vector = await self._embedded(ask.query, indexes)
-            choice = Choice(
-                self._indexes, indexes, ask, embedded_text=text, vector=vector, threads=threads
-            )
+            vector = await self._embedded(text)
+            choice = Choice(self._indexes, indexes, ask, text, vector, threads, generation)
             entries = await self._store.consult(
                 [index.cursor for index in indexes],
                 choice,
@@ -111,7 +111,8 @@ class Recaller:
             )
             if choice.is_made:
                 return choice, entries
-            indexes = choice.indexes  # a speaker was new: take his name out, and search again
+            # Somebody named in the query turned out to be a participant, or not to be one.
+            indexes, text = choice.indexes, choice.text
 
     async def _search_past(
         self, scopes: Sequence[Scope], ask: Ask, known_at: datetime
@@ -121,9 +122,7 @@ class Recaller:
             await self._store.past(scope, known_at, filter_=ask.where.filter) for scope in scopes
         ]
         indexes = [ScopeIndex(scope=scope) for scope in scopes]
-        choice = Choice(
-            Indexes(), indexes, ask, embedded_text=ask.query, vector=None, threads=threads
-        )
+        choice = Choice(Indexes(), indexes, ask, ask.query, None, threads)
         wanted = choice([feed for feed, _ in past])
         found = {(entry.scope, entry.uid): entry for _, entries in past for entry in entries}
         return choice, [found[each] for each in wanted]
@@ -135,43 +134,41 @@ class Recaller:
             return [None] * len(scopes)
         return [await self._store.thread_numbers(scope, where.threads) for scope in scopes]
 
-    async def _embedded(
-        self, query: str, indexes: Sequence[ScopeIndex]
-    ) -> tuple[str, Vector | None]:
+    async def _embedded(self, text: str) -> Vector | None:
         if self._embedding is None:
-            return query, None
-        text = text_to_embed(query, participants_of(indexes))
-        return text, await to_thread.run_sync(self._embedding.query_vector, text)
+            return None
+        return await to_thread.run_sync(self._embedding.query_vector, text)
 
 
 class Choice:
     """
     The choice that a search makes inside the store's read transaction.
 
-    It refreshes the indexes from the feeds, and ranks, unless the query was embedded
-    with a name in it that only now turned out to be a participant's.
+    It refreshes the indexes from the feeds, and ranks, unless the query was embedded with
+    or without a name where that now turns out wrong; *text* then says what to embed.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0917 (made in one place, of what a search has at hand)
         self,
         kept: Indexes,
         indexes: Sequence[ScopeIndex],
         ask: Ask,
-        *,
-        embedded_text: str,
+        text: str,
         vector: Vector | None,
         threads: Sequence[frozenset[int] | None],
+        generation: int = 0,
     ) -> None:
         self.indexes = indexes
+        self.text = text
         self.hits: list[Hit] = []
         self.searched = 0
         self.eligible = 0
         self.is_made = False
         self._kept = kept
         self._ask = ask
-        self._embedded_text = embedded_text
         self._vector = vector
         self._threads = threads
+        self._generation = generation
 
     def __call__(self, feeds: Sequence[Feed]) -> list[tuple[Scope, int]]:
         """Refresh, rank, and return the scope and uid of the best entries."""
@@ -179,19 +176,17 @@ class Choice:
             refreshed(index, feed) for index, feed in zip(self.indexes, feeds, strict=True)
         ]
         for index in self.indexes:
-            self._kept.offer(index)
-        query = self._ask.query
-        if self._vector is not None and self._text_to_embed() != self._embedded_text:
+            self._kept.offer(index, self._generation)
+        collection = self._kept.collection(self.indexes, self._wanted(feeds))
+        embedded, query = self.text, self._ask.query
+        self.text = text_to_embed(query, list(collection.participants))
+        if self._vector is not None and self.text != embedded:
             return []
         self.is_made = True
-        collection = self._kept.collection(self.indexes, self._wanted(feeds))
         self.searched, self.eligible = len(collection), collection.eligible
         question = read_question(query, self._asked_on(feeds))
         self.hits = search(collection, question, self._vector, considered(self._ask))
         return [(hit.scope, hit.uid) for hit in self.hits]
-
-    def _text_to_embed(self) -> str:
-        return text_to_embed(self._ask.query, participants_of(self.indexes))
 
     def _asked_on(self, feeds: Sequence[Feed]) -> date:
         asked_at = self._ask.asked_at or to_datetime(max((feed.now for feed in feeds), default=0))

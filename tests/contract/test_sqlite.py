@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
@@ -9,9 +10,10 @@ import pytest
 from recollect.stores.base import Store
 from recollect.stores.open import open_store
 from recollect.testing import FrozenClock, SeededIds
+from recollect.testing.contract_durable import DurableContract, Reopen
 from recollect.testing.store_contract import StoreContract
 
-pytest.importorskip("recollect.stores.sqlite.store")
+FILE = "memory.db"
 
 
 class TestSQLiteStore(StoreContract):
@@ -21,14 +23,41 @@ class TestSQLiteStore(StoreContract):
     async def empty(self, tmp_path_factory: pytest.TempPathFactory) -> Path:
         """Return the folder of an empty store, made once: making one waits for the disk."""
         folder = tmp_path_factory.mktemp("empty")
-        await open_store(folder / "memory.db").aclose()
+        await open_store(folder / FILE).aclose()
         return folder
 
     @pytest.fixture
     async def store(self, clock: FrozenClock, empty: Path, tmp_path: Path) -> AsyncIterator[Store]:
-        """Yield an empty store."""
+        """Yield an empty store; what it survives is no matter here."""
         folder = shutil.copytree(empty, tmp_path / "store")
         async with open_store(
-            folder / "memory.db", clock=clock, ids=SeededIds(1), durability="relaxed"
+            folder / FILE, clock=clock, ids=SeededIds(1), durability="relaxed"
         ) as store:
             yield store
+
+
+class TestDurableSQLiteStore(DurableContract):
+    """What the default backend has acknowledged is there when it is opened again."""
+
+    @pytest.fixture
+    async def stores(self) -> AsyncIterator[AsyncExitStack]:
+        """Yield the stores that are open, to be closed at the end."""
+        async with AsyncExitStack() as stores:
+            yield stores
+
+    @pytest.fixture
+    async def reopen(self, clock: FrozenClock, stores: AsyncExitStack, tmp_path: Path) -> Reopen:
+        """Return what closes the store and opens another one of the same file."""
+        ids = SeededIds(1)
+
+        async def reopen() -> Store:
+            await stores.aclose()
+            store = open_store(tmp_path / FILE, clock=clock, ids=ids)
+            return await stores.enter_async_context(store)
+
+        return reopen
+
+    @pytest.fixture
+    async def store(self, reopen: Reopen) -> Store:
+        """Return an empty store."""
+        return await reopen()

@@ -28,6 +28,7 @@ class Counted:
 def counted_syncs() -> Iterator[Counted]:
     """Count the fsyncs of every SQLite file that is opened meanwhile."""
     counted = Counted()
+    base = apsw.vfs_names()[0]
 
     class CountedFile(apsw.VFSFile):
         def xSync(self, flags: int) -> None:  # noqa: N802 (SQLite's name)
@@ -36,10 +37,10 @@ def counted_syncs() -> Iterator[Counted]:
 
     class CountedFiles(apsw.VFS):
         def __init__(self) -> None:
-            super().__init__("counted", base="", makedefault=True)
+            super().__init__("counted", base=base, makedefault=True)
 
         def xOpen(self, name: str | apsw.URIFilename | None, flags: list[int]) -> apsw.VFSFile:  # noqa: N802
-            return CountedFile("", name, flags)
+            return CountedFile(base, name, flags)
 
     files = CountedFiles()
     try:

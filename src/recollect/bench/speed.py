@@ -278,7 +278,9 @@ async def _append_rows(folder: Path, plan: SpeedPlan) -> list[Row]:
     messages = Talk().messages(plan.appends)
     never = Debounce(quiet_s=math.inf)
     bare = bare_commits_a_second(folder / "bare.db", 600)
-    signalled, silent, an_fsync = [], [], []
+    signalled: list[float] = []
+    silent: list[float] = []
+    an_fsync: list[float] = []
     for turn in range(APPEND_TURNS):
         for name, debounce, found in (("on", Debounce(), signalled), ("off", never, silent)):
             with counted_syncs() as counted:

@@ -48,12 +48,12 @@ class CallableEmbedder:
 
     def _vectors(self, texts: Sequence[str]) -> list[Vector]:
         try:
-            found = [np.asarray(vector, np.float32) for vector in self._embed(texts)]
+            found = [np.atleast_1d(np.asarray(each, np.float32)) for each in self._embed(texts)]
         except Exception as error:  # a stranger's code may raise anything
             msg = f"the embedder {self._name} failed: {error}"
             raise EmbedderError(msg) from error
-        expected = {self._dimensions} if self._dimensions else {len(each) for each in found}
-        if len(found) != len(texts) or {each.shape for each in found} - {(n,) for n in expected}:
+        lengths = {len(each) for each in found} | ({self._dimensions} - {None})
+        if len(found) != len(texts) or len(lengths) > 1 or any(each.ndim != 1 for each in found):
             shapes = sorted({each.shape for each in found})
             msg = f"the embedder {self._name} gave {len(found)} vectors, {shapes}, of {len(texts)}"
             raise EmbedderError(msg)

@@ -55,6 +55,8 @@ class _Tally:
     """The counts of an import as it goes on."""
 
     on_refused: OnRefused
+    waiting: list[Refused] = field(default_factory=list)
+    """Refused, and not told yet."""
     rows: int = 0
     taken: int = 0
     refused: int = 0
@@ -66,11 +68,17 @@ class _Tally:
     """The newest position of each thread."""
 
     def refuse(self, refused: Refused) -> None:
-        """Count and tell of a row that was not taken."""
-        # A file that breaks off between two rows has none there.
+        """Count a row that was not taken."""
         self.refused += 1
         self.is_cut = self.is_cut or refused.is_cut
-        self.on_refused(refused)
+        self.waiting.append(refused)
+
+    def tell(self, batch: Sequence[Row]) -> None:
+        """Tell of the rows of *batch* that were not taken, in their order."""
+        order = {row.place: number for number, row in enumerate(batch)}
+        for refused in sorted(self.waiting, key=lambda each: order[each.place]):
+            self.on_refused(refused)
+        self.waiting.clear()
 
     def imported(self, name: str) -> Imported:
         """Return the counts."""
@@ -143,6 +151,7 @@ async def _keep(memory: Recollect, scope: Scope, batch: Sequence[Row], tally: _T
     # One scope at a time, so that each call is one transaction, and what it says is all it did.
     for _, records in groupby(_of_kind(batch, Archived), lambda row: str(row.record["scope"])):
         await _restore(memory, list(records), tally)
+    tally.tell(batch)
 
 
 KindT = TypeVar("KindT", Incoming, Archived, Refused)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import lzma
 import sys
 import zlib
@@ -79,17 +80,18 @@ def check_file(path: str) -> None:
     """
     if path == STDIN:
         return
-    place = Path(path)
     try:
-        if place.is_dir():
-            msg = f"{path!r} is a folder: name the files in it"
-            raise UsageError(msg)
-        if not place.exists():
-            msg = f"there is no file {path!r}"
-            raise NotFoundError(msg)
+        place = Path(path)
+        is_folder, exists = place.is_dir(), place.exists()
     except (OSError, ValueError) as error:  # a path too long, or with a NUL
         msg = f"{path!r} cannot be the path of a file: {error}"
         raise UsageError(msg) from error
+    if is_folder:
+        msg = f"{path!r} is a folder: name the files in it"
+        raise UsageError(msg)
+    if not exists:
+        msg = f"there is no file {path!r}"
+        raise NotFoundError(msg)
 
 
 @contextmanager
@@ -103,7 +105,7 @@ def open_source(path: str) -> Iterator[Source]:
     """
     check_file(path)
     if path == STDIN:
-        buffer = cast("BinaryIO", sys.stdin.buffer)
+        buffer = _peekable(sys.stdin.buffer)
         yield Source(name="stdin", stream=_unpacked(buffer), packed=buffer, size_bytes=None)
         return
     try:
@@ -116,9 +118,15 @@ def open_source(path: str) -> Iterator[Source]:
         yield Source(name=Path(path).name, stream=_unpacked(packed), packed=packed, size_bytes=size)
 
 
-def _unpacked(packed: BinaryIO) -> BinaryIO:
-    # Both kinds of standard input and file are buffered, and so can be looked at.
-    first = packed.peek(_PEEK_BYTES)[:_PEEK_BYTES]  # type: ignore[attr-defined]
+def _peekable(stream: BinaryIO) -> io.BufferedReader:
+    """Return *stream* itself where it can be looked ahead in, as files and pipes can."""
+    if isinstance(stream, io.BufferedReader):
+        return stream
+    return io.BufferedReader(cast("io.RawIOBase", stream))
+
+
+def _unpacked(packed: io.BufferedReader) -> BinaryIO:
+    first = packed.peek(_PEEK_BYTES)[:_PEEK_BYTES]
     if first.startswith(_GZIP):
         return cast("BinaryIO", gzip.open(packed, "rb"))
     if first.startswith(_XZ):

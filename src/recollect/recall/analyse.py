@@ -40,12 +40,17 @@ UNSPACED: Final = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
     "\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 )
+# Marks that belong to the letter before them: accents, vowel signs, points.
+MARKS: Final = (
+    "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf-\u05c7\u0610-\u061a\u064b-\u065f\u0670"
+    "\u06d6-\u06ed\u0900-\u0963\u0966-\u0dff"
+)
 _TOKEN = re.compile(
     rf"(?P<unspaced>[{UNSPACED}]+)"
     r"|(?P<number>\d+(?:[.,]\d+)+)"
-    r"|(?P<word>[^\W_]+(?:_+[^\W_]+)*)"
+    rf"|(?P<word>[^\W_](?:[^\W_]|[{MARKS}])*(?:_+[^\W_](?:[^\W_]|[{MARKS}])*)*)"
 )
-_WITHIN_WORD = re.compile(rf"[{UNSPACED}]+|[^\W_{UNSPACED}]+")
+_WITHIN_WORD = re.compile(rf"[{UNSPACED}]+|(?:[^\W_{UNSPACED}]|[{MARKS}])+")
 _CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^A-Za-z\d]+")
 _POSSESSIVE = re.compile(r"['\u2019]s\b", re.IGNORECASE)
 _FIRST_PERSON = re.compile(
@@ -78,7 +83,7 @@ def terms_of(text: str) -> list[str]:
         elif match.lastgroup == "number":
             found += number_terms(token)
         else:
-            found += word_terms(token)
+            found += word_terms(token[:WORD_CHARACTERS_MAX])
     return found
 
 
@@ -118,11 +123,11 @@ def word_terms(token: str) -> tuple[str, ...]:
     >>> word_terms("running"), word_terms("getUserName"), word_terms("the")
     (('run',), ('get', 'user', 'name', 'getusername'), ())
     """
-    parts = _WITHIN_WORD.findall(token[:WORD_CHARACTERS_MAX])
+    parts = _WITHIN_WORD.findall(token)
     pieces = [piece for part in parts for piece in _pieces(part)]
     found = [term for piece in pieces for term in _piece_terms(piece)]
     if len(pieces) > 1 and token.isascii():
-        found.append(token[:WORD_CHARACTERS_MAX].lower())
+        found.append(token.lower())
     return tuple(found)
 
 

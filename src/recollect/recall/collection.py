@@ -189,6 +189,13 @@ class Collection:
         joined[:-1] += column[1:] * follows
         return joined
 
+    def best_of_session(self, column: Floats) -> Floats:
+        """Return for each entry the largest element of its session."""
+        if not len(self):
+            return column
+        best: Floats = np.maximum.reduceat(column, np.flatnonzero(self.begins_session))
+        return best[self.session]
+
     @cached_property
     def session_days(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the first and last moment of each session."""
@@ -236,12 +243,15 @@ class Collection:
             has_vector[at] = True
         return found, has_vector
 
+    @cached_property
     def participants(self) -> dict[str, list[tuple[int, int]]]:
-        """Return the speakers with names: for each name its (scope, speaker number)s."""
+        """Return the named speakers of eligible entries: for each its (scope, speaker number)s."""
         names: dict[str, list[tuple[int, int]]] = {}
         for number, index in enumerate(self.indexes):
+            present = set(np.unique(self.speaker[self.scope == number]).tolist())
             for name, speaker in index.names.speakers.items():
-                names.setdefault(name, []).append((number, speaker))
+                if speaker in present:
+                    names.setdefault(name, []).append((number, speaker))
         return names
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import unicodedata
+from calendar import monthrange
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -136,7 +138,8 @@ def days_meant(query: str, asked_at: date, years: Iterable[int]) -> list[Days]:
     >>> str(may.first), str(may.last)
     ('2023-05-01', '2023-05-31')
     """
-    years = sorted(set(years))
+    query = unicodedata.normalize("NFKC", query)
+    years = sorted(year for year in set(years) if date.min.year <= year <= date.max.year)
     found = _chinese_days(query, years) or _absolute_days(query, years)
     return found or _relative_days(query, asked_at)
 
@@ -154,9 +157,7 @@ def _day(year: int, month: int, day: int) -> Days | None:
 
 
 def _whole_month(year: int, month: int) -> Days:
-    first = date(year, month, 1)
-    following = date(year + month // 12, month % 12 + 1, 1)
-    return Days(first, following - timedelta(days=1))
+    return Days(date(year, month, 1), date(year, month, monthrange(year, month)[1]))
 
 
 def _absolute_days(query: str, years: list[int]) -> list[Days]:

@@ -21,7 +21,8 @@ WEIGHTS: Final = {
     "dense": 0.3,
     "entry": 0.1,
     "window": 0.1,
-    "session": 0.2,
+    "session": 0.15,
+    "session_dense": 0.1,
     "speaker": 1.0,
     "personal": 0.3,
     "when": 0.5,
@@ -29,7 +30,14 @@ WEIGHTS: Final = {
 }
 """The weight of each signal for an entry that has a vector."""
 
-WEIGHTS_WITHOUT_VECTOR: Final = {**WEIGHTS, "dense": 0.0, "entry": 0.2, "window": 0.2}
+WEIGHTS_WITHOUT_VECTOR: Final = {
+    **WEIGHTS,
+    "dense": 0.0,
+    "session_dense": 0.0,
+    "entry": 0.2,
+    "window": 0.2,
+    "session": 0.2,
+}
 """The same for an entry without: pending, of another embedder, or in an unknown language."""
 
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
+from itertools import count
+from typing import Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,8 @@ from numpy.typing import NDArray
 from recollect.recall.segment import MESSAGE, Numbers, Segment, build_segment, runs_of
 from recollect.records import Scope
 from recollect.stores.rows import Cursor, Feed, FeedEntry
+
+NameT = TypeVar("NameT")
 
 MERGE_ENTRIES_MAX: Final = 2_048
 """Segments up to this size are merged while refreshing; larger ones by `merged`, aside."""
@@ -34,18 +37,24 @@ class Names:
         self.sessions: dict[tuple[int, str], int] = {}
         self.speakers: dict[str, int] = {}
         self.kinds: dict[str, int] = {}
+        # Drawing a number and entering it are one step each: two threads never share one.
+        self._numbers = count(1)
 
     def session(self, entry: FeedEntry) -> int:
         """Return the number of the entry's session."""
-        return self.sessions.setdefault((entry.thread, entry.session), len(self.sessions))
+        return self._number(self.sessions, (entry.thread, entry.session))
 
     def speaker(self, name: str | None) -> int:
-        """Return the number of a speaker, from 1 on; 0 for one without a name."""
-        return 0 if name is None else self.speakers.setdefault(name, len(self.speakers) + 1)
+        """Return the number of a speaker; 0 for one without a name."""
+        return 0 if name is None else self._number(self.speakers, name)
 
     def kind(self, type_: str | None) -> int:
-        """Return the number of a type of memory, from 1 on; ``MESSAGE`` for a message."""
-        return MESSAGE if type_ is None else self.kinds.setdefault(type_, len(self.kinds) + 1)
+        """Return the number of a type of memory; ``MESSAGE`` for a message."""
+        return MESSAGE if type_ is None else self._number(self.kinds, type_)
+
+    def _number(self, numbers: dict[NameT, int], name: NameT) -> int:
+        found = numbers.get(name)
+        return numbers.setdefault(name, next(self._numbers)) if found is None else found
 
 
 @dataclass(frozen=True, slots=True)

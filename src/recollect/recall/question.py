@@ -9,7 +9,7 @@ from datetime import date
 from functools import lru_cache
 from typing import Final
 
-from recollect.recall.analyse import fold, terms_of
+from recollect.recall.analyse import UNSPACED, fold, terms_of
 from recollect.recall.dates import Days, asks_when, days_meant
 from recollect.recall.terms import query_hashes
 
@@ -85,5 +85,6 @@ def _pattern(name: str) -> re.Pattern[str]:
     first = next(iter(name.split(maxsplit=1)), name)
     wanted = {re.escape(each) for each in (name, first) if len(fold(each)) > 1}
     longest_first = "|".join(sorted(wanted or {re.escape(name)}, key=len, reverse=True))
-    bound = r"\b" if name.isascii() else ""
-    return re.compile(rf"{bound}(?:{longest_first})(?:['\u2019]s)?{bound}", re.IGNORECASE)
+    is_spaced = not re.search(rf"[{UNSPACED}]", name)
+    before, after = (r"(?<!\w)", r"(?!\w)") if is_spaced else ("", "")
+    return re.compile(rf"{before}(?:{longest_first})(?:['\u2019]s)?{after}", re.IGNORECASE)

@@ -55,7 +55,15 @@ def read_block(block: str) -> list[Record]:
     if opening is None or last != f"</memory {opening[1]}>":
         msg = f"this is not a rendered block of memory: {block[:60]!r}"
         raise UsageError(msg)
-    return [Record(**json.loads(line)) for line in lines]
+    return [_read_line(line) for line in lines]
+
+
+def _read_line(line: str) -> Record:
+    try:
+        return Record(**json.loads(line))
+    except (ValueError, TypeError) as error:
+        msg = f"this line of a block of memory is no record: {line[:60]!r}"
+        raise UsageError(msg) from error
 
 
 def _line(record: Record) -> str:

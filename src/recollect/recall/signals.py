@@ -41,6 +41,8 @@ def signals_of(collection: Collection, question: Question, vector: Vector | None
     if vector is not None:
         cosine, has_vector = collection.similarity(vector)
         found.append(Signal("dense", standardised(cosine, has_vector)))
+        best = collection.best_of_session(np.where(has_vector, cosine, np.float32(-1)))
+        found.append(Signal("session_dense", standardised(best, has_vector)))
         found.append(Signal("no_vector", (~has_vector).astype(np.float32)))
     return found
 
@@ -48,7 +50,7 @@ def signals_of(collection: Collection, question: Question, vector: Vector | None
 def standardised(scores: Floats, among: Bools | None = None) -> Floats:
     """Return (score - mean) / deviation over the entries *among*; 0 for the others."""
     taken = scores if among is None else scores[among]
-    if not len(taken):
+    if not len(taken) or taken.max() == taken.min():
         return np.zeros_like(scores)
     found = np.asarray((scores - taken.mean()) / (taken.std() + _STEADY), np.float32)
     if among is not None:
@@ -64,7 +66,7 @@ def speaker_signal(collection: Collection, question: Question) -> Floats:
     assistant it is the user, or the assistant where the question refers to his answers;
     what is remembered counts as the user's.
     """
-    participants = collection.participants()
+    participants = collection.participants
     named = names_in(question.text, participants)
     if len(named) == 1:
         found = np.zeros(len(collection), np.bool_)
@@ -74,7 +76,8 @@ def speaker_signal(collection: Collection, question: Question) -> Floats:
     if named:
         return np.zeros(len(collection), np.float32)
     role = ROLES["assistant" if question.asks_for_answers else "user"]
-    return ((collection.speaker == 0) & (collection.role == role)).astype(np.float32)
+    is_asked = (collection.speaker == 0) & (collection.role == role)
+    return np.asarray(is_asked, np.float32)
 
 
 def when_signal(collection: Collection, question: Question) -> Floats:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import final
@@ -31,7 +32,7 @@ class FeedStore(Transactor):
     @final
     async def changes(self, cursor: Cursor, *, embedder: str | None = None) -> Feed:
         """Return each entry changed since *cursor*, once, in its present state; see `Feed`."""
-        now = self.now()
+        cursor, now = _checked(cursor), self.now()
         query = partial(read_feed, cursor=cursor, embedder=embedder, conditions=None, now=now)
         return await self._read(query)
 
@@ -59,14 +60,15 @@ class FeedStore(Transactor):
             Those entries that exist, in the order chosen.
         """
         conditions = None if filter_ is None else read_filter(filter_)
-        now = self.now()
+        checked, now = [_checked(each) for each in cursors], self.now()
 
         def query(rows: Rows) -> list[Entry]:
             feeds = [
                 read_feed(rows, each, embedder=embedder, conditions=conditions, now=now)
-                for each in cursors
+                for each in checked
             ]
-            return read_chosen(rows, choose(feeds), now)
+            chosen = [(check_scope(scope), uid) for scope, uid in choose(feeds)]
+            return read_chosen(rows, chosen, now)
 
         return await self._read(query)
 
@@ -110,3 +112,7 @@ class FeedStore(Transactor):
             until=batch.until,
         )
         return await self._transact(plan)
+
+
+def _checked(cursor: Cursor) -> Cursor:
+    return replace(cursor, scope=check_scope(cursor.scope))

@@ -179,6 +179,14 @@ class Tables:
             if not wanted.isdisjoint(_sources(row, table.revisions.get(uid, {}).values()))
         ]
 
+    def evidence_in(self, scope_id: int, thread: str) -> Sequence[str]:
+        table = self._of(scope_id)
+        found = [
+            _sources(row, table.revisions.get(uid, {}).values())
+            for uid, row in table.memories.items()
+        ]
+        return sorted({message for pairs in found for named, message in pairs if named == thread})
+
     def revisions(self, scope_id: int, uid: int) -> Sequence[RevisionRow]:
         return [row for _, row in sorted(self._of(scope_id).revisions.get(uid, {}).items())]
 

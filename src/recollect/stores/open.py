@@ -5,16 +5,25 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable
-from typing import Final, Literal, TypeAlias
+from dataclasses import dataclass
+from typing import Final
 
 from recollect.errors import UsageError
 from recollect.ports import Clock, Ids
 from recollect.stores.base import Store
+from recollect.stores.sqlite.durability import Durability
 
-Durability: TypeAlias = Literal["full", "relaxed"]
-
-# A single letter before a colon is a drive, not a scheme.
+# One letter before a colon is a drive, not a scheme.
 _SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Wishes:
+    """How the store is to be opened, whatever its backend."""
+
+    clock: Clock | None
+    ids: Ids | None
+    durability: Durability
 
 
 def open_store(
@@ -25,57 +34,56 @@ def open_store(
     durability: Durability = "full",
 ) -> Store:
     """
-    Open the store at *url*; a file that does not exist is made.
+    Open the store at *url*; a file that does not exist is made, a folder is not.
 
     Args:
-        url: ``memory:`` lives in this process alone. ``sqlite:///var/lib/memory.db``,
-            ``sqlite:memory.db`` or a plain path is a file, taken literally.
-        durability: ``"full"``: an acknowledged write survives power loss. ``"relaxed"``:
-            it survives the death of the process, but a power loss or a crash of the machine loses the
-            writes of the last moments. Means nothing to ``memory:``.
+        url: ``memory:`` lives in this process and is gone with it. ``sqlite:///absolute/path``,
+            ``sqlite:relative/path`` or a plain path is a file; its name is taken literally.
+        clock: Where the present moment comes from; the machine by default.
+        ids: Where identity comes from; chance by default.
+        durability: What an acknowledged write survives: ``"full"`` everything, power loss
+            included; ``"relaxed"`` the end of the process, but after a power loss or a crash of
+            the machine the last writes are missing. ``memory:`` survives neither.
 
     Raises:
-        UsageError: The address names no backend that there is.
+        UsageError: The address names no backend that there is, or no file.
         StoreError: The store cannot be opened; the class says why.
     """
     address = os.fspath(url)
     found = _SCHEME.match(address)
-    if found is None:
-        return _open_sqlite(address, clock, ids, durability)
-    backend = _BACKENDS.get(found[1].lower())
+    scheme = found[1].lower() if found else "sqlite"
+    backend = _BACKENDS.get(scheme)
     if backend is None:
-        msg = f"unknown scheme {found[1]!r} in {address!r}: use one of {', '.join(map(repr, _BACKENDS))}, or a path"
+        known = ", ".join(f"{name}:" for name in _BACKENDS)
+        msg = f"{address!r} has the unknown scheme {scheme!r}: use {known}, or a plain path"
         raise UsageError(msg)
-    return backend(address[found.end() :], clock, ids, durability)
+    rest = address[found.end() :] if found else address
+    return backend(rest, _Wishes(clock=clock, ids=ids, durability=durability))
 
 
-def _open_memory(rest: str, clock: Clock | None, ids: Ids | None, durability: Durability) -> Store:
+def _open_memory(rest: str, wishes: _Wishes) -> Store:
     from recollect.stores.inprocess import InProcessStore
 
     if rest:
-        msg = f"'memory:' stands alone, not before {rest!r}"
+        msg = f"'memory:' stands alone: there is no {rest!r} in it"
         raise UsageError(msg)
-    return InProcessStore(clock=clock, ids=ids)
+    return InProcessStore(clock=wishes.clock, ids=wishes.ids)
 
 
-def _open_sqlite(rest: str, clock: Clock | None, ids: Ids | None, durability: Durability) -> Store:
+def _open_sqlite(rest: str, wishes: _Wishes) -> Store:
     from recollect.stores.sqlite.store import SQLiteStore
 
-    path = rest
-    if rest.startswith("//"):
-        if not rest.startswith("///"):
-            msg = (
-                f"'sqlite:{rest}' names a machine: write sqlite:///absolute/path or sqlite:relative"
-            )
-            raise UsageError(msg)
-        path = rest[2:]
-    if not path:
-        msg = "a SQLite store needs a file: write sqlite:///absolute/path or sqlite:relative"
+    if rest.startswith("//") and not rest.startswith("///"):
+        msg = f"'sqlite:{rest}' names a machine: write sqlite:///absolute/path or sqlite:relative"
         raise UsageError(msg)
-    return SQLiteStore(path, clock=clock, ids=ids, durability=durability)
+    path = rest.removeprefix("//")
+    if not path or path.endswith(":memory:"):
+        msg = f"{rest!r} is no file: write sqlite:///absolute/path, sqlite:relative, or memory:"
+        raise UsageError(msg)
+    return SQLiteStore(path, clock=wishes.clock, ids=wishes.ids, durability=wishes.durability)
 
 
-_BACKENDS: Final[dict[str, Callable[[str, Clock | None, Ids | None, Durability], Store]]] = {
+_BACKENDS: Final[dict[str, Callable[[str, _Wishes], Store]]] = {
     "memory": _open_memory,
     "sqlite": _open_sqlite,
 }

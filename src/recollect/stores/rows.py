@@ -18,7 +18,7 @@ class ScopeRow:
     A scope: its counters, and the lease under which it is being formed.
 
     *seq* rises by one in every transaction that changes an entry; *epoch* changes with
-    every erase, to a number that no scope of the store ever had. Tombstones up to
+    every erase, to a larger number than any scope of the store ever had. Tombstones up to
     *compacted* are gone: a reader that stopped before it starts over. *fence* rises with
     every claim.
     """

@@ -7,11 +7,13 @@ from collections.abc import Sequence
 from types import EllipsisType
 from typing import TypeAlias, final
 
+from recollect.errors import UsageError
 from recollect.records import Page, Scope
 from recollect.stores.pages import page_of
+from recollect.stores.rows import ScopeRow
 from recollect.stores.transactor import Transactor
 from recollect.stores.unit import Rows
-from recollect.stores.validate import check_page
+from recollect.stores.validate import check_page, check_scope
 
 ScopePattern: TypeAlias = "Sequence[str | EllipsisType]"
 """Segments to compare, ``...`` for any one segment."""
@@ -39,22 +41,41 @@ class ScopeStore(Transactor):
             depth_max: Cut scopes to this many segments, each result once.
         """
         check_page(limit)
-        fixed = tuple(prefix)[: next((i for i, s in enumerate(prefix) if s is ...), None)]
+        prefix, suffix, after = _texts(prefix), _texts(suffix), _read_cursor(cursor)
+        fixed = prefix[: next((i for i, s in enumerate(prefix) if s is ...), None)]
         base = tuple(segment for segment in fixed if isinstance(segment, str))
-        after = None if cursor is None else tuple(json.loads(cursor))
 
         def query(rows: Rows) -> list[Scope]:
             found: dict[Scope, None] = {}
             for row in rows.scopes_below(base, None if depth_max else after):
-                if _fits(row.segments, prefix, suffix):
-                    cut = row.segments[:depth_max]
-                    if after is None or cut > after:
-                        found[cut] = None
+                cut = row.segments[:depth_max]
+                is_new = cut not in found and (after is None or cut > after)
+                if is_new and _fits(row.segments, prefix, suffix) and _holds_something(rows, row):
+                    found[cut] = None
                 if len(found) > limit:
                     break
             return list(found)
 
         return page_of(await self._read(query), limit, json.dumps)
+
+
+def _texts(pattern: ScopePattern) -> tuple[str | EllipsisType, ...]:
+    """Return *pattern* with integer segments as their decimal text, as in a scope."""
+    return tuple(segment if segment is ... else str(segment) for segment in pattern)
+
+
+def _read_cursor(cursor: str | None) -> Scope | None:
+    if cursor is None:
+        return None
+    try:
+        return check_scope(json.loads(cursor))
+    except ValueError as error:
+        msg = f"{cursor!r} is not a cursor of this listing: pass on what the last page returned"
+        raise UsageError(msg) from error
+
+
+def _holds_something(rows: Rows, scope: ScopeRow) -> bool:
+    return bool(rows.threads(scope.id, None, 1)) or any(rows.memories(scope.id, None, None))
 
 
 def _fits(segments: Scope, prefix: ScopePattern, suffix: ScopePattern) -> bool:

@@ -39,7 +39,7 @@ class Rows(Protocol):
 
     def new_number(self) -> int:
         """
-        Return a number that this store never gave before; only in a writing transaction.
+        Return a larger number than this store ever gave; only in a writing transaction.
 
         Scope ids, epochs and thread numbers are such numbers.
         """
@@ -105,6 +105,10 @@ class Rows(Protocol):
         self, scope_id: int, messages: Sequence[tuple[str, str]]
     ) -> Sequence[MemoryRow]:
         """Return memories of which any version names one of these (thread, message) as evidence."""
+        ...
+
+    def evidence_in(self, scope_id: int, thread: str) -> Sequence[str]:
+        """Return the ids of a thread's messages that any version of a memory names as evidence."""
         ...
 
     def revisions(self, scope_id: int, uid: int) -> Sequence[RevisionRow]:

@@ -169,7 +169,7 @@ def _check_scalar(value: object, what: str) -> None:
             msg = f"{what} contains {value}, which JSON cannot express: use null or text"
             raise UsageError(msg)
     elif isinstance(value, int):
-        bits = value.bit_length() + 1
+        bits = (value if value >= 0 else ~value).bit_length() + 1
         if bits > INTEGER_BITS_MAX:
             name = f"bits of a number in {what}"
             raise LimitError(name, bits, INTEGER_BITS_MAX, "INTEGER_BITS_MAX")

@@ -80,7 +80,8 @@ class HistoryContract(Contract):
         feed, entries = await store.past(ADA, hour(case.at))
 
         found = [entry.content for entry in entries if isinstance(entry.content, Memory)]
-        assert [case.version] == ([memory.version for memory in found] or [None])
+        believed = [] if case.version is None else [case.version]
+        assert believed == [memory.version for memory in found]
         assert [each.uid for each in feed.entries] == [entry.uid for entry in entries]
 
     async def test_the_past_is_as_it_was(self, store: Store, clock: FrozenClock) -> None:

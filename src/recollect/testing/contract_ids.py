@@ -7,13 +7,14 @@ from typing import cast
 import pytest
 
 from recollect.errors import LimitError, UsageError
-from recollect.records import DeleteMemory, EndMemory, Evidence, PutMemory, Scope
+from recollect.records import DeleteMemory, EndMemory, Evidence, PutMemory, Scope, Write
 from recollect.stores.base import Store
 from recollect.stores.plans.erase import (
     EraseMemory,
     EraseMessages,
     EraseScope,
     EraseSource,
+    EraseTarget,
     EraseThread,
 )
 from recollect.stores.validate import SEGMENTS_MAX
@@ -114,8 +115,8 @@ class IdentityContract(Contract):
     async def test_what_cannot_name_is_refused(self, store: Store, id_: str) -> None:
         """A text that cannot name anything is refused wherever something is to be named."""
         put = PutMemory(type="Fact", key="home", value={}, evidence={"": _evidence(id_)})
-        writes = [fact(id_), DeleteMemory(type=id_, key="k"), put]
-        writes.append(EndMemory(type="Fact", key=id_, at=NOON))  # type: ignore[arg-type]
+        end = EndMemory(type="Fact", key=id_, at=NOON)
+        writes: list[Write] = [fact(id_), DeleteMemory(type=id_, key="k"), put, end]
         with pytest.raises(UsageError):
             await store.append(("users", id_), TALK, [said("m1")])
         with pytest.raises(UsageError):
@@ -134,7 +135,7 @@ class IdentityContract(Contract):
     async def test_what_cannot_name_is_not_erased(self, store: Store, id_: str) -> None:
         """An erase of what cannot be named is refused, so that nobody takes it for done."""
         await tell(store, "m1")
-        targets = [
+        targets: list[EraseTarget] = [
             EraseThread(thread=id_),
             EraseMessages(thread=id_, messages=["m1"]),
             EraseMemory(type=id_, key="home"),
@@ -165,7 +166,7 @@ class IdentityContract(Contract):
             lambda: store.history(ADA, id_, "home"),
         ):
             try:
-                found.append(await read())  # type: ignore[no-untyped-call]
+                found.append(await read())
             except UsageError:
                 found.append(None)
 

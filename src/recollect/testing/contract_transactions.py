@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 
 import anyio
 import pytest
@@ -29,8 +29,10 @@ from recollect.testing.samples import (
 
 TASKS = 20
 
+Call = Callable[[], Coroutine[object, object, object]]
 
-async def together(*calls: Callable[[], Awaitable[object]]) -> None:
+
+async def together(*calls: Call) -> None:
     """Make all of *calls* at once, each in a task of its own."""
     async with anyio.create_task_group() as group:
         for call in calls:
@@ -43,7 +45,7 @@ class TransactionContract(Contract):
     async def test_appends_of_many_tasks_line_up(self, store: Store) -> None:
         """Methods may be called from many tasks at once; writes in one scope happen one after the other, in the order of the scope's *seq*."""  # noqa: E501
 
-        def appending(number: int) -> Callable[[], Awaitable[object]]:
+        def appending(number: int) -> Call:
             return lambda: store.append(ADA, TALK, [said(f"m{number}")])
 
         await together(*(appending(number) for number in range(TASKS)))
@@ -101,7 +103,7 @@ class TransactionContract(Contract):
         await tell(store, "taken")
         refused: list[int] = []
 
-        def appending(number: int) -> Callable[[], Awaitable[object]]:
+        def appending(number: int) -> Call:
             id_ = "taken" if number % 3 == 0 else f"m{number}"
 
             async def append() -> None:
@@ -128,7 +130,7 @@ class TransactionContract(Contract):
                 follower.take_in(await store.changes(follower.cursor))
                 await anyio.lowlevel.checkpoint()
 
-        def writing(number: int) -> Callable[[], Awaitable[object]]:
+        def writing(number: int) -> Call:
             async def write() -> None:
                 await store.append(ADA, TALK, [said(f"m{number}")])
                 await store.apply(ADA, [fact(f"f{number}")])

@@ -153,7 +153,7 @@ class VectorContract(Contract):
         assert [VECTOR] == await vectors_in(store)
 
     async def test_batches_have_a_limit(self, store: Store) -> None:
-        """A batch has ``EMBED_ENTRIES_MAX`` entries at most; together they have every entry once."""
+        """A batch has ``EMBED_ENTRIES_MAX`` entries at most; all of them have every entry once."""
         ids = [f"m{number}" for number in range(EMBED_ENTRIES_MAX + 9)]
         await tell(store, *ids[:9])
         await store.append(ADA, "other", [said(each) for each in ids])

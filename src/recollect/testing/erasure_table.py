@@ -156,5 +156,20 @@ ERASURES: Final = (
         left={"city": "Oslo"},
         left_evidence={"/city": ("m2",)},
     ),
+    ErasureCase(
+        name="a document without a field stays if it rested on nothing",
+        value={},
+        evidence={},
+        erased=frozenset({"m1"}),
+        left={},
+    ),
+    ErasureCase(
+        name="a field may be named by any digits",
+        value={"²": 1, "\u0663": 2, "01": 3, "9" * 5_000: 4},
+        evidence={"/²": ("m1",), "/\u0663": ("m1",), "/01": ("m1",), "/" + "9" * 5_000: ("m2",)},
+        erased=frozenset({"m1"}),
+        left={"9" * 5_000: 4},
+        left_evidence={"/" + "9" * 5_000: ("m2",)},
+    ),
 )
 """What goes with what."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import timedelta
 from typing import Final
 
 from recollect.records import Evidence, Memory, Message, NewMessage, PutMemory, Scope
 from recollect.stores.base import Store
+from recollect.stores.plans.erase import EraseReceipt
 from recollect.stores.plans.formation import Debounce, Lease
 from recollect.stores.rows import Cursor, Feed
 from recollect.testing.clock import FrozenClock
@@ -95,11 +95,16 @@ def name_of(content: Message | Memory) -> str:
     return content.id if isinstance(content, Message) else content.key
 
 
+async def names_in(store: Store, scope: Scope = ADA) -> list[str]:
+    """Return the names of all that a new reader of a scope's feed gets, sorted."""
+    return await names_changed(store, await feed_from_start(store, scope))
+
+
+def counts(receipt: EraseReceipt) -> tuple[int, int, int]:
+    """Return how many messages and memories went, and how many memories lost a part."""
+    return receipt.messages, receipt.memories, receipt.revised
+
+
 def seconds(number: float) -> timedelta:
     """Return a span of *number* seconds."""
     return timedelta(seconds=number)
-
-
-def pages_of(limit: int, rows: Sequence[str]) -> list[list[str]]:
-    """Return *rows* in pages of *limit*."""
-    return [list(rows[at : at + limit]) for at in range(0, len(rows), limit)]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from recollect.testing.contract_append import AppendContract
+from recollect.testing.contract_archive import ArchiveContract
+from recollect.testing.contract_backlog import BacklogContract
 from recollect.testing.contract_consult import ConsultContract
 from recollect.testing.contract_edits import EditContract
 from recollect.testing.contract_erase import EraseContract
@@ -15,27 +17,37 @@ from recollect.testing.contract_keys import IdempotencyContract
 from recollect.testing.contract_leases import LeaseContract
 from recollect.testing.contract_listing import ListingContract
 from recollect.testing.contract_memories import MemoryContract
+from recollect.testing.contract_messages import MessageContract
+from recollect.testing.contract_resets import ResetContract
+from recollect.testing.contract_targets import TargetContract
 from recollect.testing.contract_threads import ThreadContract
 from recollect.testing.contract_transactions import TransactionContract
+from recollect.testing.contract_values import ValueContract
 from recollect.testing.contract_vectors import VectorContract
 
 
 class StoreContract(
     AppendContract,
+    MessageContract,
     ThreadContract,
     EditContract,
     IdentityContract,
     IdempotencyContract,
     MemoryContract,
+    ValueContract,
     ListingContract,
     HistoryContract,
+    BacklogContract,
     FormationContract,
     LeaseContract,
     FeedContract,
+    ResetContract,
     ConsultContract,
     VectorContract,
     EraseContract,
+    TargetContract,
     EvidenceContract,
+    ArchiveContract,
     TransactionContract,
 ):
     """

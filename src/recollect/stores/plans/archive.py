@@ -127,7 +127,8 @@ class _Restoring:
         self._now = now
         self._threads: dict[str, ThreadRow] = {}
         self._messages: list[MessageRow] = []
-        self._memories: list[MemoryRow] = []
+        self._by_place: dict[tuple[int, str | int], MessageRow] = {}
+        self._memories: dict[tuple[str, str], MemoryRow] = {}
         self._revisions: list[RevisionRow] = []
 
     def take(self, record: JsonObject) -> None:
@@ -155,7 +156,7 @@ class _Restoring:
             scopes=[self._scope],
             threads=list(self._threads.values()),
             messages=self._messages,
-            memories=self._memories,
+            memories=list(self._memories.values()),
             revisions=self._revisions,
         )
 
@@ -172,7 +173,7 @@ class _Restoring:
 
     def _take_thread(self, given: _Fields) -> None:
         thread_id = check_id(given.text("id"), "a thread id")
-        if self._rows.thread(self._scope.id, thread_id) is None:
+        if thread_id not in self._threads and not self._rows.thread(self._scope.id, thread_id):
             self.taken += 1
         row = self._thread(thread_id)
         self._threads[thread_id] = replace(
@@ -192,6 +193,7 @@ class _Restoring:
             *self._rows.messages(
                 self._scope.id, thread.number, after=position - 1, until=position, limit=1
             ),
+            *self._staged(thread.number, message_id, position),
         ]
         if standing:
             if any(
@@ -201,7 +203,9 @@ class _Restoring:
                 raise ConflictError(msg)
             return
         self.taken += 1
-        self._messages.append(self._message(given, thread, digest))
+        made = self._message(given, thread, digest)
+        self._messages.append(made)
+        self._by_place[made.thread, made.id] = self._by_place[made.thread, made.position] = made
         waiting = position > thread.formed
         marked = replace(thread, last=max(thread.last, position), count=thread.count + 1)
         if waiting and marked.due is None:
@@ -210,6 +214,10 @@ class _Restoring:
             )
             marked = replace(marked, due=signal.due, first_pending_at=signal.first_pending_at)
         self._threads[thread.id] = marked
+
+    def _staged(self, thread: int, message_id: str, position: int) -> list[MessageRow]:
+        found = (self._by_place.get((thread, each)) for each in (message_id, position))
+        return [row for row in found if row]
 
     def _message(self, given: _Fields, thread: ThreadRow, digest: bytes) -> MessageRow:
         content = given.record.get("content")
@@ -240,7 +248,7 @@ class _Restoring:
 
     def _take_memory(self, given: _Fields) -> None:
         type_, key = check_id(given.text("type"), "a type"), check_id(given.text("key"), "a key")
-        standing = self._rows.memory(self._scope.id, type_, key)
+        standing = self._memories.get((type_, key)) or self._rows.memory(self._scope.id, type_, key)
         made = self._memory(given, standing.uid if standing else self._ids.entry_id())
         if standing:
             if _unlike(standing, made):
@@ -250,7 +258,7 @@ class _Restoring:
                 raise ConflictError(msg)
             return
         self.taken += 1
-        self._memories.append(made)
+        self._memories[type_, key] = made
         past = given.record.get("revisions")
         for each in past if isinstance(past, Sequence) else ():
             if isinstance(each, Mapping):
@@ -284,7 +292,7 @@ def _revision(given: _Fields, memory: MemoryRow) -> RevisionRow:
 
 
 def _unlike(one: MemoryRow, other: MemoryRow) -> bool:
-    names = {field.name for field in fields(MemoryRow)} - {"seq"}
+    names = {field.name for field in fields(MemoryRow)} - {"seq", "terms"}
     return any(getattr(one, name) != getattr(other, name) for name in names)
 
 

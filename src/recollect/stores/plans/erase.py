@@ -109,13 +109,14 @@ def receipt_of(row: ReceiptRow) -> EraseReceipt:
     )
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Doomed:
-    """What an erase takes, before it is written down."""
+    """What an erase takes; *named* are (thread, message) pairs, also of messages gone before."""
 
-    messages: list[MessageRow]
-    threads: list[ThreadRow]
-    memories: list[MemoryRow]
+    messages: Sequence[MessageRow] = ()
+    threads: Sequence[ThreadRow] = ()
+    memories: Sequence[MemoryRow] = ()
+    named: Sequence[tuple[str, str]] = ()
     all_of_scope: bool = False
 
 
@@ -145,20 +146,26 @@ def _doomed(rows: Rows, scope: ScopeRow, target: EraseTarget) -> _Doomed:
         case EraseScope():
             messages = list(rows.all_messages(scope.id))
             memories = list(rows.memories(scope.id, None, None))
-            return _Doomed(messages, [], memories, all_of_scope=True)
+            return _Doomed(messages=messages, memories=memories, all_of_scope=True)
         case EraseMemory(type=type_, key=key):
             memory = rows.memory(scope.id, type_, key)
-            return _Doomed([], [], [memory] if memory else [])
+            return _Doomed(memories=[memory] if memory else [])
         case EraseSource(source=source):
-            return _Doomed(list(rows.messages_of_source(scope.id, source)), [], [])
-    thread = rows.thread(scope.id, target.thread)
-    if thread is None:
-        return _Doomed([], [], [])
-    if isinstance(target, EraseMessages):
-        named = rows.messages_by_id(scope.id, thread.number, target.messages)
-        return _Doomed(list(named), [], [])
-    everything = rows.messages(scope.id, thread.number, after=0, until=None, limit=thread.count)
-    return _Doomed(list(everything), [thread], [])
+            return _Doomed(messages=list(rows.messages_of_source(scope.id, source)))
+        case EraseMessages(thread=thread, messages=ids):
+            row = rows.thread(scope.id, thread)
+            live = rows.messages_by_id(scope.id, row.number, ids) if row else ()
+            return _Doomed(messages=live, named=[(thread, each) for each in ids])
+    return _doomed_thread(rows, scope, target.thread)
+
+
+def _doomed_thread(rows: Rows, scope: ScopeRow, thread: str) -> _Doomed:
+    named = [(thread, each) for each in rows.evidence_in(scope.id, thread)]
+    row = rows.thread(scope.id, thread)
+    if row is None:
+        return _Doomed(named=named)
+    live = rows.messages(scope.id, row.number, after=0, until=None, limit=max(1, row.count))
+    return _Doomed(messages=live, threads=[row], named=named)
 
 
 def _effect_of(
@@ -171,10 +178,16 @@ def _effect_of(
     )
     if doomed.all_of_scope:
         return Effect(dropped_scopes=[scope.id]), counted
-    if not (doomed.messages or doomed.threads or doomed.memories):
-        return Effect(), counted
     scope = replace(scope, seq=scope.seq + 1, epoch=rows.new_number())
+    revised = _revised(rows, scope, doomed)
     gone: list[MessageRow | MemoryRow] = [*doomed.messages, *doomed.memories]
+    if not (gone or doomed.threads or revised.removed or revised.memories or revised.revisions):
+        return Effect(), counted
+    counted = replace(
+        counted,
+        memories=counted.memories + len(revised.removed),
+        revised=counted.revised + len(revised.memories),
+    )
     effect = Effect(
         scopes=[scope],
         threads=_shortened(rows, scope, doomed),
@@ -182,13 +195,20 @@ def _effect_of(
         removed=[_removal(scope, row) for row in gone],
         forgotten_keys=[scope.id],
     )
-    revised = _revised(rows, scope, doomed)
-    counted = replace(
-        counted,
-        memories=counted.memories + len(revised.removed),
-        revised=counted.revised + len(revised.memories),
-    )
-    return _joined(effect, revised), counted
+    effect = _joined(effect, revised)
+    if _is_emptied(rows, scope, effect):
+        return Effect(dropped_scopes=[scope.id]), counted
+    return effect, counted
+
+
+def _is_emptied(rows: Rows, scope: ScopeRow, effect: Effect) -> bool:
+    """Say whether the scope holds nothing after *effect*: then its name goes too."""
+    dropped = {row.id for row in effect.dropped_threads}
+    threads = rows.threads(scope.id, None, len(dropped) + 1)
+    if any(row.id not in dropped for row in threads):
+        return False
+    removed = {each.uid for each in effect.removed}
+    return all(row.uid in removed for row in rows.memories(scope.id, None, None))
 
 
 def _removal(scope: ScopeRow, row: MessageRow | MemoryRow) -> Removal:
@@ -209,7 +229,7 @@ def _shortened(rows: Rows, scope: ScopeRow, doomed: _Doomed) -> list[ThreadRow]:
 def _revised(rows: Rows, scope: ScopeRow, doomed: _Doomed) -> Effect:
     """Return what becomes of the memories, and of their revisions, that rest on lost messages."""
     ids = rows.thread_ids(scope.id, sorted({row.thread for row in doomed.messages}))
-    erased = {(ids[row.thread], row.id) for row in doomed.messages}
+    erased = {(ids[row.thread], row.id) for row in doomed.messages} | set(doomed.named)
     if not erased:
         return Effect()
     resting = rows.memories_resting_on(scope.id, sorted(erased))

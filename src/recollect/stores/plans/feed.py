@@ -76,11 +76,18 @@ def _changed(rows: Rows, scope_id: int, after: int, embedder: str | None) -> tup
     stale = [entry.uid for entry in entries if not is_current(entry.terms)]
     if not stale:
         return tuple(entries)
-    messages = rows.messages_by_uid(scope_id, stale)
-    terms = {row.uid: encode_terms(_text_of(row), to_datetime(row.time)) for row in messages}
-    for row in rows.memories_by_uid(scope_id, stale):
-        terms[row.uid] = encode_terms(row.text, None)
+    terms = {row.uid: _terms_of(row) for row in rows.messages_by_uid(scope_id, stale)}
+    terms |= {row.uid: _terms_of(row) for row in rows.memories_by_uid(scope_id, stale)}
     return tuple(replace(each, terms=terms.get(each.uid, each.terms)) for each in entries)
+
+
+def _terms_of(row: MessageRow | MemoryRow) -> bytes:
+    """Return the terms of a row by this version of the analyser."""
+    if is_current(row.terms):
+        return row.terms
+    if isinstance(row, MessageRow):
+        return encode_terms(_text_of(row), to_datetime(row.time))
+    return encode_terms(row.text, None)
 
 
 def eligible_uids(
@@ -159,10 +166,10 @@ def read_past(
             [each.uid for each in messages if matches(conditions, json.loads(each.metadata))]
             + [each.uid for each in memories if matches(conditions, json.loads(each.value))]
         )
-    fed = tuple(
-        [message_entry(m, None) for m in messages] + [memory_entry(m, None) for m in memories]
-    )
-    return replace(feed, entries=fed, eligible=eligible), entries
+    fed = [replace(message_entry(each, None), terms=_terms_of(each)) for each in messages] + [
+        replace(memory_entry(each, None), terms=_terms_of(each)) for each in memories
+    ]
+    return replace(feed, entries=tuple(fed), eligible=eligible), entries
 
 
 def message_entry(row: MessageRow, vector: bytes | None) -> FeedEntry:

@@ -84,7 +84,8 @@ def signalled(thread: ThreadRow, added: int, now: int, debounce: Debounce) -> Th
     first = now if thread.first_pending_at is None else thread.first_pending_at
     quiet = now + round(debounce.quiet_s * MICROSECONDS)
     longest = first + round(debounce.max_wait_s * MICROSECONDS)
-    return replace(longer, first_pending_at=first, due=min(quiet, longest))
+    due = max(min(quiet, longest), thread.not_before or 0)
+    return replace(longer, first_pending_at=first, due=due)
 
 
 def is_due(thread: ThreadRow, now: int) -> bool:
@@ -169,12 +170,14 @@ def plan_release(
     """Give the lease back; the *failed* threads are tried again after *retry_s*, not before."""
     scope = check_lease(rows.scope(lease.scope), lease)
     found = [rows.thread(scope.id, thread) for thread in failed]
-    threads = [
-        replace(row, attempts=row.attempts + 1, not_before=now + round(retry_s * MICROSECONDS))
-        for row in found
-        if row
-    ]
+    threads = [failed_thread(row, now + round(retry_s * MICROSECONDS)) for row in found if row]
     return Planned(Effect(scopes=[_released(scope)], threads=threads), None)
+
+
+def failed_thread(thread: ThreadRow, not_before: int) -> ThreadRow:
+    """Return the thread after a formation that failed: it is not due before *not_before*."""
+    due = None if thread.due is None else max(thread.due, not_before)
+    return replace(thread, attempts=thread.attempts + 1, not_before=not_before, due=due)
 
 
 def _released(scope: ScopeRow) -> ScopeRow:

@@ -134,6 +134,8 @@ def plan_append(rows: Rows, request: Append, ids: Ids) -> Planned[tuple[Message,
     Raises:
         ConflictError: An id is taken by another content, or the key by another request.
     """
+    if not request.messages:
+        return Planned(NOTHING, ())
     scope = opened(rows, request.scope, request.now)
     known = rows.thread(scope.id, request.thread)
     if done := _done_before(rows, scope, known, request):
@@ -273,7 +275,11 @@ def plan_keeping(
     everything = rows.messages(
         scope_row.id, thread_row.number, after=0, until=None, limit=thread_row.count
     )
-    outside = [row for row in everything if row.position < first or (last and row.position > last)]
+    outside = [
+        row
+        for row in everything
+        if row.position < first or (last is not None and row.position > last)
+    ]
     return _removed(scope_row, thread_row, outside)
 
 

@@ -55,20 +55,20 @@ def write_effect(connection: apsw.Connection, effect: Effect) -> None:
     Raises:
         apsw.Error: SQLite refused; the caller rolls back to where it began.
     """
-    connection_writes = _Writes(connection)
+    writes = _Writes(connection)
     for scope in effect.scopes:
-        connection_writes.run("put_scope", _scope_values(scope))
-    connection_writes.put("put_thread", _THREAD, effect.threads)
-    connection_writes.remove(effect)
-    connection_writes.put_entries(effect)
-    connection_writes.put("put_vector", _VECTOR, effect.vectors)
+        writes.run("put_scope", _scope_values(scope))
+    writes.put("put_thread", _THREAD, effect.threads)
+    writes.remove(effect)
+    writes.put_entries(effect)
+    writes.put("put_vector", _VECTOR, effect.vectors)
     for raised in effect.raised:
-        connection_writes.raise_entry(raised)
+        writes.raise_entry(raised)
     for embedded in effect.embedded:
-        connection_writes.run("put_embedded", embedded)
-    connection_writes.put("put_idempotency", _IDEMPOTENCY, effect.idempotency)
-    connection_writes.put("put_formation", _FORMATION, effect.formations)
-    connection_writes.put("put_receipt", _RECEIPT, effect.receipts)
+        writes.run("put_embedded", embedded)
+    writes.put("put_idempotency", _IDEMPOTENCY, effect.idempotency)
+    writes.put("put_formation", _FORMATION, effect.formations)
+    writes.put("put_receipt", _RECEIPT, effect.receipts)
 
 
 def _scope_values(row: ScopeRow) -> tuple[object, ...]:
@@ -130,9 +130,10 @@ class _Writes:
         if effect.dropped_evidence:
             self._link_anew(effect)
         else:
-            self._link([*effect.memories, *effect.revisions])
+            self._link(effect.memories)
+            self._link(effect.revisions)
 
-    def _link(self, rows: Sequence[MemoryRow | RevisionRow]) -> None:
+    def _link(self, rows: Sequence[MemoryRow] | Sequence[RevisionRow]) -> None:
         for row in rows:
             for thread, message in evidence_messages(row.evidence):
                 self.run("put_evidence", (row.scope_id, thread, message, row.uid))
@@ -140,11 +141,13 @@ class _Writes:
     def _link_anew(self, effect: Effect) -> None:
         """Link only what the versions that are left rest on; an erase took some away."""
         rows = SQLiteRows(self._connection)
-        touched = {(row.scope_id, row.uid) for row in [*effect.memories, *effect.revisions]}
-        touched |= {(scope_id, uid) for scope_id, uid, _ in effect.dropped_revisions}
+        touched = {(scope_id, uid) for scope_id, uid, _ in effect.dropped_revisions}
+        touched |= {(row.scope_id, row.uid) for row in effect.memories}
+        touched |= {(row.scope_id, row.uid) for row in effect.revisions}
         for key in sorted(touched):
             self.run("drop_links", key)
-            self._link([*rows.memories_by_uid(key[0], [key[1]]), *rows.revisions(*key)])
+            self._link(rows.memories_by_uid(key[0], [key[1]]))
+            self._link(rows.revisions(*key))
 
     def raise_entry(self, raised: Removal) -> None:
         values = (raised.scope_id, raised.uid, raised.seq)

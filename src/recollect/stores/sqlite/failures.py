@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Final
 
 import apsw
@@ -18,44 +19,55 @@ from recollect.errors import (
     UsageError,
 )
 
-# In the order of the checks: the first that fits says what became of the call.
-_KINDS: Final[tuple[tuple[tuple[type[apsw.Error], ...], type[StoreError], str], ...]] = (
-    (
+
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    """What some of the driver's errors are for us, and what a person can do about it."""
+
+    errors: tuple[type[apsw.Error], ...]
+    ours: type[StoreError]
+    advice: str
+
+
+_FULL: Final = _Failure(
+    (apsw.FullError,),
+    StoreFullError,
+    "there is no room left and nothing was written: free some space, then try again",
+)
+_FAILURES: Final = (
+    _FULL,
+    _Failure(
         (apsw.BusyError, apsw.LockedError, apsw.ProtocolError),
         StoreUnavailableError,
         "another connection kept it locked: try again",
     ),
-    (
-        (apsw.FullError,),
-        StoreFullError,
-        "there is no room left and nothing was written: free some space, then try again",
-    ),
-    (
+    _Failure(
         (apsw.ReadOnlyError, apsw.PermissionsError, apsw.AuthError),
         StoreReadOnlyError,
         "it may not be written: give this user the right to write the file and its folder",
     ),
-    (
+    _Failure(
         (apsw.CantOpenError,),
         StoreReadOnlyError,
-        "the file, or one that SQLite keeps beside it, cannot be opened for writing: "
-        "check that the folder exists and may be written",
+        "it, or what SQLite keeps beside it, cannot be opened for writing: give this user the "
+        "right to write the file and its folder",
     ),
-    (
+    _Failure(
         (apsw.CorruptError, apsw.NotADBError, apsw.FormatError),
         StoreCorruptError,
-        "it is damaged or not a database: restore it from a backup",
+        "it is damaged, or not a database: restore it from a backup",
     ),
-    (
+    _Failure(
         (apsw.ConnectionClosedError, apsw.CursorClosedError, apsw.ForkingViolationError),
         StoreClosedError,
         "the store was closed: open it again",
     ),
-    (
+    _Failure(
         (apsw.IOError,),
         StoreError,
-        "reading or writing failed: check the disk and the system's log",
+        "reading or writing failed: look into the system's log, then try again",
     ),
+    _Failure((apsw.Error,), StoreError, "SQLite refused, which is a fault of the store: report it"),
 )
 
 
@@ -73,22 +85,14 @@ def store_errors(path: str) -> Iterator[None]:
     except apsw.Error as error:
         raise store_error(path, error) from error
     except (OverflowError, UnicodeEncodeError) as error:
-        msg = f"a value of the request cannot be stored nor looked for: {error}"
+        msg = f"a value of the request can neither be stored nor looked for: {error}"
         raise UsageError(msg) from error
 
 
 def store_error(path: str, error: apsw.Error) -> StoreError:
     """Return what *error* means for the store in the file *path*."""
-    if _is_lack_of_room(error):
-        error_class, advice = StoreFullError, _KINDS[1][2]
-    else:
-        error_class, advice = next(
-            ((ours, advice) for theirs, ours, advice in _KINDS if isinstance(error, theirs)),
-            (StoreError, "SQLite refused: this is a fault of the store, please report it"),
-        )
-    return error_class(f"{path!r}: {advice} ({type(error).__name__}: {error})")
-
-
-def _is_lack_of_room(error: apsw.Error) -> bool:
-    # The shared-memory file could not grow: SQLite reports it as an I/O error.
-    return isinstance(error, apsw.IOError) and error.extendedresult == apsw.SQLITE_IOERR_SHMSIZE
+    failure = next(each for each in _FAILURES if isinstance(error, each.errors))
+    # The shared memory beside the file could not grow, which SQLite calls an I/O error.
+    if getattr(error, "extendedresult", None) == apsw.SQLITE_IOERR_SHMSIZE:
+        failure = _FULL
+    return failure.ours(f"{path!r}: {failure.advice} ({type(error).__name__}: {error})")

@@ -37,14 +37,13 @@ class Line(Generic[WorkT]):
             self._queue.put(call)
         return call.future
 
-    def close(self, threads: int) -> bool:
-        """Let each of *threads* come to an end after what waits; say whether it was open."""
+    def close(self, threads: int) -> None:
+        """Let each of *threads* come to the end after what waits; once is enough."""
         with self._turn:
-            was_open = not self._is_closed
-            self._is_closed = True
-            for _ in range(threads if was_open else 0):
-                self._queue.put(None)
-        return was_open
+            if not self._is_closed:
+                self._is_closed = True
+                for _ in range(threads):
+                    self._queue.put(None)
 
     def take(self) -> Call[WorkT] | None:
         """Wait for the next call; ``None`` is the end."""

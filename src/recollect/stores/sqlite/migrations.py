@@ -26,23 +26,34 @@ STEPS: Final = read_steps()
 SCHEMA_VERSION: Final = len(STEPS)
 
 
-def check_file(connection: apsw.Connection, path: str) -> int:
+def check_mark(application_id: int, path: str) -> None:
     """
-    Return the schema version of the file; 0 if nothing is in it yet.
+    Refuse a database that does not bear our mark.
 
     Raises:
-        StoreCorruptError: It is a database of another application.
-        StoreVersionError: A later release wrote it.
+        StoreCorruptError: It is another application's.
     """
-    application_id = connection.pragma("application_id")
-    version = int(connection.pragma("user_version"))
-    is_empty = version == 0 and application_id == 0 and not _has_tables(connection)
-    if application_id != APPLICATION_ID and not is_empty:
+    if application_id != APPLICATION_ID:
         msg = (
             f"{path!r} is a database of another application (application id {application_id}): "
             "it was left as it is; name another file"
         )
         raise StoreCorruptError(msg)
+
+
+def schema_version(connection: apsw.Connection, path: str) -> int:
+    """
+    Return the schema version of the file; 0 if nothing is in it yet.
+
+    Raises:
+        StoreCorruptError: It is another application's.
+        StoreVersionError: A later release wrote it.
+    """
+    application_id = int(connection.pragma("application_id"))
+    version = int(connection.pragma("user_version"))
+    if application_id == version == 0 and not _has_tables(connection):
+        return 0
+    check_mark(application_id, path)
     if version > SCHEMA_VERSION:
         msg = (
             f"{path!r} has schema version {version}, this release knows up to {SCHEMA_VERSION}: "
@@ -66,10 +77,10 @@ def migrate(connection: apsw.Connection, path: str) -> None:
         StoreCorruptError: It is a database of another application.
         StoreVersionError: A later release wrote it.
     """
-    while check_file(connection, path) < SCHEMA_VERSION:
+    while schema_version(connection, path) < SCHEMA_VERSION:
         connection.execute("BEGIN IMMEDIATE")
         try:
-            version = check_file(connection, path)
+            version = schema_version(connection, path)
             if version < SCHEMA_VERSION:
                 connection.execute(STEPS[version])
                 connection.pragma("user_version", version + 1)

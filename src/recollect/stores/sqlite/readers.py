@@ -9,8 +9,9 @@ from typing import Any, Final, TypeVar
 import apsw
 
 from recollect.stores.sqlite.calls import Call, answer
-from recollect.stores.sqlite.connect import Identity, Location, connect
+from recollect.stores.sqlite.connect import Location, connect
 from recollect.stores.sqlite.failures import store_errors
+from recollect.stores.sqlite.identity import Identity
 from recollect.stores.sqlite.line import Line
 from recollect.stores.sqlite.rows import SQLiteRows
 from recollect.stores.unit import Query
@@ -26,16 +27,16 @@ class Readers:
     Runs queries, each in one read transaction: all of its rows are of one moment.
 
     Every commit that was acknowledged before the query is seen. A thread is started when
-    a query comes and all others are busy, up to ``READERS_MAX``.
+    a query comes while all others are busy, up to ``READERS_MAX``.
     """
 
-    def __init__(self, location: Location) -> None:
+    def __init__(self, location: Location, identity: Identity) -> None:
         self._location = location
-        self._identity = Identity(location.path)
+        self._identity = identity
         self._line: Line[Query[Any]] = Line(location.path)
         self._threads: list[Thread] = []
         self._counting = Lock()
-        self._unserved = 0
+        self._unanswered = 0
 
     def run(self, query: Query[Any]) -> asyncio.Future[Any]:
         """
@@ -44,10 +45,10 @@ class Readers:
         Raises:
             StoreClosedError: The readers were closed.
         """
-        future = self._line.join(query)
         with self._counting:
-            self._unserved += 1
-            if self._unserved > len(self._threads) < READERS_MAX:
+            future = self._line.join(query)
+            self._unanswered += 1
+            if self._unanswered > len(self._threads) < READERS_MAX:
                 name = f"recollect-sqlite-reader-{len(self._threads)}"
                 thread = Thread(target=self._serve, name=name, daemon=True)
                 self._threads.append(thread)
@@ -57,9 +58,8 @@ class Readers:
     def close(self) -> None:
         """Let the threads finish what waits, close their connections and end; wait for that."""
         with self._counting:
-            threads = list(self._threads)
-        self._line.close(len(threads))
-        for thread in threads:
+            self._line.close(len(self._threads))
+        for thread in self._threads:
             thread.join()
 
     def _serve(self) -> None:
@@ -68,7 +68,7 @@ class Readers:
             if not call.future.cancelled():
                 connection = self._answered(call, connection)
             with self._counting:
-                self._unserved -= 1
+                self._unanswered -= 1
         if connection:
             connection.close(force=True)
 

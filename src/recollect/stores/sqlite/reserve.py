@@ -15,20 +15,21 @@ class Reserve:
     """
     A file of zeros beside the store, given up when an erase meets a full disk.
 
-    Deleting rows and carrying the log over into the file both need room at first. With
-    the reserve gone the log can be carried over and begun anew, and the erase written
-    into it. An erase whose changed pages exceed log and reserve together still fails:
-    somebody has to make room. The reserve comes back when bytes were cleaned, or the
-    store is opened, and there is room for it.
+    Deleting rows writes their pages to the log, and carrying the log over into the file
+    may make that grow: both need room at first. With the reserve gone the log can be
+    carried over and begun anew, and the erase written into it. An erase that changes more
+    pages than log and reserve hold together still fails: somebody has to make room. The
+    reserve is taken with the first write after the store was opened, and again after
+    bytes were cleaned, if the disk has room for it then.
     """
 
     def __init__(self, store_path: str) -> None:
-        self._path = Path(f"{store_path}-reserve")
+        self._file = Path(f"{store_path}-reserve")
 
     def release(self) -> bool:
         """Give the room back to the disk; say whether there was any."""
         try:
-            self._path.unlink()
+            self._file.unlink()
         except OSError:
             return False
         return True
@@ -36,15 +37,14 @@ class Reserve:
     def fill(self) -> None:
         """Take the room, if the disk has it."""
         try:
-            if self._path.exists() and self._path.stat().st_size == RESERVE_BYTES:
-                return
-            self._allocate()
+            if not self._file.exists() or self._file.stat().st_size < RESERVE_BYTES:
+                self._allocate()
         except OSError:
             with suppress(OSError):
-                self._path.unlink(missing_ok=True)
+                self._file.unlink(missing_ok=True)
 
     def _allocate(self) -> None:
-        descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
+        descriptor = os.open(self._file, os.O_RDWR | os.O_CREAT, 0o600)
         try:
             if hasattr(os, "posix_fallocate"):
                 os.posix_fallocate(descriptor, 0, RESERVE_BYTES)

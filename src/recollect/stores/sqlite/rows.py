@@ -85,13 +85,12 @@ class SQLiteRows:
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
-        self._open: list[apsw.Cursor] = []
+        self._open: set[apsw.Cursor] = set()
 
     def close(self) -> None:
         """End the iterations that nobody finished; they would hold the transaction open."""
-        for cursor in self._open:
-            cursor.close(force=True)
-        self._open.clear()
+        while self._open:
+            self._open.pop().close(force=True)
 
     def new_number(self) -> int:
         return int(self._one("new_number", ())[0])
@@ -171,6 +170,9 @@ class SQLiteRows:
         }
         return self.memories_by_uid(scope_id, sorted(resting))
 
+    def evidence_in(self, scope_id: int, thread: str) -> Sequence[str]:
+        return [message for (message,) in self._all("evidence_in", (scope_id, thread))]
+
     def revisions(self, scope_id: int, uid: int) -> Sequence[RevisionRow]:
         return [_revision_row(row) for row in self._all("revisions", (scope_id, uid))]
 
@@ -217,7 +219,7 @@ class SQLiteRows:
         found = self._first("embedded_seq", (scope_id, embedder))
         return int(found[0]) if found else 0
 
-    def receipts(self, unclean: bool) -> Sequence[ReceiptRow]:
+    def receipts(self, *, unclean: bool) -> Sequence[ReceiptRow]:
         name = "receipts_unclean" if unclean else "receipts"
         return [_receipt_row(row) for row in self._all(name, ())]
 
@@ -237,5 +239,9 @@ class SQLiteRows:
 
     def _each(self, name: str, values: Bound) -> Iterator[Stored]:
         cursor = self._connection.execute(QUERIES[name], values)
-        self._open.append(cursor)
-        return cursor
+        self._open.add(cursor)
+        try:
+            yield from cursor
+        finally:
+            self._open.discard(cursor)
+            cursor.close(force=True)

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import os
-from typing import Final, TypeVar
+from functools import partial
+from pathlib import Path
+from typing import TypeVar, get_args
 
 import apsw
 
-from recollect.errors import StoreClosedError, StoreUnavailableError
+from recollect.errors import StoreClosedError, StoreFullError, UsageError
 from recollect.ports import Clock, Ids
 from recollect.stores.base import Store
-from recollect.stores.sqlite.connect import Durability, Location, open_file
+from recollect.stores.sqlite.cleaning import remove_deleted_bytes
+from recollect.stores.sqlite.connect import LOCK_WAIT_S, Location
+from recollect.stores.sqlite.durability import Durability
+from recollect.stores.sqlite.identity import Identity
+from recollect.stores.sqlite.opening import open_file
 from recollect.stores.sqlite.readers import Readers
+from recollect.stores.sqlite.reserve import Reserve
 from recollect.stores.sqlite.rows import SQLiteRows
 from recollect.stores.sqlite.writer import Errand, Writer
 from recollect.stores.unit import Plan, Query
@@ -21,7 +28,17 @@ ResultT = TypeVar("ResultT")
 
 
 class SQLiteStore(Store):
-    """x."""
+    """
+    A store in one file, shared by all tasks, threads and processes of one machine.
+
+    What was acknowledged survives the death of the process, and with the default
+    durability a power loss. Callers that write at the same time share a commit. Beside
+    the file SQLite keeps a log (``-wal``) and its index (``-shm``) while it is open, and
+    the store some room for erasing on a full disk (``-reserve``); all are readable by
+    their owner alone. Copying the file while it is open gives no usable copy.
+
+    A store belongs to the process that opened it; after a fork the child opens its own.
+    """
 
     def __init__(
         self,
@@ -30,24 +47,53 @@ class SQLiteStore(Store):
         clock: Clock | None = None,
         ids: Ids | None = None,
         durability: Durability = "full",
+        lock_wait_s: float = LOCK_WAIT_S,
         vfs: str | None = None,
     ) -> None:
+        """
+        Open the file at *path*; one that does not exist, or is empty, becomes a store.
+
+        Args:
+            durability: What an acknowledged write survives; see `Durability`.
+            lock_wait_s: How long a call waits for other processes before it raises
+                `StoreUnavailableError`.
+            vfs: The name of the SQLite file layer to use, registered by the caller.
+
+        Raises:
+            StoreError: The file cannot be opened; the class says why.
+        """
         super().__init__(clock=clock, ids=ids)
-        location = Location(path=os.path.abspath(path), vfs=vfs, durability=durability)
-        self._path = location.path
+        if durability not in get_args(Durability):
+            msg = f"unknown durability {durability!r}: use one of {get_args(Durability)}"
+            raise UsageError(msg)
+        location = Location(
+            path=str(Path(path).resolve()),
+            vfs=vfs,
+            durability=durability,
+            lock_wait_s=lock_wait_s,
+        )
+        self._location = location
         self._process = os.getpid()
-        connection = open_file(location)
+        reserve = Reserve(location.path)
+        connection = _opened(location, reserve)
         self._key = SQLiteRows(connection).secret()
-        self._writer = Writer(location, connection)
-        self._readers = Readers(location)
+        identity = Identity(location.path)
+        self._writer = Writer(location, connection, identity, reserve)
+        self._readers = Readers(location, identity)
 
     async def aclose(self) -> None:
-        """Finish what waits, then close the file."""
+        """
+        Answer every call that waits, then close the file; again is nothing.
+
+        Raises:
+            StoreClosedError: The store belongs to another process.
+        """
         self._check_process()
         await asyncio.get_running_loop().run_in_executor(None, self._close)
 
     def _close(self) -> None:
         self._readers.close()
+        # Last, because the last connection to be closed carries the log into the file.
         self._writer.close()
 
     async def _transact(self, plan: Plan[ResultT]) -> ResultT:
@@ -62,16 +108,26 @@ class SQLiteStore(Store):
 
     async def _clean(self) -> None:
         self._check_process()
-        await self._writer.carry_out(Errand(_clean))
+        errand = Errand(partial(remove_deleted_bytes, self._location))
+        await self._writer.carry_out(errand)
 
     async def _secret(self) -> bytes:
         return self._key
 
     def _check_process(self) -> None:
         if os.getpid() != self._process:
-            msg = f"{self._path!r}: this store belongs to the process {self._process} that opened it: open another after a fork"
+            msg = (
+                f"{self._location.path!r}: this store belongs to process {self._process}, which "
+                "opened it: open another after a fork"
+            )
             raise StoreClosedError(msg)
 
 
-def _clean(connection: apsw.Connection) -> None:
-    connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+def _opened(location: Location, reserve: Reserve) -> apsw.Connection:
+    """Open the file; on a full disk the reserve makes room for what SQLite keeps beside it."""
+    try:
+        return open_file(location)
+    except StoreFullError:
+        if not reserve.release():
+            raise
+    return open_file(location)

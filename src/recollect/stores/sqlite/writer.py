@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from itertools import groupby
 from threading import Thread
 from typing import Any, Final, TypeAlias
 
 import apsw
 
-from recollect.errors import StoreFullError, StoreUnavailableError
+from recollect.errors import StoreError, StoreFullError, StoreUnavailableError
 from recollect.stores.sqlite.calls import Call, Outcome, answer
-from recollect.stores.sqlite.connect import Identity, Location, connect
+from recollect.stores.sqlite.connect import Location, connect
 from recollect.stores.sqlite.effects import write_effect
 from recollect.stores.sqlite.failures import store_errors
+from recollect.stores.sqlite.identity import Identity
 from recollect.stores.sqlite.line import Line
 from recollect.stores.sqlite.reserve import Reserve
 from recollect.stores.sqlite.rows import SQLiteRows
@@ -25,12 +25,15 @@ from recollect.stores.unit import Effect, Plan
 GROUP_CALLS_MAX: Final = 256
 """At most this many calls share a commit."""
 
+_BREAKING: Final = (apsw.IOError, apsw.CorruptError, apsw.NotADBError, apsw.MisuseError)
+"""After these, what the connection believes of the file may be wrong."""
+
 
 @dataclass(frozen=True, slots=True)
 class Errand:
-    """Something to be done on the writing connection outside any transaction."""
+    """Something that makes room, to be done in the writer's turn outside any transaction."""
 
-    run: Callable[[apsw.Connection], None]
+    run: Callable[[], None]
 
 
 Work: TypeAlias = Plan[Any] | Errand
@@ -40,16 +43,19 @@ class Writer:
     """
     Carries out plans in the order in which they came, many in one commit.
 
-    Whoever comes while a commit is being made durable waits for the next one, together;
-    whoever comes alone is served at once. Each plan has its own savepoint: what it raises
-    concerns its caller alone. What goes wrong with the commit concerns all of its group,
-    and nothing of the group is written.
+    Whoever comes while a commit is on its way to the disk waits for the next one,
+    together with all others who do; whoever comes alone is served at once. Each plan has
+    its own savepoint: what it raises concerns its caller alone. What goes wrong with the
+    commit concerns its whole group, of which nothing is written then.
     """
 
-    def __init__(self, location: Location, connection: apsw.Connection) -> None:
+    def __init__(
+        self, location: Location, connection: apsw.Connection, identity: Identity, reserve: Reserve
+    ) -> None:
         self._location = location
-        self._identity = Identity(location.path)
-        self._reserve = Reserve(location.path)
+        self._identity = identity
+        self._reserve = reserve
+        self._reserve_is_due = True
         self._connection: apsw.Connection | None = connection
         self._frees_room = False
         self._line: Line[Work] = Line(location.path)
@@ -75,49 +81,96 @@ class Writer:
         self._thread.join()
 
     def _serve(self) -> None:
-        self._reserve.fill()
         ended = False
         while not ended and (first := self._line.take()):
             more, ended = self._line.take_more(GROUP_CALLS_MAX - 1)
-            waited_for = [call for call in (first, *more) if not call.future.cancelled()]
-            for are_errands, calls in groupby(waited_for, key=_is_errand):
-                (self._run_errands if are_errands else self._commit_group)(list(calls))
-        self._drop_connection()
+            group: list[Call[Work]] = []
+            for call in (first, *more):
+                if isinstance(call.work, Errand):
+                    self._commit_group(group)
+                    self._run_errand(call, call.work)
+                    group = []
+                elif not call.future.cancelled():
+                    group.append(call)
+            self._commit_group(group)
+            if self._reserve_is_due:
+                self._reserve_is_due = False
+                self._reserve.fill()
+        if self._connection:
+            _close(self._connection)
 
-    def _run_errands(self, calls: list[Call[Work]]) -> None:
-        for call in calls:
-            if isinstance(call.work, Errand):
-                with call, store_errors(self._location.path):
-                    self._identity.check()
-                    call.work.run(self._connected())
-        answer(calls)
+    def _run_errand(self, call: Call[Work], errand: Errand) -> None:
+        with call, store_errors(self._location.path):
+            self._identity.check()
+            try:
+                errand.run()
+            except StoreFullError:
+                self._give_up_reserve()
+                errand.run()
+        self._reserve_is_due = True
+        answer([call])
 
     def _commit_group(self, calls: list[Call[Work]]) -> None:
-        error = self._attempt(calls)
-        if isinstance(error, StoreFullError):
-            if len(calls) > 1:
-                # One that is too large for what is left must not keep the small ones out.
-                for call in calls:
-                    self._commit_group([call])
-                return
-            if self._frees_room and self._make_room():
-                error = self._attempt(calls)
-        if error:
+        """Carry out *calls* in one commit and answer them; if it fails, all of them hear it."""
+        group = Outcome()
+        with group:
+            try:
+                self._attempt(calls)
+            except StoreFullError:
+                self._begin_log_anew()
+                self._attempt(calls)
+        if isinstance(group.error, StoreFullError):
+            self._commit_singly(calls)
+            return
+        if group.error:
             for call in calls:
-                call.fail(error)
+                call.fail(group.error)
         answer(calls)
 
-    def _attempt(self, calls: list[Call[Work]]) -> BaseException | None:
-        """Carry out *calls* in one transaction; return what kept it from being committed."""
-        attempt = Outcome()
-        with attempt, store_errors(self._location.path):
-            self._transact(calls)
-        if isinstance(attempt.error and attempt.error.__cause__, _BREAKING):
-            # What SQLite still believes of the file may be wrong: begin with it anew.
-            self._drop_connection()
-        return attempt.error
+    def _commit_singly(self, calls: list[Call[Work]]) -> None:
+        """
+        Carry out *calls* on a full disk, each in a commit of its own.
+
+        One that is too large must not keep out small ones, and least of all an erase.
+        """
+        for call in calls:
+            single = Outcome()
+            with single:
+                try:
+                    self._attempt([call])
+                except StoreFullError:
+                    if not self._frees_room:
+                        raise
+                    self._give_up_reserve()
+                    self._attempt([call], sparing=True)
+            if single.error:
+                call.fail(single.error)
+        answer(calls)
+
+    def _attempt(self, calls: list[Call[Work]], *, sparing: bool = False) -> None:
+        try:
+            with store_errors(self._location.path), self._zeroing(sparing=sparing):
+                self._transact(calls)
+        except StoreError as error:
+            if isinstance(error.__cause__, _BREAKING):
+                self._replace_connection()
+            raise
+
+    @contextmanager
+    def _zeroing(self, *, sparing: bool) -> Iterator[None]:
+        """Zero what is deleted; *sparing* room, not the pages that become free by it."""
+        if not sparing:
+            yield
+            return
+        # A page of zeros is a page in the log. Cleaning zeroes those pages in their place.
+        self._connected().pragma("secure_delete", "FAST")
+        try:
+            yield
+        finally:
+            self._connected().pragma("secure_delete", "ON")
 
     def _transact(self, calls: list[Call[Work]]) -> None:
+        self._frees_room = False
         connection = self._connected()
         connection.execute("BEGIN IMMEDIATE")
         try:
@@ -132,7 +185,12 @@ class Writer:
         self._identity.check()
 
     def _carry_out(self, connection: apsw.Connection, call: Call[Work]) -> None:
-        """Run the plan of *call* in a savepoint; only an error of the whole file gets out."""
+        """
+        Run one plan in a savepoint, and keep for its caller what it answers or raises.
+
+        Raises:
+            StoreError: SQLite failed in a way that concerns the whole transaction.
+        """
         rows = SQLiteRows(connection)
         connection.execute("SAVEPOINT plan")
         with call, store_errors(self._location.path):
@@ -143,15 +201,12 @@ class Writer:
                 call.result = planned.result
             finally:
                 rows.close()
-        if call.error is None:
-            connection.execute("RELEASE plan")
-        elif isinstance(call.error.__cause__, apsw.Error) and not isinstance(
-            call.error.__cause__, apsw.ConstraintError
-        ):
-            raise call.error
-        else:
+        if call.error is not None:
+            cause = call.error.__cause__
+            if isinstance(cause, apsw.Error) and not isinstance(cause, apsw.ConstraintError):
+                raise call.error
             connection.execute("ROLLBACK TO plan")
-            connection.execute("RELEASE plan")
+        connection.execute("RELEASE plan")
 
     def _commit(self, connection: apsw.Connection) -> None:
         try:
@@ -159,36 +214,40 @@ class Writer:
         except apsw.IOError as error:
             msg = (
                 f"{self._location.path!r}: the commit failed on its way to the disk, and whether "
-                "it will be there after a crash is unknown: repeat it with the same ids or "
-                f"idempotency key ({error})"
+                "it is there after a crash of the machine is unknown: repeat it with the same ids "
+                f"or idempotency key ({error})"
             )
             raise StoreUnavailableError(msg) from error
 
-    def _make_room(self) -> bool:
-        if not self._reserve.release():
-            return False
-        # The log can be begun anew once it is in the file, for which there is room now.
+    def _give_up_reserve(self) -> None:
+        if self._reserve.release():
+            self._begin_log_anew()
+
+    def _begin_log_anew(self) -> None:
+        """Carry the log over into the file, if that has room: then it can be overwritten."""
         with suppress(apsw.Error):
-            self._connected().wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_RESTART)
-        return True
+            self._connected().wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
 
     def _connected(self) -> apsw.Connection:
         if self._connection is None:
             self._identity.check()
-            self._connection = connect(self._location, for_reading=False)
+            self._connection = connect(self._location)
         return self._connection
 
-    def _drop_connection(self) -> None:
-        connection, self._connection = self._connection, None
-        if connection:
-            connection.close(force=True)
+    def _replace_connection(self) -> None:
+        broken, self._connection = self._connection, None
+        # The new one first: the last connection to be closed would remove the log.
+        with suppress(StoreError):
+            self._connected()
+        if broken:
+            _close(broken)
 
 
-_BREAKING = (apsw.IOError, apsw.CorruptError, apsw.NotADBError, apsw.MisuseError)
-
-
-def _is_errand(call: Call[Work]) -> bool:
-    return isinstance(call.work, Errand)
+def _close(connection: apsw.Connection) -> None:
+    # Closing the last connection carries the log into the file. If that fails, the next
+    # one to be opened does it.
+    with suppress(apsw.Error):
+        connection.close(force=True)
 
 
 def _frees_room(effect: Effect) -> bool:

@@ -86,6 +86,9 @@ FROM memory WHERE scope_id = ? AND type = ? AND key > ? ORDER BY key;
 -- :name resting_on
 SELECT uid FROM evidence WHERE scope_id = ? AND thread = ? AND message = ?;
 
+-- :name evidence_in
+SELECT DISTINCT message FROM evidence WHERE scope_id = ? AND thread = ? ORDER BY message;
+
 -- :name revisions
 SELECT scope_id, uid, version, value, text, valid_from, valid_until, evidence, trust, state,
     cause, believed_from, believed_until
@@ -115,7 +118,7 @@ ORDER BY 2, 1;
 SELECT uid FROM tombstone WHERE scope_id = ? AND seq > ?;
 
 -- :name due_threads
--- The longest due are found in one index and the scopes' leases; then their rows are read.
+-- The longest due are found in one index and the scopes' leases. Then their rows are read.
 SELECT s.id, s.path, s.created_at, s.epoch, s.seq, s.compacted, s.fence, s.lease_owner,
     s.lease_until,
     t.scope_id, t.number, t.id, t.created_at, t.last, t.count, t.formed, t.first_pending_at,

@@ -1,0 +1,186 @@
+"""`recollect bench`: what recall finds on public sets, and how fast, each beside its control."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from recollect.cli.opening import run
+from recollect.cli.options import EMBEDDERS, embedder_option
+from recollect.cli.output import progress_bar
+from recollect.errors import UsageError
+
+if TYPE_CHECKING:
+    from recollect.bench.runner import Plan, System
+    from recollect.bench.speed import Row, SpeedPlan, SpeedReport
+    from recollect.bench.vectors import CachedEmbedder
+    from recollect.ports import Embedder
+
+SETS: Final = {
+    "locomo": "long talks of two people (English)",
+    "longmemeval": "a user and an assistant (English)",
+    "lifebench": "a year of five people's phones (Chinese)",
+    "realmem": "projects with an assistant (English)",
+    "madial": "dialogues and the events they recall (Chinese)",
+}
+_SPEED_EXAMPLE: Final = """
+\b
+Examples:
+  recollect bench speed
+  recollect bench speed --size 600 --size 10000 --appends 640
+"""
+
+Command = Callable[..., None]
+
+
+@click.group(short_help="Measure recall beside its controls.")
+def bench() -> None:
+    """Measure recall and print every figure beside a control of the same run."""
+
+
+def report_option() -> Callable[[Command], Command]:
+    """Return the option that writes a report as JSON."""
+    return click.option("--json", "json_file", metavar="FILE", help="Write the report there.")
+
+
+def _set_command(name: str, about: str) -> click.Command:
+    """Return the command that measures one set."""
+    example = f"\n\b\nExample:\n  recollect bench {name} --data sets/{name} --embedder none\n"
+
+    @click.command(name, epilog=example, help=f"Measure recall on {about}.", short_help=about)
+    @click.option("--data", required=True, metavar="DIR", help="The set's folder, or its parent.")
+    @embedder_option()
+    @click.option("--cache", metavar="DIR", help="Where vectors are kept between runs.")
+    @report_option()
+    @click.option("--rows", metavar="FILE", help="Write every answer there, as JSON Lines.")
+    @click.option("--limit", type=int, metavar="N", help="Ask only the first N questions.")
+    def measure(
+        data: str,
+        embedder: str,
+        cache: str | None,
+        json_file: str | None,
+        rows: str | None,
+        limit: int | None,
+    ) -> None:
+        if limit is not None and limit < 1:
+            msg = f"--limit {limit}: ask at least 1 question"
+            raise UsageError(msg)
+        with tempfile.TemporaryDirectory(prefix="recollect-bench-") as folder:
+            plan = plan_of(name, Path(data), cached(embedder, Path(cache or folder)), limit)
+            measure_set(plan, json_file, rows)
+
+    return measure
+
+
+for _name, _about in SETS.items():
+    bench.add_command(_set_command(_name, _about))
+
+
+def cached(choice: str, folder: Path) -> CachedEmbedder | None:
+    """Return the embedder that *choice* names, its vectors kept in *folder*."""
+    from recollect.bench.vectors import CachedEmbedder
+    from recollect.embedders import open_embedder
+
+    embedder = open_embedder(choice)
+    return CachedEmbedder(embedder, folder) if embedder else None
+
+
+def plan_of(name: str, data: Path, embedder: CachedEmbedder | None, limit: int | None) -> Plan:
+    """Return the plan that measures recollect on a set beside its controls."""
+    from recollect.bench.adapter import RecollectSystem
+    from recollect.bench.controls import PlainBm25, PlainCosine, dated_text, spoken_text
+    from recollect.bench.datasets import DATASETS
+    from recollect.bench.runner import Plan
+    from recollect.recall.analyse import terms_of
+
+    # The day is among the words that recollect searches, so the control gets it too.
+    systems: list[System] = [RecollectSystem(embedder), PlainBm25(terms_of, dated_text)]
+    if embedder is not None:
+        systems.append(PlainCosine(embedder, spoken_text))
+    return Plan(dataset=DATASETS[name], data=data, systems=systems, embedder=embedder, limit=limit)
+
+
+def measure_set(plan: Plan, json_file: str | None, rows_file: str | None) -> None:
+    """Run *plan*, print its report, and write what was asked for."""
+    from recollect.bench.report import from_rows, write_report
+    from recollect.bench.rows import write_rows
+    from recollect.bench.runner import run as run_plan
+    from recollect.bench.tables import render
+
+    with progress_bar(plan.dataset.name) as bar:
+        outcomes = run(
+            lambda: run_plan(
+                plan,
+                lambda done, total: bar.update(
+                    f"{plan.dataset.name}: question {done:,} of {total:,}", done / total
+                ),
+            )
+        )
+    report = from_rows(outcomes)
+    click.echo(render(report), nl=False)
+    _write(json_file, lambda path: write_report(path, report))
+    _write(rows_file, lambda path: write_rows(path, outcomes))
+
+
+def _write(file: str | None, write: Callable[[Path], None]) -> None:
+    if file is None:
+        return
+    try:
+        write(Path(file))
+    except OSError as error:
+        msg = f"{file!r} cannot be written: {error.strerror}"
+        raise UsageError(msg) from error
+
+
+@bench.command(epilog=_SPEED_EXAMPLE, short_help="recall by size, cold loads, appends")
+@click.option("--embedder", type=click.Choice(EMBEDDERS), default="auto", show_default=True)
+@click.option("--size", "sizes", type=int, multiple=True, help="Entries of a scope; repeatable.")
+@click.option("--appends", type=int, help="How many messages are appended.")
+@report_option()
+def speed(
+    embedder: str, sizes: tuple[int, ...], appends: int | None, json_file: str | None
+) -> None:
+    """Measure recall by size of scope, cold loads, index size, and durable appends."""
+    from recollect.bench.speed import SpeedPlan
+    from recollect.embedders import open_embedder
+
+    plan = SpeedPlan()
+    plan = SpeedPlan(sizes=sizes or plan.sizes, appends=appends or plan.appends)
+    report = _measure_speed(plan, open_embedder(embedder))
+    click.echo(speed_page(report), nl=False)
+    _write(json_file, lambda path: write_json(path, report))
+
+
+def write_json(path: Path, report: SpeedReport) -> None:
+    """Write *report* as one JSON object."""
+    text = json.dumps(report.as_json(), ensure_ascii=False, indent=2)
+    path.write_text(text + "\n", encoding="utf-8")
+
+
+def _measure_speed(plan: SpeedPlan, embedder: Embedder | None) -> SpeedReport:
+    from recollect.bench.speed import run as run_speed
+
+    with progress_bar("speed") as bar:
+        return run(lambda: run_speed(plan, embedder, lambda said: bar.update(said, None)))
+
+
+def speed_page(report: SpeedReport) -> str:
+    """Return the figures as plain text, a line each, with their controls."""
+    lines = [f"speed, embedder {report.embedder}"]
+    width = max((len(row.name) for row in report.rows), default=0)
+    lines += [_speed_line(row, width) for row in report.rows]
+    return "\n".join(lines) + "\n"
+
+
+def _speed_line(row: Row, width: int) -> str:
+    line = f"{row.name:<{width}}  {row.value:>12,.2f} {row.unit}"
+    if row.p95 is not None:
+        line += f" (95th percentile {row.p95:,.2f})"
+    if row.control_value is not None:
+        line += f"; {row.control}: {row.control_value:,.2f}"
+    return line

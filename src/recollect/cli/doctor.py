@@ -1,0 +1,234 @@
+"""`recollect doctor`: whether the store, its engine and the embedder are as they should be."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from recollect import __version__
+from recollect.cli.embedder import embedder_record
+from recollect.cli.importing import settle
+from recollect.cli.listing import each_thread, scopes_of
+from recollect.cli.opening import opened, run, store_file
+from recollect.cli.options import DEFAULT_STORE, Target, memory_options
+from recollect.cli.output import cell, counted, print_json, print_table, progress_bar, visible
+from recollect.cli.records import receipt_record
+from recollect.cli.sqlite_file import FileState, library_version, read_file_state
+from recollect.errors import EXIT_STATUS, RecollectError, StoreUnavailableError
+from recollect.records import Json
+
+if TYPE_CHECKING:
+    from recollect.app import Recollect
+    from recollect.stores.plans.erase import EraseReceipt
+
+_EXAMPLE: Final = """
+\b
+Examples:
+  recollect doctor
+  recollect doctor --clean --store sqlite:///var/lib/memory.db
+  recollect doctor --embed
+"""
+
+
+@dataclass(slots=True, kw_only=True)
+class Findings:
+    """What was found, in sections, and what is wrong."""
+
+    sections: dict[str, dict[str, Json]] = field(default_factory=dict)
+    problems: list[tuple[str, str]] = field(default_factory=list)
+    """The code of each problem, and a sentence that says what to do."""
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def status(self) -> int:
+        """Return the exit status: that of the first problem."""
+        return EXIT_STATUS[self.problems[0][0]] if self.problems else 0
+
+
+@dataclass(slots=True, kw_only=True)
+class Holdings:
+    """What a store holds, counted."""
+
+    scopes: int = 0
+    threads: int = 0
+    messages: int = 0
+    memories: int = 0
+    to_be_formed: int = 0
+    to_be_embedded: int = 0
+    index_bytes: int = 0
+
+
+@click.command(epilog=_EXAMPLE, short_help="Examine store, library and embedder.")
+@memory_options(embedder=False, scope=False)
+@click.option("--clean", is_flag=True, help="Remove the bytes that erasing left in the file.")
+@click.option("--embed", is_flag=True, help="Embed what has no vector yet.")
+def doctor(target: Target, clean: bool, embed: bool) -> None:  # noqa: FBT001
+    """
+    Examine the store, the SQLite library and the embedder; say what is wrong, and what to do.
+
+    The exit status is 0 if nothing is wrong. The store is read in full.
+    """
+    findings = Findings()
+    findings.sections["installation"] = {
+        "recollect": __version__,
+        "python": platform.python_version(),
+        "sqlite": library_version(),
+    }
+    _examine_embedder(findings)
+    _examine_store(findings, replace(target, embedder="minilm" if embed else "none"), clean=clean)
+    if target.is_json:
+        print_json(_as_record(findings))
+    else:
+        _print(findings)
+    click.get_current_context().exit(findings.status)
+
+
+def _examine_embedder(findings: Findings) -> None:
+    from recollect.embedders.install import REMEDY, cache_folder, folder, verify
+
+    record = embedder_record()
+    findings.sections["embedder"] = record
+    place = folder(cache_folder())
+    if not place.exists():
+        findings.notes.append(f"recall works by words alone; for meaning as well, {REMEDY}")
+    elif problems := verify(place):
+        sentence = f"the embedder is damaged: {'; '.join(problems)}: {REMEDY} to replace it"
+        findings.problems.append(("embedder", sentence))
+    elif not record["onnxruntime"]:
+        findings.notes.append('the embedder needs onnxruntime: pip install "recollect[minilm]"')
+
+
+def _examine_store(findings: Findings, target: Target, *, clean: bool) -> None:
+    file = store_file(target.store)
+    section: dict[str, Json] = {"url": target.store}
+    findings.sections["store"] = section
+    if file is not None and not file.exists():
+        sentence = f"there is no store at {str(file)!r} yet: `recollect import FILE` makes one"
+        if target.store == DEFAULT_STORE:
+            findings.notes.append(sentence)
+        else:
+            findings.problems.append(("not_found", sentence))
+        return
+    try:
+        run(lambda: _examine_contents(findings, target, clean=clean))
+    except RecollectError as error:
+        findings.problems.append((error.code, str(error)))
+    if file is not None:
+        # After the store was closed, so that its log is in the file.
+        _examine_file(findings, section, read_file_state(file))
+
+
+def _examine_file(findings: Findings, section: dict[str, Json], state: FileState) -> None:
+    section["file"] = str(state.path.resolve())
+    section["bytes"] = state.size_bytes
+    section["bytes_beside"] = state.beside_bytes
+    section["schema"] = state.schema
+    section["integrity"] = "damaged" if state.damage else "ok"
+    if state.damage:
+        sentence = f"{str(state.path)!r} is damaged ({'; '.join(state.damage)}): restore a backup"
+        findings.problems.append(("corrupt", sentence))
+
+
+async def _examine_contents(findings: Findings, target: Target, *, clean: bool) -> None:
+    identity = findings.sections["embedder"]
+    embedder = str(identity["identity"]) if identity["usable"] else None
+    async with opened(target) as memory:
+        if memory.embedder:
+            await settle(memory, await scopes_of(memory, (), below=True))
+        with progress_bar("counting"):
+            held = await count_holdings(memory, embedder)
+        findings.sections["contents"] = {
+            "scopes": held.scopes,
+            "threads": held.threads,
+            "messages": held.messages,
+            "memories": held.memories,
+            "messages_to_be_formed": held.to_be_formed,
+            "entries_without_a_vector": held.to_be_embedded if embedder else None,
+            "index_bytes": held.index_bytes,
+        }
+        if embedder and held.to_be_embedded:
+            waiting = counted(held.to_be_embedded, "entry is", "entries are")
+            findings.notes.append(
+                f"{waiting} found by words alone so far: `recollect doctor --embed` embeds them"
+            )
+        if clean:
+            await _clean(findings, memory)
+        await _examine_receipts(findings, memory)
+
+
+async def _clean(findings: Findings, memory: Recollect) -> None:
+    try:
+        cleaned = await memory.clean()
+    except StoreUnavailableError as error:
+        findings.problems.append((error.code, str(error)))
+    else:
+        findings.notes.append(f"the bytes of {counted(len(cleaned), 'erase')} were removed")
+
+
+async def _examine_receipts(findings: Findings, memory: Recollect) -> None:
+    receipts = await memory.receipts()
+    unclean = [receipt for receipt in receipts if receipt.clean_at is None]
+    findings.sections["erasing"] = {
+        "receipts": len(receipts),
+        "unclean": [receipt_record(receipt) for receipt in unclean],
+    }
+    findings.problems += [("error", _said_of(receipt)) for receipt in unclean]
+
+
+def _said_of(receipt: EraseReceipt) -> str:
+    return (
+        f"what the erase {receipt.id} took is in no answer any more, but its bytes are still in "
+        "the file: close what reads it and run `recollect doctor --clean`"
+    )
+
+
+async def count_holdings(memory: Recollect, embedder: str | None) -> Holdings:
+    """Count what a store holds, scope by scope; one scope's index at a time is in memory."""
+    from recollect.recall.index import ScopeIndex, refreshed
+    from recollect.stores.rows import Cursor
+
+    held = Holdings()
+    for scope in await scopes_of(memory, (), below=True):
+        held.scopes += 1
+        async for thread in each_thread(memory, scope):
+            held.threads += 1
+            held.to_be_formed += thread.last - thread.formed
+        feed = await memory.store.changes(Cursor(scope=scope), embedder=embedder)
+        messages = sum(entry.kind == "message" for entry in feed.entries)
+        held.messages += messages
+        held.memories += len(feed.entries) - messages
+        held.to_be_embedded += sum(entry.vector is None for entry in feed.entries)
+        held.index_bytes += refreshed(ScopeIndex(scope=scope), feed).size_bytes
+    return held
+
+
+def _as_record(findings: Findings) -> dict[str, Json]:
+    return {
+        "ok": not findings.problems,
+        **findings.sections,
+        "problems": [{"code": code, "sentence": said} for code, said in findings.problems],
+        "notes": list(findings.notes),
+    }
+
+
+def _print(findings: Findings) -> None:
+    rows = list(_rows(findings.sections))
+    print_table(("", "", ""), rows)
+    for said in findings.notes:
+        click.echo(f"note: {visible(said)}")
+    for _, said in findings.problems:
+        click.echo(f"wrong: {visible(said)}")
+    if not findings.problems:
+        click.echo("nothing is wrong")
+
+
+def _rows(sections: Mapping[str, Mapping[str, Json]]) -> Iterator[tuple[str, str, str]]:
+    for name, section in sections.items():
+        title = name
+        for what, value in section.items():
+            yield title, what.replace("_", " "), cell(value)
+            title = ""

@@ -1,0 +1,87 @@
+"""`recollect export`: everything that a scope holds, as JSON Lines that can be imported again."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, Final
+
+import click
+
+from recollect.cli.opening import opened, run
+from recollect.cli.options import Target, memory_options, written_scope
+from recollect.cli.output import counted, note, progress_bar
+from recollect.errors import UsageError
+
+_EXAMPLE: Final = """
+\b
+Examples:
+  recollect export --scope acme --below --output acme.jsonl
+  recollect export --scope ada | recollect import - --store copy.db
+"""
+
+
+@click.command(epilog=_EXAMPLE, short_help="Write all that a scope holds as JSON Lines.")
+@memory_options(embedder=False)
+@click.option("--below", is_flag=True, help="The scopes below as well.")
+@click.option("--output", "-o", metavar="FILE", default="-", help="Where to; - is standard output.")
+@click.option("--force", is_flag=True, help="Replace the file if it exists.")
+def export(target: Target, below: bool, output: str, force: bool) -> None:  # noqa: FBT001
+    """
+    Write everything that a scope holds as JSON Lines: threads, messages, memories, history.
+
+    The output is JSON Lines whatever it is written to. A file appears whole or not at all,
+    and only its owner may read it.
+    """
+    if output == "-":
+        run(lambda: _export(target, sys.stdout, below=below))
+        return
+    if not force and Path(output).exists():
+        msg = f"{output!r} exists: name another file, or add --force to replace it"
+        raise UsageError(msg)
+    with whole_file(Path(output)) as file:
+        run(lambda: _export(target, file, below=below))
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[IO[str]]:
+    """
+    Write a file that only its owner may read, and that is there whole or not at all.
+
+    Raises:
+        UsageError: It cannot be written.
+    """
+    try:
+        descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    except OSError as error:
+        msg = f"{str(path)!r} cannot be written: {error.strerror}"
+        raise UsageError(msg) from error
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).replace(path)
+    except OSError as error:
+        msg = f"{str(path)!r} cannot be written: {error.strerror}; it was left as it was"
+        raise UsageError(msg) from error
+    finally:
+        with suppress(OSError):
+            Path(name).unlink(missing_ok=True)
+
+
+async def _export(target: Target, file: IO[str], *, below: bool) -> None:
+    count = 0
+    async with opened(target) as memory:
+        with progress_bar("exporting") as bar:
+            async for record in memory.export(target.scope, below=below):
+                file.write(json.dumps(record, ensure_ascii=False) + "\n")
+                count += 1
+                if count % 1_000 == 0:
+                    bar.update(f"exporting: {counted(count, 'record')}", None)
+    note(f"{counted(count, 'record')} of {written_scope(target.scope)}")

@@ -1,0 +1,258 @@
+"""`recollect import`: conversations from files into a memory, with a report of every row."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from typing import IO, TYPE_CHECKING, Final
+
+import click
+
+from recollect.cli.opening import opened, run
+from recollect.cli.options import Target, memory_options, written_scope
+from recollect.cli.output import Bar, counted, note, print_json, progress_bar, visible
+from recollect.errors import EXIT_STATUS, RecollectError, UsageError
+from recollect.records import Json, Scope
+
+if TYPE_CHECKING:
+    from datetime import tzinfo
+
+    from recollect.app import Recollect
+    from recollect.importers import Imported, Refused
+
+REFUSED_SHOWN_MAX: Final = 20
+_LOOK_EVERY_S: Final = 0.5
+_EXAMPLE: Final = """
+\b
+Examples:
+  recollect import chats.jsonl.gz --scope acme/users/ada
+  recollect import locomo10.json --timezone Europe/Berlin
+  recollect export --scope ada | recollect import - --store copy.db
+
+\b
+The form of a file is recognised:
+  message rows    JSON Lines: conversation_id, message_id, timestamp, speaker, role, text
+  LoCoMo          its own JSON: samples with session_1, session_1_date_time and so on
+  chats           lists of {"role", "content"}, or {"messages": [...]}, one or a line each
+  exports         what `recollect export` wrote; it goes back to the scopes that it names
+
+Rows are refused one by one, and the exit status is then 1: everything else is kept. Importing
+a file again changes nothing.
+"""
+
+
+@click.command("import", epilog=_EXAMPLE, short_help="Keep conversations from files.")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@memory_options()
+@click.option(
+    "--timezone",
+    metavar="ZONE",
+    default="UTC",
+    show_default=True,
+    help="Where times without a zone are from: UTC, +08:00, Asia/Shanghai.",
+)
+@click.option("--thread", help="The thread of a chat.  [default: the file's name]")
+@click.option("--refused", "refused_file", metavar="FILE", help="Write every refused row there.")
+@click.option(
+    "--no-wait",
+    is_flag=True,
+    help="Do not wait for vectors: `recollect doctor --embed` makes them.",
+)
+def import_(
+    target: Target,
+    files: tuple[str, ...],
+    timezone: str,
+    thread: str | None,
+    refused_file: str | None,
+    no_wait: bool,  # noqa: FBT001
+) -> None:
+    """Import conversations from FILEs (plain, .gz or .xz; - is standard input)."""
+    from recollect.importers import read_zone
+    from recollect.importers.sources import check_file
+
+    zone = read_zone(timezone)
+    for file in files:
+        check_file(file)
+    report = Report(target=target, timezone=timezone)
+    with ExitStack() as exit_:
+        if refused_file is not None:
+            report.refused_to = exit_.enter_context(private_file(refused_file))
+        run(lambda: _import(report, files, zone, thread, wait=not no_wait))
+    if report.refused_count:
+        click.get_current_context().exit(EXIT_STATUS["error"])
+
+
+@contextmanager
+def private_file(path: str) -> Iterator[IO[str]]:
+    """Open a file for writing that only its owner may read."""
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    except OSError as error:
+        msg = f"{path!r} cannot be written: {error.strerror}"
+        raise UsageError(msg) from error
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        yield file
+
+
+@dataclass(slots=True, kw_only=True)
+class Report:
+    """What became of each file, as it goes on."""
+
+    target: Target
+    timezone: str
+    files: list[Imported] = field(default_factory=list)
+    refused: list[tuple[str, Refused]] = field(default_factory=list)
+    refused_count: int = 0
+    refused_to: IO[str] | None = None
+
+    def refuse(self, file: str, refused: Refused) -> None:
+        """Note a row that was not taken."""
+        self.refused_count += 1
+        if len(self.refused) < REFUSED_SHOWN_MAX:
+            self.refused.append((file, refused))
+        if self.refused_to is not None:
+            self.refused_to.write(json.dumps(refusal(file, refused)) + "\n")
+
+    @property
+    def scopes(self) -> tuple[Scope, ...]:
+        """Return every scope that something was kept in."""
+        return tuple(dict.fromkeys(scope for each in self.files for scope in each.scopes))
+
+
+def refusal(file: str, refused: Refused) -> dict[str, Json]:
+    """Return a refused row as JSON."""
+    return {"file": file, "place": refused.place, "reason": refused.reason}
+
+
+async def _import(
+    report: Report, files: Sequence[str], zone: tzinfo, thread: str | None, *, wait: bool
+) -> None:
+    async with opened(report.target, create=True) as memory:
+        with progress_bar("reading") as bar:
+            try:
+                for file in files:
+                    await _import_file(report, memory, file, zone, thread, bar)
+            except RecollectError:
+                _print(report)  # what is kept is kept, whatever stopped the rest
+                raise
+        _print(report)
+        if wait and memory.embedder:
+            await settle(memory, report.scopes)
+
+
+async def _import_file(
+    report: Report, memory: Recollect, file: str, zone: tzinfo, thread: str | None, bar: Bar
+) -> None:
+    from recollect.importers import import_file, open_source
+
+    with open_source(file) as source:
+        report.files.append(
+            await import_file(
+                memory,
+                report.target.scope,
+                source,
+                zone=zone,
+                thread=thread,
+                on_refused=lambda refused: report.refuse(file, refused),
+                progress=lambda rows, fraction: bar.update(
+                    f"{source.name}: {counted(rows, 'row')}", fraction
+                ),
+            )
+        )
+
+
+async def settle(memory: Recollect, scopes: Sequence[Scope]) -> None:
+    """Wait until everything in *scopes* is embedded, and show how much is already."""
+    import anyio
+
+    failure: RecollectError | None = None
+    with progress_bar("embedding") as bar:
+        for scope in scopes:
+            async with anyio.create_task_group() as group:
+                group.start_soon(_show_vectors, memory, scope, bar)
+                try:
+                    await memory.settled(scope)
+                except RecollectError as error:  # raised in here, the group would wrap it
+                    failure = error
+                group.cancel_scope.cancel()
+            if failure is not None:
+                raise failure
+
+
+async def _show_vectors(memory: Recollect, scope: Scope, bar: Bar) -> None:
+    import anyio
+
+    from recollect.stores.rows import Cursor
+
+    cursor = Cursor(scope=scope)
+    embedded: dict[int, bool] = {}
+    while True:
+        # Only what changed since the last look, and a vector that arrives is a change.
+        try:
+            feed = await memory.store.changes(cursor, embedder=memory.embedder)
+        except RecollectError:
+            return  # whoever waits for the vectors learns of it
+        cursor = Cursor(scope=scope, seq=feed.seq, epoch=feed.epoch)
+        embedded |= {entry.uid: entry.vector is not None for entry in feed.entries}
+        done = sum(embedded.values())
+        fraction = done / len(embedded) if embedded else None
+        bar.update(f"embedding: {done:,} of {len(embedded):,}", fraction)
+        await anyio.sleep(_LOOK_EVERY_S)
+
+
+def _print(report: Report) -> None:
+    if report.target.is_json:
+        print_json(
+            {
+                "scopes": [list(scope) for scope in report.scopes],
+                "timezone": report.timezone,
+                "files": [_file_record(each) for each in report.files],
+                "refused": report.refused_count,
+                "refusals": [refusal(*each) for each in report.refused],
+            }
+        )
+    else:
+        for each in report.files:
+            _print_file(each, report.timezone)
+        if report.scopes:
+            click.echo(f"in {', '.join(map(written_scope, report.scopes))}")
+    _note_refused(report)
+
+
+def _file_record(found: Imported) -> dict[str, Json]:
+    return {
+        "name": found.name,
+        "rows": found.rows,
+        "taken": found.taken,
+        "present": found.present,
+        "refused": found.refused,
+        "threads": found.threads,
+        "zoneless": found.zoneless,
+        "undated": found.undated,
+        "is_cut": found.is_cut,
+    }
+
+
+def _print_file(found: Imported, timezone: str) -> None:
+    click.echo(
+        f"{visible(found.name)}: {counted(found.rows, 'row')}: {found.taken:,} new, "
+        f"{found.present:,} there already, {found.refused:,} refused; "
+        f"{counted(found.threads, 'thread')}"
+    )
+    if found.zoneless:
+        click.echo(f"  {counted(found.zoneless, 'time')} without a zone: taken to be {timezone}")
+    if found.undated:
+        click.echo(f"  {counted(found.undated, 'message')} without a time: dated by the store")
+    if found.is_cut:
+        click.echo("  the file breaks off: what came before was kept")
+
+
+def _note_refused(report: Report) -> None:
+    for file, refused in report.refused:
+        note(f"refused {file}, {refused.place}: {refused.reason}")
+    rest = report.refused_count - len(report.refused)
+    if rest:
+        note(f"and {rest:,} more; --refused FILE writes all")

@@ -1,0 +1,60 @@
+"""Opening the store that a command names, and refusing one that is not there."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from recollect.cli.options import Target
+from recollect.errors import NotFoundError
+
+if TYPE_CHECKING:
+    from recollect.app import Recollect
+
+ResultT = TypeVar("ResultT")
+
+_SQLITE: Final = "sqlite:"
+_MEMORY: Final = "memory:"
+
+
+def run(command: Callable[[], Awaitable[ResultT]]) -> ResultT:
+    """Run an async command to its end."""
+    import anyio
+
+    return anyio.run(command)
+
+
+def store_file(url: str) -> Path | None:
+    """
+    Return the file in which the store at *url* is; ``None`` if it is in no file.
+
+    >>> store_file("sqlite:///var/lib/memory.db"), store_file("memory:")
+    (PosixPath('/var/lib/memory.db'), None)
+    """
+    if url.lower().startswith(_MEMORY):
+        return None
+    path = url[len(_SQLITE) :] if url.lower().startswith(_SQLITE) else url
+    return Path(path.removeprefix("//"))
+
+
+@asynccontextmanager
+async def opened(target: Target, *, create: bool = False) -> AsyncIterator[Recollect]:
+    """
+    Open the memory that *target* names.
+
+    Raises:
+        NotFoundError: There is none, and it is not to be created.
+    """
+    import recollect
+
+    file = store_file(target.store)
+    if not create and file is not None and not file.exists():
+        msg = (
+            f"there is no store at {str(file)!r}: `recollect import FILE` makes one; "
+            "--store or RECOLLECT_STORE names another"
+        )
+        raise NotFoundError(msg)
+    async with recollect.open(target.store, embedder=target.embedder) as memory:
+        yield memory

@@ -1,0 +1,201 @@
+"""The options that commands share: which store, whose memory, which embedder, how to print."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import wraps
+from typing import Any, Final
+
+import click
+
+from recollect.errors import UsageError
+from recollect.records import Scope
+
+DEFAULT_STORE: Final = "./recollect.db"
+DEFAULT_SCOPE: Final = "default"
+EMBEDDERS: Final = ("auto", "minilm", "none")
+_ESCAPED: Final = re.compile(r"%(2F|25)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """What a command works on, and how it prints."""
+
+    store: str
+    scope: Scope
+    embedder: str
+    is_json: bool
+
+
+Command = Callable[..., None]
+Option = Callable[[Command], Command]
+
+
+def memory_options(*, embedder: bool = True, scope: bool = True) -> Option:
+    """Give a command the shared options; it gets them as one `Target`, its first argument."""
+
+    def decorate(command: Command) -> Command:
+        @wraps(command)
+        def with_target(*arguments: Any, **options: Any) -> None:
+            target = Target(
+                store=options.pop("store"),
+                scope=scope_from(options.pop("scope", None), options.pop("segment", ())),
+                embedder=options.pop("embedder", "none"),
+                is_json=wants_json(options.pop("as_json")),
+            )
+            command(target, *arguments, **options)
+
+        decorated: Command = with_target
+        for option in reversed(_options(embedder=embedder, scope=scope)):
+            decorated = option(decorated)
+        return decorated
+
+    return decorate
+
+
+def _options(*, embedder: bool, scope: bool) -> list[Option]:
+    found: list[Option] = [
+        click.option(
+            "--store",
+            metavar="URL",
+            envvar="RECOLLECT_STORE",
+            default=DEFAULT_STORE,
+            show_default=True,
+            help="A file, as a path or sqlite: URL, or memory:.  [env: RECOLLECT_STORE]",
+        )
+    ]
+    if scope:
+        found += _scope_options()
+    if embedder:
+        found.append(embedder_option())
+    return [*found, json_option()]
+
+
+def _scope_options() -> list[Option]:
+    return [
+        click.option(
+            "--scope",
+            metavar="A/B/C",
+            envvar="RECOLLECT_SCOPE",
+            help=(
+                "Whose memory: segments parted by '/', with %2F for a slash inside one."
+                f"  [env: RECOLLECT_SCOPE; default: {DEFAULT_SCOPE}]"
+            ),
+        ),
+        click.option(
+            "--segment",
+            metavar="TEXT",
+            multiple=True,
+            help="One more segment below --scope, any text as it is; repeatable.",
+        ),
+    ]
+
+
+def embedder_option() -> Option:
+    """Return the option that chooses the embedder."""
+    return click.option(
+        "--embedder",
+        type=click.Choice(EMBEDDERS),
+        envvar="RECOLLECT_EMBEDDER",
+        default="auto",
+        show_default=True,
+        help="'auto' is minilm where it is installed.  [env: RECOLLECT_EMBEDDER]",
+    )
+
+
+def json_option() -> Option:
+    """Return the option that chooses between a table and JSON."""
+    return click.option(
+        "--json/--table",
+        "as_json",
+        default=None,
+        help="What to print.  [default: a table on a terminal, else JSON]",
+    )
+
+
+def wants_json(chosen: bool | None) -> bool:  # noqa: FBT001 (an option's value)
+    """Say whether to print JSON: as chosen, else when nobody looks on."""
+    return not sys.stdout.isatty() if chosen is None else chosen
+
+
+def scope_from(written: str | None, segments: tuple[str, ...]) -> Scope:
+    """
+    Return the scope that ``--scope`` and ``--segment`` name together.
+
+    >>> scope_from("acme/users", ("ada@example.com",))
+    ('acme', 'users', 'ada@example.com')
+    >>> scope_from("a%2Fb/c", ()), scope_from(None, ())
+    (('a/b', 'c'), ('default',))
+    """
+    if written is None:
+        return segments or (DEFAULT_SCOPE,)
+    named = tuple(_ESCAPED.sub(_unescaped, segment) for segment in written.split("/"))
+    if "" in named:
+        msg = f"the scope {written!r} has an empty segment: write it as 'a/b/c'"
+        raise UsageError(msg)
+    return (*named, *segments)
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    return "%" if match[1] == "25" else "/"
+
+
+def written_scope(scope: Scope) -> str:
+    """
+    Return *scope* as ``--scope`` takes it.
+
+    >>> written_scope(("a/b", "50%"))
+    'a%2Fb/50%'
+    """
+    return "/".join(
+        _ESCAPED.sub(lambda match: f"%25{match[1]}", segment).replace("/", "%2F")
+        for segment in scope
+    )
+
+
+class Moment(click.ParamType):  # type: ignore[type-arg] # generic in newer releases only
+    """A moment in ISO 8601; a day is its first moment, and without a zone it is in UTC."""
+
+    name = "moment"
+
+    def __init__(self, *words: str) -> None:
+        self._words = words
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
+        """Return how the help shows it."""
+        return "|".join(["TIME", *self._words])
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> datetime | str:
+        """Return the moment that *value* names, or *value* where it is one of the words."""
+        if isinstance(value, datetime):
+            return value
+        written = str(value)
+        if written in self._words:
+            return written
+        try:
+            moment = datetime.fromisoformat(written)
+        except ValueError:
+            self.fail(
+                f"{written!r} is no time in ISO 8601, such as 2024-05-06 or 2024-05-06T12:00Z"
+            )
+        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
+
+
+def split_address(written: str) -> tuple[str, str]:
+    """
+    Return the type and key that ``TYPE/KEY`` names; the key may hold slashes.
+
+    >>> split_address("Fact/home")
+    ('Fact', 'home')
+    """
+    type_, slash, key = written.partition("/")
+    if not slash or not type_ or not key:
+        msg = f"{written!r} is no address of a memory: write TYPE/KEY, such as User/profile"
+        raise UsageError(msg)
+    return type_, key

@@ -1,0 +1,1 @@
+"""The demonstration: seven weeks of somebody's talk, kept, formed, recalled and forgotten."""

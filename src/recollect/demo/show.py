@@ -1,0 +1,256 @@
+"""How the demonstration looks: one act after the other, each answer with what it rests on."""
+
+from __future__ import annotations
+
+import re
+import statistics
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from rich.rule import Rule
+from rich.table import Table
+from rich.text import Text
+
+import recollect
+from recollect.app import Recollect
+from recollect.demo.acts import (
+    DOOR_CODE,
+    DOOR_QUESTION,
+    PROMPT_QUESTION,
+    PROMPT_TOKENS,
+    QUESTIONS,
+    THENS,
+    Question,
+    Then,
+    Timed,
+    ask,
+    count_in_files,
+    entries_of,
+    erase_door_code,
+    facts,
+    scan_ms,
+)
+from recollect.demo.story import SCOPE, Played, StoryClock, play, read_chapters
+from recollect.recall.result import Recalled
+from recollect.records import Memory, Message
+from recollect.stores.plans.erase import EraseReceipt
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+REASONS: Final = {
+    "dense": "meaning",
+    "entry": "its words",
+    "window": "words beside it",
+    "session": "words of its session",
+    "session_dense": "meaning of its session",
+    "personal": "about oneself",
+    "speaker": "who said it",
+    "when": "asks when",
+    "date": "the day",
+}
+"""The signals in words; one that is not here is named as it is."""
+
+_REASONS_SHOWN: Final = 3
+_LABEL_WIDTH: Final = 12
+_QUOTES_SHOWN: Final = 1
+
+
+class Stage:
+    """Where the demonstration is shown."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._said: Mapping[tuple[str, str], Message] = {}
+
+    def know(self, entries: Sequence[Message | Memory]) -> None:
+        """Remember the messages that evidence may name."""
+        self._said = {(m.thread, m.id): m for m in entries if isinstance(m, Message)}
+
+    def act(self, title: str, sentence: str) -> None:
+        """Begin an act."""
+        self._console.print()
+        self._console.print(Rule(Text(title, style="bold"), align="left", style="dim"))
+        self.say(sentence, "dim")
+
+    def say(self, sentence: str, style: str = "") -> None:
+        """Print a sentence."""
+        self._console.print(Text(sentence, style=style))
+
+    def rows(self, rows: Sequence[tuple[str, str, str]]) -> None:
+        """Print rows of a label and a text in a style."""
+        grid = Table.grid(padding=(0, 1))
+        grid.add_column(width=_LABEL_WIDTH, justify="right", style="dim")
+        grid.add_column(overflow="fold")
+        for label, text, style in rows:
+            grid.add_row(Text(label), Text(text, style=style))
+        self._console.print(grid)
+
+    def answer(self, question: Question, timed: Timed) -> None:
+        """Print a question with its best entries, and why they are there."""
+        self._console.print()
+        self._console.print(
+            Text.assemble((question.text, "bold cyan"), (f"   {question.about}", "dim"))
+        )
+        for entry in timed.shown:
+            self.rows(self._entry_rows(entry, question.text))
+
+    def _entry_rows(self, entry: Recalled, query: str) -> list[tuple[str, str, str]]:
+        content = entry.content
+        rows = [(_label(content), content.text, "")]
+        if isinstance(content, Message):
+            rows.append(("said", f"{_day(content)}, in the thread {content.thread}", "dim"))
+        else:
+            rows += [("rests on", quote, "dim") for quote in self._quotes(content, query)]
+        return [*rows, ("because", reasons_of(entry), "dim")]
+
+    def _quotes(self, memory: Memory, query: str) -> list[str]:
+        """Return the newest words on which the field asked for rests."""
+        fields = sorted(memory.evidence, key=lambda name: -_shared(memory, name, query))
+        found = memory.evidence[fields[0]] if fields else ()
+        newest = sorted(found, key=lambda each: self._said[each.thread, each.message].time)
+        return [
+            f"“{each.quote}”, {_day(self._said[each.thread, each.message])}, in {each.thread}"
+            for each in newest[-_QUOTES_SHOWN:]
+        ]
+
+    def then(self, then: Then, earlier: Recalled | None, now: Recalled | None) -> None:
+        """Print what was true, or believed, at another time and now."""
+        self._console.print()
+        self._console.print(Text.assemble((then.text, "bold cyan"), (f"   {then.kind}", "dim")))
+        rows = [(f"{then.at.day} {then.at:%B}", earlier), ("now", now)]
+        self.rows([(label, entry.text if entry else "nothing", "") for label, entry in rows])
+
+
+def _label(content: Message | Memory) -> str:
+    if isinstance(content, Message):
+        return content.name or content.role
+    return content.type
+
+
+def _shared(memory: Memory, pointer: str, query: str) -> int:
+    """Count the words that a field and a query share."""
+    field = str(memory.value.get(pointer.removeprefix("/"), ""))
+    return len(set(re.findall(r"\w+", field.lower())) & set(re.findall(r"\w+", query.lower())))
+
+
+def _day(message: Message) -> str:
+    return f"{message.time.day} {message.time:%B}"
+
+
+def reasons_of(entry: Recalled) -> str:
+    """Return the strongest signals of an entry, in words, with their parts in its score."""
+    parts = sorted(entry.signals.items(), key=lambda part: -part[1])[:_REASONS_SHOWN]
+    return " · ".join(f"{REASONS.get(name, name)} {part:.2f}" for name, part in parts if part > 0)
+
+
+async def show(console: Console, store: Path, embedder: str) -> None:
+    """Show everything, on a store made at *store*; it stays there afterwards."""
+    stage, clock = Stage(console), StoryClock()
+    stage.say("Mira talks to her assistant: about moving, about work, about her kitchen.", "bold")
+    async with recollect.open(str(store), embedder=embedder, clock=clock) as memory:
+        await _keep(stage, memory, clock)
+        await _recall(stage, memory)
+        await _travel(stage, memory)
+        await _prompt(stage, memory)
+    before = count_in_files(store, DOOR_CODE)
+    async with recollect.open(str(store), embedder=embedder, clock=clock) as memory:
+        receipt, left = await _erase(stage, memory)
+    _forgotten(stage, receipt, left, before, count_in_files(store, DOOR_CODE))
+    _next(stage)
+
+
+async def _keep(stage: Stage, memory: Recollect, clock: StoryClock) -> None:
+    played = await play(memory, clock, read_chapters())
+    await memory.settled(SCOPE)
+    entries = await entries_of(memory)
+    stage.know(entries)
+    stage.act("1  Keep and form", _kept_sentence(played))
+    memories = [entry for entry in entries if isinstance(entry, Memory)]
+    stage.rows([(each.type, each.text, "") for each in memories if each.valid_until is None])
+    by = f"meaning ({memory.embedder}) and words" if memory.embedder else "words alone"
+    stage.say(f"All of it is found by {by}. No model was called: its answers were recorded.", "dim")
+
+
+def _kept_sentence(played: Played) -> str:
+    days = f"{played.began_at.day} {played.began_at:%B} to {played.ended_at.day} "
+    return (
+        f"{played.messages} messages in {played.threads} threads, {days}{played.ended_at:%B %Y}. "
+        f"After each of the {played.sessions} sessions a model read what was new and noted what "
+        f"is worth knowing, with the words it rests on: {played.operations} operations. What is "
+        "known now:"
+    )
+
+
+async def _recall(stage: Stage, memory: Recollect) -> None:
+    stage.act("2  Recall", "Messages and memories together, best first, each with its reasons.")
+    queries = [question.text for question in QUESTIONS]
+    answers = [await ask(memory, query) for query in queries]
+    for question, timed in zip(QUESTIONS, answers, strict=True):
+        stage.answer(question, timed)
+    again = statistics.median([(await ask(memory, query)).ms for query in queries])
+    control = await scan_ms(memory, queries)
+    times = [timed.ms for timed in answers]
+    repeated = ", the question being embedded already" if memory.embedder else ""
+    stage.say(
+        f"\nOver {answers[0].recall.eligible} entries: the first answer in {times[0]:.1f} ms, with "
+        f"building the index; the others in {statistics.median(times[1:]):.1f} ms; asked once more"
+        f"{repeated}, in {again:.1f} ms. The control, reading all entries and comparing words: "
+        f"{control:.1f} ms.",
+        "dim",
+    )
+
+
+async def _travel(stage: Stage, memory: Recollect) -> None:
+    stage.act(
+        "3  Then and now",
+        "valid_at asks what was true at another time, known_at what was believed then.",
+    )
+    for then in THENS:
+        earlier = await facts(memory, then.text, then)
+        stage.then(then, earlier, await facts(memory, then.text))
+
+
+async def _prompt(stage: Stage, memory: Recollect) -> None:
+    found = await memory.recall(SCOPE, PROMPT_QUESTION, budget_tokens=PROMPT_TOKENS)
+    stage.act(
+        "4  For the prompt",
+        f"“{PROMPT_QUESTION}” within {PROMPT_TOKENS} tokens: {found.tokens} used. Data between "
+        "random markers, one record a line, in order of time.",
+    )
+    stage.say(found.render())
+
+
+async def _erase(stage: Stage, memory: Recollect) -> tuple[EraseReceipt, list[Recalled]]:
+    stage.act("5  Forget", "“Forget the code of the street door.”")
+    known = await ask(memory, DOOR_QUESTION, limit=1)
+    stage.rows([("before", each.text, "") for each in known.recall.entries])
+    receipt = await erase_door_code(memory)
+    after = await ask(memory, DOOR_QUESTION, limit=1_000)
+    return receipt, [each for each in after.recall.entries if DOOR_CODE in each.text]
+
+
+def _forgotten(
+    stage: Stage, receipt: EraseReceipt, left: Sequence[Recalled], before: int, after: int
+) -> None:
+    bytes_are = "gone" if receipt.clean_at else "not gone yet"
+    went = f"{receipt.messages} messages, and {receipt.memories} memory that rested on them alone"
+    stage.rows(
+        [
+            ("receipt", f"{went}; their bytes are {bytes_are}", ""),
+            ("after", f"{DOOR_CODE} is in {len(left)} of all entries", ""),
+            ("in the file", f"{DOOR_CODE} stood there {before} times before, {after} after", ""),
+        ]
+    )
+
+
+def _next(stage: Stage) -> None:
+    stage.act("Next, on your own talk", "")
+    stage.rows(
+        [
+            ("keep", "recollect import chats.jsonl", "bold"),
+            ("recall", 'recollect recall "where did we want to go in May?"', "bold"),
+            ("examine", "recollect doctor", "bold"),
+        ]
+    )

@@ -1,0 +1,155 @@
+"""The example conversation, and what a model once made of it, played into a memory."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from importlib.resources import files
+from itertools import groupby
+from typing import Any, BinaryIO, Final, cast
+
+from recollect.app import Recollect
+from recollect.errors import UsageError
+from recollect.importers import Incoming, Source, read_rows
+from recollect.records import EndMemory, Evidence, Json, NewMessage, PutMemory, Scope, Write
+from recollect.stores.plans.formation import Formed
+
+SCOPE: Final[Scope] = ("demo", "mira")
+CONVERSATION: Final = "conversation.jsonl"
+OPERATIONS: Final = "operations.jsonl"
+_BEFORE: Final = datetime(2025, 3, 1, tzinfo=UTC)
+_PAUSE: Final = timedelta(minutes=15)
+
+
+class StoryClock:
+    """A clock that stands where the story is."""
+
+    def __init__(self) -> None:
+        self._now = _BEFORE
+
+    def now(self) -> datetime:
+        """Return the moment at which the story is."""
+        return self._now
+
+    def move_to(self, moment: datetime) -> None:
+        """Go on to *moment*."""
+        self._now = moment
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chapter:
+    """One session of a thread, and the memory operations that its formation gave."""
+
+    session: str
+    thread: str
+    messages: tuple[NewMessage, ...]
+    ended_at: datetime
+    writes: tuple[Write, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Played:
+    """What was played into a memory."""
+
+    messages: int
+    threads: int
+    sessions: int
+    operations: int
+    began_at: datetime
+    ended_at: datetime
+
+
+def read_chapters() -> tuple[Chapter, ...]:
+    """Return the chapters of the story, in the order in which they happened."""
+    operations = read_operations()
+    chapters = []
+    for (thread, session), rows in groupby(read_messages(), _place_of):
+        messages = tuple(row.message for row in rows)
+        chapters.append(
+            Chapter(
+                session=session,
+                thread=thread,
+                messages=messages,
+                ended_at=max(message.time or _BEFORE for message in messages),
+                writes=tuple(write for place, write in operations if place == session),
+            )
+        )
+    return tuple(chapters)
+
+
+def _place_of(row: Incoming) -> tuple[str, str]:
+    return row.thread, row.message.session or ""
+
+
+def read_messages() -> list[Incoming]:
+    """Return the conversation, read as `recollect import` reads a file."""
+    with files(__package__).joinpath(CONVERSATION).open("rb") as file:
+        stream = cast("BinaryIO", file)
+        source = Source(name=CONVERSATION, stream=stream, packed=stream, size_bytes=None)
+        rows = list(read_rows(source))
+    if broken := [row for row in rows if not isinstance(row, Incoming)]:
+        msg = f"the example conversation is damaged: {broken[0]}: install the package again"
+        raise UsageError(msg)
+    return [row for row in rows if isinstance(row, Incoming)]
+
+
+def read_operations() -> list[tuple[str, Write]]:
+    """Return the memory operations, each with the session after which it was made."""
+    text = files(__package__).joinpath(OPERATIONS).read_text("utf-8")
+    rows = [json.loads(line) for line in text.splitlines()]
+    return [(row["session"], write_of(row)) for row in rows]
+
+
+def write_of(row: Mapping[str, Any]) -> Write:
+    """Return the write that a row of the operations stands for."""
+    if row["operation"] == "end":
+        return EndMemory(
+            type=row["type"], key=row["key"], at=_moment(row["at"]) or _BEFORE, cause=row["cause"]
+        )
+    return PutMemory(
+        type=row["type"],
+        key=row["key"],
+        value=row["value"],
+        text=row.get("text"),
+        valid_from=_moment(row.get("valid_from")),
+        valid_until=_moment(row.get("valid_until")),
+        evidence={
+            pointer: tuple(Evidence(**each) for each in found)
+            for pointer, found in row["evidence"].items()
+        },
+        cause=row["cause"],
+    )
+
+
+def _moment(written: str | None) -> datetime | None:
+    return None if written is None else datetime.fromisoformat(written)
+
+
+async def play(memory: Recollect, clock: StoryClock, chapters: Sequence[Chapter]) -> Played:
+    """
+    Keep and form the story chapter by chapter, each at the time at which it happened.
+
+    The operations go the way of every formation: the due thread is claimed, and writes and
+    watermark are committed together under that lease.
+    """
+    for chapter in chapters:
+        clock.move_to(chapter.ended_at)
+        kept = await memory.append(SCOPE, chapter.thread, chapter.messages)
+        clock.move_to(chapter.ended_at + _PAUSE)
+        lease = await memory.store.claim("demo")
+        if lease is None:
+            msg = f"the thread {chapter.thread!r} is not due: the demo needs a store of its own"
+            raise UsageError(msg)
+        receipt: dict[str, Json] = {"session": chapter.session, "writes": len(chapter.writes)}
+        formed = Formed(watermarks={chapter.thread: kept[-1].position}, receipt=receipt)
+        await memory.store.commit(lease, chapter.writes, formed)
+    return Played(
+        messages=sum(len(chapter.messages) for chapter in chapters),
+        threads=len({chapter.thread for chapter in chapters}),
+        sessions=len(chapters),
+        operations=sum(len(chapter.writes) for chapter in chapters),
+        began_at=min(chapter.ended_at for chapter in chapters),
+        ended_at=max(chapter.ended_at for chapter in chapters),
+    )

@@ -1,0 +1,47 @@
+"""Which file it was that was opened, to notice when its name leads elsewhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from recollect.errors import StoreUnavailableError
+
+
+class Identity:
+    """
+    The file and its log, as they were when the store was opened.
+
+    A file that is deleted or renamed while it is open can still be written, through its
+    open descriptor: what is acknowledged then is gone with it. While a store is open
+    nobody else removes its log.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._file = Path(path)
+        self._log = Path(f"{path}-wal")
+        self._numbers = self._found()
+
+    def check(self) -> None:
+        """
+        Raise if the names no longer lead to what was opened.
+
+        Raises:
+            StoreUnavailableError: The file or its log was moved, replaced or deleted.
+        """
+        if self._found() != self._numbers:
+            msg = (
+                f"{str(self._file)!r}, or the log beside it, was moved, replaced or deleted while "
+                "it was open: put it back, or close this store and open the right file"
+            )
+            raise StoreUnavailableError(msg)
+
+    def _found(self) -> tuple[tuple[int, int] | None, tuple[int, int] | None]:
+        return _number_of(self._file), _number_of(self._log)
+
+
+def _number_of(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino

@@ -1,0 +1,57 @@
+"""
+Where the pages of a SQLite file hold nothing; pure.
+
+Page numbers count from 0 here. Source: https://sqlite.org/fileformat2.html, sections 1.3
+(file header), 1.5 (free pages) and 1.6 (pages of rows and keys).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from struct import Struct, unpack_from
+from typing import Final
+
+PAGES_MAX: Final = 1 << 25
+"""Up to here only pages of rows begin with their mark: all others begin with a page number."""
+
+# Its kind, first free block, number of cells, where their content begins, free fragments.
+_PAGE_HEADER: Final = Struct(">BHHHB")
+_HEADER_BYTES: Final = {0x02: 12, 0x05: 12, 0x0A: 8, 0x0D: 8}
+_FILE_HEADER_BYTES: Final = 100
+_FIRST_TRUNK_AT: Final = 32
+_CONTENT_AT_64_KIB: Final = 65_536
+
+
+def gap_of(page: bytes, number: int) -> range:
+    """
+    Return where a page of rows holds nothing: between the cell pointers and the cells.
+
+    An empty range if it is another kind of page, or not well formed.
+
+    >>> page = bytes([0x0D, 0, 0, 0, 1, 0, 14, 0, 0, 14, 7, 7, 7, 7, 1, 1])
+    >>> gap_of(page, number=3)
+    range(10, 14)
+    """
+    at = 0 if number else _FILE_HEADER_BYTES
+    kind, _, cells, content, _ = _PAGE_HEADER.unpack_from(page, at)
+    if kind not in _HEADER_BYTES:
+        return range(0)
+    start = at + _HEADER_BYTES[kind] + 2 * cells
+    end = content or _CONTENT_AT_64_KIB
+    return range(start, end) if start <= end <= len(page) else range(0)
+
+
+def free_pages(read_page: Callable[[int], bytes]) -> frozenset[int]:
+    """
+    Return the free pages that hold nothing; those that list them are not among them.
+
+    Args:
+        read_page: Returns a page by its number.
+    """
+    free: set[int] = set()
+    (trunk,) = unpack_from(">I", read_page(0), _FIRST_TRUNK_AT)
+    while trunk:
+        page = read_page(trunk - 1)
+        trunk, count = unpack_from(">II", page)
+        free.update(listed - 1 for listed in unpack_from(f">{count}I", page, 8))
+    return frozenset(free)

@@ -1,0 +1,152 @@
+"""The contract, erasing: what each target takes, and what it leaves alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from recollect.records import Scope
+from recollect.stores.base import Store
+from recollect.stores.plans.erase import (
+    EraseMemory,
+    EraseMessages,
+    EraseScope,
+    EraseSource,
+    EraseTarget,
+    EraseThread,
+)
+from recollect.testing.contract import Contract
+from recollect.testing.samples import (
+    ADA,
+    BOB,
+    TALK,
+    counts,
+    fact,
+    ids_in,
+    keep_facts,
+    keys_in,
+    names_in,
+    resting,
+    said,
+    tell,
+)
+
+
+class TargetContract(Contract):
+    """What is erased by which name."""
+
+    async def test_a_message_is_erased(self, store: Store) -> None:
+        """Erasing messages leaves the others of the thread where they are."""
+        await tell(store, "m1", "m2", "m3")
+        before = await store.thread(ADA, TALK)
+
+        receipt = await store.erase(ADA, EraseMessages(thread=TALK, messages=["m2", "never", "m2"]))
+
+        rows = (await store.messages(ADA, TALK)).rows
+        assert (1, 0, 0) == counts(receipt)
+        assert [("m1", 1), ("m3", 3)] == [(each.id, each.position) for each in rows]
+        assert before is not None
+        assert replace(before, count=2) == await store.thread(ADA, TALK)
+
+    async def test_a_thread_is_erased(self, store: Store) -> None:
+        """Erasing a thread takes its messages, and what memories owe to them alone."""
+        await tell(store, "m1", "m2")
+        await tell(store, "m1", thread="other")
+        await store.apply(ADA, [resting("home", "m1", "m2"), resting("work", "m1", thread="other")])
+
+        receipt = await store.erase(ADA, EraseThread(thread=TALK))
+
+        assert (2, 1, 0) == counts(receipt)
+        assert ["other"] == [thread.id for thread in (await store.threads(ADA)).rows]
+        assert ["m1", "work"] == await names_in(store)
+
+    async def test_a_thread_can_begin_anew(self, store: Store) -> None:
+        """A thread of the name of an erased one has nothing of it."""
+        await tell(store, "m1", "m2")
+        await store.erase(ADA, EraseThread(thread=TALK))
+
+        (message,) = await tell(store, "m2")
+
+        thread = await store.thread(ADA, TALK)
+        assert thread is not None
+        assert (1, 1, 0) == (thread.last, thread.count, thread.formed)
+        assert (message,) == (await store.messages(ADA, TALK)).rows
+
+    async def test_a_memory_is_erased(self, store: Store) -> None:
+        """Erasing a memory takes all its revisions, and no message."""
+        await tell(store, "m1")
+        await store.apply(ADA, [resting("home", "m1"), fact("home", "Rome"), fact("work")])
+
+        receipt = await store.erase(ADA, EraseMemory(type="Fact", key="home"))
+
+        assert (0, 1, 0) == counts(receipt)
+        assert ["m1", "work"] == await names_in(store)
+        assert () == await store.history(ADA, "Fact", "home")
+
+    async def test_a_source_is_erased(self, store: Store) -> None:
+        """Erasing a source takes its messages from every thread, and what rests on them alone."""
+        await store.append(ADA, TALK, [said("m1", source="mail"), said("m2", source="chat")])
+        await store.append(ADA, "other", [said("m1", source="mail"), said("m2")])
+        await store.append(BOB, TALK, [said("m1", source="mail")])
+        await store.apply(ADA, [resting("home", "m1"), resting("work", "m2", thread="other")])
+
+        receipt = await store.erase(ADA, EraseSource(source="mail"))
+
+        assert (2, 1, 0) == counts(receipt)
+        assert ["m2"] == await ids_in(store)
+        assert ["m2"] == await ids_in(store, "other")
+        assert ["work"] == await keys_in(store)
+        assert ["m1"] == await ids_in(store, scope=BOB)
+
+    async def test_a_scope_is_erased(self, store: Store) -> None:
+        """Erasing a scope takes everything of it, and nothing above, below or beside it."""
+        others: list[Scope] = [ADA[:-1], (*ADA, "pets"), BOB, (*ADA[:-1], "ada2"), ("ada",)]
+        for scope in others:
+            await store.append(scope, TALK, [said("m1")])
+        await tell(store, "m1", "m2")
+        await keep_facts(store, "Oslo", "Rome")
+
+        receipt = await store.erase(ADA, EraseScope())
+
+        assert (2, 1, 0) == counts(receipt)
+        assert tuple(sorted(others)) == (await store.scopes()).rows
+
+    async def test_scopes_below_are_erased(self, store: Store) -> None:
+        """With *below*, every scope that begins with its segments goes too."""
+        below: list[Scope] = [("a", "b"), ("a", "b", "c"), ("a", "b", "c", "d"), ("a", "b", "%")]
+        beside: list[Scope] = [("a",), ("a", "bb"), ("a", "B"), ("b", "b"), ("a", "b c"), ("ab",)]
+        for scope in (*below, *beside):
+            await store.append(scope, TALK, [said("m1")])
+
+        receipt = await store.erase(("a", "b"), EraseScope(below=True))
+
+        assert (4, 0, 0) == counts(receipt)
+        assert tuple(sorted(beside)) == (await store.scopes()).rows
+
+    async def test_a_scope_above_need_not_exist(self, store: Store) -> None:
+        """The scopes below one that holds nothing are erased all the same."""
+        await tell(store, "m1")
+
+        receipt = await store.erase(ADA[:1], EraseScope(below=True))
+
+        assert (1, 0, 0) == counts(receipt)
+        assert () == (await store.scopes()).rows
+
+    @pytest.mark.parametrize("id_", ["%", "_", "*", "..", "a%", "ad_"])
+    async def test_no_name_is_a_pattern(self, store: Store, id_: str) -> None:
+        """A name of special characters erases what has exactly that name."""
+        await store.append(ADA, "ada", [said("ada", source="ada"), said("adx", source="adx")])
+        await keep_facts(store, "Oslo", key="ada")
+        targets: list[EraseTarget] = [
+            EraseThread(thread=id_),
+            EraseMessages(thread="ada", messages=[id_]),
+            EraseMemory(type="Fact", key=id_),
+            EraseSource(source=id_),
+        ]
+
+        done = [await store.erase(ADA, target) for target in targets]
+        done.append(await store.erase((*ADA[:-1], id_), EraseScope(below=True)))
+
+        assert [(0, 0, 0)] * 5 == [counts(receipt) for receipt in done]
+        assert ["ada", "ada", "adx"] == await names_in(store)

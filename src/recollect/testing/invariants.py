@@ -1,0 +1,356 @@
+"""What must hold of a store's file after any fault, and of what its clients were promised."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter, defaultdict
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, closing, contextmanager
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import pairwise
+from os import PathLike, fspath
+from typing import Final, TypeAlias
+
+import apsw
+
+from recollect.recall.terms import encode_terms, is_current
+from recollect.recall.text import message_text
+from recollect.records import Evidence, JsonObject, Message, NewMessage, PutMemory, Scope
+from recollect.stores.base import Store
+from recollect.stores.digests import text_hash
+from recollect.stores.plans.erase import EraseMessages
+from recollect.stores.plans.formation import Debounce, Formed, Lease
+from recollect.stores.plans.memories import evidence_messages
+from recollect.stores.rows import MemoryRow, MessageRow, ScopeRow
+from recollect.stores.sqlite.paths import stored_path
+from recollect.stores.sqlite.rows import SQLiteRows
+from recollect.stores.validate import to_datetime
+
+Contents: TypeAlias = Mapping[str, tuple[tuple[object, ...], ...]]
+"""Every row of a scope, by table."""
+
+Place: TypeAlias = tuple[Scope, str]
+"""A scope and the id of a thread in it."""
+
+Address: TypeAlias = tuple[Scope, str, str]
+"""Scope, type and key of a memory."""
+
+_UNTIL_SIGNALLED: Final = Debounce(quiet_s=math.inf)
+
+# A file is checked again and again.
+_encoded_terms = lru_cache(maxsize=10_000)(encode_terms)
+
+_OF_A_SCOPE: Final = (
+    "thread", "message", "memory", "revision", "evidence", "vector", "embedded", "tombstone",
+    "idempotency", "formation",
+)  # fmt: skip
+_ROWS: Final = {
+    "scope": "SELECT * FROM scope WHERE id = ?",
+    **{name: f"SELECT * FROM {name} WHERE scope_id = ?" for name in _OF_A_SCOPE},  # noqa: S608 (our names)
+}
+
+_NEVER: Final = {
+    **{
+        f"a {name} row of a scope that does not exist": (
+            f"SELECT scope_id FROM {name} WHERE scope_id NOT IN (SELECT id FROM scope)"  # noqa: S608
+        )
+        for name in _OF_A_SCOPE
+    },
+    "a message of no thread": """
+        SELECT m.scope_id, m.id FROM message AS m LEFT JOIN thread AS t
+            ON t.scope_id = m.scope_id AND t.number = m.thread WHERE t.id IS NULL""",
+    "a position outside its thread": """
+        SELECT m.scope_id, m.id, m.position, t.last FROM message AS m JOIN thread AS t
+            ON t.scope_id = m.scope_id AND t.number = m.thread
+        WHERE m.position NOT BETWEEN 1 AND t.last""",
+    "a thread that counts its messages wrongly": """
+        SELECT t.scope_id, t.id, t.count FROM thread AS t WHERE t.count <> (
+            SELECT count(*) FROM message AS m WHERE m.scope_id = t.scope_id AND m.thread = t.number)
+        """,
+    "a thread formed beyond its end": "SELECT scope_id, id FROM thread WHERE formed > last",
+    "an entry ahead of its scope's sequence": """
+        SELECT e.scope_id, e.uid, e.seq, s.seq FROM scope AS s JOIN (
+            SELECT scope_id, uid, seq FROM message UNION ALL SELECT scope_id, uid, seq FROM memory
+            UNION ALL SELECT scope_id, uid, seq FROM tombstone
+            UNION ALL SELECT scope_id, 0, seq FROM embedded
+        ) AS e ON e.scope_id = s.id WHERE e.seq NOT BETWEEN 0 AND s.seq""",
+    "two entries with one uid": """
+        SELECT scope_id, uid FROM (
+            SELECT scope_id, uid FROM message UNION ALL SELECT scope_id, uid FROM memory
+            UNION ALL SELECT scope_id, uid FROM tombstone
+        ) GROUP BY scope_id, uid HAVING count(*) > 1""",
+    "a revision without its memory's later version": """
+        SELECT r.scope_id, r.uid, r.version FROM revision AS r LEFT JOIN memory AS m
+            ON m.scope_id = r.scope_id AND m.uid = r.uid
+        WHERE m.uid IS NULL OR r.version >= m.version""",
+    "a vector of no entry": """
+        SELECT scope_id, uid FROM vector
+        EXCEPT SELECT scope_id, uid FROM message EXCEPT SELECT scope_id, uid FROM memory""",
+    "a number that would be given again": """
+        SELECT number FROM meta WHERE number < (SELECT max(n) FROM (
+            SELECT max(id) AS n FROM scope UNION ALL SELECT max(epoch) FROM scope
+            UNION ALL SELECT max(number) FROM thread))""",
+}
+"""What no row may be, and the question that finds such rows."""
+
+
+def violations(path: str | PathLike[str], *, vfs: str | None = None) -> list[str]:
+    """
+    Return what is wrong with a store's file; the empty list is a sound one.
+
+    It looks at the file itself (SQLite's integrity check), at what rows owe to each other
+    (threads and their messages, positions, sequence numbers, revisions, evidence, vectors),
+    at each entry (its hash and terms belong to its text) and at the feed (it gives exactly
+    the live entries). It only reads, in one transaction.
+    """
+    try:
+        with _reading(path, vfs) as connection:
+            checked = connection.execute("PRAGMA integrity_check")
+            damage = [f"integrity check: {row[0]}" for row in checked if row[0] != "ok"]
+            return damage or [*_wrong_rows(connection), *_wrong_entries(connection)]
+    except (apsw.Error, ValueError) as error:
+        return [f"unreadable: {error!r}"]
+
+
+def contents(path: str | PathLike[str], scope: Scope, *, vfs: str | None = None) -> Contents:
+    """
+    Return every row that a store's file holds of exactly this scope, its own included.
+
+    Two equal contents are the same state: whoever compares them after a fault with those
+    before and after the write it hit sees whatever was lost, doubled or half done.
+    """
+    with _reading(path, vfs) as connection:
+        found = connection.execute("SELECT id FROM scope WHERE path = ?", [stored_path(scope)])
+        scope_id = next((row[0] for row in found), None)
+        return {name: tuple(connection.execute(sql, (scope_id,))) for name, sql in _ROWS.items()}
+
+
+@contextmanager
+def _reading(path: str | PathLike[str], vfs: str | None) -> Iterator[apsw.Connection]:
+    flags = apsw.SQLITE_OPEN_READWRITE
+    with closing(apsw.Connection(fspath(path), flags=flags, vfs=vfs)) as connection:
+        connection.pragma("query_only", "ON")
+        connection.execute("BEGIN")
+        yield connection
+
+
+def _wrong_rows(connection: apsw.Connection) -> Iterator[str]:
+    for what, query in _NEVER.items():
+        yield from (f"{what}: {row!r}" for row in connection.execute(query))
+
+
+def _wrong_entries(connection: apsw.Connection) -> Iterator[str]:
+    rows = SQLiteRows(connection)
+    for scope in list(rows.scopes_below((), None)):
+        messages = list(rows.all_messages(scope.id))
+        memories = list(rows.memories(scope.id, None, None))
+        live = {(row.uid, row.seq) for row in (*messages, *memories)}
+        fed = [(entry.uid, entry.seq) for entry in rows.changed(scope.id, 0, None)]
+        if Counter(fed) != Counter(live):
+            yield f"the feed of {scope.segments!r} gives {len(fed)} entries, {len(live)} are live"
+        yield from (each for row in messages for each in _wrong_message(row))
+        yield from (each for row in memories for each in _wrong_memory(rows, row))
+        yield from _wrong_links(connection, rows, scope, memories)
+
+
+def _wrong_message(row: MessageRow) -> Iterator[str]:
+    content = None if row.content is None else json.loads(row.content)
+    searched = message_text(row.text, row.name, content)
+    if not isinstance(json.loads(row.metadata), dict):
+        yield f"message {row.id!r} has metadata that is no object"
+    yield from _wrong_text(f"message {row.id!r}", row, searched, row.time)
+
+
+def _wrong_memory(rows: SQLiteRows, row: MemoryRow) -> Iterator[str]:
+    name = f"memory {row.type}/{row.key}"
+    yield from _wrong_text(name, row, row.text, None)
+    past = rows.revisions(row.scope_id, row.uid)
+    for version in (*past, row):
+        if not isinstance(json.loads(version.value), dict):
+            yield f"{name} has a version {version.version} that is no object"
+    for one, following in pairwise(past):
+        if one.believed_until > following.believed_from:
+            yield f"{name} was believed in two versions at once: {one.version} and the next"
+
+
+def _wrong_text(
+    name: str, row: MessageRow | MemoryRow, searched: str, time: int | None
+) -> Iterator[str]:
+    if row.text_hash != text_hash(searched):
+        yield f"{name} has the hash of another text"
+    moment = None if time is None else to_datetime(time)
+    if is_current(row.terms) and row.terms != _encoded_terms(searched, moment):
+        yield f"{name} has the terms of another text"
+
+
+def _wrong_links(
+    connection: apsw.Connection, rows: SQLiteRows, scope: ScopeRow, memories: Iterable[MemoryRow]
+) -> Iterator[str]:
+    """Yield the links of memories to messages that the evidence does not bear out, or misses."""
+    named = {
+        (*link, memory.uid)
+        for memory in memories
+        for version in (memory, *rows.revisions(scope.id, memory.uid))
+        for link in evidence_messages(version.evidence)
+    }
+    query = "SELECT thread, message, uid FROM evidence WHERE scope_id = ?"
+    linked = set(connection.execute(query, (scope.id,)))
+    yield from (f"evidence is not linked: {each!r}" for each in sorted(named - linked))
+    yield from (f"a link without evidence: {each!r}" for each in sorted(linked - named))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Broken:
+    """What a store does not keep of what it promised; each thing in one sentence."""
+
+    lost: Sequence[str] = ()
+    doubled: Sequence[str] = ()
+    unwritten: Sequence[str] = ()
+    """What is there and must not be: nobody wrote it, or it was erased."""
+    misplaced: Sequence[str] = ()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter((*self.lost, *self.doubled, *self.unwritten, *self.misplaced))
+
+
+@dataclass(slots=True)
+class Promises:
+    """
+    What a client was told, to be compared with what a store says after a fault.
+
+    Messages are known by their texts, of which no two may be equal.
+    """
+
+    kept: dict[Place, set[str]] = field(default_factory=lambda: defaultdict(set))
+    erased: dict[Place, set[str]] = field(default_factory=lambda: defaultdict(set))
+    versions: dict[Address, list[JsonObject]] = field(default_factory=lambda: defaultdict(list))
+    """All values that a memory was given, in order; none for one that was erased."""
+
+    async def broken(self, store: Store) -> Broken:
+        """Return what *store* does not keep of it."""
+        lost, doubled, unwritten, misplaced = [], [], [], []
+        for place in {*self.kept, *self.erased}:
+            where = f"thread {place[1]!r} of {place[0]!r}"
+            present = [message async for message in messages_of(store, *place)]
+            texts = Counter(message.text for message in present)
+            lost += [f"{where} lost {text!r}" for text in self.kept[place] - texts.keys()]
+            unwritten += [f"{where} has {text!r}" for text in texts.keys() - self.kept[place]]
+            doubled += [f"{where} has {n} times {text!r}" for text, n in texts.items() if n > 1]
+            positions = [message.position for message in present]
+            if not self.erased[place] and positions != list(range(1, len(positions) + 1)):
+                misplaced.append(f"{where} has the positions {positions!r}")
+        for address, promised in self.versions.items():
+            values = [each.value for each in await store.history(*address)]
+            doubled += [f"{address!r} has again {b!r}" for a, b in pairwise(values) if a == b]
+            lost += [f"{address!r} lost {each!r}" for each in promised if each not in values]
+            unwritten += [f"{address!r} has {each!r}" for each in values if each not in promised]
+        return Broken(lost=lost, doubled=doubled, unwritten=unwritten, misplaced=misplaced)
+
+
+class Client:
+    """
+    Somebody with a scope of his own, whose n-th turn is always the same, and so its outcome.
+
+    A turn that may have been cut off is simply taken again, under the same ids and keys:
+    that makes it happen once. A client that is not *careful* leaves ids and keys to the
+    store, and so cannot repeat anything without doing it twice. Clients of one store share
+    the lock *forming*, so that each forms his own scope.
+    """
+
+    def __init__(
+        self, name: str, *, careful: bool = True, forming: AbstractAsyncContextManager[object]
+    ) -> None:
+        self.scope: Scope = ("clients", name)
+        self.place: Place = (self.scope, "talk")
+        self.promises = Promises()
+        self._name = name
+        self._careful = careful
+        self._forming = forming
+
+    def texts(self, turn: int) -> list[str]:
+        """Return what he says in a turn, or said in it once."""
+        if turn % 10 not in {0, 1, 2, 4, 5, 7}:
+            return []
+        long = " and so on" * (900 if turn % 20 == 5 else 1)
+        return [f"{self._name} says {turn}.{part}{long}" for part in range(1 + turn % 3)]
+
+    async def take(self, store: Store, turn: int) -> AsyncIterator[None]:
+        """Take a turn; yield after each call that was answered."""
+        key = f"turn {turn}" if self._careful else None
+        match turn % 10:
+            case 3 | 8:
+                await store.apply(self.scope, self._writes(turn), idempotency_key=key)
+            case 6:
+                gone = EraseMessages(thread="talk", messages=self._ids(turn - 4))
+                await store.erase(self.scope, gone)
+            case 9:
+                async for _ in self._tidy(store, turn):
+                    yield
+            case _:
+                ids = self._ids(turn) if self._careful else [None] * len(self.texts(turn))
+                said = [
+                    NewMessage(role="user", id=id_, text=text, source=f"turn {turn}")
+                    for id_, text in zip(ids, self.texts(turn), strict=True)
+                ]
+                await store.append(
+                    self.scope, "talk", said, idempotency_key=key, debounce=_UNTIL_SIGNALLED
+                )
+        yield
+
+    def answered(self, turn: int) -> None:
+        """Note what a turn promised, once it was answered."""
+        self.promises.kept[self.place] |= set(self.texts(turn))
+        for write in self._writes(turn) if turn % 10 in {3, 8} else []:
+            self.promises.versions[self.scope, write.type, write.key].append(write.value)
+        if turn % 10 == 6:
+            gone = set(self.texts(turn - 4))
+            self.promises.kept[self.place] -= gone
+            self.promises.erased[self.place] |= gone
+            self.promises.versions[self.scope, "Note", f"{turn - 3}"].clear()
+
+    def _ids(self, turn: int) -> list[str]:
+        return [f"{turn}.{part}" for part, _ in enumerate(self.texts(turn))]
+
+    def _writes(self, turn: int) -> list[PutMemory]:
+        """Return two writes: the next version of a fact, and a note on the turn before."""
+        tally = PutMemory(type="Fact", key="tally", value={"turn": turn})
+        found = [Evidence(thread="talk", message=f"{turn - 1}.0", quote="says")]
+        note = PutMemory(type="Note", key=f"{turn}", value={"on": turn}, evidence={"/on": found})
+        return [tally, note]
+
+    async def _tidy(self, store: Store, turn: int) -> AsyncIterator[None]:
+        """Form what was said, let vectors come, and now and then clean the files."""
+        async with self._forming:
+            await store.signal(self.scope, "talk")
+            yield
+            lease = await store.claim(self._name)
+            yield
+            await form(store, lease, turn)
+            yield
+        scope_id = await store.scope_id(self.scope)
+        batch = None if scope_id is None else await store.unembedded(scope_id, "none/1")
+        if batch:
+            done = [(uid, hash_, b"\0\0\x80?\1\2\3") for uid, hash_, _ in batch.entries]
+            await store.keep_vectors(batch, "none/1", done)
+            yield
+        if turn % 20 == 9:
+            await store.clean()
+
+
+async def form(store: Store, lease: Lease | None, turn: int) -> None:
+    """Form what *lease* gives right to, if it does, into one more version of a fact."""
+    if lease:
+        write = PutMemory(type="Fact", key="formed", value={"turn": turn})
+        watermarks = {each.thread: each.last for each in lease.threads}
+        await store.commit(lease, [write], Formed(watermarks=watermarks))
+
+
+async def messages_of(store: Store, scope: Scope, thread: str) -> AsyncIterator[Message]:
+    """Yield all messages of a thread, by position."""
+    after = 0
+    while page := (await store.messages(scope, thread, after=after, limit=1_000)).rows:
+        for message in page:
+            yield message
+        after = page[-1].position

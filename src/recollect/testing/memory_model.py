@@ -1,0 +1,173 @@
+"""The memories of one scope, as the contract's model keeps them: lists of versions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from recollect.erasure import remainder_of
+from recollect.errors import NotFoundError, UsageError, VersionConflictError
+from recollect.recall.text import memory_text
+from recollect.records import (
+    DeleteMemory,
+    EndMemory,
+    Evidence,
+    EvidenceMap,
+    Memory,
+    PutMemory,
+    Revision,
+    Scope,
+    Write,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A version of a memory, and until when it was believed."""
+
+    memory: Memory
+    cause: str
+    until: datetime | None = None
+
+    @property
+    def messages(self) -> set[tuple[str, str]]:
+        """The messages that it names as evidence, by thread and id."""
+        return {(e.thread, e.message) for found in self.memory.evidence.values() for e in found}
+
+    def rests_on(self, erased: AbstractSet[tuple[str, str]]) -> bool:
+        """Say whether it names one of *erased* as evidence."""
+        return not self.messages.isdisjoint(erased)
+
+    def without(self, erased: AbstractSet[tuple[str, str]]) -> Version | None:
+        """Return what is left of it after *erased*."""
+        quoted = {
+            pointer: tuple((e.thread, e.message, e.quote) for e in found)
+            for pointer, found in self.memory.evidence.items()
+        }
+        left = remainder_of(self.memory.value, quoted, erased)
+        if left is None:
+            return None
+        evidence = {
+            pointer: tuple(Evidence(thread=t, message=m, quote=q) for t, m, q in found)
+            for pointer, found in left.evidence.items()
+        }
+        text = memory_text(left.value)
+        return replace(
+            self, memory=replace(self.memory, value=left.value, evidence=evidence, text=text)
+        )
+
+
+@dataclass(slots=True)
+class MemoryModel:
+    """Memories by address, each as its versions, oldest first."""
+
+    versions: dict[tuple[str, str], list[Version]] = field(default_factory=dict)
+
+    def get(self, type_: str, key: str, now: datetime) -> Memory | None:
+        """Return a memory."""
+        found = self.versions.get((type_, key))
+        memory = found[-1].memory if found else None
+        expires = memory.expires_at if memory else None
+        return None if expires is not None and expires <= now else memory
+
+    def listed(self, now: datetime) -> list[Memory]:
+        """Return all memories, by address."""
+        found = [self.get(*address, now) for address in sorted(self.versions)]
+        return [memory for memory in found if memory]
+
+    def history(self, type_: str, key: str, now: datetime) -> tuple[Revision, ...]:
+        """Return all versions of a memory."""
+        if self.get(type_, key, now) is None:
+            return ()
+        return tuple(_revision(each) for each in self.versions[type_, key])
+
+    def apply(
+        self, scope: Scope, writes: Sequence[Write], now: datetime
+    ) -> tuple[Memory | None, ...]:
+        """Carry out *writes*; one that fails may leave some of them done."""
+        return tuple(self._carry_out(scope, write, now) for write in writes)
+
+    def _carry_out(self, scope: Scope, write: Write, now: datetime) -> Memory | None:
+        address = write.type, write.key
+        current = self.get(*address, now)
+        if current is None:
+            self.versions.pop(address, None)
+        version = current.version if current else 0
+        if write.expected not in (None, version):
+            raise VersionConflictError(str(address), write.expected or 0, version)
+        if isinstance(write, DeleteMemory):
+            self.versions.pop(address, None)
+            return None
+        if isinstance(write, EndMemory):
+            if current is None:
+                raise NotFoundError(str(address))
+            if current.valid_from is not None and write.at < current.valid_from:
+                raise UsageError(str(address))
+            after = replace(current, valid_until=write.at, version=version + 1, updated_at=now)
+        else:
+            after = _made(scope, write, version + 1, now)
+            after = replace(after, created_at=current.created_at) if current else after
+        past = self.versions.setdefault(address, [])
+        if past:
+            past[-1] = replace(past[-1], until=now)
+        past.append(Version(after, write.cause))
+        return after
+
+    def evidence_in(self, thread: str) -> set[tuple[str, str]]:
+        """Return the messages of a thread that any version rests on."""
+        found = {
+            pair for each in self.versions.values() for version in each for pair in version.messages
+        }
+        return {pair for pair in found if pair[0] == thread}
+
+    def lose(self, erased: AbstractSet[tuple[str, str]]) -> tuple[int, int]:
+        """Take out what rests on *erased* alone; say how many memories went, and lost a part."""
+        gone = revised = 0
+        for address, (*past, present) in list(self.versions.items()):
+            left = present.without(erased) if present.rests_on(erased) else present
+            if left is None:
+                del self.versions[address]
+                gone += 1
+                continue
+            if left is not present:
+                revised += 1
+                memory = replace(left.memory, version=left.memory.version + 1)
+                left = replace(left, memory=memory, cause="erase")
+            kept = [each.without(erased) if each.rests_on(erased) else each for each in past]
+            self.versions[address] = [*(each for each in kept if each), left]
+        return gone, revised
+
+
+def _made(scope: Scope, put: PutMemory, version: int, now: datetime) -> Memory:
+    return Memory(
+        scope=scope,
+        type=put.type,
+        key=put.key,
+        value=put.value,
+        text=memory_text(put.value) if put.text is None else put.text,
+        version=version,
+        created_at=now,
+        updated_at=now,
+        valid_from=put.valid_from,
+        valid_until=put.valid_until,
+        expires_at=put.expires_at,
+        evidence=_frozen(put.evidence),
+        trust=put.trust,
+        state=put.state,
+    )
+
+
+def _frozen(evidence: EvidenceMap) -> dict[str, tuple[Evidence, ...]]:
+    return {pointer: tuple(found) for pointer, found in evidence.items()}
+
+
+def _revision(version: Version) -> Revision:
+    names = ("version", "value", "text", "valid_from", "valid_until", "evidence", "trust", "state")
+    return Revision(
+        **{name: getattr(version.memory, name) for name in names},
+        cause=version.cause,
+        believed_from=version.memory.updated_at,
+        believed_until=version.until,
+    )

@@ -1,0 +1,384 @@
+"""A disk that can lose power: it knows what was synced, and gives every state that may be left."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import count
+from os import PathLike
+from pathlib import Path
+from random import Random
+from typing import Any, ClassVar, Final, Literal, Self, TypeAlias, get_args
+
+import apsw
+
+from recollect.ports import Clock, Ids
+from recollect.stores.sqlite.durability import Durability
+from recollect.stores.sqlite.store import SQLiteStore
+
+SECTOR_BYTES: Final = 512
+"""What a disk writes whole or not at all."""
+
+Survival: TypeAlias = Literal["nothing", "some", "torn", "everything"]
+"""
+What becomes of the writes that were not synced when the power fails.
+
+``"nothing"`` and ``"everything"`` of them is on the disk; ``"some"`` writes are and others
+are not, in no order; ``"torn"`` lets each sector of each write decide for itself. Bytes
+outside of a write are never harmed.
+"""
+
+SURVIVALS: Final[tuple[Survival, ...]] = get_args(Survival)
+
+Kind: TypeAlias = Literal["create", "write", "truncate", "sync", "delete"]
+
+_SYNC_FOLDER: Final = apsw.SQLITE_OPEN_MAIN_JOURNAL | apsw.SQLITE_OPEN_WAL
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation:
+    """
+    One thing that was done to a file.
+
+    *file* tells apart the files that had one name after the other. *at* is an offset, or
+    the new size. *folder* says that names given or taken before are on the disk as well.
+    A sync that *failed* leaves open for good what it was to make certain.
+    """
+
+    kind: Kind
+    path: str
+    file: int
+    at: int = 0
+    content: bytes = b""
+    folder: bool = False
+    failed: bool = False
+
+
+class PowerLossDisk:
+    """
+    A file layer for SQLite that keeps a record from which any power loss can be played.
+
+    Files stand at their own paths and are read and written there; nothing waits for the
+    real disk. Enter it, `open` stores on it, work. Every write, truncate, sync, create and
+    delete is one of *operations*. Whatever was acknowledged when *operations* had length n
+    must be in each state that `survivors` returns for the moment n, whatever survives
+    of the rest. Other connections of the process use it by naming *vfs*.
+
+    A disk that is not *honest* confirms a sync and does nothing: what any store loses on
+    it shows that a test would notice. All stores on it are closed before it is left.
+    """
+
+    _numbers: ClassVar[Iterator[int]] = count(1)
+
+    def __init__(self, *, honest: bool = True) -> None:
+        self.vfs = f"power-loss-{next(self._numbers)}"
+        self.operations: list[Operation] = []
+        self._honest = honest
+        self._bases: dict[int, tuple[str, bytes]] = {}
+        self._live: dict[str, int] = {}
+        self._files = count(1)
+        self._stops_at: int | None = None
+        self._fails_at: int | None = None
+        self._layer: _Layer | None = None
+
+    def __enter__(self) -> Self:
+        self._layer = _Layer(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._layer:
+            self._layer.unregister()
+            self._layer = None
+
+    def open(
+        self,
+        path: str | PathLike[str],
+        *,
+        clock: Clock | None = None,
+        ids: Ids | None = None,
+        durability: Durability = "full",
+    ) -> SQLiteStore:
+        """Open a store whose file, log and journal are on this disk; see `SQLiteStore`."""
+        return SQLiteStore(path, clock=clock, ids=ids, durability=durability, vfs=self.vfs)
+
+    @property
+    def moment(self) -> int:
+        """Return how many operations were done so far."""
+        return len(self.operations)
+
+    @property
+    def counts(self) -> Mapping[Kind, int]:
+        """Return how many operations of each kind were done so far."""
+        return Counter(operation.kind for operation in self.operations)
+
+    def stop_at(self, moment: int) -> None:
+        """
+        Let the power fail during the operation that makes *moment*: it may be half done.
+
+        That operation and all later ones, reading included, raise an I/O error.
+        """
+        self._stops_at = moment
+
+    def fail_at(self, moment: int) -> None:
+        """
+        Let the operation that makes *moment* fail, and only that one.
+
+        A sync that fails never makes certain what was written before it, however often it
+        is repeated, as on systems that drop what they could not write.
+        """
+        self._fails_at = moment
+
+    def survivors(
+        self, survival: Survival, random: Random, moment: int | None = None
+    ) -> dict[str, bytes]:
+        """
+        Return the files, by path, as they may be after the power failed.
+
+        Args:
+            survival: What becomes of the writes that were not synced.
+            random: Decides which, where that is left to chance.
+            moment: After how many operations; all that were done if ``None``.
+        """
+        images = {file: _Image(base) for file, (_, base) in self._bases.items()}
+        names = [
+            _Name(path=path, file=file, certain=True) for file, (path, _) in self._bases.items()
+        ]
+        for operation in self.operations[:moment]:
+            _record(operation, images, names)
+        lot = _Lot(survival, random)
+        standing: dict[str, int] = {}
+        for name in names:
+            if name.certain or lot.survives():
+                if name.is_given:
+                    standing[name.path] = name.file
+                else:
+                    standing.pop(name.path, None)
+        return {path: images[file].bytes_left(lot) for path, file in standing.items()}
+
+    def lose_power(self, survival: Survival, random: Random) -> None:
+        """
+        Put in place what survives, and begin a new record from there; the power is back.
+
+        Every store on this disk was closed before; where the power is off its closing
+        changes nothing any more.
+        """
+        left = self.survivors(survival, random)
+        for path in self._live.keys() | left.keys():
+            Path(path).unlink(missing_ok=True)
+            Path(f"{path}-shm").unlink(missing_ok=True)
+        for path, content in left.items():
+            Path(path).write_bytes(content)
+        self.operations, self._bases, self._live = [], {}, {}
+        self._stops_at = self._fails_at = None
+
+    # What the layer reports
+
+    def opened(self, path: str, content: bytes | None) -> int:
+        """Take note that the file at *path* is open, with *content* if it was there before."""
+        if path not in self._live:
+            file = next(self._files)
+            if content is None:
+                self.done(Operation(kind="create", path=path, file=file))
+            else:
+                self._bases[file] = path, content
+            self._live[path] = file
+        return self._live[path]
+
+    def deleted(self, path: str, *, folder: bool) -> None:
+        """Take note that the name *path* is about to be taken from its file."""
+        file = self._live.pop(path, None)
+        if file is not None:
+            folder = folder and self._honest
+            self.done(Operation(kind="delete", path=path, file=file, folder=folder))
+
+    def done(self, operation: Operation) -> None:
+        """
+        Take note of what is about to be done.
+
+        Raises:
+            apsw.IOError: The power is off, or this one fails.
+        """
+        self.check_power()
+        moment = self.moment + 1
+        fails, stops = moment == self._fails_at, moment == self._stops_at
+        if fails or stops or (operation.kind == "sync" and not self._honest):
+            operation = replace(operation, folder=False, failed=True)
+        self.operations.append(operation)
+        if fails or stops:
+            msg = f"operation {moment} failed: {operation.kind} {operation.path}"
+            raise apsw.IOError(msg)
+
+    def check_power(self) -> None:
+        """Raise if the power is off."""
+        if self._stops_at is not None and self.moment >= self._stops_at:
+            msg = f"the power is off since operation {self._stops_at}"
+            raise apsw.IOError(msg)
+
+
+class _Layer(apsw.VFS):
+    """The file layer, as SQLite calls it."""
+
+    def __init__(self, disk: PowerLossDisk) -> None:
+        super().__init__(disk.vfs, base="")
+        self._disk = disk
+
+    def xOpen(self, name: str | apsw.URIFilename | None, flags: list[int]) -> apsw.VFSFile:  # noqa: N802
+        if name is None:
+            return apsw.VFSFile("", name, flags)
+        self._disk.check_power()
+        path = name if isinstance(name, str) else name.filename()
+        before = Path(path).read_bytes() if Path(path).exists() else None
+        file = _File(self._disk, name, flags)
+        file.take_number(path, self._disk.opened(path, before))
+        return file
+
+    def xDelete(self, filename: str, syncdir: bool) -> None:  # noqa: N802, FBT001
+        self._disk.check_power()
+        self._disk.deleted(filename, folder=syncdir)
+        super().xDelete(filename, syncdir)
+
+
+class _File(apsw.VFSFile):
+    """An open file, as SQLite calls it."""
+
+    def __init__(self, disk: PowerLossDisk, name: str | apsw.URIFilename, flags: list[int]) -> None:
+        self._disk = disk
+        # SQLite syncs the folder with the first sync of a journal or log that it may create.
+        self._syncs_folder = bool(flags[0] & apsw.SQLITE_OPEN_CREATE and flags[0] & _SYNC_FOLDER)
+        self._path, self._number = "", 0
+        super().__init__("", name, flags)
+
+    def take_number(self, path: str, number: int) -> None:
+        """Learn by which number the record names this file."""
+        self._path, self._number = path, number
+
+    def xRead(self, amount: int, offset: int) -> bytes:  # noqa: N802
+        self._disk.check_power()
+        return super().xRead(amount, offset)
+
+    def xWrite(self, data: Any, offset: int) -> None:  # noqa: N802
+        self._done("write", at=offset, content=bytes(data))
+        super().xWrite(data, offset)
+
+    def xTruncate(self, newsize: int) -> None:  # noqa: N802
+        self._done("truncate", at=newsize)
+        super().xTruncate(newsize)
+
+    def xSync(self, flags: int) -> None:  # noqa: N802
+        self._done("sync", folder=self._syncs_folder)
+        self._syncs_folder = False
+
+    def _done(self, kind: Kind, **what: Any) -> None:
+        self._disk.done(Operation(kind=kind, path=self._path, file=self._number, **what))
+
+
+@dataclass(slots=True)
+class _Lot:
+    """Decides by chance what survives, as often as it is asked."""
+
+    survival: Survival
+    random: Random
+    share: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.share = self.random.choice((0.1, 0.5, 0.9))
+
+    def survives(self) -> bool:
+        if self.survival in {"nothing", "everything"}:
+            return self.survival == "everything"
+        return self.random.random() < self.share
+
+    def parts(self, at: int, content: bytes) -> Iterator[tuple[int, bytes]]:
+        """Yield what survives of a write: offset and bytes."""
+        if self.survival != "torn":
+            if self.survives():
+                yield at, content
+            return
+        start = 0
+        while start < len(content):
+            end = start + SECTOR_BYTES - (at + start) % SECTOR_BYTES
+            if self.survives():
+                yield at + start, content[start:end]
+            start = end
+
+
+@dataclass(slots=True)
+class _Change:
+    """A write or truncate, and whether it is on the disk for certain."""
+
+    operation: Operation
+    is_certain: bool = False
+
+
+class _Image:
+    """What a file was at first, and every change to it since."""
+
+    def __init__(self, base: bytes = b"") -> None:
+        self._base = base
+        self._changes: list[_Change] = []
+        self._settled = 0
+
+    def change(self, operation: Operation) -> None:
+        """Add a change that is not certain yet."""
+        self._changes.append(_Change(operation))
+
+    def sync(self, *, failed: bool) -> None:
+        """Settle the changes since the last sync: for certain, or in doubt for good."""
+        for change in self._changes[self._settled :]:
+            change.is_certain = not (failed or change.operation.failed)
+        self._settled = len(self._changes)
+
+    def bytes_left(self, lot: _Lot) -> bytes:
+        """Return what the file holds after the power failed."""
+        content = bytearray(self._base)
+        for change in self._changes:
+            operation = change.operation
+            if operation.kind == "truncate":
+                if change.is_certain or lot.survives():
+                    _resize(content, operation.at)
+            elif change.is_certain:
+                _put(content, operation.at, operation.content)
+            else:
+                for at, part in lot.parts(operation.at, operation.content):
+                    _put(content, at, part)
+        return bytes(content)
+
+
+def _resize(content: bytearray, size: int) -> None:
+    del content[size:]
+    content.extend(bytes(size - len(content)))
+
+
+def _put(content: bytearray, at: int, part: bytes) -> None:
+    if len(content) < at:
+        content.extend(bytes(at - len(content)))
+    content[at : at + len(part)] = part
+
+
+@dataclass(slots=True, kw_only=True)
+class _Name:
+    """A name that was given to a file or taken from it, and whether the folder says so."""
+
+    path: str
+    file: int
+    is_given: bool = True
+    certain: bool = False
+
+
+def _record(operation: Operation, images: dict[int, _Image], names: list[_Name]) -> None:
+    """Play one operation."""
+    path, file = operation.path, operation.file
+    image = images.setdefault(file, _Image())
+    match operation.kind:
+        case "create":
+            names.append(_Name(path=path, file=file))
+        case "delete":
+            names.append(_Name(path=path, file=file, is_given=False))
+        case "sync":
+            image.sync(failed=operation.failed)
+        case _:
+            image.change(operation)
+    if operation.folder:
+        for name in names:
+            name.certain |= Path(name.path).parent == Path(path).parent

@@ -1,0 +1,87 @@
+"""A thread, as the contract's model keeps it: messages by id, and a backlog."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Final
+
+from recollect.errors import ConflictError
+from recollect.records import Message, NewMessage, Scope, Thread
+from recollect.stores.plans.formation import Debounce
+from recollect.stores.plans.threads import SESSION_GAP_S
+
+SESSION_GAP: Final = timedelta(seconds=SESSION_GAP_S)
+
+
+@dataclass(slots=True, kw_only=True)
+class ThreadModel:
+    """A thread: its messages by id, as given and as stored, and its backlog."""
+
+    created_at: datetime
+    messages: dict[str, tuple[NewMessage, Message]] = field(default_factory=dict)
+    last: int = 0
+    formed: int = 0
+    first: datetime | None = None
+    due: datetime | None = None
+    not_before: datetime | None = None
+    attempts: int = 0
+
+    def is_due(self, now: datetime) -> bool:
+        """Say whether what waits may be formed."""
+        waits = self.due is not None and self.due <= now and self.formed < self.last
+        return waits and (self.not_before is None or self.not_before <= now)
+
+    def postpone(self, now: datetime, debounce: Debounce) -> None:
+        """Let what waits become due when talk pauses."""
+        self.first = self.first or now
+        longest = self.first + timedelta(seconds=debounce.max_wait_s)
+        self.due = min(now + timedelta(seconds=debounce.quiet_s), longest)
+
+    def move_watermark(self, position: int, now: datetime) -> None:
+        """Take note of a formation that came to *position*."""
+        self.formed, self.not_before, self.attempts = position, None, 0
+        self.first = None if position == self.last else now
+        self.due = None if position == self.last else self.due
+
+    def seen_as(self, scope: Scope, id_: str) -> Thread:
+        """Return the thread as a reader sees it."""
+        return Thread(
+            scope=scope,
+            id=id_,
+            created_at=self.created_at,
+            last=self.last,
+            count=len(self.messages),
+            formed=self.formed,
+            due=self.due and max(self.due, self.not_before or self.due),
+            attempts=self.attempts,
+            state="active",
+        )
+
+    def add(self, id_: str, given: NewMessage, *, now: datetime, thread: str) -> None:
+        """Store a message, or know it again."""
+        if id_ in self.messages:
+            if self.messages[id_][0] != given:
+                raise ConflictError(id_)
+            return
+        newest = max((each for _, each in self.messages.values()), key=position_of, default=None)
+        time, position = given.time or now, self.last + 1
+        within = newest is not None and abs(time - newest.time) <= SESSION_GAP
+        continued = newest.session if newest and within else f"@{position}"
+        session = given.session or continued
+        self.last = position
+        self.messages[id_] = given, stored(given, thread, position, time, session)
+
+
+def position_of(message: Message) -> int:
+    """Return where a message stands in its thread."""
+    return message.position
+
+
+def stored(given: NewMessage, thread: str, position: int, time: datetime, session: str) -> Message:
+    """Return the message that becomes of *given*."""
+    names = ("role", "text", "name", "source", "content", "metadata")
+    fields = {name: getattr(given, name) for name in names}
+    return Message(
+        thread=thread, id=given.id or "", position=position, time=time, session=session, **fields
+    )

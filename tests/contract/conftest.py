@@ -1,0 +1,47 @@
+"""How much the generated tests of the contract try, and on which backends."""
+
+from collections.abc import Callable
+from itertools import count
+from pathlib import Path
+from typing import TypeAlias
+
+import pytest
+from hypothesis import HealthCheck, Phase, settings
+
+from recollect.ports import Clock, Ids
+from recollect.stores.base import Store
+from recollect.stores.open import open_store
+
+# A step may wait for the disk, so that no figure of time says anything of the store.
+_QUIET = settings(
+    deadline=None,
+    print_blob=True,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+settings.register_profile("sample", _QUIET, max_examples=100, stateful_step_count=30)
+settings.register_profile("prove", _QUIET, max_examples=300, stateful_step_count=50)
+# A mutant has to be found, not to be explained.
+settings.register_profile(
+    "mutant",
+    _QUIET,
+    max_examples=400,
+    stateful_step_count=40,
+    phases=[Phase.generate],
+    derandomize=True,
+    database=None,
+)
+
+Opener: TypeAlias = Callable[[Clock, Ids], Store]
+"""Opens an empty store."""
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def open_empty(request: pytest.FixtureRequest, tmp_path: Path) -> Opener:
+    """Return what opens an empty store of one backend, each time another one."""
+    files = (tmp_path / f"{number}.db" for number in count())
+
+    def open_empty(clock: Clock, ids: Ids) -> Store:
+        url = "memory:" if request.param == "memory" else next(files)
+        return open_store(url, clock=clock, ids=ids, durability="relaxed")
+
+    return open_empty

@@ -1,0 +1,384 @@
+"""Every backend agrees with the model of the contract, whatever is asked of it in which order."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import ClassVar, TypeAlias, TypeVar
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    Bundle,
+    MultipleResults,
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    multiple,
+    rule,
+    run_state_machine_as_test,
+)
+
+from recollect.errors import LeaseLostError, RecollectError
+from recollect.ports import Clock, Ids
+from recollect.records import (
+    DeleteMemory,
+    EndMemory,
+    Evidence,
+    NewMessage,
+    PutMemory,
+    Scope,
+    Write,
+)
+from recollect.stores.base import Store
+from recollect.stores.open import open_store
+from recollect.stores.plans import formation
+from recollect.stores.plans.erase import (
+    EraseMemory,
+    EraseMessages,
+    EraseScope,
+    EraseSource,
+    EraseTarget,
+    EraseThread,
+)
+from recollect.stores.plans.formation import Debounce, Formed, Lease
+from recollect.stores.rows import Cursor, ScopeRow, ThreadRow
+from recollect.stores.unit import Effect
+from recollect.testing import FrozenClock, SeededIds
+from recollect.testing.follower import FeedFollower
+from recollect.testing.store_model import StoreModel
+
+AnswerT = TypeVar("AnswerT")
+Opener: TypeAlias = Callable[[Clock, Ids], Store]
+
+SCOPES: tuple[Scope, ...] = (("a",), ("a", "b"), ("ab",))
+THREADS, MESSAGES, KEYS = ("t", "u"), ("m1", "m2", "m3"), ("k", "l")
+SHORT = Debounce(quiet_s=10, max_wait_s=25)
+
+# Most is asked of one thread of one scope, so that it meets.
+scopes = st.sampled_from((*SCOPES[:1] * 6, *SCOPES[1:]))
+threads = st.sampled_from((*THREADS[:1] * 2, *THREADS))
+ids = st.lists(st.sampled_from(MESSAGES), min_size=1, max_size=2)
+request_keys = st.sampled_from([None, None, None, "r1", "r2"])
+moments = st.sampled_from(
+    [None, *(datetime.fromisoformat(f"2024-05-06T{h}:00Z") for h in (11, 12))]
+)
+messages = st.builds(
+    NewMessage,
+    role=st.sampled_from(["user", "assistant"]),
+    text=st.sampled_from(["hello", "good bye"]),
+    id=st.sampled_from(MESSAGES),
+    time=moments,
+    session=st.sampled_from([None, None, "s"]),
+    source=st.sampled_from([None, "mail"]),
+    metadata=st.sampled_from([{}, {"n": 1}]),
+)
+expected = st.sampled_from([None, None, 0, 1, 2])
+writes = st.one_of(
+    st.builds(
+        PutMemory,
+        type=st.just("Fact"),
+        key=st.sampled_from(KEYS),
+        value=st.sampled_from([{"city": "Oslo"}, {"city": "Rome", "pets": ["cat", "dog"]}]),
+        expected=expected,
+        valid_from=moments,
+        expires_at=st.sampled_from([None, None, datetime.fromisoformat("2024-05-06T12:30Z")]),
+    ),
+    st.builds(
+        EndMemory,
+        type=st.just("Fact"),
+        key=st.sampled_from(KEYS),
+        at=moments.filter(bool),
+        expected=expected,
+    ),
+    st.builds(DeleteMemory, type=st.just("Fact"), key=st.sampled_from(KEYS), expected=expected),
+)
+targets = st.one_of(
+    st.builds(EraseScope, below=st.booleans()),
+    st.builds(EraseThread, thread=threads),
+    st.builds(EraseMessages, thread=threads, messages=ids),
+    st.builds(EraseMemory, type=st.just("Fact"), key=st.sampled_from(KEYS)),
+    st.builds(EraseSource, source=st.just("mail")),
+)
+pointers = st.lists(st.sampled_from(("/city", "/pets/0", "/pets/1", "")), unique=True, max_size=3)
+
+
+class StoreMachine(RuleBasedStateMachine):
+    """Asks a store and the model the same, and compares their answers."""
+
+    leases = Bundle[Lease]("leases")
+    open_empty: ClassVar[Callable[..., Store]]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.runner = asyncio.Runner()
+        self.clock = FrozenClock()
+        self.model = StoreModel(self.clock)
+        self.store = self.runner.run(self._opened())
+        self.followers = {scope: FeedFollower(scope) for scope in SCOPES}
+        self.touched = SCOPES[0]
+
+    async def _opened(self) -> Store:
+        return type(self).open_empty(self.clock, SeededIds(1))
+
+    def teardown(self) -> None:
+        """Close the store and its loop."""
+        self.runner.run(self.store.aclose())
+        self.runner.close()
+
+    def ask(self, answer: Awaitable[AnswerT]) -> AnswerT | type[RecollectError]:
+        """Return the store's answer, or the class of its error."""
+
+        async def waited() -> AnswerT | type[RecollectError]:
+            try:
+                return await answer
+            except RecollectError as error:
+                return type(error)
+
+        return self.runner.run(waited())
+
+    def agree(
+        self, scope: Scope, answer: Awaitable[AnswerT], model: Callable[[], object]
+    ) -> AnswerT | type[RecollectError]:
+        """Expect that the store answers as the model does."""
+        self.touched = scope
+        try:
+            wanted = model()
+        except RecollectError as error:
+            wanted = type(error)
+        answered = self.ask(answer)
+        assert wanted == answered
+        return answered
+
+    @initialize(batch=st.lists(messages, min_size=1, max_size=2), write=writes, pointers=pointers)
+    def begin(self, batch: list[NewMessage], write: Write, pointers: list[str]) -> None:
+        """Begin with a scope that holds something."""
+        self.append(SCOPES[0], THREADS[0], batch, None)
+        self.apply(SCOPES[0], [write], None, pointers)
+
+    @rule(
+        scope=scopes,
+        thread=threads,
+        batch=st.lists(messages, min_size=1, max_size=3),
+        key=request_keys,
+    )
+    def append(self, scope: Scope, thread: str, batch: list[NewMessage], key: str | None) -> None:
+        """Append messages."""
+        answer = self.store.append(scope, thread, batch, idempotency_key=key, debounce=SHORT)
+        self.agree(
+            scope, answer, lambda: self.model.append(scope, thread, batch, key=key, debounce=SHORT)
+        )
+
+    @rule(scope=scopes, thread=threads, ids=ids)
+    def remove(self, scope: Scope, thread: str, ids: list[str]) -> None:
+        """Remove messages."""
+        answer = self.store.remove(scope, thread, ids)
+        self.agree(scope, answer, lambda: self.model.remove(scope, thread, ids))
+
+    @rule(
+        scope=scopes, thread=threads, first=st.integers(1, 4), length=st.integers(0, 3) | st.none()
+    )
+    def keep(self, scope: Scope, thread: str, first: int, length: int | None) -> None:
+        """Keep a range of messages."""
+        last = None if length is None else first + length
+        answer = self.store.keep(scope, thread, first, last)
+        self.agree(scope, answer, lambda: self.model.keep(scope, thread, first, last))
+
+    @rule(scope=scopes, thread=threads, message=messages)
+    def replace(self, scope: Scope, thread: str, message: NewMessage) -> None:
+        """Replace a message."""
+        answer = self.store.replace(scope, thread, message)
+        self.agree(scope, answer, lambda: self.model.replace(scope, thread, message))
+
+    def founded(self, scope: Scope, write: Write, pointers: Sequence[str]) -> Write:
+        """Return *write*, resting on messages that there are, and not expired already."""
+        if not isinstance(write, PutMemory):
+            return write
+        if write.expires_at and write.expires_at <= self.clock.now():
+            write = replace(write, expires_at=None)
+        there = [each for thread in THREADS for each in self.model.messages(scope, thread)]
+        evidence = {
+            pointer: [Evidence(thread=each.thread, message=each.id, quote=each.text)]
+            for pointer, each in zip(pointers, there, strict=False)
+        }
+        return replace(write, evidence=evidence)
+
+    @rule(
+        scope=scopes,
+        batch=st.lists(writes, min_size=1, max_size=3),
+        key=request_keys,
+        pointers=pointers,
+    )
+    def apply(self, scope: Scope, batch: list[Write], key: str | None, pointers: list[str]) -> None:
+        """Write memories."""
+        founded = [self.founded(scope, write, pointers) for write in batch]
+        answer = self.store.apply(scope, founded, idempotency_key=key)
+        self.agree(scope, answer, lambda: self.model.apply(scope, founded, key=key))
+
+    @rule(scope=scopes, named=targets)
+    def erase(self, scope: Scope, named: EraseTarget) -> None:
+        """Erase something."""
+
+        async def counted() -> tuple[int, int, int]:
+            receipt = await self.store.erase(scope, named)
+            assert self.clock.now() == receipt.erased_at
+            return receipt.messages, receipt.memories, receipt.revised
+
+        self.agree(scope, counted(), lambda: self.model.erase(scope, named))
+
+    @rule(seconds=st.sampled_from([1, 5, 10, 25, 60, 3_600]))
+    def advance(self, seconds: int) -> None:
+        """Let time pass."""
+        self.clock.advance(seconds)
+
+    @rule(target=leases, owner=st.sampled_from(["v", "w"]))
+    def claim(self, owner: str) -> Lease | MultipleResults[Lease]:
+        """Claim what is due."""
+        claimable = self.model.claimable()
+        lease = self.ask(self.store.claim(owner, lease_s=20))
+        assert not isinstance(lease, type)
+        assert bool(claimable) == (lease is not None)
+        if lease is None:
+            return multiple()
+        self.touched = lease.scope
+        assert claimable[lease.scope] == sorted(lease.threads, key=lambda each: each.thread)
+        self.model.take_claim(lease)
+        return lease
+
+    @rule(lease=leases, batch=st.lists(writes, max_size=2), whole=st.booleans())
+    def commit(self, lease: Lease, batch: list[Write], *, whole: bool) -> None:
+        """Commit a formation, of everything claimed or of one message a thread."""
+        watermarks = {
+            each.thread: each.last if whole else min(each.formed + 1, each.last)
+            for each in lease.threads
+        }
+        formed = Formed(watermarks=watermarks)
+        answer = self.store.commit(lease, batch, formed)
+        self.agree(lease.scope, answer, lambda: self.model.commit(lease, batch, formed))
+
+    @rule(lease=leases, failed=st.booleans(), retry_s=st.sampled_from([0, 5, 40]))
+    def release(self, lease: Lease, *, failed: bool, retry_s: int) -> None:
+        """Give a lease back, with or without failure."""
+        names = [each.thread for each in lease.threads] if failed else []
+        answer = self.store.release(lease, failed=names, retry_s=retry_s)
+        self.agree(lease.scope, answer, lambda: self.model.release(lease, names, retry_s))
+
+    @rule(lease=leases)
+    def extend(self, lease: Lease) -> None:
+        """Extend a lease."""
+        answer = self.store.extend(lease, lease_s=20)
+        self.agree(lease.scope, answer, lambda: self.model.extend(lease, 20))
+
+    @rule(scope=scopes, thread=threads)
+    def signal(self, scope: Scope, thread: str) -> None:
+        """Make a thread due."""
+        answer = self.store.signal(scope, thread)
+        self.agree(scope, answer, lambda: self.model.signal(scope, thread))
+
+    @rule(scope=scopes)
+    def follow(self, scope: Scope) -> None:
+        """Follow the feed: the reader then has what a new one gets, and what there is."""
+        follower = self.followers[scope]
+
+        async def followed() -> list[object]:
+            feed = await self.store.changes(follower.cursor)
+            assert len(feed.entries) == len({entry.uid for entry in feed.entries})
+            follower.take_in(feed)
+            fresh = await self.store.changes(Cursor(scope=scope))
+            assert {entry.uid: entry for entry in fresh.entries} == follower.entries
+            chosen = [(scope, uid) for uid in follower.entries]
+            return [each.content for each in await self.store.consult([], lambda _: chosen)]
+
+        found = self.ask(followed())
+        assert isinstance(found, list)
+        here = self.model.scopes.get(scope)
+        memories = here.memories.listed(self.clock.now()) if here else []
+        there = [each for thread in THREADS for each in self.model.messages(scope, thread)]
+        assert sorted(map(repr, [*there, *memories])) == sorted(map(repr, found))
+
+    @invariant()
+    def reads_agree(self) -> None:
+        """Everything in the scope that was touched last reads as the model has it."""
+        scope, now = self.touched, self.clock.now()
+        here = self.model.scopes.get(scope)
+        memories = here.memories.listed(now) if here else []
+        history = {key: here.memories.history("Fact", key, now) if here else () for key in KEYS}
+        self.agree(scope, self._read(scope), lambda: (
+            [self.model.thread(scope, thread) for thread in THREADS],
+            [tuple(self.model.messages(scope, thread)) for thread in THREADS],
+            tuple(memories),
+            history,
+            [here and here.memories.get("Fact", key, now) for key in KEYS],
+        ))  # fmt: skip
+
+    async def _read(self, scope: Scope) -> tuple[object, ...]:
+        return (
+            [await self.store.thread(scope, thread) for thread in THREADS],
+            [(await self.store.messages(scope, thread)).rows for thread in THREADS],
+            (await self.store.memories(scope)).rows,
+            {key: await self.store.history(scope, "Fact", key) for key in KEYS},
+            await self.store.get_many(scope, [("Fact", key) for key in KEYS]),
+        )
+
+
+def machine_of(opener: Opener) -> type[StoreMachine]:
+    """Return the machine that asks the stores which *opener* opens."""
+
+    class OpenedMachine(StoreMachine):
+        open_empty = staticmethod(opener)
+
+    return OpenedMachine
+
+
+def test_a_store_agrees_with_the_model(open_empty: Opener) -> None:
+    """Whatever is asked in which order, store and model answer alike."""
+    run_state_machine_as_test(machine_of(open_empty), settings=settings.get_profile("sample"))
+
+
+@pytest.mark.prove
+@pytest.mark.parametrize("steps", [15, 30, 60, 120])
+def test_a_store_agrees_with_the_model_at_length(open_empty: Opener, steps: int) -> None:
+    """Whatever is asked in which order, store and model answer alike."""
+    run_state_machine_as_test(
+        machine_of(open_empty),
+        settings=settings(settings.get_profile("prove"), stateful_step_count=steps),
+    )
+
+
+def _forget_longest_wait(thread: ThreadRow, added: int, now: int, debounce: Debounce) -> ThreadRow:
+    due = formation.signalled(thread, added, now, debounce)
+    return replace(due, due=now + 10_000_000) if added else due
+
+
+def _trust_any_lease(scope: ScopeRow | None, lease: Lease) -> ScopeRow:
+    if scope is None:
+        raise LeaseLostError(lease)
+    return scope
+
+
+MUTANTS: dict[str, tuple[str, object]] = {
+    "the longest wait is forgotten": ("plans.threads.signalled", _forget_longest_wait),
+    "any lease is trusted": ("plans.formation.check_lease", _trust_any_lease),
+    "removals are not fed": ("inprocess.Tables.removed", lambda *_: ()),
+    "expiry is not seen": ("plans.memories.is_expired", lambda *_: False),
+    "evidence is not followed": ("plans.erase._revised", lambda *_: Effect()),
+    "sessions never end": ("plans.threads.session_after", lambda *_: "@1"),
+    "every claim is granted": ("inprocess.is_leased", lambda *_: False),
+}
+
+
+def open_in_memory(clock: Clock, ids: Ids) -> Store:
+    """Open a store in memory."""
+    return open_store("memory:", clock=clock, ids=ids)
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_a_store_that_is_wrong_disagrees(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """A store that breaks one promise of the contract is told from the model."""
+    function, wrong = MUTANTS[name]
+    monkeypatch.setattr(f"recollect.stores.{function}", wrong)
+    with pytest.raises(AssertionError):
+        run_state_machine_as_test(
+            machine_of(open_in_memory), settings=settings.get_profile("mutant")
+        )

@@ -1,0 +1,130 @@
+"""From an address to a store: which there are, and what is refused."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from recollect.errors import StoreError, UsageError
+from recollect.records import NewMessage
+from recollect.stores.inprocess import InProcessStore
+from recollect.stores.open import open_store
+from recollect.stores.sqlite.store import SQLiteStore
+
+SOURCE = Path(__file__).parents[2] / "src"
+ADA = ("users", "ada")
+
+
+def names_in(folder: Path) -> set[str]:
+    """Return the names of what is in *folder*."""
+    return {path.name for path in folder.iterdir()}
+
+
+@pytest.mark.parametrize("address", ["memory:", "MEMORY:"])
+async def test_memory_is_a_store_in_this_process(address: str) -> None:
+    """Schemes are compared without regard to case."""
+    async with open_store(address) as store:
+        assert isinstance(store, InProcessStore)
+
+
+@pytest.mark.parametrize("form", ["sqlite://{}", "sqlite:{}", "{}"])
+async def test_an_absolute_path_is_a_file(form: str, tmp_path: Path) -> None:
+    """With two slashes, with none, or without a scheme: the file is the one named."""
+    file = tmp_path / "memory of ada%20.db"
+
+    async with open_store(form.replace("{}", str(file))) as store:
+        await store.append(ADA, "talk", [NewMessage(role="user", text="hello")])
+
+    assert file.exists()
+
+
+@pytest.mark.parametrize("address", ["sqlite:memory.db", "memory.db", "./memory.db"])
+async def test_a_relative_path_starts_here(
+    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A relative file lies in the present folder, and stays the same if that changes."""
+    monkeypatch.chdir(tmp_path)
+
+    async with open_store(address) as store:
+        monkeypatch.chdir("/")
+        await store.append(ADA, "talk", [NewMessage(role="user", text="hello")])
+
+    assert tmp_path.joinpath("memory.db").exists()
+
+
+async def test_a_path_object_is_a_file(tmp_path: Path) -> None:
+    """`open_store` takes what `os.fspath` takes."""
+    async with open_store(tmp_path / "memory.db") as store:
+        assert isinstance(store, SQLiteStore)
+
+
+async def test_a_link_leads_to_one_store(tmp_path: Path) -> None:
+    """What SQLite keeps beside the file lies beside the real one, whatever name was used."""
+    real, link = tmp_path / "real", tmp_path / "link.db"
+    real.mkdir()
+    link.symlink_to(real / "memory.db")
+
+    async with open_store(link) as store:
+        await store.append(ADA, "talk", [NewMessage(role="user", text="hello")])
+        beside_the_real, beside_the_link = names_in(real), names_in(tmp_path)
+
+    assert {"memory.db", "memory.db-wal"} <= beside_the_real
+    assert {"link.db", "real"} == beside_the_link
+
+
+@pytest.mark.parametrize("address", ["redis+x://localhost", "mysql://localhost/x", "file:x.db"])
+def test_an_unknown_scheme_names_the_known_ones(address: str) -> None:
+    """Whoever mistypes is told what there is."""
+    with pytest.raises(UsageError, match=r"memory:.*sqlite:"):
+        open_store(address)
+
+
+@pytest.mark.parametrize(
+    "address", ["sqlite:", "sqlite://", "sqlite://host/x.db", ":memory:", "sqlite::memory:", ""]
+)
+def test_an_address_without_a_file_is_refused(address: str) -> None:
+    """No file, or one on another machine, is an error of the caller's."""
+    with pytest.raises(UsageError, match="sqlite:///absolute/path"):
+        open_store(address)
+
+
+def test_memory_takes_no_path() -> None:
+    """A path after ``memory:`` would promise what is not kept."""
+    with pytest.raises(UsageError, match="stands alone"):
+        open_store("memory:store.db")
+
+
+def test_an_unknown_durability_is_refused(tmp_path: Path) -> None:
+    """A misspelt durability must not quietly be another."""
+    with pytest.raises(UsageError, match=r"'none'.*'full', 'relaxed'"):
+        SQLiteStore(tmp_path / "memory.db", durability="none")  # type: ignore[arg-type]
+
+    assert set() == names_in(tmp_path)
+
+
+def test_a_missing_folder_is_named(tmp_path: Path) -> None:
+    """The error says which folder, and what to do."""
+    with pytest.raises(StoreError, match=r"no folder '.*absent': make it"):
+        open_store(tmp_path / "absent" / "memory.db")
+
+
+def test_drivers_are_loaded_when_an_address_names_them() -> None:
+    """A store in memory loads no SQLite."""
+    program = (
+        "import sys\n"
+        "from recollect.stores.open import open_store\n"
+        "open_store('memory:')\n"
+        "print('apsw' in sys.modules)\n"
+    )
+
+    printed = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "PYTHONPATH": str(SOURCE)},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+
+    assert "False\n" == printed

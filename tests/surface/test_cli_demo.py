@@ -1,0 +1,249 @@
+"""The demonstration and the examples run, and what they and README.md show is so."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import anyio
+import pytest
+from click.testing import CliRunner
+
+import recollect
+from recollect.bench.report import from_rows
+from recollect.bench.rows import read_rows
+from recollect.cli import main
+from recollect.demo.acts import QUESTIONS, Question, Timed, ask, count_in_files
+from recollect.demo.story import SCOPE, StoryClock, play, read_chapters, read_messages
+from recollect.records import PutMemory
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = sorted(ROOT.joinpath("examples").glob("*.py"))
+ENVIRONMENT = {"RECOLLECT_EMBEDDER": "none", "COLUMNS": "100", "RECOLLECT_STORE": None}
+
+
+@pytest.fixture(scope="module")
+def printed(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
+    """Show the demonstration, and keep its store."""
+    store = tmp_path_factory.mktemp("demo") / "demo.db"
+    result = CliRunner(env=ENVIRONMENT).invoke(main, ["demo", "--keep", str(store)])
+    assert result.exit_code == 0, result.stderr or result.exception
+    return result.stdout, store
+
+
+def test_the_demonstration_shows_every_act(printed: tuple[str, Path]) -> None:
+    """Keep, recall, then and now, the prompt, forget, and what to do next."""
+    text, _ = printed
+
+    for heading in ("1  Keep", "2  Recall", "3  Then", "4  For the prompt", "5  Forget", "Next"):
+        assert f"\n{heading}" in text
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question.text)
+def test_each_question_is_answered_by_what_is_shown(question: Question, tmp_path: Path) -> None:
+    """One of the sources that answer it is among the entries shown."""
+    found = anyio.run(_ask, tmp_path / "demo.db", question)
+
+    assert {entry.source for entry in found.shown} & set(question.answers)
+
+
+async def _ask(store: Path, question: Question) -> Timed:
+    clock = StoryClock()
+    async with recollect.open(str(store), embedder="none", clock=clock) as memory:
+        await play(memory, clock, read_chapters())
+        return await ask(memory, question.text)
+
+
+def test_the_demonstration_goes_back_in_time(printed: tuple[str, Path]) -> None:
+    """To another city, and to a date that was believed."""
+    text, _ = printed
+
+    assert re.search(r"20 March Mira lives in Utrecht\s+now Mira lives in Porto", text)
+    assert re.search(r"12 March .* on 30 April 2025\s+now .* on 29 March 2025", text)
+
+
+def test_the_demonstration_forgets(printed: tuple[str, Path]) -> None:
+    """The receipt, the answers and the bytes of the file agree."""
+    text, store = printed
+
+    assert "2 messages, and 1 memory that rested on them alone; their bytes are gone" in text
+    assert "70315 is in 0 of all entries" in text
+    assert re.search(r"70315 stood there [1-9]\d* times before, 0 after", text)
+    assert 0 == count_in_files(store, "70315")
+
+
+def test_the_demonstration_takes_no_store_of_somebody_else(printed: tuple[str, Path]) -> None:
+    """A file that exists is not touched."""
+    _, store = printed
+
+    result = CliRunner(env=ENVIRONMENT).invoke(main, ["demo", "--keep", str(store)])
+
+    assert 2 == result.exit_code
+
+
+def test_the_story_is_whole() -> None:
+    """Three threads in two languages over some weeks, every message in its place."""
+    messages = read_messages()
+
+    ids = [row.message.id for row in messages]
+    times = [row.message.time for row in messages if row.message.time]
+    assert len(ids) == len(set(ids)) == len(times)
+    assert {"kitchen", "moving", "work"} == {row.thread for row in messages}
+    assert times == sorted(times)
+    assert 10 <= sum(bool(re.search("[一-鿿]", row.message.text)) for row in messages) <= 40
+
+
+def test_every_operation_rests_on_words_that_were_said_by_then() -> None:
+    """Each quote stands in the message it cites, and none cites the future."""
+    said: dict[tuple[str, str | None], str] = {}
+    for chapter in read_chapters():
+        said |= {(chapter.thread, message.id): message.text for message in chapter.messages}
+        for write in chapter.writes:
+            for evidence in write.evidence.values() if isinstance(write, PutMemory) else ():
+                for each in evidence:
+                    assert each.quote
+                    assert each.quote in said[each.thread, each.message]
+
+
+def test_every_operation_belongs_to_a_session() -> None:
+    """None is left out because its session is misspelt."""
+    path = ROOT / "src" / "recollect" / "demo" / "operations.jsonl"
+
+    written = len(path.read_text("utf-8").splitlines())
+
+    assert written == sum(len(chapter.writes) for chapter in read_chapters())
+
+
+def test_the_story_is_formed_to_its_end(printed: tuple[str, Path]) -> None:
+    """Nothing waits to be formed, and the watermarks stand at the last messages."""
+    _, store = printed
+
+    result = CliRunner(env={**ENVIRONMENT, "RECOLLECT_STORE": str(store)}).invoke(
+        main, ["threads", "--scope", "/".join(SCOPE)]
+    )
+
+    threads = json.loads(result.stdout)["threads"]
+    assert [each["last"] for each in threads] == [each["formed"] for each in threads]
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
+def test_each_example_runs(path: Path, tmp_path: Path) -> None:
+    """From any folder, without arguments."""
+    finished = subprocess.run(
+        [sys.executable, str(path)],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (0, "") == (finished.returncode, finished.stderr)
+    assert finished.stdout
+
+
+def test_each_example_is_explained() -> None:
+    """examples/README.md names every program, and no other."""
+    text = ROOT.joinpath("examples", "README.md").read_text("utf-8")
+
+    assert {path.name for path in EXAMPLES} == set(re.findall(r"\((\w+\.py)\)", text))
+
+
+def shown_sessions() -> list[tuple[str, list[str]]]:
+    """Return the commands of README.md's console, each with the lines shown below it."""
+    text = ROOT.joinpath("README.md").read_text("utf-8")
+    (console,) = re.findall(r"```console\n(.*?)```", text, re.DOTALL)
+    found: list[tuple[str, list[str]]] = []
+    for line in console.splitlines():
+        if line.startswith("$ "):
+            found.append((line[2:], []))
+        else:
+            found[-1][1].append(line)
+    return found
+
+
+def without_figures(text: str) -> str:
+    """Return *text* with its score and spaces made alike: weights and widths may change."""
+    return " ".join(re.sub(r"^(\d\.  )\d+\.\d\d", r"\1#", text).split())
+
+
+def run_in(folder: Path, *arguments: str) -> str:
+    """Run the command line in *folder*, on the demonstration's scope; return what it printed."""
+    finished = subprocess.run(
+        [sys.executable, "-m", "recollect.cli", *arguments],
+        cwd=folder,
+        env={
+            **os.environ,
+            "PYTHONPATH": str(ROOT / "src"),
+            "COLUMNS": "100",
+            "RECOLLECT_STORE": "demo.db",
+            "RECOLLECT_SCOPE": "demo/mira",
+        },
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return finished.stdout + finished.stderr
+
+
+def test_the_readme_shows_what_is_printed(tmp_path: Path) -> None:
+    """Each line shown is printed by the command above it; ``…`` stands for others."""
+    run_in(tmp_path, "demo", "--keep", "demo.db")
+    tmp_path.joinpath("chats.jsonl.gz").write_text('[{"role": "user", "content": "hi"}]', "utf-8")
+
+    missing = []
+    for line, shown in shown_sessions():
+        if line.startswith("recollect "):
+            words = [word.strip('"') for word in re.findall(r'"[^"]*"|\S+', line)][1:]
+            printed = set(map(without_figures, run_in(tmp_path, *words, "--table").splitlines()))
+            expected = [without_figures(each) for each in shown if each.strip() != "…"]
+            missing += [each for each in expected if each not in printed]
+
+    assert [] == missing
+
+
+def test_a_benchmark_prints_its_figures_beside_controls(tmp_path: Path) -> None:
+    """And writes the rows from which they follow."""
+    rows = [
+        {
+            "conversation_id": "c",
+            "session_id": "s",
+            "message_id": f"m{number}",
+            "seq": number,
+            "timestamp": "2024-05-06T12:00:00",
+            "speaker": "Ann",
+            "role": "speaker_a",
+            "text": text,
+        }
+        for number, text in enumerate(["The cat is called Tom", "The sun shines", "We had soup"])
+    ]
+    question = {
+        "question_id": "q",
+        "conversation_id": "c",
+        "question": "What is the cat called?",
+        "category": "single_hop",
+        "evidence": ["m0"],
+        "evidence_raw": ["m0"],
+    }
+    for name, held in (("conversations", rows), ("questions", [question])):
+        content = "".join(json.dumps(each) + "\n" for each in held)
+        tmp_path.joinpath(f"{name}.jsonl").write_text(content, "utf-8")
+    written = tmp_path / "rows.jsonl"
+
+    result = CliRunner(env=ENVIRONMENT).invoke(
+        main, ["bench", "locomo", "--data", str(tmp_path), "--rows", str(written)]
+    )
+
+    assert 0 == result.exit_code, result.exception
+    assert "recollect / bm25" in result.stdout
+    assert {"recollect", "bm25"} == set(from_rows(read_rows(written)).systems)
+
+
+def test_a_benchmark_without_its_set_says_what_is_missing(tmp_path: Path) -> None:
+    """With status 2."""
+    result = CliRunner(env=ENVIRONMENT).invoke(main, ["bench", "locomo", "--data", str(tmp_path)])
+
+    assert 2 == result.exit_code
+    assert "give --data the folder of locomo" in result.stderr

@@ -1,0 +1,234 @@
+"""`recollect import` and `recollect export`: what went in comes out, and nothing is lost unsaid."""
+
+import json
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from recollect.cli import main
+from recollect.cli.importing import REFUSED_SHOWN_MAX
+
+ROW: Mapping[str, object] = {
+    "conversation_id": "c",
+    "timestamp": "2024-05-06T12:00:00",
+    "speaker": "Ann",
+    "role": "contact",
+}
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> str:
+    """Name a store that does not exist yet."""
+    return str(tmp_path / "store.db")
+
+
+def invoke(store: str, *arguments: str, stdin: str | None = None) -> Result:
+    """Run a command on *store*, without an embedder."""
+    environment = {
+        "RECOLLECT_STORE": store,
+        "RECOLLECT_SCOPE": None,
+        "RECOLLECT_EMBEDDER": "none",
+        "COLUMNS": "100",
+    }
+    return CliRunner(env=environment).invoke(main, list(arguments), input=stdin)
+
+
+def rows(count: int, **changed: object) -> str:
+    """Return message rows as JSON Lines."""
+    return "".join(
+        json.dumps({**ROW, "message_id": f"m{number}", "text": f"text {number}", **changed}) + "\n"
+        for number in range(count)
+    )
+
+
+def written(folder: Path, content: str, name: str = "talk.jsonl") -> str:
+    """Write *content* to a file and return its path."""
+    path = folder / name
+    path.write_text(content, "utf-8")
+    return str(path)
+
+
+def test_the_report_counts_every_row(store: str, tmp_path: Path) -> None:
+    """As JSON, when nobody looks on."""
+    file = written(tmp_path, rows(3) + "not json\n" + rows(1))
+
+    result = invoke(store, "import", file, "--scope", "a/b")
+
+    assert json.loads(result.stdout) == {
+        "scopes": [["a", "b"]],
+        "timezone": "UTC",
+        "files": [
+            {
+                "name": "talk.jsonl",
+                "rows": 5,
+                "taken": 3,
+                "present": 1,
+                "refused": 1,
+                "threads": 1,
+                "zoneless": 4,
+                "undated": 0,
+                "is_cut": False,
+            }
+        ],
+        "refused": 1,
+        "refusals": [
+            {
+                "file": file,
+                "place": "line 4",
+                "reason": "it is not JSON (Expecting value: line 1 column 1 (char 0))",
+            }
+        ],
+    }
+
+
+def test_refused_rows_give_status_1(store: str, tmp_path: Path) -> None:
+    """The others are kept, and the reason is on standard error."""
+    file = written(tmp_path, rows(2) + "not json\n")
+
+    result = invoke(store, "import", file, "--table")
+
+    assert 1 == result.exit_code
+    assert "talk.jsonl: 3 rows: 2 new, 0 there already, 1 refused; 1 thread" in result.stdout
+    assert f"refused {file}, line 3: it is not JSON" in result.stderr
+
+
+def test_a_whole_file_gives_status_0_and_again_changes_nothing(store: str, tmp_path: Path) -> None:
+    """Repeating an import is safe."""
+    file = written(tmp_path, rows(3))
+
+    first = invoke(store, "import", file, "--table")
+    second = invoke(store, "import", file, "--table")
+
+    assert (0, 0) == (first.exit_code, second.exit_code)
+    assert "3 new, 0 there already" in first.stdout
+    assert "0 new, 3 there already" in second.stdout
+
+
+def test_times_without_a_zone_are_told(store: str, tmp_path: Path) -> None:
+    """With the zone in which they were taken to be."""
+    file = written(tmp_path, rows(2) + rows(1, message_id="later", timestamp=None))
+
+    result = invoke(store, "import", file, "--timezone", "+08:00", "--table")
+    listed = json.loads(invoke(store, "threads", "c").stdout)
+
+    assert "2 times without a zone: taken to be +08:00" in result.stdout
+    assert "1 message without a time: dated by the store" in result.stdout
+    assert "2024-05-06T04:00:00Z" == listed["messages"][0]["time"]
+
+
+def test_many_refusals_are_shown_in_part_and_written_in_full(store: str, tmp_path: Path) -> None:
+    """Twenty on the screen, all in the file, which only its owner may read."""
+    file = written(tmp_path, rows(30, role="robot"))
+    refused = tmp_path / "refused.jsonl"
+
+    result = invoke(store, "import", file, "--refused", str(refused), "--table")
+
+    assert REFUSED_SHOWN_MAX == result.stderr.count("unknown role")
+    assert "and 10 more; --refused FILE writes all" in result.stderr
+    assert [f"line {number}" for number in range(1, 31)] == [
+        json.loads(line)["place"] for line in refused.read_text("utf-8").splitlines()
+    ]
+    assert 0o600 == stat.S_IMODE(refused.stat().st_mode)
+
+
+def test_a_file_that_breaks_off_is_told(store: str, tmp_path: Path) -> None:
+    """What came before is kept."""
+    result = invoke(store, "import", written(tmp_path, rows(3)[:-15]), "--table")
+
+    assert 1 == result.exit_code
+    assert "2 new" in result.stdout
+    assert "the file breaks off: what came before was kept" in result.stdout
+
+
+def test_standard_input_is_read(store: str) -> None:
+    """As `-`."""
+    result = invoke(store, "import", "-", "--table", stdin=rows(2))
+
+    assert "stdin: 2 rows: 2 new" in result.stdout
+
+
+def test_all_names_are_checked_before_the_first_file(store: str, tmp_path: Path) -> None:
+    """A misspelt name costs nothing."""
+    file = written(tmp_path, rows(1))
+
+    result = invoke(store, "import", file, str(tmp_path / "missing.jsonl"))
+
+    assert 3 == result.exit_code
+    assert "there is no file" in result.stderr
+    assert not Path(store).exists()
+
+
+def test_a_file_of_no_known_form_does_not_hide_what_was_kept(store: str, tmp_path: Path) -> None:
+    """The report of the files before it is printed all the same."""
+    good, bad = written(tmp_path, rows(2)), written(tmp_path, "a,b\n", "table.csv")
+
+    result = invoke(store, "import", good, bad, "--table")
+
+    assert 2 == result.exit_code
+    assert "talk.jsonl: 2 rows: 2 new" in result.stdout
+    assert "neither JSON Lines nor a JSON document" in result.stderr
+
+
+def test_an_unknown_zone_is_refused(store: str, tmp_path: Path) -> None:
+    """Before anything is kept."""
+    result = invoke(store, "import", written(tmp_path, rows(1)), "--timezone", "Mars")
+
+    assert 2 == result.exit_code
+    assert not Path(store).exists()
+
+
+def test_an_export_can_be_imported_into_another_store(store: str, tmp_path: Path) -> None:
+    """The copy exports the same lines."""
+    invoke(store, "import", "-", "--scope", "a/b", stdin=rows(3))
+    copy = str(tmp_path / "copy.db")
+
+    exported = invoke(store, "export", "--scope", "a/b")
+    imported = invoke(copy, "import", "-", "--table", stdin=exported.stdout)
+    again = invoke(copy, "export", "--scope", "a/b")
+
+    assert ["thread", "message", "message", "message"] == [
+        json.loads(line)["kind"] for line in exported.stdout.splitlines()
+    ]
+    assert "in a/b" in imported.stdout
+    assert exported.stdout == again.stdout
+
+
+def test_an_export_goes_below_only_when_asked(store: str) -> None:
+    """A scope names exactly itself."""
+    for scope in ("a", "a/b", "ab"):
+        invoke(store, "import", "-", "--scope", scope, stdin=rows(1))
+
+    itself = invoke(store, "export", "--scope", "a")
+    below = invoke(store, "export", "--scope", "a", "--below")
+
+    assert 2 == len(itself.stdout.splitlines())
+    assert 4 == len(below.stdout.splitlines())
+
+
+def test_an_exported_file_is_private_and_not_replaced(store: str, tmp_path: Path) -> None:
+    """Without --force an existing one is left as it is."""
+    invoke(store, "import", "-", stdin=rows(1))
+    target = tmp_path / "out.jsonl"
+
+    first = invoke(store, "export", "--output", str(target))
+    target.write_text("mine", "utf-8")
+    second = invoke(store, "export", "--output", str(target))
+    forced = invoke(store, "export", "--output", str(target), "--force")
+
+    assert (0, 2, 0) == (first.exit_code, second.exit_code, forced.exit_code)
+    assert 2 == len(target.read_text("utf-8").splitlines())
+    assert 0o600 == stat.S_IMODE(target.stat().st_mode)
+    assert [] == list(tmp_path.glob(".out.jsonl*"))
+
+
+def test_an_export_that_cannot_be_written_says_so(store: str, tmp_path: Path) -> None:
+    """In one sentence."""
+    invoke(store, "import", "-", stdin=rows(1))
+
+    result = invoke(store, "export", "--output", str(tmp_path / "no" / "out.jsonl"))
+
+    assert 2 == result.exit_code
+    assert 1 == len(result.stderr.splitlines())

@@ -1,0 +1,216 @@
+"""What is imported is kept once, in batches; what cannot be kept is refused row by row."""
+
+import io
+import json
+from collections.abc import AsyncIterator, Mapping, Sequence
+from datetime import UTC, datetime
+
+import pytest
+
+from recollect.app import Recollect
+from recollect.importers import BATCH_ROWS, Imported, Refused, Source, import_file, openai
+from recollect.records import Evidence
+from recollect.stores.inprocess import InProcessStore
+from recollect.testing import FrozenClock
+
+ADA = ("users", "ada")
+
+
+@pytest.fixture
+async def memory() -> AsyncIterator[Recollect]:
+    """Open a memory without an embedder, whose clock stands still."""
+    async with Recollect(InProcessStore(clock=FrozenClock()), embedder="none") as memory:
+        yield memory
+
+
+def row(number: int, **changed: object) -> Mapping[str, object]:
+    """Return one message row."""
+    return {
+        "conversation_id": "c",
+        "message_id": f"m{number}",
+        "timestamp": "2024-05-05T12:00:00",
+        "role": "user",
+        "text": f"text {number}",
+        **changed,
+    }
+
+
+def source_of(values: Sequence[object], name: str = "talk.jsonl") -> Source:
+    """Return a file with one value a line."""
+    stream = io.BytesIO("".join(json.dumps(value) + "\n" for value in values).encode())
+    size = len(stream.getvalue())
+    return Source(name=name, stream=stream, packed=stream, size_bytes=size)
+
+
+async def imported(
+    memory: Recollect, values: Sequence[object], name: str = "talk.jsonl"
+) -> tuple[Imported, list[Refused]]:
+    """Import *values*, and return the report with everything refused."""
+    refused: list[Refused] = []
+    report = await import_file(memory, ADA, source_of(values, name), on_refused=refused.append)
+    return report, refused
+
+
+async def texts_in(memory: Recollect, thread: str = "c") -> list[str]:
+    """Return the texts of a thread, by position."""
+    return [each.text for each in (await memory.messages(ADA, thread, limit=1_000)).rows]
+
+
+async def test_every_row_is_counted_once(memory: Recollect) -> None:
+    """Taken, present and refused add up to the rows."""
+    rows = [row(1), row(2), row(2), row(3, role="robot"), row(4, timestamp=None)]
+
+    report, refused = await imported(memory, rows)
+
+    assert report == Imported(
+        name="talk.jsonl",
+        rows=5,
+        taken=3,
+        present=1,
+        refused=1,
+        zoneless=3,
+        undated=1,
+        is_cut=False,
+        scopes=(ADA,),
+        threads=1,
+    )
+    assert ["line 4"] == [each.place for each in refused]
+    assert ["text 1", "text 2", "text 4"] == await texts_in(memory)
+
+
+async def test_importing_again_changes_nothing(memory: Recollect) -> None:
+    """Rows are known by their ids, chats by file, place and content."""
+    rows = [row(1), row(2), {"role": "user", "content": "hi"}, {"role": "user", "content": "hi"}]
+
+    first, _ = await imported(memory, rows)
+    second, _ = await imported(memory, rows)
+
+    assert (4, 0) == (first.taken, first.present)
+    assert (0, 4) == (second.taken, second.present)
+    assert ["hi", "hi"] == await texts_in(memory, "talk")
+
+
+async def test_ids_that_differ_each_time_would_be_noticed(
+    memory: Recollect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The mutant: with ids made by chance, importing again would keep everything twice."""
+    numbers = iter(range(100))
+    monkeypatch.setattr(openai, "made_id", lambda *_: f"chance {next(numbers)}")
+    rows = [{"role": "user", "content": "hi"}]
+
+    await imported(memory, rows)
+    second, _ = await imported(memory, rows)
+
+    assert (1, 0) == (second.taken, second.present)
+
+
+async def test_a_file_that_grew_adds_only_what_is_new(memory: Recollect) -> None:
+    """What was there keeps its position."""
+    await imported(memory, [row(1), row(2)])
+
+    report, _ = await imported(memory, [row(1), row(2), row(3)])
+
+    assert (1, 2) == (report.taken, report.present)
+    assert ["text 1", "text 2", "text 3"] == await texts_in(memory)
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"text": "a\0b"}, "contains a NUL"),
+        ({"text": "\ud83d"}, "half of a surrogate pair"),
+        ({"text": ""}, "needs text or content"),
+        ({"text": "x" * 1_000_001}, "TEXT_CHARACTERS_MAX is 1000000"),
+        ({"timestamp": "2099-01-01T00:00:00Z"}, "lies in the future"),
+        ({"message_id": "x" * 300}, "ID_CHARACTERS_MAX is 256"),
+        ({"message_id": "m0", "text": "other"}, "exists with other content"),
+        ({"conversation_id": "a\nb"}, "contains a control character"),
+        ({"metadata": {"n": float("nan")}}, "which JSON cannot express"),
+        ({"metadata": {"n": 1 << 70}}, "INTEGER_BITS_MAX is 64"),
+    ],
+)
+async def test_what_the_store_refuses_is_refused_alone(
+    memory: Recollect, changed: Mapping[str, object], said: str
+) -> None:
+    """One bad row among many costs no other row."""
+    rows = [row(0), *(row(number) for number in range(1, 8)), row(8, **changed), row(9)]
+
+    report, (refused,) = await imported(memory, rows)
+
+    assert (9, 1) == (report.taken, report.refused)
+    assert "line 9" == refused.place
+    assert said in refused.reason
+    assert "text 9" == (await texts_in(memory))[-1]
+
+
+async def test_refusals_are_told_in_the_order_of_the_file(memory: Recollect) -> None:
+    """Whoever found them."""
+    rows = [row(0, text=""), row(1, role="robot"), row(2), row(3, text=""), row(4, role="robot")]
+
+    _, refused = await imported(memory, rows)
+
+    assert ["line 1", "line 2", "line 4", "line 5"] == [each.place for each in refused]
+
+
+async def test_a_long_file_is_kept_in_batches(memory: Recollect) -> None:
+    """Progress is told after each, and the order stays."""
+    rows = [row(number) for number in range(2 * BATCH_ROWS + 1)]
+    told: list[int] = []
+
+    await import_file(memory, ADA, source_of(rows), progress=lambda count, _: told.append(count))
+
+    assert [BATCH_ROWS, 2 * BATCH_ROWS, 2 * BATCH_ROWS + 1] == told
+    assert [f"text {number}" for number in range(1_000)] == await texts_in(memory)
+
+
+async def test_threads_that_alternate_keep_their_order(memory: Recollect) -> None:
+    """Each conversation of a file is a thread of its own."""
+    rows = [row(number, conversation_id="ab"[number % 2]) for number in range(6)]
+
+    report, _ = await imported(memory, rows)
+
+    assert 2 == report.threads
+    assert ["text 0", "text 2", "text 4"] == await texts_in(memory, "a")
+
+
+async def test_an_export_comes_back_as_it_was(memory: Recollect) -> None:
+    """With ids, positions, history and evidence, into the scope that it names."""
+    await imported(memory, [row(1), row(2)])
+    for city in ("Oslo", "Bergen"):
+        evidence = {"/city": [Evidence(thread="c", message="m1", quote="text 1")]}
+        await memory.put(ADA, "Fact", "home", {"city": city}, evidence=evidence)
+    records = [record async for record in memory.export(ADA)]
+    async with Recollect(InProcessStore(clock=FrozenClock()), embedder="none") as copy:
+        report = await import_file(copy, ("elsewhere",), source_of(records))
+        again = await import_file(copy, ("elsewhere",), source_of(records))
+
+        copied = [record async for record in copy.export(ADA)]
+
+    assert records == copied
+    assert (4, 0, (ADA,)) == (report.taken, report.refused, report.scopes)
+    assert (0, 4) == (again.taken, again.present)
+
+
+async def test_a_bad_record_is_refused_alone(memory: Recollect) -> None:
+    """Records that differ from what is there, or lack a field, cost no other record."""
+    await imported(memory, [row(1), row(2)])
+    records = [dict(record) async for record in memory.export(ADA)]
+    records[1]["digest"] = "00"
+    del records[2]["text"]
+    records[2] |= {"id": "m3", "position": 3}
+    await memory.put(("other",), "Note", "n", {"a": 1})
+    others = [record async for record in memory.export(("other",))]
+
+    report, refused = await imported(memory, [*records, *others, {**others[0], "scope": "x"}])
+
+    assert ["line 2", "line 3", "line 5"] == [each.place for each in refused]
+    assert (0, 2) == (report.taken, report.present)
+
+
+async def test_messages_with_a_time_keep_it(memory: Recollect) -> None:
+    """The store's clock dates only those that have none."""
+    await imported(memory, [row(1), row(2, timestamp=None)])
+
+    times = [each.time for each in (await memory.messages(ADA, "c")).rows]
+
+    assert [datetime(2024, 5, 5, 12, tzinfo=UTC), datetime(2024, 5, 6, 12, tzinfo=UTC)] == times

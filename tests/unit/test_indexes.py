@@ -1,0 +1,306 @@
+"""The cache of indexes keeps the latest of each scope, within its bytes, and can forget."""
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect import index as caching
+from recollect.index import Indexes
+from recollect.recall import index as indexing
+from recollect.recall.collection import Eligibility
+from recollect.recall.index import ScopeIndex, refreshed
+from recollect.recall.terms import encode_terms
+from recollect.records import Scope
+from recollect.stores.rows import Feed, FeedEntry
+
+ADA: Scope = ("users", "ada")
+BOB: Scope = ("users", "bob")
+OPEN = Eligibility(now=0)
+
+BLANK = FeedEntry(
+    uid=0, seq=1, kind="message", thread=1, session="s", position=1, time=0, speaker=None,
+    role="user", type=None, state="active", valid_from=None, valid_until=None, expires_at=None,
+    terms=encode_terms("red kite", None), vector=None,
+)  # fmt: skip
+
+
+def index_of(
+    scope: Scope = ADA, *, seq: int = 1, epoch: int = 1, entries: int = 1, **fields: object
+) -> ScopeIndex:
+    """Return an index of so many entries, as it stands at *seq* of *epoch*."""
+    fed = tuple(
+        replace(BLANK, uid=uid, position=uid, **fields)  # type: ignore[arg-type]
+        for uid in range(1, entries + 1)
+    )
+    feed = Feed(scope=scope, now=0, seq=seq, epoch=epoch, reset=True, entries=fed, removed=())
+    return refreshed(ScopeIndex(scope=scope), feed)
+
+
+def with_offered(*offered: ScopeIndex, bytes_max: int = 1 << 30) -> Indexes:
+    """Return a cache that was offered these, in order."""
+    indexes = Indexes(bytes_max)
+    for each in offered:
+        indexes.offer(each)
+    return indexes
+
+
+def test_an_unknown_scope_has_an_empty_index() -> None:
+    """It begins before the feed does."""
+    found = Indexes().take(ADA)
+
+    assert (ADA, 0, ()) == (found.scope, found.seq, found.parts)
+
+
+def test_what_was_offered_is_taken() -> None:
+    """The next search goes on where the last one ended."""
+    index = index_of()
+
+    assert with_offered(index).take(ADA) is index
+
+
+@pytest.mark.parametrize(("first", "second"), [(3, 7), (7, 3)])
+def test_the_later_index_is_kept(first: int, second: int) -> None:
+    """In whatever order two searches end, the one that saw more stays."""
+    indexes = with_offered(index_of(seq=first), index_of(seq=second))
+
+    assert indexes.take(ADA).seq == 7
+
+
+def test_of_equally_late_indexes_the_first_is_kept() -> None:
+    """So that what was derived from it stays useful."""
+    first, second = index_of(), index_of()
+
+    assert with_offered(first, second).take(ADA) is first
+
+
+def test_an_erase_begins_anew() -> None:
+    """An index of the epoch after an erase takes the place of a longer one from before."""
+    before, after = index_of(seq=9, epoch=1), index_of(seq=2, epoch=2)
+
+    assert with_offered(before, after).take(ADA) is after
+
+
+def test_an_index_from_before_an_erase_does_not_come_back() -> None:
+    """A search that began before an erase ends after it, and what it saw is not kept."""
+    before, after = index_of(seq=9, epoch=1), index_of(seq=2, epoch=2)
+
+    assert with_offered(after, before).take(ADA) is after
+
+
+def test_the_longest_unused_are_dropped_over_the_limit() -> None:
+    """Taking an index is using it."""
+    size = index_of().size_bytes
+    indexes = with_offered(index_of(("a",)), index_of(("b",)), bytes_max=2 * size)
+    indexes.take(("a",))
+
+    indexes.offer(index_of(("c",)))
+
+    assert [1, 0, 1] == [len(indexes.take((name,)).parts) for name in "abc"]
+    assert indexes.size_bytes <= 2 * size
+
+
+def test_one_index_over_the_limit_is_kept() -> None:
+    """A scope that is larger than the limit can be searched all the same."""
+    indexes = with_offered(index_of(BOB), index_of(entries=500), bytes_max=100)
+
+    assert (500, 0) == (indexes.take(ADA).live, indexes.take(BOB).live)
+
+
+OFFERS = st.lists(
+    st.tuples(st.sampled_from("abc"), st.integers(1, 9), st.integers(0, 4)), max_size=12
+)
+
+
+@given(OFFERS, st.integers(0, 4_000))
+def test_bytes_are_counted_exactly(offers: Sequence[tuple[str, int, int]], bytes_max: int) -> None:
+    """After any offers the count is the sum of what is kept, at most the limit or one index."""
+    indexes = with_offered(
+        *(index_of((name,), seq=seq, entries=count) for name, seq, count in offers),
+        bytes_max=bytes_max,
+    )
+
+    kept = [indexes.take((name,)) for name in "abc"]
+    assert sum(index.size_bytes for index in kept) == indexes.size_bytes
+    assert indexes.size_bytes <= bytes_max or sum(bool(index.parts) for index in kept) == 1
+
+
+def test_a_forgotten_scope_takes_those_below_along() -> None:
+    """Segments are compared whole: a name that only begins alike stays."""
+    scopes: list[Scope] = [("users",), ADA, (*ADA, "work"), ("users", "adam"), BOB]
+    indexes = with_offered(*map(index_of, scopes))
+
+    indexes.forget(ADA)
+
+    assert [1, 0, 0, 1, 1] == [indexes.take(scope).live for scope in scopes]
+
+
+def test_nothing_is_counted_for_what_was_forgotten() -> None:
+    """An empty cache takes no bytes."""
+    indexes = with_offered(index_of(ADA), index_of(BOB))
+
+    indexes.forget(("users",))
+
+    assert indexes.size_bytes == 0
+
+
+def test_a_collection_is_made_once() -> None:
+    """While nothing changed, searches share one."""
+    indexes = with_offered(index_of())
+    taken = [indexes.take(ADA)]
+
+    first = indexes.collection(taken, [OPEN])
+
+    assert indexes.collection(taken, [Eligibility(now=5)]) is first
+
+
+def test_a_changed_index_has_another_collection() -> None:
+    """What was written since is in it."""
+    indexes = with_offered(index_of())
+    before = indexes.collection([indexes.take(ADA)], [OPEN])
+    indexes.offer(index_of(seq=2, entries=2))
+
+    after = indexes.collection([indexes.take(ADA)], [OPEN])
+
+    assert (1, 2) == (len(before), len(after))
+
+
+def test_several_scopes_have_a_collection_of_their_own() -> None:
+    """Scopes in another order are other numbers."""
+    indexes = with_offered(index_of(ADA), index_of(BOB, entries=2))
+    both = [indexes.take(ADA), indexes.take(BOB)]
+
+    found = indexes.collection(both, [OPEN, OPEN])
+    other = indexes.collection(both[::-1], [OPEN, OPEN])
+
+    assert [0, 1, 1] == found.scope.tolist()
+    assert [0, 0, 1] == other.scope.tolist()
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        Eligibility(now=0, messages=False),
+        Eligibility(now=0, types=frozenset()),
+        Eligibility(now=0, threads=frozenset({1})),
+        Eligibility(now=0, since=0),
+        Eligibility(now=0, until=1),
+        Eligibility(now=0, uids=frozenset({1})),
+    ],
+)
+def test_a_restricted_collection_is_made_for_its_search(wanted: Eligibility) -> None:
+    """It is not taken for the open one, nor the open one for it."""
+    indexes = with_offered(index_of())
+    taken = [indexes.take(ADA)]
+    whole = indexes.collection(taken, [OPEN])
+
+    restricted = indexes.collection(taken, [wanted])
+
+    assert restricted is not whole
+    assert indexes.collection(taken, [OPEN]) is whole
+
+
+@pytest.mark.parametrize("field", ["expires_at", "valid_until", "valid_from"])
+def test_what_depends_on_the_hour_is_looked_at_each_time(field: str) -> None:
+    """An entry that expires or ends between two searches is in the first one only."""
+    span: dict[str, Any] = {field: 0 if field == "valid_from" else 5}
+    indexes = with_offered(index_of(kind="memory", type="Note", **span))
+    taken = [indexes.take(ADA)]
+
+    now, later = (indexes.collection(taken, [Eligibility(now=at, valid_at=at)]) for at in (0, 9))
+
+    assert (1, 1 if field == "valid_from" else 0) == (len(now), len(later))
+
+
+def test_forgetting_a_scope_forgets_its_collections() -> None:
+    """Nothing of it stays behind in a collection that it shared with others."""
+    indexes = with_offered(index_of(ADA), index_of(BOB))
+    both = [indexes.take(ADA), indexes.take(BOB)]
+    indexes.collection(both, [OPEN, OPEN])
+    alone = indexes.collection(both[1:], [OPEN])
+
+    indexes.forget(ADA)
+
+    assert {(BOB,): alone} == indexes._collections
+
+
+def test_collections_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The longest unmade one is dropped first."""
+    monkeypatch.setattr(caching, "COLLECTIONS_MAX", 2)
+    offered = [index_of((name,)) for name in "abc"]
+    indexes = with_offered(*offered)
+
+    for each in offered:
+        indexes.collection([each], [OPEN])
+
+    assert [(("b",),), (("c",),)] == list(indexes._collections)
+
+
+@pytest.fixture
+def unmerged(monkeypatch: pytest.MonkeyPatch) -> ScopeIndex:
+    """Return an index that asks to be merged."""
+    monkeypatch.setattr(indexing, "MERGE_ENTRIES_MAX", 1)
+    index = index_of(entries=40)
+    feed = Feed(
+        scope=ADA, now=0, seq=2, epoch=1, reset=False, entries=(), removed=tuple(range(1, 31))
+    )
+    return refreshed(index, feed)
+
+
+def test_an_index_that_pays_to_be_merged_is_named(unmerged: ScopeIndex) -> None:
+    """The others are left in peace."""
+    assert [unmerged] == with_offered(unmerged, index_of(BOB)).unmerged()
+
+
+def test_a_merged_index_takes_the_place_of_what_it_was_made_of(unmerged: ScopeIndex) -> None:
+    """It holds the same entries in fewer bytes, and they are counted."""
+    indexes = with_offered(unmerged)
+
+    indexes.merge(unmerged)
+
+    assert indexes.take(ADA).live == unmerged.live
+    assert indexes.size_bytes == indexes.take(ADA).size_bytes < unmerged.size_bytes
+    assert indexes.unmerged() == []
+
+
+def test_a_merged_index_does_not_replace_a_later_one(unmerged: ScopeIndex) -> None:
+    """What came in while it was merged is not lost."""
+    indexes = with_offered(unmerged)
+    later = index_of(seq=3, entries=2)
+    indexes.offer(later)
+
+    indexes.merge(unmerged)
+
+    assert indexes.take(ADA) is later
+
+
+def test_a_merged_index_does_not_bring_back_a_forgotten_scope(unmerged: ScopeIndex) -> None:
+    """An erase during the merge wins."""
+    indexes = with_offered(unmerged)
+    indexes.forget(ADA)
+
+    indexes.merge(unmerged)
+
+    assert (0, 0) == (indexes.take(ADA).live, indexes.size_bytes)
+
+
+def test_threads_share_the_cache() -> None:
+    """Offers, searches and forgetting from many threads leave a count that is right."""
+    offered = [index_of((f"s{n % 7}",), seq=n, entries=n % 5 + 1) for n in range(1, 400)]
+    indexes = Indexes(bytes_max=5_000)
+
+    def use(index: ScopeIndex) -> None:
+        indexes.offer(index)
+        indexes.collection([indexes.take(index.scope)], [OPEN])
+        if index.seq % 11 == 0:
+            indexes.forget(index.scope)
+
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(use, offered))
+
+    kept = sum(indexes.take((f"s{n}",)).size_bytes for n in range(7))
+    assert kept == indexes.size_bytes

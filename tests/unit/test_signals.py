@@ -1,0 +1,276 @@
+"""What each signal says of an entry: how its words, speaker, time and meaning bear."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from recollect.ports import Vector
+from recollect.recall.collection import Collection, Eligibility
+from recollect.recall.dates import Days
+from recollect.recall.fuse import WEIGHTS, WEIGHTS_WITHOUT_VECTOR
+from recollect.recall.index import ScopeIndex, refreshed
+from recollect.recall.question import read_question
+from recollect.recall.signals import lifted, signals_of, standardised
+from recollect.recall.terms import encode_terms
+from recollect.recall.vectors import encode_vector
+from recollect.records import Scope
+from recollect.stores.rows import Feed, FeedEntry
+
+ADA: Scope = ("users", "ada")
+ASKED_AT = date(2024, 5, 15)
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+HOUR = timedelta(hours=1)
+
+BLANK = FeedEntry(
+    uid=0, seq=1, kind="message", thread=1, session="s", position=1, time=0, speaker=None,
+    role="user", type=None, state="active", valid_from=None, valid_until=None, expires_at=None,
+    terms=encode_terms("", None), vector=None,
+)  # fmt: skip
+
+
+def moment(text: str) -> int:
+    """Return the moment that *text* gives in ISO form, as an index has it."""
+    return (datetime.fromisoformat(text).replace(tzinfo=UTC) - EPOCH) // timedelta(microseconds=1)
+
+
+def said(uid: int, text: str = "", **fields: object) -> FeedEntry:
+    """Return a message that says *text*."""
+    entry = replace(BLANK, uid=uid, position=uid, terms=encode_terms(text, None))
+    return replace(entry, **fields)  # type: ignore[arg-type]
+
+
+def collection_of(*entries: FeedEntry, more: Sequence[FeedEntry] = ()) -> Collection:
+    """Return the collection of *entries*, and in a second scope of *more*."""
+    indexes = [
+        refreshed(
+            ScopeIndex(scope=scope),
+            Feed(scope=scope, now=0, seq=1, epoch=1, reset=True, entries=tuple(each), removed=()),
+        )
+        for scope, each in ((ADA, entries), (("users", "bob"), more))
+        if each
+    ]
+    return Collection(indexes, [Eligibility(now=0)] * len(indexes))
+
+
+def signal(
+    name: str, collection: Collection, query: str, vector: Vector | None = None
+) -> list[float]:
+    """Return what one signal says of each entry."""
+    found = signals_of(collection, read_question(query, ASKED_AT), vector)
+    (value,) = [each.value for each in found if each.name == name]
+    return [float(each) for each in value]
+
+
+@given(st.lists(st.floats(-100, 100, width=32), min_size=2, max_size=40))
+def test_standardised_scores_have_mean_0_and_deviation_1(scores: list[float]) -> None:
+    """Whatever its unit, a signal compares with the others."""
+    assume(float(np.std(scores)) > 0.01)
+
+    found = standardised(np.array(scores, np.float32))
+
+    assert (0, 1) == pytest.approx((float(found.mean()), float(found.std())), abs=0.01)
+
+
+@pytest.mark.parametrize("score", [0.3, 6.087903, 21.7])
+def test_a_score_that_all_share_says_nothing(score: float) -> None:
+    """In a scope of one session, the session's score is no reason for any entry."""
+    found = [standardised(np.full(n, score, np.float32)) for n in range(1, 200)]
+
+    assert max(float(np.abs(each).max()) for each in found) < 1e-6
+
+
+@given(st.lists(st.tuples(st.floats(-9, 9, width=32), st.booleans()), max_size=20))
+def test_scores_are_standardised_among_those_that_have_one(
+    scored: list[tuple[float, bool]],
+) -> None:
+    """What others would score does not matter, and they get zero."""
+    scores = np.array([score for score, _ in scored], np.float32)
+    among = np.array([has for _, has in scored], np.bool_)
+
+    found = standardised(scores, among)
+
+    assert [0.0] * int(np.count_nonzero(~among)) == found[~among].tolist()
+    np.testing.assert_allclose(found[among], standardised(scores[among]), atol=1e-5)
+
+
+TWO_PEOPLE = [said(1, speaker="Ada Lovelace"), said(2, speaker="Bob"), said(3, role="user")]
+CHAT = [said(1), said(2, role="assistant"), said(3, role="system"), said(4, role="tool")]
+NOTE = said(5, kind="memory", type="Note", thread=0, session="5")
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("What does Ada paint?", [1, 0, 0]),
+        ("What is Bob's boat called?", [0, 1, 0]),
+        ("Did Ada meet Bob?", [0, 0, 0]),
+        ("What does Carol paint?", [0, 0, 1]),
+    ],
+)
+def test_a_question_that_names_one_person_is_about_his_words(
+    query: str, expected: list[float]
+) -> None:
+    """Naming several says nothing; naming none leaves it to roles."""
+    assert expected == signal("speaker", collection_of(*TWO_PEOPLE), query)
+
+
+def test_a_person_is_one_in_all_scopes() -> None:
+    """His words count wherever he said them, though scopes number speakers each in its way."""
+    collection = collection_of(
+        said(1, speaker="Ada"),
+        said(2, speaker="Bob"),
+        more=[said(3, speaker="Bob"), said(4, speaker="Ada")],
+    )
+
+    assert [1, 0, 0, 1] == signal("speaker", collection, "What does Ada paint?")
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("Where do I live?", [1, 0, 0, 0, 1]),
+        ("What did you recommend?", [0, 1, 0, 0, 0]),
+        ("\u4f60\u63a8\u8350\u4e86\u4ec0\u4e48", [0, 1, 0, 0, 0]),
+    ],
+)
+def test_between_user_and_assistant_the_question_tells_whose_words(
+    query: str, expected: list[float]
+) -> None:
+    """It asks for the user's, memories among them, unless it refers to the assistant's."""
+    assert expected == signal("speaker", collection_of(*CHAT, NOTE), query)
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"), [("When did we meet?", [1, 0]), ("Who met last week?", [0, 0])]
+)
+def test_a_question_when_lifts_entries_that_speak_of_time(
+    query: str, expected: list[float]
+) -> None:
+    """Other questions do not care."""
+    collection = collection_of(said(1, "We met last week"), said(2, "We met"))
+
+    assert expected == signal("when", collection, query)
+
+
+def test_a_date_lifts_the_whole_session() -> None:
+    """All entries of a session count, if any of them lies in the days that the question names."""
+    collection = collection_of(
+        said(1, session="a", time=moment("2023-05-08T23:00")),
+        said(2, session="a", time=moment("2023-06-30T01:00")),
+        said(3, session="b", time=moment("2023-06-30T02:00")),
+    )
+
+    assert [1, 1, 0] == signal("date", collection, "What happened on 8 May 2023?")
+
+
+@pytest.mark.parametrize(
+    ("time", "is_lifted"),
+    [
+        ("2023-05-06T23:59", 0),
+        ("2023-05-07T00:00", 1),
+        ("2023-05-08T12:00", 1),
+        ("2023-05-22T23:59", 1),
+        ("2023-05-23T00:00", 0),
+    ],
+)
+def test_a_date_reaches_from_a_day_before_to_two_weeks_after(time: str, is_lifted: float) -> None:
+    """People tell what happened when it is over."""
+    collection = collection_of(said(1, time=moment(time)))
+
+    assert [is_lifted] == signal("date", collection, "What happened on 8 May 2023?")
+
+
+def test_a_month_without_a_year_is_that_of_the_years_searched() -> None:
+    """The collection says which years there are."""
+    collection = collection_of(
+        *(said(n, session=str(n), time=moment(f"{2020 + n}-05-20T12:00")) for n in (1, 2)),
+        said(3, session="3", time=moment("2022-09-01T12:00")),
+    )
+
+    assert [1, 1, 0] == signal("date", collection, "What did we do in May?")
+
+
+@pytest.mark.parametrize("query", ["What happened in 2023?", "What is new?", "in December 1999"])
+def test_a_question_without_a_narrow_date_lifts_nothing(query: str) -> None:
+    """A whole year says too little, and days without entries lift none."""
+    collection = collection_of(said(1, time=moment("2023-05-08T12:00")))
+
+    assert [0] == signal("date", collection, query)
+
+
+@pytest.mark.parametrize(
+    ("days", "first", "end"),
+    [
+        (Days(date(2023, 5, 8), date(2023, 5, 9)), "2023-05-07", "2023-05-24"),
+        (Days(date(2023, 5, 8), date(2023, 5, 8), is_chinese=True), "2023-05-07", "2023-05-10"),
+        (Days(date(2023, 5, 8), date(2023, 5, 8), is_relative=True), "2023-05-08", "2023-05-09"),
+        (Days(date(2024, 2, 28), date(2024, 2, 28), is_chinese=True), "2024-02-27", "2024-03-01"),
+    ],
+)
+def test_how_far_days_lift_depends_on_how_they_are_named(days: Days, first: str, end: str) -> None:
+    """English dates reach two weeks further, Chinese ones a day, relative ones not at all."""
+    assert (moment(first), moment(end)) == lifted(days)
+
+
+@pytest.mark.parametrize("day", [date.min, date.max])
+def test_the_ends_of_the_calendar_can_be_lifted(day: date) -> None:
+    """A date that cannot reach further stays where it is."""
+    start, end = lifted(Days(day, day))
+
+    assert start <= end
+
+
+def test_meaning_is_standardised_among_entries_with_a_vector() -> None:
+    """An entry without one has no part in it, and is named."""
+    near, far = np.array([1, 0], np.float32), np.array([0, 1], np.float32)
+    collection = collection_of(
+        said(1, vector=encode_vector(near)),
+        said(2, vector=encode_vector(far)),
+        said(3, vector=None),
+        said(4, vector=encode_vector(None)),
+    )
+
+    dense = signal("dense", collection, "kite", near)
+
+    assert [1, -1, 0, 0] == pytest.approx(dense, abs=0.01)
+    assert [0, 0, 1, 1] == signal("no_vector", collection, "kite", near)
+
+
+def test_what_is_said_of_oneself_is_personal() -> None:
+    """It counts for any question: what is asked for later is mostly of that kind."""
+    collection = collection_of(said(1, "I've sold my car"), said(2, "Cars are sold here"))
+
+    assert [1, 0] == signal("personal", collection, "What is new?")
+
+
+def test_without_a_vector_of_the_query_meaning_is_no_signal() -> None:
+    """A query that the embedder does not understand is answered by words alone."""
+    found = signals_of(collection_of(said(1)), read_question("kite", ASKED_AT), None)
+
+    by_words = {name for name, weight in WEIGHTS_WITHOUT_VECTOR.items() if weight}
+    assert by_words == {each.name for each in found}
+
+
+def test_with_a_vector_every_weight_has_its_signal() -> None:
+    """No weight is without a signal, and no signal without a weight, but for the mark."""
+    vector = np.array([1, 0], np.float32)
+
+    found = signals_of(collection_of(said(1)), read_question("kite", ASKED_AT), vector)
+
+    assert {*WEIGHTS, "no_vector"} == {each.name for each in found}
+
+
+def test_every_signal_speaks_of_every_entry() -> None:
+    """Each has one finite number per entry."""
+    collection = collection_of(*CHAT, NOTE)
+    vector = np.array([1, 0], np.float32)
+
+    found = signals_of(collection, read_question("When was the kite red in May?", ASKED_AT), vector)
+
+    assert {len(collection)} == {len(each.value) for each in found}
+    assert all(bool(np.isfinite(each.value).all()) for each in found)
