@@ -8,11 +8,15 @@ for a field holds for everything inside it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from typing import Final
 
 from recollect.records import Json, JsonObject
+
+_PLACE: Final = re.compile("0|[1-9][0-9]{0,8}")
 
 Sources = Mapping[str, tuple[tuple[str, str, str | None], ...]]
 """Evidence by JSON pointer: (thread, message, quote)."""
@@ -67,8 +71,8 @@ def split_pointer(pointer: str) -> tuple[str, ...]:
 
 
 def _place(step: str) -> int:
-    """Return the place in a list that *step* names, -1 if it names none."""
-    return int(step) if step.isascii() and step.isdigit() else -1
+    """Return the place in a list that *step* names (RFC 6901), -1 if it names none."""
+    return int(step) if _PLACE.fullmatch(step) else -1
 
 
 def _from_behind(pointer: str) -> tuple[tuple[int, str], ...]:
@@ -88,21 +92,22 @@ def _without(value: Json, path: tuple[str, ...]) -> Json:
             return {name: each for name, each in value.items() if name != head}
         return {n: _without(each, rest) if n == head else each for n, each in value.items()}
     if isinstance(value, list | tuple) and 0 <= _place(head) < len(value):
-        at = int(head)
+        at = _place(head)
         middle = [] if not rest else [_without(value[at], rest)]
         return [*value[:at], *middle, *value[at + 1 :]]
     return value
 
 
 def _is_list_item(value: Json, path: tuple[str, ...]) -> bool:
+    """Say whether *path* names an element that a list in *value* has."""
     for step in path[:-1]:
         if isinstance(value, Mapping):
             value = value.get(step)
         elif isinstance(value, list | tuple) and 0 <= _place(step) < len(value):
-            value = value[int(step)]
+            value = value[_place(step)]
         else:
             return False
-    return isinstance(value, list | tuple)
+    return isinstance(value, list | tuple) and 0 <= _place(path[-1]) < len(value)
 
 
 def _shifted(
@@ -116,6 +121,6 @@ def _shifted(
             continue
         if in_list and path[: depth - 1] == removed[:-1] and len(path) >= depth:
             at = _place(path[depth - 1])
-            if at > int(removed[-1]):
+            if at > _place(removed[-1]):
                 path = (*path[: depth - 1], str(at - 1), *path[depth:])
         yield "".join("/" + s.replace("~", "~0").replace("/", "~1") for s in path), found

@@ -21,13 +21,17 @@ GROUP_OF = {
     **dict.fromkeys(("errors", "records", "ports"), "ground"),
     **dict.fromkeys(("formation", "recall", "erasure"), "decisions"),
     "stores": "contract",
-    **dict.fromkeys(("index", "conversation"), "memory"),
+    **dict.fromkeys(("index", "embedding", "recaller", "conversation"), "memory"),
     **dict.fromkeys(("models", "embedders"), "adapters"),
     "testing": "testing",
     **dict.fromkeys(("app", "worker"), "app"),
     "sync": "sync",
     **dict.fromkeys(
-        ("integrations", "access", "service", "mcp", "cli", "bench", "__main__"), "doors"
+        (
+            *("integrations", "access", "service", "mcp", "cli", "bench", "importers", "demo"),
+            "__main__",
+        ),
+        "doors",
     ),
 }
 BACKENDS = frozenset({"inprocess", "sqlite", "postgres", "redis"})

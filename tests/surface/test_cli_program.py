@@ -1,5 +1,6 @@
 """The program itself: quick to start, helpful, and silent about nothing."""
 
+import json
 import os
 import statistics
 import subprocess
@@ -175,6 +176,28 @@ def test_a_file_of_another_kind_is_left_as_it_is(tmp_path: Path) -> None:
     assert EXIT_STATUS["corrupt"] == finished.returncode
     assert 1 == finished.stderr.count("\n")
     assert "dear Ada, " * 100 == other.read_text("utf-8")
+
+
+def test_a_terminal_without_all_characters_is_no_failure(tmp_path: Path) -> None:
+    """JSON escapes them, and so does what is printed for people."""
+    row = '{"conversation_id": "猫", "message_id": "m", "role": "user", "text": "我养猫"}\n'
+    latin = {**environment(), "PYTHONIOENCODING": "latin-1", "RECOLLECT_EMBEDDER": "none"}
+    tmp_path.joinpath("talk.jsonl").write_text(row, "utf-8")
+    printed = []
+
+    for words in ("import talk.jsonl --json", "export", "threads 猫 --json", "threads 猫 --table"):
+        finished = subprocess.run(
+            [sys.executable, "-m", "recollect.cli", *words.split()],
+            cwd=tmp_path,
+            env=latin,
+            capture_output=True,
+            check=True,
+        )
+        printed.append(finished.stdout.decode("latin-1"))
+
+    assert "我养猫" == json.loads(printed[1].splitlines()[1])["text"]
+    assert "我养猫" == json.loads(printed[2])["messages"][0]["text"]
+    assert r"\u732b" in printed[3]
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,9 @@
 """
 Formation neither loses nor doubles a message: every state of a small world is visited.
 
-Two threads of one scope, three messages, two workers that may crash, be late, fail or lose
-an answer, and an erase at any point. What happens in a step is decided by the store's own
-plans; what must hold is checked in every state that they can reach.
+Two threads of one scope, three messages, two workers that may crash, be late, fail or not
+hear an answer, and an erase at any point. What happens in a step is decided by the store's
+own plans; what must hold is checked in every state that they can reach.
 """
 
 from collections import deque
@@ -14,7 +14,7 @@ from typing import TypeVar
 
 import pytest
 
-from recollect.errors import LeaseLostError
+from recollect.errors import LeaseLostError, UsageError
 from recollect.records import Evidence, NewMessage, PutMemory
 from recollect.stores.inprocess import Tables
 from recollect.stores.plans import formation, threads
@@ -29,15 +29,24 @@ from recollect.stores.plans.formation import (
     Debounce,
     Formed,
     Lease,
+    check_lease,
     claimed_scope,
+    formed_thread,
     is_due,
     is_leased,
     plan_claim,
     plan_commit,
     plan_extension,
     plan_release,
+    signalled,
 )
-from recollect.stores.plans.memories import PreparedWrite, evidence_messages, plan_writes, prepare_write
+from recollect.stores.plans.memories import (
+    PreparedPut,
+    PreparedWrite,
+    evidence_messages,
+    plan_writes,
+    prepare_write,
+)
 from recollect.stores.plans.threads import Append, PreparedMessage, plan_append, prepare_message
 from recollect.stores.rows import MemoryRow, MessageRow, ReceiptRow, ScopeRow, ThreadRow
 from recollect.stores.unit import Effect, Plan, Planned, Rows
@@ -49,8 +58,8 @@ SCOPE, SECOND = ("ada",), 1_000_000
 START = int(NOON.timestamp()) * SECOND
 SAID = {"a": ("a1", "a2"), "b": ("b1",)}
 WORDS = {"a1": "has a cat", "a2": "has a dog", "b1": "has a cat"}
-WAIT = Debounce(quiet_s=1, max_wait_s=3)
 LEASE_S, RETRY_S = 4, 3
+AT_ONCE, PAUSE = Debounce(quiet_s=0, max_wait_s=0), Debounce(quiet_s=1, max_wait_s=3)
 TARGETS: tuple[EraseTarget, ...] = (
     EraseMessages(thread="a", messages=["a1"]),
     EraseThread(thread="a"),
@@ -73,81 +82,93 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Worker:
-    """A worker with a lease: thinking while it has no result."""
+    """A worker with a lease: it is thinking while it has no result."""
 
     lease: Lease
     result: Result | None = None
     commits: int = 0
-    is_halfway: bool = False  # of two transactions that a mutant makes of one
+    is_halfway: bool = False  # through two transactions that a mutant makes of one
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Budget:
     """How often something may still go wrong."""
 
     crashes: int = 2
     expiries: int = 2
-    failures: int = 1
-    erases: int = 1
+    failures: int = 0
+    erases: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class World:
-    """The rows of the store, the workers, and what only the observer knows."""
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """The rows of the store."""
 
-    wait: Debounce = Debounce(quiet_s=0, max_wait_s=0)
-    now: int = START
     numbers: int = 0
     scope: ScopeRow | None = None
     threads: tuple[ThreadRow, ...] = ()
     messages: tuple[MessageRow, ...] = ()
     memories: tuple[MemoryRow, ...] = ()
-    workers: tuple[Worker | None, ...] = (None, None)
-    budget: Budget = Budget()
-    said: tuple[tuple[str, int], ...] = (("a", 0), ("b", 0))
-    covered: tuple[str, ...] = ()
-    erased: frozenset[str] = frozenset()
-    backoffs: tuple[tuple[str, int], ...] = ()
-    unsignalled: tuple[str, ...] = ()
-    thread_leases: tuple[tuple[str, ScopeRow], ...] = ()
 
-    def rows(self) -> Tables:
-        """Return the rows as the reference backend keeps them."""
+    def tables(self) -> Tables:
+        """Return them as the reference backend keeps them."""
         tables = Tables()
         tables._number = self.numbers
-        scopes = [self.scope] if self.scope else []
-        tables.write(
-            Effect(
-                scopes=scopes, threads=self.threads, messages=self.messages, memories=self.memories
-            )
-        )
+        if self.scope:
+            rows = {name: getattr(self, name) for name in ("threads", "messages", "memories")}
+            tables.write(Effect(scopes=[self.scope], **rows))
         return tables
 
-    def after(self, plan: Plan[ResultT]) -> tuple["World", ResultT]:
-        """Run *plan* in one transaction; return the world then, and the answer."""
-        tables = self.rows()
+    def after(self, plan: Plan[ResultT]) -> tuple["Kept", ResultT]:
+        """Run *plan* in one transaction; return the rows then, and the answer."""
+        tables = self.tables()
         planned = plan(tables)
         tables.write(planned.effect)
         scope = tables.scope(SCOPE)
-        world = replace(
-            self,
-            numbers=tables._number,
-            scope=scope,
-            threads=tuple(tables.threads(scope.id, None, 9)) if scope else (),
-            messages=tuple(tables.all_messages(scope.id)) if scope else (),
-            memories=tuple(tables.memories(scope.id, None, None)) if scope else (),
+        if scope is None:
+            return Kept(tables._number), planned.result
+        kept = Kept(
+            tables._number,
+            scope,
+            tuple(tables.threads(scope.id, None, 9)),
+            tuple(tables.all_messages(scope.id)),
+            tuple(tables.memories(scope.id, None, None)),
         )
-        return world, planned.result
+        return kept, planned.result
 
     def ids(self) -> CountingIds:
         """Return ids that no entry has."""
-        return CountingIds(1 + max((row.uid for row in (*self.messages, *self.memories)), default=0))
+        used = [row.uid for row in self.messages] + [row.uid for row in self.memories]
+        return CountingIds(1 + max(used, default=0))
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """What only the observer knows: how the past went."""
+
+    said: tuple[tuple[str, int], ...] = (("a", 0), ("b", 0))
+    covered: tuple[str, ...] = ()  # by formations that were committed
+    erased: frozenset[str] = frozenset()
+    backoffs: tuple[tuple[str, int], ...] = ()
+    unsignalled: tuple[str, ...] = ()
+    leases: tuple[tuple[str, ScopeRow], ...] = ()  # of threads, by a mutant
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """The rows, the workers, the time, and what the observer knows."""
+
+    kept: Kept = Kept()
+    workers: tuple[Worker | None, Worker | None] = (None, None)
+    budget: Budget = Budget()
+    observed: Observed = Observed()
+    now: int = START
+    wait: Debounce = AT_ONCE
 
     def with_worker(self, number: int, worker: Worker | None) -> "World":
         """Return the world in which a worker is in another state."""
-        workers = list(self.workers)
-        workers[number] = worker
-        return replace(self, workers=tuple(workers))
+        first, second = self.workers
+        return replace(self, workers=(first, worker) if number else (worker, second))
 
     def spent(self, what: str) -> "World":
         """Return the world in which one thing less may go wrong."""
@@ -155,48 +176,44 @@ class World:
         return replace(self, budget=replace(self.budget, **{what: left}))
 
     def key(self) -> tuple[object, ...]:
-        """Return what decides about the future: times from now on, numbers by comparison."""
-        scope = self.scope
-        lease = scope and (scope.lease_owner is None, self._left(scope.lease_until))
-        rows = [
-            (t.id, t.last, t.formed, self._left(t.due), self._left(t.not_before), self._waited(t))
-            for t in self.threads
-        ]
+        """Return all that decides about the future: times from now on, numbers by comparison."""
+        scope, seen = self.kept.scope, self.observed
+        one, other = map(self._worker_key, self.workers)  # which is which does not matter
         return (
-            lease,
-            tuple(rows),
-            tuple((row.thread, row.position, row.id) for row in self.messages),
-            tuple(sorted((row.text, row.evidence) for row in self.memories)),
-            tuple(sorted(map(repr, map(self._worker_key, self.workers)))),
-            self.budget,
-            self.said,
-            self.covered,
-            self.erased,
-            tuple((thread, self._left(until)) for thread, until in self.backoffs),
-            self.unsignalled,
-            tuple((t, r.lease_owner is None, self._left(r.lease_until)) for t, r in self.thread_leases),
-        )
+            scope and (scope.lease_owner is None, self._left(scope.lease_until)),
+            tuple([
+                (t.id, t.last, t.formed, self._left(t.due), self._left(t.not_before),
+                 self._waited(t))
+                for t in self.kept.threads
+            ]),
+            tuple([(row.thread, row.position, row.id) for row in self.kept.messages]),
+            tuple(sorted([(row.text, row.evidence) for row in self.kept.memories])),
+            (one, other) if hash(one) < hash(other) else (other, one),
+            self.budget, seen.said, seen.covered, seen.erased, seen.unsignalled,
+            tuple([(thread, self._left(until)) for thread, until in seen.backoffs]),
+            tuple([(thread, row.lease_owner is None) for thread, row in seen.leases]),
+        )  # fmt: skip
 
     def _left(self, moment: int | None) -> int | None:
         return None if moment is None else max(moment - self.now, 0)
 
     def _waited(self, thread: ThreadRow) -> int | None:
-        longest = round(self.wait.max_wait_s * SECOND)
-        first = thread.first_pending_at
+        first, longest = thread.first_pending_at, round(self.wait.max_wait_s * SECOND)
         return None if first is None else min(self.now - first, longest)
 
     def _worker_key(self, worker: Worker | None) -> object:
         if worker is None:
             return None
-        lease, scope = worker.lease, self.scope
-        held = scope and (scope.epoch == lease.epoch, scope.fence == lease.fence)
-        rows = dict(self.thread_leases)
-        fences = [rows[t.thread].fence == lease.fence for t in lease.threads if t.thread in rows]
-        spans = [(each.thread, each.formed, each.last) for each in lease.threads]
-        result = worker.result and (worker.result.watermarks, worker.result.messages, [
-            write.text for write in worker.result.writes if hasattr(write, "text")
-        ])  # fmt: skip
-        return held, fences, spans, result, worker.commits, worker.is_halfway
+        lease, scope, result = worker.lease, self.kept.scope, worker.result
+        return (
+            scope and (scope.epoch == lease.epoch, scope.fence == lease.fence),
+            lease.threads, worker.commits, worker.is_halfway,
+            result and (result.watermarks, result.messages, tuple(map(_text, result.writes))),
+        )  # fmt: skip
+
+
+def _text(write: PreparedWrite) -> str:
+    return write.text if isinstance(write, PreparedPut) else ""
 
 
 @cache
@@ -210,34 +227,43 @@ def prepared(message: str) -> PreparedMessage:
 def note(message: str, thread: str, fence: int) -> PreparedWrite:
     """Return the write of what a message says."""
     evidence = {"": [Evidence(thread=thread, message=message)]}
-    value = {"text": WORDS[message]}
-    key = f"{message}.{fence}"
-    return prepare_write(PutMemory(type="Note", key=key, value=value, evidence=evidence))
+    put = PutMemory(
+        type="Note", key=f"{message} {fence}", value={}, text=WORDS[message], evidence=evidence
+    )
+    return prepare_write(put)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@cache
+def messages_in(evidence: str) -> frozenset[str]:
+    """Return the messages that a note rests on."""
+    return frozenset(message for _, message in evidence_messages(evidence))
+
+
+@dataclass(frozen=True, slots=True)
 class Protocol:
     """The steps that the world can take: each is one transaction of the store, or none."""
 
     forms_parts: bool = False
     extends: bool = False
+    targets: tuple[EraseTarget, ...] = TARGETS
+    refusals: tuple[type[Exception], ...] = (LeaseLostError,)
 
     def steps(self, world: World) -> Iterator[World]:
         """Yield every world that can come next."""
-        for thread, count in world.said:
+        for thread, count in world.observed.said:
             if count < len(SAID[thread]):
                 yield from self.append(world, thread, SAID[thread][count])
         for number, worker in enumerate(world.workers):
             if worker is None:
                 yield from self.claim(world, number)
-            elif worker.result is None:
+                continue
+            if worker.result is None:
                 yield from self.think(world, number, worker)
             else:
                 yield from self.commit(world, number, worker, worker.result)
-            if worker:
-                yield from self.give_up(world, number, worker)
-        if world.budget.erases and world.scope:
-            for target in TARGETS:
+            yield from self.give_up(world, number, worker)
+        if world.budget.erases and world.kept.scope:
+            for target in self.targets:
                 yield self.erase(world.spent("erases"), target)
         yield from self.tick(world)
 
@@ -251,86 +277,57 @@ class Protocol:
             debounce=world.wait,
             now=world.now,
         )
-        world, _ = world.after(partial(plan_append, request=request, ids=world.ids()))
-        said = {**dict(world.said), thread: dict(world.said)[thread] + 1}
-        yield replace(world, said=tuple(said.items()))
+        kept, _ = world.kept.after(partial(plan_append, request=request, ids=world.kept.ids()))
+        said = {**dict(world.observed.said), thread: dict(world.observed.said)[thread] + 1}
+        yield replace(world, kept=kept, observed=replace(world.observed, said=tuple(said.items())))
 
     def claim(self, world: World, number: int) -> Iterator[World]:
-        """Claim what is due."""
-        world, lease = world.after(
-            lambda rows: plan_claim(rows, f"worker {number}", LEASE_S, world.now)
-        )
-        if lease:
-            yield self.claimed(world, number, lease)
-
-    def claimed(self, world: World, number: int, lease: Lease) -> World:
-        """Expect that nothing was claimed that is backing off."""
-        backoffs = dict(world.backoffs)
+        """Claim what is due, and expect that it is not backing off."""
+        plan = partial(plan_claim, owner=f"worker {number}", lease_s=LEASE_S, now=world.now)
+        kept, lease = world.kept.after(plan)
+        backoffs = dict(world.observed.backoffs)
+        if lease is None:
+            return
         if any(backoffs.get(each.thread, 0) > world.now for each in lease.threads):
             msg = "early: a thread is formed before its backoff has ended"
             raise BrokenPromiseError(msg)
-        return world.with_worker(number, Worker(lease))
+        yield replace(world, kept=kept).with_worker(number, Worker(lease))
 
     def think(self, world: World, number: int, worker: Worker) -> Iterator[World]:
-        """Read the messages and the notes there are, and find what to write; or only a part."""
-        rows, lease = world.rows(), worker.lease
-        known = {row.text for row in world.memories}
-        spans: list[tuple[str, int, list[MessageRow]]] = []
-        for due in lease.threads:
-            row = rows.thread(world.scope.id, due.thread) if world.scope else None
-            read = rows.messages(
-                row.scope_id, row.number, after=due.formed, until=due.last, limit=9
-            ) if row else []  # fmt: skip
-            spans.append((due.thread, due.last, list(read)))
-        thread, _, first = spans[0]
+        """Read what is to be formed and the notes there are; find what to write, or a part."""
+        numbers = {row.id: row.number for row in world.kept.threads}
+        spans: list[tuple[str, int, list[MessageRow]]] = [
+            (due.thread, due.last, [
+                row
+                for row in world.kept.messages
+                if row.thread == numbers.get(due.thread) and due.formed < row.position <= due.last
+            ])
+            for due in worker.lease.threads
+        ]  # fmt: skip
         parts = [spans]
+        thread, _, first = spans[0]
         if self.forms_parts and len(first) > 1:
             parts.append([(thread, first[0].position, first[:1])])
         for part in parts:
-            told: dict[str, PreparedWrite] = {}
-            for name, _, read in part:
-                for each in read:
-                    told.setdefault(each.text, note(each.id, name, lease.fence))
-            writes = tuple(
-                write for text, write in told.items() if f"text: {text}" not in known
-            )
-            result = Result(
-                writes=writes,
-                watermarks=tuple((name, position) for name, position, _ in part),
-                messages=tuple(each.id for _, _, read in part for each in read),
-            )
+            result = found(part, worker.lease.fence, {row.text for row in world.kept.memories})
             yield world.with_worker(number, replace(worker, result=result))
 
-    def commit(
-        self, world: World, number: int, worker: Worker, result: Result
-    ) -> Iterator[World]:
-        """Commit; the answer may be lost, and the worker tries again."""
+    def commit(self, world: World, number: int, worker: Worker, result: Result) -> Iterator[World]:
+        """Commit; where the answer is lost, the worker tries again."""
+        formed = Formed(watermarks=dict(result.watermarks))
+        plan = partial(
+            plan_commit, lease=worker.lease, writes=result.writes, formed=formed, now=world.now,
+            ids=world.kept.ids(),
+        )  # fmt: skip
         try:
-            after, _ = world.after(
-                lambda rows: self.plan_commit(rows, worker.lease, result, world.now)
-            )
-        except LeaseLostError:
+            kept, _ = world.kept.after(plan)
+        except self.refusals:
             yield world.with_worker(number, None)
             return
-        yield from self.committed(after, number, worker, result)
-
-    def plan_commit(self, rows: Rows, lease: Lease, result: Result, now: int) -> Planned[object]:
-        """Plan a commit."""
-        formed = Formed(watermarks=dict(result.watermarks))
-        ids = CountingIds(1_000 + rows.new_number())
-        return plan_commit(rows, lease, result.writes, formed, ids=ids, now=now)
-
-    def committed(
-        self, world: World, number: int, worker: Worker, result: Result
-    ) -> Iterator[World]:
-        """Take note of a commit, and expect that it was the first of its claim."""
         if worker.commits:
             msg = "twice: one claim was committed two times"
             raise BrokenPromiseError(msg)
-        covered = tuple(sorted((*world.covered, *result.messages)))
-        formed = dict(result.watermarks)
-        backoffs = tuple(each for each in world.backoffs if each[0] not in formed)
-        world = replace(world, covered=covered, backoffs=backoffs)
+        world = replace(world, kept=kept, observed=after_commit(world.observed, result))
         yield world.with_worker(number, None)
         if world.budget.crashes:
             yield world.spent("crashes").with_worker(number, replace(worker, commits=1))
@@ -339,110 +336,131 @@ class Protocol:
         """Crash, fail, or extend the lease."""
         if world.budget.crashes:
             yield world.spent("crashes").with_worker(number, None)
-        names = [each.thread for each in worker.lease.threads]
         if world.budget.failures and worker.result is None:
-            yield self.fail(world.spent("failures"), number, worker.lease, names)
-        if not self.extends:
-            return
-        try:
-            after, lease = world.after(
-                lambda rows: plan_extension(rows, worker.lease, LEASE_S, world.now)
-            )
-        except LeaseLostError:
-            return
-        yield after.with_worker(number, replace(worker, lease=lease))
+            yield self.fail(world.spent("failures"), number, worker.lease)
+        if self.extends:
+            plan = partial(plan_extension, lease=worker.lease, lease_s=LEASE_S, now=world.now)
+            try:
+                kept, lease = world.kept.after(plan)
+            except LeaseLostError:
+                return
+            yield replace(world, kept=kept).with_worker(number, replace(worker, lease=lease))
 
-    def fail(self, world: World, number: int, lease: Lease, names: Sequence[str]) -> World:
-        """Give the lease back after a failure."""
+    def fail(self, world: World, number: int, lease: Lease) -> World:
+        """Give the lease back after a failure of all its threads."""
+        names = [each.thread for each in lease.threads]
+        plan = partial(plan_release, lease=lease, failed=names, retry_s=RETRY_S, now=world.now)
+        world = world.with_worker(number, None)
         try:
-            world, _ = world.after(
-                lambda rows: plan_release(
-                    rows, lease, failed=names, retry_s=RETRY_S, now=world.now
-                )
-            )
+            kept, _ = world.kept.after(plan)
         except LeaseLostError:
-            return world.with_worker(number, None)
-        until = world.now + RETRY_S * SECOND
-        backoffs = {**dict(world.backoffs), **dict.fromkeys(names, until)}
-        return replace(world, backoffs=tuple(backoffs.items())).with_worker(number, None)
+            return world
+        ends = dict.fromkeys(names, world.now + RETRY_S * SECOND)
+        backoffs = tuple({**dict(world.observed.backoffs), **ends}.items())
+        return replace(world, kept=kept, observed=replace(world.observed, backoffs=backoffs))
 
     def erase(self, world: World, target: EraseTarget) -> World:
-        """Erase some messages, a thread or everything."""
+        """Erase a message, a thread or everything."""
         receipt = ReceiptRow(
             id="r", target=b"", messages=0, memories=0, revised=0, erased_at=world.now
         )
-        before = {row.id for row in world.messages}
-        world, _ = world.after(
-            partial(plan_erase, scope=SCOPE, target=target, receipt=receipt)
+        plan = partial(plan_erase, scope=SCOPE, target=target, receipt=receipt)
+        kept, _ = world.kept.after(plan)
+        gone = {row.id for row in world.kept.messages} - {row.id for row in kept.messages}
+        there, seen = {row.id for row in kept.threads}, world.observed
+        observed = replace(
+            seen,
+            erased=seen.erased | gone,
+            covered=tuple(each for each in seen.covered if each not in gone),
+            backoffs=tuple(each for each in seen.backoffs if each[0] in there),
+            unsignalled=tuple(each for each in seen.unsignalled if each in there),
         )
-        gone = before - {row.id for row in world.messages}
-        there = {row.id for row in world.threads}
-        return replace(
-            world,
-            erased=world.erased | gone,
-            covered=tuple(each for each in world.covered if each not in gone),
-            backoffs=tuple(each for each in world.backoffs if each[0] in there),
-            unsignalled=tuple(each for each in world.unsignalled if each in there),
-        )
+        return replace(world, kept=kept, observed=observed)
 
     def tick(self, world: World) -> Iterator[World]:
         """Let time pass until something becomes due, or a lease runs out."""
-        moments = [self.lease_end(world), *self.due_moments(world)]
-        coming = [moment for moment in moments if moment and moment > world.now]
+        end = self.lease_end(world)
+        coming = [moment for moment in (end, *due_moments(world)) if moment and moment > world.now]
         if not coming:
             return
         later = replace(world, now=min(coming))
-        if later.now != self.lease_end(world) or not self.is_held(world):
+        if later.now != end or not is_held(world):
             yield later
         elif world.budget.expiries:
             yield later.spent("expiries")
 
-    def due_moments(self, world: World) -> Iterator[int]:
-        """Yield when what waits may be formed."""
-        for thread in world.threads:
-            if thread.formed < thread.last and thread.due is not None:
-                yield max(thread.due, thread.not_before or 0)
-
     def lease_end(self, world: World) -> int | None:
         """Return when the lease on the scope runs out."""
-        return world.scope.lease_until if world.scope and world.scope.lease_owner else None
+        scope = world.kept.scope
+        return scope.lease_until if scope and scope.lease_owner else None
 
-    def is_held(self, world: World) -> bool:
-        """Say whether the lease belongs to a worker that is alive."""
-        scope = world.scope
-        held = [(worker.lease.fence, worker.lease.epoch) for worker in world.workers if worker]
-        return scope is not None and (scope.fence, scope.epoch) in held
+
+def found(
+    part: Sequence[tuple[str, int, Sequence[MessageRow]]], fence: int, known: set[str]
+) -> Result:
+    """Return what a worker makes of some messages, given the notes that it knows."""
+    told: dict[str, PreparedWrite] = {}
+    for thread, _, rows in part:
+        for row in rows:
+            if row.text not in known:
+                told.setdefault(row.text, note(row.id, thread, fence))
+    watermarks = tuple((thread, position) for thread, position, _ in part)
+    return Result(
+        tuple(told.values()), watermarks, tuple(r.id for _, _, rows in part for r in rows)
+    )
+
+
+def after_commit(observed: Observed, result: Result) -> Observed:
+    """Return what the observer knows after a commit."""
+    formed = dict(result.watermarks)
+    backoffs = tuple(each for each in observed.backoffs if each[0] not in formed)
+    covered = tuple(sorted((*observed.covered, *result.messages)))
+    return replace(observed, covered=covered, backoffs=backoffs)
+
+
+def due_moments(world: World) -> Iterator[int]:
+    """Yield when what waits may be formed."""
+    for row in world.kept.threads:
+        if row.formed < row.last and row.due is not None:
+            yield max(row.due, row.not_before or 0)
+
+
+def is_held(world: World) -> bool:
+    """Say whether the lease belongs to a worker that is alive."""
+    scope = world.kept.scope
+    held = [(worker.lease.fence, worker.lease.epoch) for worker in world.workers if worker]
+    return scope is not None and (scope.fence, scope.epoch) in held
 
 
 def check(world: World) -> None:
     """Expect of a state what must hold in every one."""
-    if len(set(world.covered)) < len(world.covered):
-        msg = f"doubled: a message was formed twice: {world.covered}"
+    covered, erased = world.observed.covered, world.observed.erased
+    if len(set(covered)) < len(covered):
+        msg = f"doubled: a message was formed twice: {covered}"
         raise BrokenPromiseError(msg)
-    texts = [row.text for row in world.memories]
+    texts = [row.text for row in world.kept.memories]
     if len(set(texts)) < len(texts):
-        msg = f"double note: {texts}"
+        msg = f"two notes of one fact: {texts}"
         raise BrokenPromiseError(msg)
-    sources = {pair[1] for row in world.memories for pair in evidence_messages(row.evidence)}
-    if sources & world.erased:
-        msg = f"resurrected: a note rests on an erased message: {sources & world.erased}"
+    if any(messages_in(row.evidence) & erased for row in world.kept.memories):
+        msg = f"resurrected: a note rests on one of {erased}, which were erased"
         raise BrokenPromiseError(msg)
 
 
 def check_end(world: World) -> None:
     """Expect that nothing is left undone where nothing can happen any more."""
-    live = [row.id for row in world.messages]
-    behind = [row.id for row in world.threads if row.formed != row.last]
-    if behind or sorted(live) != sorted(set(live) & set(world.covered)):
-        msg = f"lost: {live} are there, formed were {world.covered}; behind are {behind}"
+    live = {row.id for row in world.kept.messages}
+    behind = [row.id for row in world.kept.threads if row.formed != row.last]
+    if behind or live != set(world.observed.covered):
+        msg = f"lost: of {live} only {world.observed.covered} were formed; {behind} are behind"
         raise BrokenPromiseError(msg)
 
 
 def is_at_end(world: World, protocol: Protocol) -> bool:
     """Say whether all is said, all workers are idle, and neither they nor time can do more."""
     return (
-        all(count == len(SAID[thread]) for thread, count in world.said)
-        and not any(world.workers)
+        world.workers == (None, None)
+        and all(count == len(SAID[thread]) for thread, count in world.observed.said)
         and not list(protocol.claim(world, 0))
         and not list(protocol.tick(world))
     )
@@ -450,8 +468,7 @@ def is_at_end(world: World, protocol: Protocol) -> bool:
 
 def explore(protocol: Protocol, start: World) -> tuple[int, int]:
     """Visit every state that can be reached; return how many there are, and how many ends."""
-    seen = {start.key()}
-    waiting, ends = deque([start]), 0
+    seen, waiting, ends = {start.key()}, deque([start]), 0
     while waiting:
         world = waiting.popleft()
         check(world)
@@ -466,10 +483,200 @@ def explore(protocol: Protocol, start: World) -> tuple[int, int]:
     return len(seen), ends
 
 
-def test_no_message_is_lost_or_doubled() -> None:
-    """In every state that can be reached each message is formed once, and what is erased stays so."""
-    states, ends = explore(Protocol(), World())
+FULL = Protocol(forms_parts=True, extends=True)
+CASES = {
+    "crashes and late workers": (FULL, World(wait=PAUSE), 10_000),
+    "failures and backoffs": (FULL, World(wait=PAUSE, budget=Budget(1, 1, 1)), 10_000),
+    **{
+        f"an erase: {target}": (Protocol(targets=(target,)), World(budget=Budget(erases=1)), 15_000)
+        for target in TARGETS
+    },
+}
+LONG_CASES = {
+    "everything, at once": (Protocol(), World(budget=Budget(2, 2, 1, 1)), 200_000),
+    "everything, with pauses": (FULL, World(wait=PAUSE, budget=Budget(1, 1, 1, 1)), 100_000),
+}
 
-    assert states > 3_000
-    assert ends > 100
 
+@pytest.mark.parametrize("name", CASES)
+def test_no_message_is_lost_or_doubled(name: str) -> None:
+    """In every state that can be reached, each message is formed once, and none that is erased."""
+    protocol, start, states_min = CASES[name]
+
+    states, ends = explore(protocol, start)
+
+    assert states > states_min
+    assert ends > 10
+
+
+@pytest.mark.prove
+@pytest.mark.parametrize("name", LONG_CASES)
+def test_no_message_is_lost_or_doubled_at_length(name: str) -> None:
+    """In every state that can be reached, each message is formed once, and none that is erased."""
+    protocol, start, states_min = LONG_CASES[name]
+
+    states, ends = explore(protocol, start)
+
+    assert states > states_min
+    assert ends > 10
+
+
+def no_fence(scope: ScopeRow | None, lease: Lease) -> ScopeRow:
+    """Trust every lease of the present epoch."""
+    return check_lease(scope and replace(scope, fence=lease.fence), lease)
+
+
+def no_epoch(scope: ScopeRow | None, lease: Lease) -> ScopeRow:
+    """Trust a lease from before an erase."""
+    row = check_lease(scope and replace(scope, epoch=lease.epoch), lease)
+    return replace(row, epoch=scope.epoch) if scope else row
+
+
+def no_owner(scope: ScopeRow | None, lease: Lease) -> ScopeRow:
+    """Trust a lease that was given back."""
+    return check_lease(scope and replace(scope, lease_owner=lease.owner), lease)
+
+
+def insert_or_ignore(thread: ThreadRow, added: int, now: int, debounce: Debounce) -> ThreadRow:
+    """Signal as a queue does that has one row a thread: a second one is ignored."""
+    signal = signalled(thread, added, now, debounce)
+    return signal if thread.due is None else replace(signal, due=thread.due)
+
+
+def delete_row(thread: ThreadRow, position: int, now: int) -> ThreadRow:
+    """Acknowledge as a queue does: the row goes, whatever came meanwhile."""
+    return replace(formed_thread(thread, position, now), due=None)
+
+
+def skip_ahead(thread: ThreadRow, position: int, now: int) -> ThreadRow:
+    """Take what came during the formation for formed."""
+    return formed_thread(thread, thread.last if position else position, now)
+
+
+def no_signal(thread: ThreadRow, added: int, now: int, debounce: Debounce) -> ThreadRow:
+    """Append, and leave the signal to another transaction."""
+    appended = signalled(thread, added, now, debounce)
+    return replace(appended, due=thread.due, first_pending_at=thread.first_pending_at)
+
+
+def impatient(thread: ThreadRow, added: int, now: int, debounce: Debounce) -> ThreadRow:
+    """Let a new message end a backoff."""
+    return replace(signalled(thread, added, now, debounce), due=now, not_before=None)
+
+
+class SignalLater(Protocol):
+    """Signals in a second transaction, before which a process may crash."""
+
+    def append(self, world: World, thread: str, message: str) -> Iterator[World]:
+        """Append; the signal is still to come."""
+        for following in super().append(world, thread, message):
+            waiting = (*following.observed.unsignalled, thread)
+            yield replace(following, observed=replace(following.observed, unsignalled=waiting))
+
+    def tick(self, world: World) -> Iterator[World]:
+        """Signal, or crash before it, or let time pass."""
+        yield from super().tick(world)
+        for thread in world.observed.unsignalled[:1]:
+            observed = replace(world.observed, unsignalled=world.observed.unsignalled[1:])
+            kept, _ = world.kept.after(partial(self.signal, thread=thread, now=world.now))
+            yield replace(world, kept=kept, observed=observed)
+            if world.budget.crashes:
+                yield replace(world, observed=observed).spent("crashes")
+
+    def signal(self, rows: Rows, thread: str, now: int) -> Planned[None]:
+        """Make a thread due."""
+        scope = rows.scope(SCOPE)
+        row = rows.thread(scope.id, thread) if scope else None
+        due = [replace(row, due=now, first_pending_at=now)] if row else []
+        return Planned(Effect(threads=due), None)
+
+
+class AcknowledgeLater(Protocol):
+    """Stores what was found in one transaction, and the watermark in another."""
+
+    def commit(self, world: World, number: int, worker: Worker, result: Result) -> Iterator[World]:
+        """Commit the first half, then the second."""
+        if worker.is_halfway:
+            for following in super().commit(world, number, worker, replace(result, writes=())):
+                yield replace(following, observed=world.observed)
+            return
+        plan = partial(self.store, worker=worker, result=result, now=world.now)
+        try:
+            kept, _ = world.kept.after(plan)
+        except LeaseLostError:
+            yield world.with_worker(number, None)
+            return
+        observed = after_commit(world.observed, result)
+        halfway = replace(worker, is_halfway=True)
+        yield replace(world, kept=kept, observed=observed).with_worker(number, halfway)
+
+    def store(self, rows: Rows, worker: Worker, result: Result, now: int) -> Planned[object]:
+        """Store what was found, and nothing else."""
+        scope = check_lease(rows.scope(SCOPE), worker.lease)
+        ids = CountingIds(1_000 + rows.new_number())
+        return plan_writes(rows, scope, result.writes, ids=ids, now=now)
+
+
+class LeaseThreads(Protocol):
+    """Leases each thread for itself, so that two of one scope are formed at once."""
+
+    def claim(self, world: World, number: int) -> Iterator[World]:
+        """Claim one thread that is due."""
+        scope, leases = world.kept.scope, dict(world.observed.leases)
+        if scope is None:
+            return
+        for row in world.kept.threads:
+            unleased = replace(scope, fence=0, lease_owner=None, lease_until=None)
+            lease_row = leases.get(row.id, unleased)
+            if is_due(row, world.now) and not is_leased(lease_row, world.now):
+                leased, lease = claimed_scope(
+                    lease_row, [row], owner="w", lease_s=LEASE_S, now=world.now
+                )
+                held = tuple({**leases, row.id: leased}.items())
+                observed = replace(world.observed, leases=held)
+                yield replace(world, observed=observed).with_worker(number, Worker(lease))
+
+    def commit(self, world: World, number: int, worker: Worker, result: Result) -> Iterator[World]:
+        """Commit under the lease of the thread."""
+        scope, leases = world.kept.scope, dict(world.observed.leases)
+        leased = leases.pop(worker.lease.threads[0].thread)
+        fields = {name: getattr(leased, name) for name in ("fence", "lease_owner", "lease_until")}
+        kept = replace(world.kept, scope=replace(scope, **fields)) if scope else world.kept
+        observed = replace(world.observed, leases=tuple(leases.items()))
+        yield from super().commit(
+            replace(world, kept=kept, observed=observed), number, worker, result
+        )
+
+
+CHECK, SIGNALLED = (formation, "check_lease"), (threads, "signalled")
+FORMED = (formation, "formed_thread")
+SOUND, ALL = Protocol(), Budget(2, 2, 1, 1)
+Wrong = dict[tuple[object, str], Callable[..., object]]
+MUTANTS: dict[str, tuple[Protocol, Wrong, Budget, str]] = {
+    "no fence is checked": (
+        Protocol(refusals=(LeaseLostError, UsageError)), {CHECK: no_fence}, ALL, "doubled",
+    ),
+    "the epoch is ignored": (SOUND, {CHECK: no_epoch}, ALL, "resurrected"),
+    "a lease given back is good": (SOUND, {CHECK: no_owner}, ALL, "twice"),
+    "a queue with insert or ignore": (
+        SOUND, {SIGNALLED: insert_or_ignore, FORMED: delete_row}, Budget(0, 0), "lost",
+    ),
+    "the watermark skips ahead": (SOUND, {FORMED: skip_ahead}, Budget(0, 0), "lost"),
+    "the watermark in a second transaction": (AcknowledgeLater(), {}, Budget(1, 0), "doubled"),
+    "the signal in a second transaction": (
+        SignalLater(), {SIGNALLED: no_signal}, Budget(1, 0), "lost",
+    ),
+    "a lease for each thread": (LeaseThreads(), {}, Budget(0, 0), "two notes of one fact"),
+    "a message ends a backoff": (SOUND, {SIGNALLED: impatient}, Budget(0, 0, 1), "early"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_a_weaker_protocol_breaks_a_promise(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """Whatever is left out of the protocol, some state that can be reached shows it."""
+    protocol, wrong, budget, promise = MUTANTS[name]
+    for (module, function), mutant in wrong.items():
+        monkeypatch.setattr(module, function, mutant)
+
+    with pytest.raises(BrokenPromiseError, match=f"^{promise}: "):
+        explore(protocol, World(budget=budget))

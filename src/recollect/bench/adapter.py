@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import AsyncExitStack
 from typing import Final
+from zlib import crc32
 
 from recollect.app import Recollect
 from recollect.bench.conversations import Conversation, Message, Question
-from recollect.ports import Embedder
+from recollect.ports import Embedder, Vector
 from recollect.records import Message as Kept
 from recollect.records import NewMessage, Role, Scope
-from recollect.stores.inprocess import InProcessStore
+from recollect.stores.open import open_store
 
 _SCOPE: Final[Scope] = ("bench",)
 _THREAD: Final = "conversation"
@@ -20,11 +21,50 @@ RANKED_MAX: Final = 200
 """How many entries are asked for: more than any figure looks at, few enough to be timed fairly."""
 
 
+class PartialEmbedder:
+    """
+    An embedder that leaves a share of the entries without a vector, chosen by their texts.
+
+    Queries are always embedded. It shows what recall is worth while vectors are pending.
+    """
+
+    def __init__(self, embedder: Embedder, missing_percent: int) -> None:
+        self._embedder = embedder
+        self._missing_percent = missing_percent
+        self.is_asking = False
+
+    @property
+    def identity(self) -> str:
+        """Name the embedder, and how much it leaves out."""
+        return f"{self._embedder.identity}/without {self._missing_percent} %"
+
+    @property
+    def dimensions(self) -> int:
+        """Say how long each vector is."""
+        return self._embedder.dimensions
+
+    def embed(self, texts: Sequence[str]) -> Sequence[Vector | None]:
+        """Embed *texts*; of entries leave out the share."""
+        vectors = self._embedder.embed(texts)
+        if self.is_asking:
+            return vectors
+        return [
+            None if self._is_missing(text) else vector
+            for text, vector in zip(texts, vectors, strict=True)
+        ]
+
+    def _is_missing(self, text: str) -> bool:
+        return crc32(text.encode("utf-8", "replace")) % 100 < self._missing_percent
+
+
 class RecollectSystem:
     """A store in process memory that holds one conversation in one scope."""
 
-    def __init__(self, embedder: Embedder | None) -> None:
+    def __init__(self, embedder: Embedder | None, *, missing_percent: int = 0) -> None:
         self._embedder = embedder
+        self._partial = None
+        if embedder and missing_percent:
+            self._partial = self._embedder = PartialEmbedder(embedder, missing_percent)
         self._exit = AsyncExitStack()
         self._memory: Recollect | None = None
 
@@ -36,7 +76,9 @@ class RecollectSystem:
     async def load(self, conversation: Conversation) -> None:
         """Keep *conversation*, and wait until it is embedded and indexed."""
         await self.close()
-        memory = Recollect(InProcessStore(), embedder=self._embedder or "none")
+        if self._partial:
+            self._partial.is_asking = False
+        memory = Recollect(open_store("memory:"), embedder=self._embedder or "none")
         await self._exit.enter_async_context(memory)
         self._memory = memory
         worded = [each for each in conversation.messages if each.text or each.image_caption]
@@ -49,6 +91,8 @@ class RecollectSystem:
         """Return the ids of the messages recalled, best first."""
         if self._memory is None:
             return []
+        if self._partial:
+            self._partial.is_asking = True
         recall = await self._memory.recall(
             _SCOPE, question.text, limit=RANKED_MAX, asked_at=question.asked
         )

@@ -3,115 +3,172 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import multiprocessing
-import os
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager, nullcontext
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
+from itertools import count
 from multiprocessing.connection import Connection
 from pathlib import Path
 from random import Random
+from shutil import copyfile
 from tempfile import TemporaryDirectory
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 from unittest.mock import patch
 
 import apsw
 
 from recollect.app import Recollect
 from recollect.errors import LeaseLostError, RecollectError, StoreError
-from recollect.records import NewMessage, Scope
+from recollect.records import Evidence, NewMessage, PutMemory, Scope
 from recollect.stores.base import Store
 from recollect.stores.open import open_store
-from recollect.stores.plans.erase import EraseMemory, EraseMessages, EraseScope, EraseThread
+from recollect.stores.plans.erase import (
+    EraseMemory,
+    EraseMessages,
+    EraseScope,
+    EraseSource,
+    EraseTarget,
+    EraseThread,
+)
+from recollect.stores.plans.formation import Debounce, Formed, Lease
 from recollect.stores.rows import Cursor
+from recollect.stores.sqlite.durability import Durability
 from recollect.stores.world import timer_s
 from recollect.testing.clock import FrozenClock
 from recollect.testing.ids import SeededIds
-from recollect.testing.invariants import Client, Contents, Promises, contents, form, violations
+from recollect.testing.invariants import (
+    Broken,
+    Client,
+    Contents,
+    Promises,
+    contents,
+    form,
+    violations,
+)
 from recollect.testing.powerloss import SURVIVALS, PowerLossDisk
 
 MOMENTS: Final = 25
+"""At so many moments the power fails in what was recorded once."""
 TURNS: Final = 10
+LIVES: Final = 4
+"""So often a file is worked on, and a power fails or a process is killed, before a new one."""
+KILLS: Final = 25
+"""So often a process at work on one file is killed."""
+PROCESSES: Final = 8
+REASONS_MAX: Final = 5
 NAMES: Final = ("ada", "bob", "eve")
+SHARED: Final[Scope] = ("shared",)
+PLAIN: Final[Scope] = ("plain",)
+
+_processes = multiprocessing.get_context("forkserver")
 
 
 @dataclass(slots=True)
 class Outcome:
-    """What came of some faults: how often each thing happened that must never happen."""
+    """What came of some faults: how often happened what must never happen."""
 
     tried: int = 0
     acknowledged: int = 0
     failures: Counter[str] = field(default_factory=Counter)
     reasons: list[str] = field(default_factory=list)
     seen: set[str] = field(default_factory=set)
-    """What was counted already, of the file that is being looked at."""
+    """What was counted already of the file that is being looked at."""
 
     def add(self, what: str, found: Iterable[str]) -> None:
-        """Count *found* as failures of one kind, each once; the first few are kept as reasons."""
+        """Count *found* as failures of one kind, each once; the first are kept as reasons."""
         new = [each for each in found if each not in self.seen]
         self.seen.update(new)
         if new:
             self.failures[what] += len(new)
-            self.reasons += [f"{what}: {each}" for each in new[: max(0, 5 - len(self.reasons))]]
+            self.reasons += [f"{what}: {each}" for each in new]
+            del self.reasons[REASONS_MAX:]
 
 
 class Unsynced(apsw.Connection):
-    """A connection with ``synchronous=OFF``, whatever it is told."""
+    """A driver that never waits for the disk: ``synchronous=OFF``."""
 
     def pragma(self, name: str, *value: Any, **more: Any) -> Any:
-        return super().pragma(name, *(["OFF"] if name == "synchronous" and value else value), **more)
+        """Run a pragma, but for this one."""
+        return super().pragma(name, *(["OFF"] if name == "synchronous" else value), **more)
 
 
-@contextmanager
-def driver(connection: type[apsw.Connection]) -> Iterator[None]:
-    with patch.object(apsw, "Connection", connection):
-        yield
+class Impatient(apsw.Connection):
+    """A driver that waits for nobody: a busy timeout of 0."""
+
+    def set_busy_handler(self, *_: object) -> None:
+        """Do not."""
+
+
+class Keeping(apsw.Connection):
+    """A driver that leaves deleted bytes where they are: ``secure_delete=OFF``."""
+
+    def pragma(self, name: str, *value: Any, **more: Any) -> Any:
+        """Run a pragma, but for this one."""
+        return super().pragma(name, *([False] if name == "secure_delete" else value), **more)
+
+
+class Uncut(apsw.Connection):
+    """A driver that says the log was carried over, and leaves it."""
+
+    def wal_checkpoint(self, *_: object, **__: object) -> tuple[int, int]:
+        """Do not."""
+        return 0, 0
+
+
+def driven_by(driver: type[apsw.Connection]) -> patch[type[apsw.Connection]]:
+    """Let the stores that are opened meanwhile have such connections."""
+    return patch.object(apsw, "Connection", driver)
 
 
 # Power losses
 
-_State = tuple[int, Contents]
+States: TypeAlias = list[tuple[int, Contents]]
+"""What a scope held, and since which moment of the disk that was acknowledged."""
 
 
 async def power_losses(
-    folder: Path, losses: int, seed: int, *, control: str | None = None
+    folder: Path, losses: int, *, seed: int = 1, control: str | None = None
 ) -> Outcome:
     """
-    Let the power fail at *losses* random moments of three clients' random work.
+    Let the power fail at *losses* random moments of three clients' work.
 
-    Each state that may be left is opened, and for each scope compared with what it was
-    before and after the call that the power loss met.
+    Every state that may be left then is opened, and each scope compared, row by row, with
+    what it was before and after the call that the power loss met. After a quarter of them
+    the power fails once more, while the file is being opened.
     """
-    random, outcome, lives = Random(seed), Outcome(), 0
-    clock = FrozenClock()
-    with driver(Unsynced if control == "unsynced" else apsw.Connection):
-        while outcome.tried < losses:
-            path = folder / f"{lives // 4}.db"
-            turn = TURNS * (lives % 4)
+    random, outcome, clock = Random(seed), Outcome(), FrozenClock()
+    durability: Durability = "relaxed" if control == "relaxed" else "full"
+    with driven_by(Unsynced if control == "unsynced" else apsw.Connection):
+        for life in count():
+            path = folder / f"{life // LIVES}.db"
             with PowerLossDisk() as disk:
                 ids = SeededIds(random.getrandbits(32))
-                durability = "relaxed" if control == "relaxed" else "full"
                 async with disk.open(path, clock=clock, ids=ids, durability=durability) as store:
-                    while lease := await store.claim("worker"):
-                        await form(store, lease, turn)
-                    begun, known = disk.moment, await _worked(disk, store, path, turn)
+                    begun, known = await _worked(disk, store, path, TURNS * (life % LIVES))
                 for _ in range(min(MOMENTS, losses - outcome.tried)):
-                    moment = random.randint(begun, disk.moment)
-                    files = disk.survivors(random.choice(SURVIVALS), random, moment)
-                    await _play(folder / "after", files, random, known, moment, outcome)
+                    outcome.tried += 1
+                    loss = PowerLoss(known, random.randint(begun, disk.moment), random, outcome)
+                    await loss.play(disk, folder / "after")
                 disk.lose_power("everything", random)
             clock.advance(10_000)
-            lives += 1
+            if outcome.tried == losses:
+                break
     return outcome
 
 
-async def _worked(disk: PowerLossDisk, store: Store, path: Path, turn: int) -> dict[Scope, list[_State]]:
-    """Let three clients work; return after which operation each scope was in which state."""
-    lock = asyncio.Lock()
+async def _worked(
+    disk: PowerLossDisk, store: Store, path: Path, turn: int
+) -> tuple[int, dict[Scope, States]]:
+    """Let three clients work; return when they began, and the states of their scopes."""
+    while lease := await store.claim("worker"):  # left over from before
+        await form(store, lease, turn)
+    lock, begun = asyncio.Lock(), disk.moment
 
-    async def work(client: Client) -> list[_State]:
-        states = [(disk.moment, contents(path, client.scope, vfs=disk.vfs))]
+    async def work(client: Client) -> States:
+        states = [(begun, contents(path, client.scope, vfs=disk.vfs))]
         for each in range(turn, turn + TURNS):
             async for _ in client.take(store, each):
                 states.append((disk.moment, contents(path, client.scope, vfs=disk.vfs)))
@@ -119,231 +176,240 @@ async def _worked(disk: PowerLossDisk, store: Store, path: Path, turn: int) -> d
 
     clients = [Client(name, forming=lock) for name in NAMES]
     worked = await asyncio.gather(*map(work, clients))
-    return {client.scope: states for client, states in zip(clients, worked, strict=True)}
+    return begun, {client.scope: states for client, states in zip(clients, worked, strict=True)}
 
 
-async def _play(folder, files, random, known, moment, outcome, *, again: bool = True) -> None:
-    outcome.tried += again
-    path = _put_down(folder, files)
-    with PowerLossDisk() as disk:
+@dataclass(frozen=True, slots=True)
+class PowerLoss:
+    """One power loss, and what must be there after it."""
+
+    known: Mapping[Scope, States]
+    moment: int
+    random: Random
+    outcome: Outcome
+
+    async def play(self, disk: PowerLossDisk, folder: Path) -> None:
+        """Put down what survives, open it, judge it; perhaps lose power again meanwhile."""
+        path = self._put_down(disk, self.moment, folder)
+        with PowerLossDisk() as after:
+            await self._judge(after, path)
+            if self.random.random() < 0.25:
+                path = self._put_down(after, self.random.randint(0, after.moment), folder)
+                with PowerLossDisk() as last:
+                    await self._judge(last, path)
+
+    def _put_down(self, disk: PowerLossDisk, moment: int, folder: Path) -> Path:
+        folder.mkdir(exist_ok=True)
+        path = folder / "left.db"
+        files = disk.survivors(self.random.choice(SURVIVALS), self.random, moment)
+        for suffix in ("", "-wal", "-shm", "-journal"):
+            Path(f"{path}{suffix}").unlink(missing_ok=True)
+        for name, content in files.items():
+            path.with_name("left.db" + Path(name).name.partition(".db")[2]).write_bytes(content)
+        return path
+
+    async def _judge(self, disk: PowerLossDisk, path: Path) -> None:
+        self.outcome.seen.clear()
         try:
             async with disk.open(path):
                 found = violations(path, vfs=disk.vfs)
-                left = {scope: contents(path, scope, vfs=disk.vfs) for scope in known}
+                left = {scope: contents(path, scope, vfs=disk.vfs) for scope in self.known}
         except (StoreError, apsw.Error) as error:
             found = [repr(error)]
-        outcome.add("corrupt", found)
         if found:
+            self.outcome.add("corrupt", found[:1])
             return
-        for scope, states in known.items():
-            _judge(states, left[scope], moment, outcome)
-        if again and random.random() < 0.25:
-            files = disk.survivors(random.choice(SURVIVALS), random, random.randint(0, disk.moment))
-            await _play(folder, files, random, known, moment, outcome, again=False)
-
-
-def _judge(states, left, moment, outcome) -> None:
-    answered = max((at for at, (when, _) in enumerate(states) if when <= moment), default=0)
-    outcome.acknowledged += answered
-    if left in [state for _, state in states[answered : answered + 2]]:
-        return
-    earlier = [at for at, (_, state) in enumerate(states[:answered]) if state == left]
-    if earlier:
-        outcome.add("lost", list(range(earlier[-1], answered)))
-    else:
-        outcome.add("half done", [left])
-
-
-def _put_down(folder: Path, files: Mapping[str, bytes]) -> Path:
-    folder.mkdir(exist_ok=True)
-    for each in folder.glob("store.db*"):
-        if not each.name.endswith("-reserve"):
-            each.unlink()
-    path = folder / "store.db"
-    for name, content in files.items():
-        _, _, suffix = Path(name).name.partition(".db")
-        Path(f"{path}{suffix}").write_bytes(content)
-    return path
+        for scope, states in self.known.items():
+            answered = max(at for at, (when, _) in enumerate(states) if when <= self.moment)
+            self.outcome.acknowledged += answered
+            there = [at for at, (_, state) in enumerate(states) if state == left[scope]]
+            if not there:
+                self.outcome.add("half done", [f"{scope} after {answered} calls"])
+            elif not {answered, answered + 1} & set(there):
+                lost = range(there[-1] + 1, answered + 1)
+                self.outcome.add("lost", [f"call {number} of {scope}" for number in lost])
 
 
 # Killed processes
 
-KILLS_A_FILE: Final = 25
-_processes = multiprocessing.get_context("forkserver")
 
-
-def kills(folder: Path, number: int, seed: int, *, careful: bool = True) -> Outcome:
+async def kills(folder: Path, number: int, *, seed: int = 1, careful: bool = True) -> Outcome:
     """
-    Kill a process of four clients at *number* random moments; they repeat what went unanswered.
+    Kill a process of three clients at *number* random moments.
 
-    Whoever is not *careful* does so without ids and keys.
+    Each time they repeat what went unanswered, under the same ids and keys; clients that
+    are not *careful* have none.
     """
     _processes.set_forkserver_preload([__name__])
     random, outcome = Random(seed), Outcome()
-    clients: dict[str, Client] = {}
-    for kill in range(number):
-        path = folder / f"killed-{kill // KILLS_A_FILE}.db"
-        if kill % KILLS_A_FILE == 0:
-            clients = {name: Client(name, careful=careful, forming=nullcontext()) for name in NAMES}
+    for life in range(number):
+        if life % KILLS == 0:
+            path = folder / f"killed-{life // KILLS}.db"
+            clients = {
+                name: Client(name, careful=careful, forming=nullcontext()) for name in NAMES
+            }
             turns = dict.fromkeys(NAMES, 0)
             outcome.seen.clear()
-        for name, turn in _killed(path, turns, careful, random.uniform(0.0, 0.08)):
+        for name, turn in _killed(path, turns, after_s=random.uniform(0, 0.08), careful=careful):
             clients[name].answered(turn)
             turns[name] = turn + 1
             outcome.acknowledged += 1
         outcome.tried += 1
-        asyncio.run(_repeated(path, clients, turns, outcome))
+        async with open_store(path) as store:
+            for name, client in clients.items():
+                async for _ in client.take(store, turns[name]):
+                    pass
+                client.answered(turns[name])
+                turns[name] += 1
+                _add(outcome, await client.promises.broken(store))
+        outcome.add("corrupt", violations(path))
     return outcome
 
 
-def _killed(path: Path, turns: Mapping[str, int], careful: bool, after_s: float) -> Iterator[tuple[str, int]]:
-    """Start a process, kill it *after_s*, and yield what it answered."""
+def _add(outcome: Outcome, broken: Broken) -> None:
+    outcome.add("lost", broken.lost)
+    outcome.add("doubled", broken.doubled)
+    outcome.add("never written", broken.unwritten)
+    outcome.add("misplaced", broken.misplaced)
+
+
+def _killed(
+    path: Path, turns: Mapping[str, int], *, after_s: float, careful: bool
+) -> Iterator[tuple[str, int]]:
+    """Start a process, kill it *after_s*, and yield the turns that it answered."""
     answers, sender = _processes.Pipe(duplex=False)
-    process = _processes.Process(target=_take_turns, args=(path, dict(turns), careful, sender))
+    given = (path, dict(turns), careful, sender)
+    process = _processes.Process(target=_take_turns, args=given)
     process.start()
     sender.close()
-    answers.recv()
-    until = timer_s() + after_s
     with answers:
+        answers.recv()
+        until = timer_s() + after_s
+        while (left := until - timer_s()) > 0 and answers.poll(left):
+            yield answers.recv()
+        process.kill()
         try:
-            while (left := until - timer_s()) > 0 and answers.poll(left):
-                yield answers.recv()
-            process.kill()
             while True:
                 yield answers.recv()
         except (EOFError, OSError):  # no more came; the last was perhaps cut off
             process.join()
 
 
-def _take_turns(path: Path, turns: Mapping[str, int], careful: bool, sender: Connection) -> None:
-    """Work until killed: the child process."""
+def _take_turns(path: Path, turns: Mapping[str, int], careful: bool, sender: Connection) -> None:  # noqa: FBT001
+    """Take turns until killed: the child."""
     lock = asyncio.Lock()
 
-    async def work(store: Store, name: str, turn: int) -> None:
-        client = Client(name, careful=careful, forming=lock)
-        while True:
+    async def work(store: Store, client: Client, name: str) -> None:
+        for turn in count(turns[name]):
             async for _ in client.take(store, turn):
                 pass
             sender.send((name, turn))
-            turn += 1
 
     async def main() -> None:
         async with open_store(path) as store, asyncio.TaskGroup() as group:
-            for name, turn in turns.items():
-                group.create_task(work(store, name, turn))
+            for name in turns:
+                client = Client(name, careful=careful, forming=lock)
+                group.create_task(work(store, client, name))
 
     sender.send("begun")
     asyncio.run(main())
 
 
-async def _repeated(path: Path, clients: Mapping[str, Client], turns: dict[str, int], outcome: Outcome) -> None:
-    async with open_store(path) as store:
-        for name, client in clients.items():
-            async for _ in client.take(store, turns[name]):
-                pass
-            client.answered(turns[name])
-            turns[name] += 1
-            broken = await client.promises.broken(store)
-            outcome.add("lost", broken.lost)
-            outcome.add("doubled", broken.doubled)
-            outcome.add("made up", [*broken.unwritten, *broken.misplaced])
-    outcome.add("corrupt", violations(path))
-
-
-# Processes that share a file
-
-PROCESSES: Final = 8
-SHARED: Final[Scope] = ("shared",)
-PLAIN: Final[Scope] = ("plain",)
-
-
-class Impatient(apsw.Connection):
-    """A connection that waits for nobody."""
-
-    def set_busy_handler(self, *_: object) -> None:
-        pass
+# Processes side by side
 
 
 async def processes(folder: Path, appends: int, *, patient: bool = True) -> Outcome:
     """
     Let eight processes append, erase and recall in one file, *appends* times each.
 
-    What one has acknowledged the next recalls at once; what one has erased, it does not.
+    What one has acknowledged the next recalls at once; what one has erased it does not.
     """
     _processes.set_forkserver_preload([__name__])
-    path, outcome = folder / "shared.db", Outcome(tried=PROCESSES)
+    path, outcome, promises = folder / "shared.db", Outcome(tried=PROCESSES), Promises()
     await open_store(path).aclose()
     pipes = [_processes.Pipe(duplex=False) for _ in range(PROCESSES)]
     answers, sender = _processes.Pipe(duplex=False)
-    started = []
-    for number in range(PROCESSES):
-        told, tells = pipes[number][0], pipes[(number + 1) % PROCESSES][1]
-        beside = (path, number, appends, patient, told, tells, sender)
-        started.append(_processes.Process(target=_work_beside, args=beside))
-        started[-1].start()
-    told = [answers.recv() for _ in started]
+    given = [
+        (path, number, appends, patient, (pipes[number][0], pipes[number - 1][1]), sender)
+        for number in range(PROCESSES)
+    ]
+    started = [_processes.Process(target=_work_beside, args=each) for each in given]
+    for process in started:
+        process.start()
+    for kept, erased, failures in [answers.recv() for _ in started]:
+        outcome.acknowledged += len(kept) + len(erased)
+        outcome.failures.update(failures)
+        promises.kept[SHARED, "talk"] |= kept
+        promises.erased[SHARED, "talk"] |= erased
     for process in started:
         process.join()
-    promises = Promises()
-    for kept, erased, failures in told:
-        outcome.acknowledged += len(kept) + len(erased)
-        promises.kept[SHARED, "talk"] |= kept - erased
-        promises.erased[SHARED, "talk"] |= erased
-        outcome.failures.update(failures)
     async with open_store(path) as store:
-        broken = await promises.broken(store)
+        _add(outcome, await promises.broken(store))
         plain = await store.changes(Cursor(scope=PLAIN))
-        gaps = set(range(1, plain.seq + 1)) ^ {entry.seq for entry in plain.entries}
-    outcome.add("lost", broken.lost)
-    outcome.add("doubled", broken.doubled)
-    outcome.add("made up", [*broken.unwritten, *broken.misplaced])
-    outcome.add("a hole in the sequence", map(str, gaps))
+    holes = set(range(1, plain.seq + 1)) ^ {entry.seq for entry in plain.entries}
+    outcome.add("a hole in the sequence", map(str, holes))
     outcome.add("corrupt", violations(path))
     return outcome
 
 
-def _work_beside(path, number, appends, patient, told, tells, sender) -> None:
-    with driver(apsw.Connection if patient else Impatient):
-        sender.send(asyncio.run(_Neighbour(path, number, told, tells).work(appends)))
+def _work_beside(
+    path: Path,
+    number: int,
+    appends: int,
+    patient: bool,  # noqa: FBT001
+    pipes: tuple[Connection, Connection],
+    sender: Connection,
+) -> None:
+    """Work beside the others: the child."""
+    with driven_by(apsw.Connection if patient else Impatient):
+        neighbour = _Neighbour(number, *pipes)
+        asyncio.run(neighbour.work(path, appends))
+        sender.send((neighbour.kept, neighbour.erased, neighbour.failures))
 
 
 class _Neighbour:
-    """One of several processes in a row: tells the next what it did, and checks what it is told."""
+    """One of several processes in a ring: tells the next what it did, and checks what it is told."""
 
-    def __init__(self, path, number, told, tells):
-        self.path, self.number, self.told, self.tells = path, number, told, tells
-        self.kept, self.erased, self.failures = set(), set(), Counter()
+    def __init__(self, number: int, told: Connection, tells: Connection) -> None:
+        self.kept: set[str] = set()
+        self.erased: set[str] = set()
+        self.failures: Counter[str] = Counter()
+        self._number, self._told, self._tells = number, told, tells
 
-    async def work(self, appends):
-        async with Recollect(open_store(self.path), embedder="none") as memory:
+    async def work(self, path: Path, appends: int) -> None:
+        """Write *appends* times, telling and checking in between; then check the rest."""
+        async with Recollect(open_store(path), embedder="none") as memory:
             for turn in range(appends):
-                word = f"w{self.number}x{turn}"
-                text = f"{word} is the word"
                 try:
-                    await memory.append(SHARED, "talk", [NewMessage(role="user", id=word, text=text)])
-                    self.kept.add(text)
-                    if turn % 5 == 0:
-                        await memory.append(PLAIN, "talk", [NewMessage(role="user", text=text)])
-                    if turn % 20 == 19:
-                        await memory.store.erase(SHARED, EraseMessages(thread="talk", messages=[word]))
-                        self.erased.add(text)
+                    await self._write(memory, f"w{self._number}x{turn}", turn)
                 except StoreError as error:
                     self.failures[type(error).__name__] += 1
-                    continue
-                self.tells.send((word, text not in self.erased))
-                while self.told.poll():
-                    await self.check(memory, self.told.recv())
-            self.tells.send(None)
-            while (message := self.told.recv()) is not None:
-                await self.check(memory, message)
-        return self.kept, self.erased, self.failures
+                while self._told.poll() and await self._check(memory):
+                    pass
+            self._tells.send(None)
+            while await self._check(memory):
+                pass
 
-    async def check(self, memory, message):
-        if message is None:
-            self.told_all=True
-            return
-        word, is_kept = message
+    async def _write(self, memory: Recollect, word: str, turn: int) -> None:
+        text = f"the word is {word}"
+        said = NewMessage(role="user", id=word, text=text)
+        await memory.append(SHARED, "talk", [said])
+        self.kept.add(text)
+        if turn % 5 == 0:
+            await memory.append(PLAIN, "talk", [said])
+        if turn % 20 == 19:
+            await memory.store.erase(SHARED, EraseMessages(thread="talk", messages=[word]))
+            self.kept.discard(text)
+            self.erased.add(text)
+        self._tells.send((word, text in self.kept))
+
+    async def _check(self, memory: Recollect) -> bool:
+        """Take in one thing told; say whether another will come."""
+        told = self._told.recv()
+        if told is None:
+            return False
+        word, is_kept = told
         found = await memory.recall(SHARED, word, limit=1)
-        there = any(word in each.content.text for each in found.entries)
-        if there != is_kept:
+        if is_kept != any(word in each.text for each in found.entries):
             self.failures["not found at once" if is_kept else "found after its erase"] += 1
+        return True

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from recollect.cli.opening import run
-from recollect.cli.options import EMBEDDERS, embedder_option
+from recollect.cli.options import embedder_option
 from recollect.cli.output import progress_bar
 from recollect.errors import UsageError
 
@@ -59,6 +59,13 @@ def _set_command(name: str, about: str) -> click.Command:
     @report_option()
     @click.option("--rows", metavar="FILE", help="Write every answer there, as JSON Lines.")
     @click.option("--limit", type=int, metavar="N", help="Ask only the first N questions.")
+    @click.option(
+        "--missing-vectors",
+        type=click.IntRange(0, 100),
+        default=0,
+        metavar="PERCENT",
+        help="Leave this share of recollect's entries without a vector.",
+    )
     def measure(
         data: str,
         embedder: str,
@@ -66,12 +73,14 @@ def _set_command(name: str, about: str) -> click.Command:
         json_file: str | None,
         rows: str | None,
         limit: int | None,
+        missing_vectors: int,
     ) -> None:
         if limit is not None and limit < 1:
             msg = f"--limit {limit}: ask at least 1 question"
             raise UsageError(msg)
         with tempfile.TemporaryDirectory(prefix="recollect-bench-") as folder:
-            plan = plan_of(name, Path(data), cached(embedder, Path(cache or folder)), limit)
+            embedding = cached(embedder, Path(cache or folder))
+            plan = plan_of(name, Path(data), embedding, limit, missing_percent=missing_vectors)
             measure_set(plan, json_file, rows)
 
     return measure
@@ -90,7 +99,14 @@ def cached(choice: str, folder: Path) -> CachedEmbedder | None:
     return CachedEmbedder(embedder, folder) if embedder else None
 
 
-def plan_of(name: str, data: Path, embedder: CachedEmbedder | None, limit: int | None) -> Plan:
+def plan_of(
+    name: str,
+    data: Path,
+    embedder: CachedEmbedder | None,
+    limit: int | None,
+    *,
+    missing_percent: int = 0,
+) -> Plan:
     """Return the plan that measures recollect on a set beside its controls."""
     from recollect.bench.adapter import RecollectSystem
     from recollect.bench.controls import PlainBm25, PlainCosine, dated_text, spoken_text
@@ -99,7 +115,8 @@ def plan_of(name: str, data: Path, embedder: CachedEmbedder | None, limit: int |
     from recollect.recall.analyse import terms_of
 
     # The day is among the words that recollect searches, so the control gets it too.
-    systems: list[System] = [RecollectSystem(embedder), PlainBm25(terms_of, dated_text)]
+    recollect = RecollectSystem(embedder, missing_percent=missing_percent)
+    systems: list[System] = [recollect, PlainBm25(terms_of, dated_text)]
     if embedder is not None:
         systems.append(PlainCosine(embedder, spoken_text))
     return Plan(dataset=DATASETS[name], data=data, systems=systems, embedder=embedder, limit=limit)
@@ -138,7 +155,7 @@ def _write(file: str | None, write: Callable[[Path], None]) -> None:
 
 
 @bench.command(epilog=_SPEED_EXAMPLE, short_help="recall by size, cold loads, appends")
-@click.option("--embedder", type=click.Choice(EMBEDDERS), default="auto", show_default=True)
+@embedder_option()
 @click.option("--size", "sizes", type=int, multiple=True, help="Entries of a scope; repeatable.")
 @click.option("--appends", type=int, help="How many messages are appended.")
 @report_option()

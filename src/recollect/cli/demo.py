@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import tempfile
 from pathlib import Path
 from typing import Final
@@ -36,4 +37,5 @@ def demo(embedder: str, keep: str | None) -> None:
         store = Path(there, "demo.db") if keep is None else Path(keep)
         run(lambda: show(console(), store, embedder))
     if keep is not None:
-        click.echo(f"\nThe store stays: recollect memories --store {keep} --scope demo/mira")
+        place = shlex.quote(keep)
+        click.echo(f"\nThe store stays: recollect memories --store {place} --scope demo/mira")

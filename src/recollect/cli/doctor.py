@@ -12,10 +12,10 @@ import click
 from recollect import __version__
 from recollect.cli.embedder import embedder_record
 from recollect.cli.importing import settle
-from recollect.cli.listing import each_thread, scopes_of
 from recollect.cli.opening import opened, run, store_file
 from recollect.cli.options import DEFAULT_STORE, Target, memory_options
 from recollect.cli.output import cell, counted, print_json, print_table, progress_bar, visible
+from recollect.cli.paging import each_thread, scopes_of
 from recollect.cli.records import receipt_record
 from recollect.cli.sqlite_file import FileState, library_version, read_file_state
 from recollect.errors import EXIT_STATUS, RecollectError, StoreUnavailableError

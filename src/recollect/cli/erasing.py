@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from recollect.cli.listing import each_memory, each_message, each_thread, scopes_of
 from recollect.cli.opening import opened, run
 from recollect.cli.options import Target, memory_options, split_address, written_scope
 from recollect.cli.output import counted, note, print_json
+from recollect.cli.paging import each_memory, each_message, each_thread, scopes_of
 from recollect.cli.records import moment, receipt_record
 from recollect.erasure import remainder_of
 from recollect.errors import UsageError

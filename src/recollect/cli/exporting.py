@@ -9,13 +9,13 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Final
+from typing import Final, TextIO
 
 import click
 
 from recollect.cli.opening import opened, run
 from recollect.cli.options import Target, memory_options, written_scope
-from recollect.cli.output import counted, note, progress_bar
+from recollect.cli.output import counted, is_ascii_safer, note, progress_bar
 from recollect.errors import UsageError
 
 _EXAMPLE: Final = """
@@ -49,7 +49,7 @@ def export(target: Target, below: bool, output: str, force: bool) -> None:  # no
 
 
 @contextmanager
-def whole_file(path: Path) -> Iterator[IO[str]]:
+def whole_file(path: Path) -> Iterator[TextIO]:
     """
     Write a file that only its owner may read, and that is there whole or not at all.
 
@@ -75,12 +75,12 @@ def whole_file(path: Path) -> Iterator[IO[str]]:
             Path(name).unlink(missing_ok=True)
 
 
-async def _export(target: Target, file: IO[str], *, below: bool) -> None:
+async def _export(target: Target, file: TextIO, *, below: bool) -> None:
     count = 0
     async with opened(target) as memory:
         with progress_bar("exporting") as bar:
             async for record in memory.export(target.scope, below=below):
-                file.write(json.dumps(record, ensure_ascii=False) + "\n")
+                file.write(json.dumps(record, ensure_ascii=is_ascii_safer(file)) + "\n")
                 count += 1
                 if count % 1_000 == 0:
                     bar.update(f"exporting: {counted(count, 'record')}", None)

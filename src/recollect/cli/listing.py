@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
@@ -12,6 +11,7 @@ import click
 from recollect.cli.opening import opened, run
 from recollect.cli.options import Moment, Target, memory_options, split_address, written_scope
 from recollect.cli.output import counted, note, print_entry, print_json, print_table
+from recollect.cli.paging import PAGE_ROWS, each_memory, each_thread, scopes_of
 from recollect.cli.records import (
     memory_record,
     message_record,
@@ -20,12 +20,11 @@ from recollect.cli.records import (
     thread_record,
 )
 from recollect.errors import NotFoundError, UsageError
-from recollect.records import Json, JsonObject, Memory, Message, Revision, Scope, Thread
+from recollect.records import Json, JsonObject, Memory, Message, Revision, Thread
 
 if TYPE_CHECKING:
-    from recollect.app import Recollect
+    pass
 
-PAGE_ROWS: Final = 1_000
 _THREADS_EXAMPLE: Final = """
 \b
 Examples:
@@ -231,67 +230,3 @@ def _note_end(count: int, one: str, many: str = "", *, is_more: bool) -> None:
     more = ", and more: raise --limit" if is_more else ""
     below = "" if count else "; --below looks into the scopes below as well"
     note(f"{counted(count, one, many)}{more}{below}")
-
-
-async def scopes_of(memory: Recollect, scope: Scope, *, below: bool) -> list[Scope]:
-    """Return the scopes meant: *scope*, or it and those below that hold something."""
-    if not below:
-        return [scope]
-    found: list[Scope] = []
-    cursor: str | None = None
-    while True:
-        page = await memory.scopes(prefix=scope, cursor=cursor, limit=PAGE_ROWS)
-        found += page.rows
-        cursor = page.cursor
-        if cursor is None:
-            return found
-
-
-async def each_thread(memory: Recollect, scope: Scope) -> AsyncIterator[Thread]:
-    """Yield the threads of a scope, by id."""
-    cursor: str | None = None
-    while True:
-        page = await memory.threads(scope, cursor=cursor, limit=PAGE_ROWS)
-        for thread in page.rows:
-            yield thread
-        cursor = page.cursor
-        if cursor is None:
-            return
-
-
-async def each_memory(
-    memory: Recollect,
-    scope: Scope,
-    type_: str | None = None,
-    *,
-    conditions: JsonObject | None = None,
-    valid_at: datetime | None = None,
-) -> AsyncIterator[Memory]:
-    """Yield the memories of a scope, by type and key."""
-    cursor: str | None = None
-    while True:
-        page = await memory.memories(
-            scope,
-            type_=type_,
-            filter_=conditions,
-            valid_at=valid_at,
-            cursor=cursor,
-            limit=PAGE_ROWS,
-        )
-        for each in page.rows:
-            yield each
-        cursor = page.cursor
-        if cursor is None:
-            return
-
-
-async def each_message(memory: Recollect, scope: Scope, thread: str) -> AsyncIterator[Message]:
-    """Yield the messages of a thread, by position."""
-    after = 0
-    while True:
-        page = await memory.messages(scope, thread, after=after, limit=PAGE_ROWS)
-        for message in page.rows:
-            yield message
-        if page.cursor is None:
-            return
-        after = int(page.cursor)

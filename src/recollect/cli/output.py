@@ -8,7 +8,7 @@ import sys
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol, TextIO
 
 import click
 
@@ -29,12 +29,12 @@ INDENT: Final = 4
 
 def print_json(document: Json) -> None:
     """Print one JSON document."""
-    click.echo(json.dumps(document, ensure_ascii=False, indent=2))
+    click.echo(json.dumps(document, ensure_ascii=is_ascii_safer(sys.stdout), indent=2))
 
 
-def print_line(record: Json) -> None:
-    """Print one line of JSON Lines."""
-    click.echo(json.dumps(record, ensure_ascii=False))
+def is_ascii_safer(stream: TextIO) -> bool:
+    """Say whether *stream* cannot take every character, so that JSON should escape them."""
+    return (stream.encoding or "").lower().replace("-", "") != "utf8"
 
 
 def note(sentence: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import sys
 from importlib import import_module
 from typing import Final
 
@@ -41,11 +43,19 @@ class Program(click.Group):
 
     def invoke(self, ctx: click.Context) -> object:
         """Run the command; one of our errors becomes a sentence and its exit status."""
+        _replace_what_cannot_be_shown()
         try:
             return super().invoke(ctx)
         except RecollectError as error:
             click.echo(f"recollect: {error}", err=True)
             ctx.exit(EXIT_STATUS[error.code])
+
+
+def _replace_what_cannot_be_shown() -> None:
+    """Let a character that the terminal's encoding lacks be escaped, and not end the program."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 @click.command(

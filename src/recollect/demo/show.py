@@ -72,7 +72,8 @@ class Stage:
         """Begin an act."""
         self._console.print()
         self._console.print(Rule(Text(title, style="bold"), align="left", style="dim"))
-        self.say(sentence, "dim")
+        if sentence:
+            self.say(sentence, "dim")
 
     def say(self, sentence: str, style: str = "") -> None:
         """Print a sentence."""

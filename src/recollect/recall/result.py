@@ -86,8 +86,15 @@ class Recall:
 
     def render(self) -> str:
         """Return the entries as a block for a prompt, in the order of time; see `render_block`."""
-        in_time = sorted(self.entries, key=lambda entry: (entry.time, entry.source))
-        return render_block([record_of(entry) for entry in in_time])
+        return render_block([record_of(entry) for entry in sorted(self.entries, key=_in_time)])
+
+
+def _in_time(entry: Recalled) -> tuple[datetime, str, int, str]:
+    """Order entries by time; those of one moment as they were said."""
+    content = entry.content
+    if isinstance(content, Message):
+        return (content.time, content.thread, content.position, content.id)
+    return (entry.time, content.type, 0, content.key)
 
 
 def record_of(entry: Recalled) -> Record:

@@ -25,6 +25,8 @@ FUTURE_S_MAX: Final = 86_400
 """A message may be dated at most this far ahead of the store's clock."""
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_FIRST: Final = (datetime(1, 1, 1, tzinfo=UTC) - _EPOCH) // timedelta(microseconds=1)
+_LAST: Final = (datetime(9999, 12, 31, tzinfo=UTC) - _EPOCH) // timedelta(microseconds=1)
 _ROLES: Final = get_args(Role)
 
 
@@ -102,7 +104,11 @@ def check_time(time: datetime, what: str) -> int:
     if time.tzinfo is None or time.utcoffset() is None:
         msg = f"{what} has no zone: {time.isoformat()}; say which, e.g. time.replace(tzinfo=UTC)"
         raise UsageError(msg)
-    return (time - _EPOCH) // timedelta(microseconds=1)
+    moment = (time - _EPOCH) // timedelta(microseconds=1)
+    if not _FIRST <= moment <= _LAST:
+        msg = f"{what} lies outside the years 1 to 9999 in UTC: {time.isoformat()}"
+        raise UsageError(msg)
+    return moment
 
 
 def check_past(time: datetime, now: int, what: str) -> int:

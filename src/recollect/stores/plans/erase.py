@@ -181,7 +181,7 @@ def _effect_of(
     scope = replace(scope, seq=scope.seq + 1, epoch=rows.new_number())
     revised = _revised(rows, scope, doomed)
     gone: list[MessageRow | MemoryRow] = [*doomed.messages, *doomed.memories]
-    if not (gone or doomed.threads or revised.removed or revised.memories or revised.revisions):
+    if not (gone or doomed.threads or _changes_anything(revised)):
         return Effect(), counted
     counted = replace(
         counted,
@@ -199,6 +199,12 @@ def _effect_of(
     if _is_emptied(rows, scope, effect):
         return Effect(dropped_scopes=[scope.id]), counted
     return effect, counted
+
+
+def _changes_anything(revised: Effect) -> bool:
+    return bool(
+        revised.removed or revised.memories or revised.revisions or revised.dropped_revisions
+    )
 
 
 def _is_emptied(rows: Rows, scope: ScopeRow, effect: Effect) -> bool:

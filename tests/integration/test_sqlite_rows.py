@@ -1,0 +1,187 @@
+"""What the SQLite store reads: in the order of the contract, and never from another scope."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import apsw
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.records import Evidence, PutMemory, Scope
+from recollect.stores.inprocess import InProcessStore, Tables
+from recollect.stores.plans.erase import EraseMessages
+from recollect.stores.rows import MemoryRow, ScopeRow, ThreadRow
+from recollect.stores.sqlite.effects import write_effect
+from recollect.stores.sqlite.migrations import migrate
+from recollect.stores.sqlite.paths import range_below, segments_of, stored_path
+from recollect.stores.sqlite.rows import SQLiteRows
+from recollect.stores.sqlite.store import SQLiteStore
+from recollect.stores.unit import Effect, Rows
+from recollect.testing import CountingIds, FrozenClock
+from recollect.testing.samples import ADA, TALK, said
+
+NOW = 1_000_000
+
+# Letters around the borders where orders differ: code points, UTF-16 halves, case, prefixes.
+LETTERS = "\x01 !/0A_a~%*\x7fé\u0100\ud7ff\ue000\uffff\U00010000\U0010ffff"
+SEGMENTS = st.text(alphabet=LETTERS, min_size=1, max_size=3)
+SCOPES = st.lists(SEGMENTS, min_size=1, max_size=3).map(tuple)
+
+
+@pytest.fixture
+def database() -> Iterator[apsw.Connection]:
+    """Yield a database with the present schema, in memory."""
+    connection = apsw.Connection(":memory:")
+    migrate(connection, "memory")
+    yield connection
+    connection.close()
+
+
+@given(one=SCOPES, other=SCOPES)
+def test_paths_sort_as_their_scopes_do(one: Scope, other: Scope) -> None:
+    """The bytes of two scopes compare as the tuples do, on every input."""
+    assert (one < other) == (stored_path(one) < stored_path(other))
+    assert (one == other) == (stored_path(one) == stored_path(other))
+    assert one == segments_of(stored_path(one))
+
+
+@given(scope=SCOPES, prefix=SCOPES | st.just(()))
+def test_a_range_holds_what_lies_below(scope: Scope, prefix: Scope) -> None:
+    """A scope lies in the range of exactly those scopes that its segments begin with."""
+    first, end = range_below(prefix)
+
+    assert (scope[: len(prefix)] == prefix) == (first <= stored_path(scope) < end)
+
+
+@given(
+    scopes=st.lists(SCOPES, unique=True, max_size=12),
+    prefix=SCOPES | st.just(()),
+    after=st.none() | SCOPES,
+)
+def test_scopes_come_in_order(scopes: list[Scope], prefix: Scope, after: Scope | None) -> None:
+    """`scopes_below` gives what the reference gives, in the same order."""
+    effect = Effect(scopes=[scope_row(number, each) for number, each in enumerate(scopes, 1)])
+    tables, connection = Tables(), apsw.Connection(":memory:")
+    tables.write(effect)
+    migrate(connection, "memory")
+    write_effect(connection, effect)
+
+    found = list(SQLiteRows(connection).scopes_below(prefix, after))
+
+    assert list(tables.scopes_below(prefix, after)) == found
+    connection.close()
+
+
+def scope_row(number: int, segments: Scope, lease_until: int | None = None) -> ScopeRow:
+    """Return the row of a scope, under a lease if it has an end."""
+    owner = None if lease_until is None else "worker"
+    return ScopeRow(
+        id=number,
+        segments=segments,
+        created_at=0,
+        epoch=number,
+        lease_owner=owner,
+        lease_until=lease_until,
+    )
+
+
+THREADS = st.builds(
+    ThreadRow,
+    scope_id=st.integers(1, 4),
+    number=st.integers(1, 1_000),
+    id=st.text(alphabet="abc", min_size=1, max_size=3),
+    created_at=st.just(0),
+    last=st.integers(0, 2),
+    formed=st.integers(0, 2),
+    due=st.none() | st.integers(NOW - 3, NOW + 3),
+    not_before=st.none() | st.integers(NOW - 2, NOW + 2),
+    state=st.sampled_from(["active", "paused"]),
+)
+
+
+@given(
+    threads=st.lists(
+        THREADS, unique_by=(lambda row: row.number, lambda row: (row.scope_id, row.id))
+    ),
+    leases=st.lists(st.none() | st.integers(NOW - 2, NOW + 2), min_size=4, max_size=4),
+    limit=st.integers(1, 20),
+)
+def test_due_threads_are_those_of_the_reference(
+    threads: list[ThreadRow], leases: list[int | None], limit: int
+) -> None:
+    """Who is due, in which order, and under which lease, is the same as in memory."""
+    scopes = [scope_row(number, (str(number),), lease) for number, lease in enumerate(leases, 1)]
+    effect = Effect(scopes=scopes, threads=threads)
+    tables, connection = Tables(), apsw.Connection(":memory:")
+    tables.write(effect)
+    migrate(connection, "memory")
+    write_effect(connection, effect)
+    rows = SQLiteRows(connection)
+
+    assert tables.due_threads(NOW, limit) == rows.due_threads(NOW, limit)
+    for number in range(1, 5):
+        assert tables.due_threads_of(number, NOW) == rows.due_threads_of(number, NOW)
+    connection.close()
+
+
+async def rests_on(store: SQLiteStore | InProcessStore) -> dict[str, set[str]]:
+    """Return for some messages which facts any version of rests on them."""
+    scope_id = await store.scope_id(ADA)
+    assert scope_id is not None
+
+    def query(rows: Rows) -> dict[str, set[str]]:
+        return {
+            message: {row.key for row in rows.memories_resting_on(scope_id, [(TALK, message)])}
+            for message in ("m1", "m2", "m3")
+        }
+
+    return await store._read(query)
+
+
+def resting(key: str, **fields: str) -> PutMemory:
+    """Return a write of the fact *key* whose fields rest on one message each."""
+    evidence = {
+        f"/{name}": [Evidence(thread=TALK, message=message)] for name, message in fields.items()
+    }
+    return PutMemory(type="Fact", key=key, value=fields, evidence=evidence)
+
+
+async def test_links_follow_every_version(tmp_path: Path) -> None:
+    """What rests on a message is found through past versions too, until those are erased."""
+    answers = []
+    for store in (
+        SQLiteStore(tmp_path / "memory.db", clock=FrozenClock(), ids=CountingIds()),
+        InProcessStore(clock=FrozenClock(), ids=CountingIds()),
+    ):
+        seen = []
+        async with store:
+            await store.append(ADA, TALK, [said("m1"), said("m2"), said("m3")])
+            await store.apply(ADA, [resting("home", city="m1", street="m2")])
+            await store.apply(ADA, [resting("home", city="m3"), resting("pet", name="m2")])
+            seen.append(await rests_on(store))
+            await store.erase(ADA, EraseMessages(thread=TALK, messages=["m1"]))
+            seen.append(await rests_on(store))
+            await store.erase(ADA, EraseMessages(thread=TALK, messages=["m2"]))
+            seen.append(await rests_on(store))
+        answers.append(seen)
+
+    assert {"m1": {"home"}, "m2": {"home", "pet"}, "m3": {"home"}} == answers[1][0]
+    assert answers[1] == answers[0]
+
+
+async def test_an_iteration_left_unfinished_holds_nothing_open(tmp_path: Path) -> None:
+    """A query that stops in the middle of a listing does not keep the log from being cut."""
+    async with SQLiteStore(tmp_path / "memory.db") as store:
+        await store.apply(ADA, [resting(f"k{number}", a="m1") for number in range(50)])
+        scope_id = await store.scope_id(ADA)
+        kept: list[Iterator[MemoryRow]] = []
+
+        def begin(rows: Rows) -> MemoryRow:
+            kept.append(rows.memories(scope_id or 0, None, None))
+            return next(kept[-1])
+
+        found = [(await store._read(begin)).key for _ in range(5)]
+        await store._clean()
+
+        assert ["k0"] * 5 == found
