@@ -10,7 +10,7 @@ from typing import Final, Literal
 from anyio import to_thread
 
 from recollect.embedding import Embedding
-from recollect.errors import UsageError
+from recollect.errors import LimitError, UsageError
 from recollect.index import Indexes
 from recollect.ports import TokenCounter, Vector
 from recollect.recall.budget import packed
@@ -26,6 +26,7 @@ from recollect.stores.rows import Feed
 from recollect.stores.validate import check_text, check_time, to_datetime
 
 MATCHES_MAX: Final = 1_000
+QUERY_CHARACTERS_MAX: Final = 20_000
 CONSIDERED_MIN: Final = 50
 """With a budget at least so many of the best entries are tried for a place in it."""
 
@@ -230,6 +231,9 @@ def considered(ask: Ask) -> int:
 def check_ask(ask: Ask) -> None:
     """Refuse an ask that no answer can satisfy."""
     check_text(ask.query, "a query")
+    if len(ask.query) > QUERY_CHARACTERS_MAX:
+        what = "characters of the query"
+        raise LimitError(what, len(ask.query), QUERY_CHARACTERS_MAX, "QUERY_CHARACTERS_MAX")
     if not ask.query.strip():
         msg = "the query is empty: say what the next turn is about"
         raise UsageError(msg)

@@ -24,6 +24,7 @@ from recollect.recall.terms import encode_terms
 BYTES = 100_000
 PATTERN_S_MAX = 0.05
 STEP_S_MAX = 1.0
+SHARE_S_MIN = 0.005
 USES = ("search", "match", "fullmatch", "findall", "finditer", "split", "sub")
 
 # Each is repeated until it is as long as wanted, before and after it what makes a pattern fail.
@@ -58,26 +59,28 @@ def text_of(hostile: str, length: int) -> str:
     return before + repeated * (length // len(repeated)) + after
 
 
-def seconds(use: Use, text: str) -> float:
-    """Return the time of this thread's processor that *use* takes; the best of a few tries."""
-    best = float("inf")
+def takes_longer(use: Use, text: str, seconds_max: float) -> float | None:
+    """Return the time that *use* takes of this thread's processor, if it is too long each time."""
+    took = 0.0
     for _ in range(3):
         start = time.thread_time()
         use(text)
-        best = min(best, time.thread_time() - start)
-        if best < PATTERN_S_MAX / 5:
-            break
-    return best
+        took = time.thread_time() - start
+        if took <= seconds_max:
+            return None
+    return took
 
 
 def slow_at(use: Use, seconds_max: float) -> list[str]:
     """Say which hostile texts of up to 100 kB take *use* longer than it may."""
     found = []
     for hostile in HOSTILE:
-        # From short to long: what is quadratic is found out long before it takes for ever.
+        # From short to long: what is quadratic is found out long before it takes for ever. A
+        # shorter text has its share of the time, four times over, since short times vary.
         for length in (BYTES // 64, BYTES // 16, BYTES // 4, BYTES):
-            took = seconds(use, text_of(hostile, length))
-            if took > seconds_max:
+            share = max(seconds_max * min(4 * length / BYTES, 1), SHARE_S_MIN)
+            took = takes_longer(use, text_of(hostile, length), share)
+            if took is not None:
                 found.append(f"{hostile}: {took * 1_000:.0f} ms at {length} characters")
                 break
     return found

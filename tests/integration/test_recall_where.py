@@ -399,7 +399,7 @@ async def test_a_question_that_means_nothing_is_refused(
 
 async def test_a_query_over_its_limit_is_refused(memory: Recollect) -> None:
     """The error names the limit."""
-    with pytest.raises(LimitError, match="TEXT_CHARACTERS_MAX"):
+    with pytest.raises(LimitError, match="CHARACTERS_MAX"):
         await memory.recall(ADA, "a" * 1_000_001)
 
 

@@ -14,10 +14,11 @@ import apsw
 import pytest
 
 from recollect.errors import StoreUnavailableError
-from recollect.records import Evidence, NewMessage, PutMemory, Scope
+from recollect.records import DeleteMemory, Evidence, NewMessage, PutMemory, Scope
 from recollect.stores.plans.erase import EraseMemory, EraseMessages, EraseScope, EraseThread
 from recollect.stores.sqlite import cleaning
 from recollect.stores.sqlite import store as store_module
+from recollect.stores.sqlite.connect import Location, connect
 from recollect.stores.sqlite.pages import free_pages, gap_of
 from recollect.stores.sqlite.store import SQLiteStore
 from recollect.testing import FrozenClock, SeededIds
@@ -164,18 +165,37 @@ async def test_leaving_the_log_would_be_noticed(
     assert set() != await lived(tmp_path, SEEDS[0], lambda _: None)
 
 
-async def test_leaving_the_gaps_would_be_noticed(
+async def moved_about(store: SQLiteStore) -> set[str]:
+    """Fill pages with memories in random order, and delete half of them; return which."""
+    random = Random(1)  # noqa: S311 (a test is repeatable)
+    words = [f"canary{random.getrandbits(48):012x}" for _ in range(2_000)]
+    values = [{"text": "x" * random.randrange(300)} for _ in words]
+    facts = [PutMemory(type="Fact", key=word, value=values[at]) for at, word in enumerate(words)]
+    for at in range(0, len(facts), 500):
+        await store.apply(ADA, facts[at : at + 500])
+    gone = random.sample(words, 1_000)
+    for at in range(0, len(gone), 500):
+        await store.apply(ADA, [DeleteMemory(type="Fact", key=key) for key in gone[at : at + 500]])
+    return set(gone)
+
+
+async def test_no_byte_is_left_where_rows_were_moved_from(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The mutant: with the log cut and nothing more, moved rows still stand where they were."""
-    monkeypatch.setattr(cleaning, "_zero_pages", lambda *_: None)
-    left: set[str] = set()
-    for seed in range(6):
-        folder = tmp_path / str(seed)
-        folder.mkdir()
-        left |= await lived(folder, seed, lambda _: None)
+    """Rows that were moved between pages leave nothing; the mutant only cuts the log."""
+    async with SQLiteStore(tmp_path / "memory.db", durability="relaxed") as store:
+        gone = await moved_about(store)
 
-    assert set() != left
+        with monkeypatch.context() as mutant:
+            mutant.setattr(cleaning, "_zero_pages", lambda *_: None)
+            await store._clean()
+        before = canaries_in(tmp_path) & gone
+        await store._clean()
+        after = canaries_in(tmp_path)
+
+    assert set() != before
+    assert 1_000 == len(after)
+    assert after.isdisjoint(gone)
 
 
 async def test_free_pages_of_a_hasty_erase_are_cleaned(
@@ -192,6 +212,55 @@ async def test_free_pages_of_a_hasty_erase_are_cleaned(
     mutant = tmp_path / "mutant"
     mutant.mkdir()
     assert set() != await lived(mutant, SEEDS[1], sparing)
+
+
+class LateCutter:
+    """A connection that cuts the log, and that lets another one write first."""
+
+    def __init__(self, own: apsw.Connection, other: apsw.Connection) -> None:
+        self._own, self._other = own, other
+        self.is_late = False
+
+    def wal_checkpoint(self, *, mode: int) -> tuple[int, int]:
+        """Rewrite every page of memories, then cut the log as asked."""
+        if self.is_late:
+            self._other.execute("UPDATE memory SET updated_at = updated_at + 1")
+        return self._own.wal_checkpoint(mode=mode)
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._own.close()
+
+
+@pytest.mark.parametrize("sign", [cleaning._SIGN_OF_LIFE, "SELECT 1"], ids=["kept", "mutant"])
+async def test_nothing_comes_back_from_a_cache(
+    sign: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """
+    A connection that read pages just before they were cleaned does not write them back.
+
+    The mutant does without the commit that makes every other connection read them again.
+    """
+    zero_pages = cleaning._zero_pages
+    async with SQLiteStore(tmp_path / "memory.db", durability="relaxed") as store:
+        gone = await moved_about(store)
+        other = connect(store._location)
+        cutter = LateCutter(connect(store._location), other)
+        connections = iter([connect(store._location), cutter])
+
+        def zero_after_a_look(location: Location, first: int, end: int) -> None:
+            assert "ok" == other.pragma("integrity_check")
+            zero_pages(location, first, end)
+            cutter.is_late = True
+
+        monkeypatch.setattr(cleaning, "_SIGN_OF_LIFE", sign)
+        monkeypatch.setattr(cleaning, "connect", lambda _: next(connections))
+        monkeypatch.setattr(cleaning, "_zero_pages", zero_after_a_look)
+        await store._clean()
+        back = canaries_in(tmp_path) & gone
+        other.close()
+
+    assert (sign == "SELECT 1") == bool(back), back
 
 
 async def test_a_reader_elsewhere_defers_the_cleaning(

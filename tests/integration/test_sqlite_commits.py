@@ -1,6 +1,7 @@
 """How the SQLite store commits: many at once, one failure for one caller, never a false yes."""
 
 import asyncio
+import gc
 import os
 import subprocess
 import sys
@@ -205,6 +206,8 @@ async def test_a_plan_with_a_fault_fails_alone(store: SQLiteStore) -> None:
 
     with pytest.raises(ZeroDivisionError):
         await store._transact(faulty)
+    with pytest.raises(RuntimeError, match="StopIteration"):
+        await store._read(lambda _: next(iter(())))
 
     await say(store, "second")
     assert ["first", "second"] == await said(store)
@@ -374,6 +377,22 @@ async def test_a_closed_store_says_so(tmp_path: Path) -> None:
     for call in (say(store, "x"), said(store), store._clean()):
         with pytest.raises(StoreClosedError, match="was closed: open another"):
             await call
+
+
+async def test_a_forgotten_store_lets_go(tmp_path: Path) -> None:
+    """The threads of a store that nobody closed end when nobody has it any more."""
+    store = SQLiteStore(tmp_path / "memory.db")
+    await say(store, "first")
+    await said(store)
+    threads = [store._writer._thread, *store._readers._threads]
+
+    del store
+    gc.collect()
+    for thread in threads:
+        await asyncio.to_thread(thread.join, 10)
+
+    assert [False, False] == [thread.is_alive() for thread in threads]
+    assert {"memory.db", "memory.db-reserve"} == names_in(tmp_path)
 
 
 def test_a_forked_child_may_not_use_the_store(tmp_path: Path) -> None:

@@ -493,7 +493,7 @@ CASES = {
     },
 }
 LONG_CASES = {
-    "everything, at once": (Protocol(), World(budget=Budget(2, 2, 1, 1)), 200_000),
+    "everything, at once": (Protocol(), World(budget=Budget(2, 1, 1, 1)), 100_000),
     "everything, with pauses": (FULL, World(wait=PAUSE, budget=Budget(1, 1, 1, 1)), 100_000),
 }
 
@@ -654,7 +654,7 @@ SOUND, ALL = Protocol(), Budget(2, 2, 1, 1)
 Wrong = dict[tuple[object, str], Callable[..., object]]
 MUTANTS: dict[str, tuple[Protocol, Wrong, Budget, str]] = {
     "no fence is checked": (
-        Protocol(refusals=(LeaseLostError, UsageError)), {CHECK: no_fence}, ALL, "doubled",
+        Protocol(refusals=(LeaseLostError, UsageError)), {CHECK: no_fence}, Budget(0, 2), "doubled",
     ),
     "the epoch is ignored": (SOUND, {CHECK: no_epoch}, ALL, "resurrected"),
     "a lease given back is good": (SOUND, {CHECK: no_owner}, ALL, "twice"),

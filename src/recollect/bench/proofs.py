@@ -1,27 +1,25 @@
-"""How durable: faults at random moments, counted beside controls that the same harness must catch."""
+"""How durable: faults at random moments, counted beside controls that have to fail."""
 
 from __future__ import annotations
 
 import asyncio
-import json
 import multiprocessing
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import asdict, dataclass, field, replace
 from itertools import count
 from multiprocessing.connection import Connection
 from pathlib import Path
 from random import Random
-from shutil import copyfile
 from tempfile import TemporaryDirectory
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 from unittest.mock import patch
 
 import apsw
 
 from recollect.app import Recollect
-from recollect.errors import LeaseLostError, RecollectError, StoreError
+from recollect.errors import RecollectError, StoreError
 from recollect.records import Evidence, NewMessage, PutMemory, Scope
 from recollect.stores.base import Store
 from recollect.stores.open import open_store
@@ -33,16 +31,17 @@ from recollect.stores.plans.erase import (
     EraseTarget,
     EraseThread,
 )
-from recollect.stores.plans.formation import Debounce, Formed, Lease
+from recollect.stores.plans.formation import Formed
 from recollect.stores.rows import Cursor
-from recollect.stores.sqlite.durability import Durability
 from recollect.stores.world import timer_s
 from recollect.testing.clock import FrozenClock
 from recollect.testing.ids import SeededIds
 from recollect.testing.invariants import (
     Broken,
+    Canary,
     Client,
     Contents,
+    Place,
     Promises,
     contents,
     form,
@@ -62,6 +61,11 @@ REASONS_MAX: Final = 5
 NAMES: Final = ("ada", "bob", "eve")
 SHARED: Final[Scope] = ("shared",)
 PLAIN: Final[Scope] = ("plain",)
+
+Experiment: TypeAlias = Callable[[Path], Awaitable["Outcome"]]
+
+DAMAGED: Final = (RecollectError, apsw.Error, ArithmeticError, LookupError, TypeError, ValueError)
+"""What reading a damaged file may raise, of which only the first is as promised."""
 
 _processes = multiprocessing.get_context("forkserver")
 
@@ -87,38 +91,38 @@ class Outcome:
             del self.reasons[REASONS_MAX:]
 
 
-class Unsynced(apsw.Connection):
-    """A driver that never waits for the disk: ``synchronous=OFF``."""
+def driver_with(**pragmas: str) -> type[apsw.Connection]:
+    """Return a driver whose *pragmas* are what they are, whatever it is told."""
 
-    def pragma(self, name: str, *value: Any, **more: Any) -> Any:
-        """Run a pragma, but for this one."""
-        return super().pragma(name, *(["OFF"] if name == "synchronous" else value), **more)
+    class Stubborn(apsw.Connection):
+        def pragma(self, name: str, *value: Any, schema: str | None = None) -> Any:
+            stubborn = [pragmas.get(name, each) for each in value]
+            return super().pragma(name, *stubborn, schema=schema)
+
+    return Stubborn
+
+
+def chance(seed: int) -> Random:
+    """Return a source of chance that is the same every time."""
+    return Random(seed)  # noqa: S311 (it protects nothing)
 
 
 class Impatient(apsw.Connection):
     """A driver that waits for nobody: a busy timeout of 0."""
 
     def set_busy_handler(self, *_: object) -> None:
-        """Do not."""
-
-
-class Keeping(apsw.Connection):
-    """A driver that leaves deleted bytes where they are: ``secure_delete=OFF``."""
-
-    def pragma(self, name: str, *value: Any, **more: Any) -> Any:
-        """Run a pragma, but for this one."""
-        return super().pragma(name, *([False] if name == "secure_delete" else value), **more)
+        """Do nothing."""
 
 
 class Uncut(apsw.Connection):
-    """A driver that says the log was carried over, and leaves it."""
+    """A driver that says the log was carried over, and leaves it as it is."""
 
     def wal_checkpoint(self, *_: object, **__: object) -> tuple[int, int]:
-        """Do not."""
+        """Do nothing."""
         return 0, 0
 
 
-def driven_by(driver: type[apsw.Connection]) -> patch[type[apsw.Connection]]:
+def driven_by(driver: type[apsw.Connection]) -> AbstractContextManager[object]:
     """Let the stores that are opened meanwhile have such connections."""
     return patch.object(apsw, "Connection", driver)
 
@@ -129,9 +133,7 @@ States: TypeAlias = list[tuple[int, Contents]]
 """What a scope held, and since which moment of the disk that was acknowledged."""
 
 
-async def power_losses(
-    folder: Path, losses: int, *, seed: int = 1, control: str | None = None
-) -> Outcome:
+async def lose_power(folder: Path, losses: int, *, seed: int = 1, control: str = "") -> Outcome:
     """
     Let the power fail at *losses* random moments of three clients' work.
 
@@ -139,9 +141,12 @@ async def power_losses(
     what it was before and after the call that the power loss met. After a quarter of them
     the power fails once more, while the file is being opened.
     """
-    random, outcome, clock = Random(seed), Outcome(), FrozenClock()
-    durability: Durability = "relaxed" if control == "relaxed" else "full"
-    with driven_by(Unsynced if control == "unsynced" else apsw.Connection):
+    random, outcome, clock = chance(seed), Outcome(), FrozenClock()
+    durability: Literal["full", "relaxed"] = (
+        "relaxed" if control == "durability=relaxed" else "full"
+    )
+    never = driver_with(synchronous="OFF")
+    with driven_by(never if control == "synchronous=OFF" else apsw.Connection):
         for life in count():
             path = folder / f"{life // LIVES}.db"
             with PowerLossDisk() as disk:
@@ -168,11 +173,13 @@ async def _worked(
     lock, begun = asyncio.Lock(), disk.moment
 
     async def work(client: Client) -> States:
-        states = [(begun, contents(path, client.scope, vfs=disk.vfs))]
+        def now() -> Contents:
+            return contents(path, client.scope, vfs=disk.vfs)
+
+        taken = [(begun, now())]
         for each in range(turn, turn + TURNS):
-            async for _ in client.take(store, each):
-                states.append((disk.moment, contents(path, client.scope, vfs=disk.vfs)))
-        return states
+            taken += [(disk.moment, now()) async for _ in client.take(store, each)]
+        return taken
 
     clients = [Client(name, forming=lock) for name in NAMES]
     worked = await asyncio.gather(*map(work, clients))
@@ -214,7 +221,7 @@ class PowerLoss:
             async with disk.open(path):
                 found = violations(path, vfs=disk.vfs)
                 left = {scope: contents(path, scope, vfs=disk.vfs) for scope in self.known}
-        except (StoreError, apsw.Error) as error:
+        except DAMAGED as error:
             found = [repr(error)]
         if found:
             self.outcome.add("corrupt", found[:1])
@@ -233,7 +240,7 @@ class PowerLoss:
 # Killed processes
 
 
-async def kills(folder: Path, number: int, *, seed: int = 1, careful: bool = True) -> Outcome:
+async def kill(folder: Path, number: int, *, seed: int = 1, careful: bool = True) -> Outcome:
     """
     Kill a process of three clients at *number* random moments.
 
@@ -241,13 +248,11 @@ async def kills(folder: Path, number: int, *, seed: int = 1, careful: bool = Tru
     are not *careful* have none.
     """
     _processes.set_forkserver_preload([__name__])
-    random, outcome = Random(seed), Outcome()
+    random, outcome = chance(seed), Outcome()
     for life in range(number):
         if life % KILLS == 0:
             path = folder / f"killed-{life // KILLS}.db"
-            clients = {
-                name: Client(name, careful=careful, forming=nullcontext()) for name in NAMES
-            }
+            clients = {name: Client(name, careful=careful, forming=nullcontext()) for name in NAMES}
             turns = dict.fromkeys(NAMES, 0)
             outcome.seen.clear()
         for name, turn in _killed(path, turns, after_s=random.uniform(0, 0.08), careful=careful):
@@ -318,7 +323,7 @@ def _take_turns(path: Path, turns: Mapping[str, int], careful: bool, sender: Con
 # Processes side by side
 
 
-async def processes(folder: Path, appends: int, *, patient: bool = True) -> Outcome:
+async def share(folder: Path, appends: int, *, patient: bool = True) -> Outcome:
     """
     Let eight processes append, erase and recall in one file, *appends* times each.
 
@@ -329,13 +334,12 @@ async def processes(folder: Path, appends: int, *, patient: bool = True) -> Outc
     await open_store(path).aclose()
     pipes = [_processes.Pipe(duplex=False) for _ in range(PROCESSES)]
     answers, sender = _processes.Pipe(duplex=False)
-    given = [
-        (path, number, appends, patient, (pipes[number][0], pipes[number - 1][1]), sender)
-        for number in range(PROCESSES)
-    ]
-    started = [_processes.Process(target=_work_beside, args=each) for each in given]
-    for process in started:
-        process.start()
+    started = []
+    for number in range(PROCESSES):
+        neighbour = _Neighbour(number, pipes[number][0], pipes[number - 1][1])
+        given = (neighbour, path, appends, patient, sender)
+        started.append(_processes.Process(target=_work_beside, args=given))
+        started[-1].start()
     for kept, erased, failures in [answers.recv() for _ in started]:
         outcome.acknowledged += len(kept) + len(erased)
         outcome.failures.update(failures)
@@ -353,22 +357,20 @@ async def processes(folder: Path, appends: int, *, patient: bool = True) -> Outc
 
 
 def _work_beside(
+    neighbour: _Neighbour,
     path: Path,
-    number: int,
     appends: int,
-    patient: bool,  # noqa: FBT001
-    pipes: tuple[Connection, Connection],
+    patient: bool,  # noqa: FBT001 (processes are given no names)
     sender: Connection,
 ) -> None:
     """Work beside the others: the child."""
     with driven_by(apsw.Connection if patient else Impatient):
-        neighbour = _Neighbour(number, *pipes)
         asyncio.run(neighbour.work(path, appends))
-        sender.send((neighbour.kept, neighbour.erased, neighbour.failures))
+    sender.send((neighbour.kept, neighbour.erased, neighbour.failures))
 
 
 class _Neighbour:
-    """One of several processes in a ring: tells the next what it did, and checks what it is told."""
+    """One of some processes in a ring: tells the next what it did, and checks what it is told."""
 
     def __init__(self, number: int, told: Connection, tells: Connection) -> None:
         self.kept: set[str] = set()
@@ -413,3 +415,213 @@ class _Neighbour:
         if is_kept != any(word in each.text for each in found.entries):
             self.failures["not found at once" if is_kept else "found after its erase"] += 1
         return True
+
+
+# Erased bytes
+
+TARGETS: Final = ("scope", "thread", "messages", "memory", "source")
+
+
+async def erase(folder: Path, number: int, *, seed: int = 1, control: str = "") -> Outcome:
+    """
+    Erase marked words *number* times, clean, and look for them in every file of the folder.
+
+    They stand in every field that holds a caller's text and that the erase concerns, in
+    rows that were rewritten, that grew over many pages, and that others surround.
+    """
+    random, outcome = chance(seed), Outcome()
+    drivers = {"secure_delete=OFF": driver_with(secure_delete="OFF"), "no checkpoint": Uncut}
+    with driven_by(drivers.get(control, apsw.Connection)):
+        for turn in range(number):
+            canary, kind = Canary(random), TARGETS[turn % len(TARGETS)]
+            place = folder / f"erased-{turn}"
+            place.mkdir()
+            outcome.seen.clear()
+            async with Recollect(open_store(place / "store.db"), embedder="none") as memory:
+                scope, target = await _remember(memory.store, kind, canary)
+                if not canary.found_in(place):
+                    outcome.add("not there before", [str(place)])
+                asked = canary.word()
+                await memory.recall(scope, asked)
+                receipt = await memory.erase(scope, target)
+                if receipt.clean_at is None:
+                    outcome.add("not cleaned", [str(receipt)])
+                outcome.add("left", canary.found_in(place))
+                recalled = await memory.recall(scope, asked)
+                outcome.add("recalled", [repr(each) for each in recalled.entries])
+            outcome.add("left", canary.found_in(place))
+            outcome.tried += 1
+            outcome.acknowledged += canary.words
+    return outcome
+
+
+async def _remember(store: Store, kind: str, canary: Canary) -> tuple[Scope, EraseTarget]:
+    """Fill a store with marked words that erasing the target takes; return scope and target."""
+    said = canary if kind != "memory" else Canary(canary.random)
+    scope: Scope = ("people", canary.word() if kind == "scope" else "ada")
+    thread = canary.word() if kind in {"scope", "thread"} else "talk"
+    source = said.word()
+    ids = [await _say(store, (scope, thread), source, said) for _ in range(30)]
+    type_, key = canary.word(), canary.word()
+    for version, id_ in enumerate(ids[:4]):
+        put = PutMemory(
+            type=type_,
+            key=key,
+            value={canary.word(): [canary.word()] * (1 + 300 * (version % 2))},
+            text=canary.text(),
+            cause=canary.word(),
+            evidence={"": [Evidence(thread=thread, message=id_, quote=canary.word())]},
+        )
+        await store.apply(scope, [put], idempotency_key=canary.word())
+    await store.signal(scope, thread)
+    if lease := await store.claim("worker"):
+        receipt = {"saw": canary.word() if kind == "scope" else "something"}
+        await store.commit(lease, [], Formed(watermarks={thread: 1}, receipt=receipt))
+    targets: dict[str, EraseTarget] = {
+        "scope": EraseScope(),
+        "thread": EraseThread(thread=thread),
+        "messages": EraseMessages(thread=thread, messages=ids),
+        "memory": EraseMemory(type=type_, key=key),
+        "source": EraseSource(source=source),
+    }
+    return scope, targets[kind]
+
+
+async def _say(store: Store, place: Place, source: str, said: Canary) -> str:
+    """Append a message, perhaps put others in its place, let Bob say something; return its id."""
+    filler = "and so on " * said.random.choice((0, 3, 40, 900))
+    message = NewMessage(
+        role="user",
+        id=said.word(),
+        text=said.text(filler),
+        name=said.word(),
+        session=said.word(),
+        source=source,
+        content=[{"type": "text", "text": said.word()}],
+        metadata={said.word(): said.word()},
+    )
+    await store.append(*place, [message], idempotency_key=said.word())
+    for _ in range(said.random.randrange(4)):
+        message = replace(message, text=said.text(filler), metadata={"now": said.word()})
+        await store.replace(*place, message)
+    words = NewMessage(role="user", text=f"yes {filler}")
+    await store.append(("people", "bob"), "talk", [words])
+    return str(message.id)
+
+
+# All of it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """The faults of one kind, and beside them what the harness says where a promise is broken."""
+
+    name: str
+    outcome: Outcome
+    controls: Mapping[str, Outcome]
+    took_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """All faults of one run."""
+
+    rows: Sequence[Row]
+
+    @property
+    def holds(self) -> bool:
+        """Say whether nothing failed but the controls, and each of those did."""
+        controls = [control for row in self.rows for control in row.controls.values()]
+        failed = any(row.outcome.failures for row in self.rows)
+        return not failed and all(control.failures for control in controls)
+
+    def as_json(self) -> dict[str, object]:
+        """Return the report as a JSON object."""
+        return {"holds": self.holds, "rows": [asdict(row) for row in self.rows]}
+
+    def __str__(self) -> str:
+        lines = [_line("", "tried", "promised", "s", "what must not happen")]
+        for row in self.rows:
+            lines.append(_described(row.name, row.outcome, f"{row.took_s:.0f}"))
+            lines += [_described(f"  {name}", each, "") for name, each in row.controls.items()]
+        return "\n".join(lines)
+
+
+def _described(name: str, outcome: Outcome, took_s: str) -> str:
+    failures = ", ".join(f"{what} {times:,}" for what, times in outcome.failures.items()) or "0"
+    return _line(name, f"{outcome.tried:,}", f"{outcome.acknowledged:,}", took_s, failures)
+
+
+def _line(name: str, tried: str, promised: str, took_s: str, failures: str) -> str:
+    return f"{name:<36}{tried:>8}{promised:>12}{took_s:>6}  {failures}"
+
+
+async def run(
+    *,
+    power_losses: int = 10_000,
+    kills: int = 1_000,
+    appends: int = 1_000,
+    erases: int = 200,
+    seed: int = 1,
+    progress: Callable[[str], None] = lambda _: None,
+) -> Report:
+    """
+    Count what faults of each kind cost, beside controls of the same run.
+
+    Args:
+        power_losses: At so many moments the power fails.
+        kills: So often a process is killed.
+        appends: So often each of eight processes writes to one file.
+        erases: So often marked words are erased and looked for.
+        seed: Where chance begins; it does not decide when processes take turns.
+        progress: Is told what comes next.
+    """
+    relaxed, unsynced = "durability=relaxed", "synchronous=OFF"
+    kept, uncut = "secure_delete=OFF", "no checkpoint"
+    plans: list[tuple[str, Experiment, dict[str, Experiment]]] = [
+        (
+            f"{power_losses:,} power losses",
+            lambda at: lose_power(at, power_losses, seed=seed),
+            {
+                relaxed: lambda at: lose_power(at, _few(power_losses), control=relaxed),
+                unsynced: lambda at: lose_power(at, _few(power_losses), control=unsynced),
+            },
+        ),
+        (
+            f"{kills:,} kills, then repeated",
+            lambda at: kill(at, kills, seed=seed),
+            {"repeated without ids": lambda at: kill(at, _few(kills), careful=False)},
+        ),
+        (
+            f"{PROCESSES} processes, {appends:,} appends each",
+            lambda at: share(at, appends),
+            {"busy timeout of 0": lambda at: share(at, _few(appends), patient=False)},
+        ),
+        (
+            f"{erases:,} erases, then looked for",
+            lambda at: erase(at, erases, seed=seed),
+            {
+                kept: lambda at: erase(at, _few(erases), control=kept),
+                uncut: lambda at: erase(at, _few(erases), control=uncut),
+            },
+        ),
+    ]
+    rows = []
+    for name, experiment, controls in plans:
+        progress(name)
+        began = timer_s()
+        outcome = await _tried(experiment)
+        took_s = timer_s() - began
+        failed = {control: await _tried(each) for control, each in controls.items()}
+        rows.append(Row(name=name, outcome=outcome, controls=failed, took_s=took_s))
+    return Report(rows)
+
+
+def _few(number: int) -> int:
+    """Return how often a control is tried beside *number* faults."""
+    return min(number, max(30, number // 20))
+
+
+async def _tried(experiment: Experiment) -> Outcome:
+    with TemporaryDirectory(prefix="recollect-proofs-") as folder:
+        return await experiment(Path(folder))

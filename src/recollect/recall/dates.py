@@ -37,19 +37,20 @@ _MONTH_NUMBERS: Final = {
     )
 }
 _DAY_MONTH: Final = re.compile(
-    rf"\b(\d{{1,2}})(?:st|nd|rd|th)?(?:\s+of)?\s+({_MONTH_NAMES})\b\.?,?(?:\s+((?:19|20)\d\d))?",
+    rf"\b(\d{{1,2}})(?:st|nd|rd|th)?(?:\s{{1,3}}of)?\s{{1,3}}({_MONTH_NAMES})\b\.?,?"
+    r"(?:\s{1,3}((?:19|20)\d\d))?",
     re.IGNORECASE,
 )
 _MONTH_DAY: Final = re.compile(
-    rf"\b({_MONTH_NAMES})\.?\s+(\d{{1,2}})(?:st|nd|rd|th)?\b,?(?:\s+((?:19|20)\d\d))?",
+    rf"\b({_MONTH_NAMES})\.?\s{{1,3}}(\d{{1,2}})(?:st|nd|rd|th)?\b,?(?:\s{{1,3}}((?:19|20)\d\d))?",
     re.IGNORECASE,
 )
 _MONTH_YEAR: Final = re.compile(
-    rf"\b({_MONTH_NAMES})\.?,?\s+(?:of\s+)?((?:19|20)\d\d)\b", re.IGNORECASE
+    rf"\b({_MONTH_NAMES})\.?,?\s{{1,3}}(?:of\s{{1,3}})?((?:19|20)\d\d)\b", re.IGNORECASE
 )
 _IN_MONTH: Final = re.compile(
     r"\b(january|february|march|april|june|july|august|september|october|november|december)\b"
-    r"|\b(?:in|during|since|by|of|early|late|mid|last|this|next)\s+(may|march)\b",
+    r"|\b(?:in|during|since|by|of|early|late|mid|last|this|next)\s{1,3}(may|march)\b",
     re.IGNORECASE,
 )
 _NUMERIC: Final = re.compile(
@@ -57,7 +58,8 @@ _NUMERIC: Final = re.compile(
     r"|\b(?P<y2>(?:19|20)\d\d)[-/](?P<m2>\d{1,2})(?:[-/](?P<d2>\d{1,2}))?\b"
 )
 _CHINESE: Final = re.compile(
-    r"(?:((?:19|20)\d\d)\s*年)?\s*(\d{1,2})\s*月(?:份)?(?:\s*(\d{1,2})\s*[日号]|(上旬|中旬|下旬|初|底))?"
+    r"(?:((?:19|20)\d\d)\s{0,2}年)?\s{0,2}(\d{1,2})\s{0,2}月(?:份)?"
+    r"(?:\s{0,2}(\d{1,2})\s{0,2}[日号]|(上旬|中旬|下旬|初|底))?"
 )
 _YEAR: Final = re.compile(r"(?<![\d.])((?:19|20)\d\d)(?=\b|年)")
 
@@ -71,10 +73,11 @@ _COUNT: Final = (
 _UNIT_DAYS: Final = {"day": 1, "week": 7, "month": 30.4, "year": 365.25}
 _AGO: Final = re.compile(rf"\b{_COUNT} (day|week|month|year)s? ago\b", re.IGNORECASE)
 _PAST: Final = re.compile(
-    rf"\b(?:past|last|previous)\s+(?:{_COUNT}\s+)?(day|week|month|year)s?\b", re.IGNORECASE
+    rf"\b(?:past|last|previous)\s{{1,3}}(?:{_COUNT}\s{{1,3}})?(day|week|month|year)s?\b",
+    re.IGNORECASE,
 )
 _WEEKDAY: Final = re.compile(
-    r"\b(?:last|this past|on)\s+(mon|tues|wednes|thurs|fri|satur|sun)day\b", re.IGNORECASE
+    r"\b(?:last|this past|on)\s{1,3}(mon|tues|wednes|thurs|fri|satur|sun)day\b", re.IGNORECASE
 )
 _WEEKDAYS: Final = ("mon", "tues", "wednes", "thurs", "fri", "satur", "sun")
 _NEAR: Final = (

@@ -87,7 +87,7 @@ class ConsultContract(Contract):
         assert [await store.changes(cursor) for cursor in cursors] == seen
 
     async def test_a_choice_that_fails_harms_nothing(self, store: Store) -> None:
-        """choose: It runs on the store's thread; it must not block."""
+        """It runs on the store's thread; it must not block."""
         await tell(store, "m1")
 
         def fail(_: Sequence[Feed]) -> list[tuple[Scope, int]]:

@@ -123,7 +123,7 @@ class LeaseContract(Contract):
         await refused(store, second)
 
     async def test_a_lease_is_given_back(self, store: Store, clock: FrozenClock) -> None:
-        """Give *lease* back; the threads that *failed* come again after *retry_s* at the earliest."""  # noqa: E501
+        """Give *lease* back; threads that *failed* come again after *retry_s* at the earliest."""
         await tell(store, "m1")
         await tell(store, "m1", thread="bad")
         lease = await claimed(store, clock)

@@ -68,7 +68,7 @@ class ThreadContract(Contract):
         assert listed == await store.thread(ADA, TALK)
 
     async def test_messages_are_read_by_position(self, store: Store) -> None:
-        """Return messages of a thread by position, after the position *after*; none if it is unknown."""  # noqa: E501
+        """Return messages of a thread by position, after the position *after*; or none."""
         await tell(store, "m1", "m2", "m3")
 
         page = await store.messages(ADA, TALK, after=1)

@@ -7,19 +7,21 @@ from collections.abc import Callable, Coroutine
 import anyio
 import pytest
 
-from recollect.errors import ConflictError, StoreClosedError, VersionConflictError
+from recollect.errors import ConflictError, RecollectError, StoreClosedError, VersionConflictError
 from recollect.records import DeleteMemory
 from recollect.stores.base import Store
 from recollect.stores.plans.erase import EraseScope
-from recollect.stores.plans.formation import Lease
+from recollect.stores.plans.formation import Formed, Lease
 from recollect.stores.rows import Cursor
 from recollect.testing.clock import NOON, FrozenClock
 from recollect.testing.contract import Contract
 from recollect.testing.follower import FeedFollower
 from recollect.testing.samples import (
     ADA,
+    BOB,
     SOON,
     TALK,
+    claimed,
     fact,
     feed_from_start,
     keep_facts,
@@ -41,6 +43,29 @@ async def together(*calls: Call) -> None:
 
 class TransactionContract(Contract):
     """How calls of many tasks do not meet."""
+
+    async def test_a_refused_write_leaves_no_trace(self, store: Store, clock: FrozenClock) -> None:
+        """Every public method is one transaction: all of it happened, or none."""
+        await tell(store, "m1", "m2")
+        await keep_facts(store, "Oslo")
+        lease = await claimed(store, clock)
+        before = await store.archive(ADA), await store.threads(ADA), await feed_from_start(store)
+        stale, formed = fact("home", expected=7), Formed(watermarks={TALK: 2})
+        records = [*before[0], {"kind": "secret"}]
+
+        for refused in (
+            store.append(ADA, TALK, [said("m3"), said("m1", "other words")]),
+            store.append(ADA, "new", [said("m1"), said("")]),
+            store.apply(ADA, [fact("work"), stale]),
+            store.commit(lease, [fact("work"), stale], formed),
+            store.restore(BOB, records),
+        ):
+            with pytest.raises(RecollectError):
+                await refused
+
+        after = await store.archive(ADA), await store.threads(ADA), await feed_from_start(store)
+        assert before == after
+        assert await store.scope_id(BOB) is None
 
     async def test_appends_of_many_tasks_line_up(self, store: Store) -> None:
         """Methods may be called from many tasks at once; writes in one scope happen one after the other, in the order of the scope's *seq*."""  # noqa: E501

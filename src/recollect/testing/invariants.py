@@ -11,11 +11,13 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise
 from os import PathLike, fspath
+from pathlib import Path
+from random import Random
 from typing import Final, TypeAlias
 
 import apsw
 
-from recollect.recall.terms import encode_terms, is_current
+from recollect.recall.terms import decode_terms, encode_terms, is_current
 from recollect.recall.text import message_text
 from recollect.records import Evidence, JsonObject, Message, NewMessage, PutMemory, Scope
 from recollect.stores.base import Store
@@ -41,6 +43,8 @@ _UNTIL_SIGNALLED: Final = Debounce(quiet_s=math.inf)
 
 # A file is checked again and again.
 _encoded_terms = lru_cache(maxsize=10_000)(encode_terms)
+
+_ENCODINGS: Final = ("utf-8", "utf-16-le", "utf-16-be")
 
 _OF_A_SCOPE: Final = (
     "thread", "message", "memory", "revision", "evidence", "vector", "embedded", "tombstone",
@@ -354,3 +358,43 @@ async def messages_of(store: Store, scope: Scope, thread: str) -> AsyncIterator[
         for message in page:
             yield message
         after = page[-1].position
+
+
+class Canary:
+    """
+    Words that stand nowhere else, and every form in which their bytes may outlive them.
+
+    A word begins and ends alike and has a letter in its middle that encodings disagree
+    about, so that whatever half of it is left in whatever encoding is recognised.
+    """
+
+    def __init__(self, random: Random) -> None:
+        self.random = random
+        self.words = 0
+        self._ends = ["".join(random.choices("bcdfghjkmnpqrtvwxz", k=9)) for _ in "<>"]
+        halves = [(name, half.encode(name)) for half in self._ends for name in _ENCODINGS]
+        self._forms = {form: f"a word in {encoding}" for encoding, form in halves}
+
+    def word(self) -> str:
+        """Return a new word."""
+        self.words += 1
+        return f"{self._ends[0]}{self.words}é{self._ends[1]}"
+
+    def text(self, more: str = "") -> str:
+        """Return a text with a new word in it, of which no hash may be left either."""
+        word = self.word()
+        text = f"{word} {more}".strip()
+        hashes = decode_terms(encode_terms(word, None)).hashes
+        self._forms |= {each.tobytes(): "the hash of a term" for each in hashes}
+        self._forms[text_hash(text)] = "the hash of a text"
+        return text
+
+    def found_in(self, folder: Path) -> list[str]:
+        """Return where words are found in the files of *folder*: the file, and in which form."""
+        found = []
+        for path in sorted(each for each in folder.iterdir() if each.is_file()):
+            content = path.read_bytes()
+            found += [
+                f"{path.name}: {what}" for form, what in self._forms.items() if form in content
+            ]
+        return found

@@ -65,10 +65,13 @@ class Call(Outcome, Generic[WorkT]):
         """Answer, in the caller's event loop; a caller that went away needs none."""
         if self.future.done():
             return
-        if self.error is not None:
-            self.future.set_exception(self.error)
-        else:
+        if self.error is None:
             self.future.set_result(self.result)
+        elif isinstance(self.error, StopIteration):
+            # A future cannot hold it, because it would end the coroutine that awaits it.
+            self.future.set_exception(RuntimeError(f"a plan or query raised {self.error!r}"))
+        else:
+            self.future.set_exception(self.error)
 
 
 def answer(calls: Iterable[Call[Any]]) -> None:

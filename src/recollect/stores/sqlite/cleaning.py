@@ -26,6 +26,8 @@ from recollect.stores.sqlite.pages import PAGES_MAX, free_pages, gap_of
 CLEAN_WAIT_S: Final = 10.0
 """How long cleaning waits for other connections to let go of the log."""
 
+# A commit that changes next to nothing, by which other connections know that all may have.
+_SIGN_OF_LIFE: Final = "UPDATE meta SET number = number + 1"
 _CHUNK_PAGES: Final = 16_384
 _READ_PAGES: Final = 256
 
@@ -51,7 +53,7 @@ def remove_deleted_bytes(location: Location) -> None:
             with _at_rest(holder, cutter, location):
                 pages = _page_count(holder, location)
                 _zero_pages(location, first, min(pages, first + _CHUNK_PAGES))
-                holder.execute("UPDATE meta SET number = number + 1")
+                holder.execute(_SIGN_OF_LIFE)
             first += _CHUNK_PAGES
         cutter.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
 

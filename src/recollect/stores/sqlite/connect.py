@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from secrets import randbelow
 from time import sleep
@@ -97,6 +98,17 @@ def new_connection(location: Location, flags: int, *, for_reading: bool = False)
     if for_reading:
         connection.pragma("query_only", "ON")
     return connection
+
+
+def let_go(connection: apsw.Connection) -> None:
+    """
+    Close *connection*, whatever it was doing.
+
+    The last connection to be closed carries the log over into the file. If that fails, the
+    log stays, and the next one to be opened does it.
+    """
+    with suppress(apsw.Error):
+        connection.close(force=True)
 
 
 def use_wal(connection: apsw.Connection, location: Location) -> None:

@@ -9,7 +9,7 @@ from typing import Any, Final, TypeVar
 import apsw
 
 from recollect.stores.sqlite.calls import Call, answer
-from recollect.stores.sqlite.connect import Location, connect
+from recollect.stores.sqlite.connect import Location, connect, let_go
 from recollect.stores.sqlite.failures import store_errors
 from recollect.stores.sqlite.identity import Identity
 from recollect.stores.sqlite.line import Line
@@ -56,9 +56,12 @@ class Readers:
         return future
 
     def close(self) -> None:
-        """Let the threads finish what waits, close their connections and end; wait for that."""
+        """Take in no more queries; the threads finish what waits, and end."""
         with self._counting:
             self._line.close(len(self._threads))
+
+    def join(self) -> None:
+        """Wait until all threads have ended."""
         for thread in self._threads:
             thread.join()
 
@@ -70,7 +73,7 @@ class Readers:
             with self._counting:
                 self._unanswered -= 1
         if connection:
-            connection.close(force=True)
+            let_go(connection)
 
     def _answered(
         self, call: Call[Query[Any]], connection: apsw.Connection | None
@@ -82,7 +85,7 @@ class Readers:
             call.result = _read(connection, call.work)
             self._identity.check()
         if connection and call.error and isinstance(call.error.__cause__, apsw.Error):
-            connection.close(force=True)
+            let_go(connection)
             connection = None
         answer([call])
         return connection

@@ -7,6 +7,7 @@ import os
 from functools import partial
 from pathlib import Path
 from typing import TypeVar, get_args
+from weakref import finalize
 
 import apsw
 
@@ -80,6 +81,8 @@ class SQLiteStore(Store):
         identity = Identity(location.path)
         self._writer = Writer(location, connection, identity, reserve)
         self._readers = Readers(location, identity)
+        # A store that was forgotten unclosed lets its threads and files go.
+        finalize(self, _let_go, self._process, self._readers, self._writer).atexit = False
 
     async def aclose(self) -> None:
         """
@@ -93,8 +96,10 @@ class SQLiteStore(Store):
 
     def _close(self) -> None:
         self._readers.close()
+        self._readers.join()
         # Last, because the last connection to be closed carries the log into the file.
         self._writer.close()
+        self._writer.join()
 
     async def _transact(self, plan: Plan[ResultT]) -> ResultT:
         self._check_process()
@@ -121,6 +126,12 @@ class SQLiteStore(Store):
                 "opened it: open another after a fork"
             )
             raise StoreClosedError(msg)
+
+
+def _let_go(process: int, readers: Readers, writer: Writer) -> None:
+    if os.getpid() == process:
+        readers.close()
+        writer.close()
 
 
 def _opened(location: Location, reserve: Reserve) -> apsw.Connection:

@@ -13,7 +13,7 @@ import apsw
 
 from recollect.errors import StoreError, StoreFullError, StoreUnavailableError
 from recollect.stores.sqlite.calls import Call, Outcome, answer
-from recollect.stores.sqlite.connect import Location, connect
+from recollect.stores.sqlite.connect import Location, connect, let_go
 from recollect.stores.sqlite.effects import write_effect
 from recollect.stores.sqlite.failures import store_errors
 from recollect.stores.sqlite.identity import Identity
@@ -76,8 +76,11 @@ class Writer:
         return self._line.join(work)
 
     def close(self) -> None:
-        """Let the thread finish what waits, close its connection and end; wait for that."""
+        """Take in no more work; the thread finishes what waits, closes its connection and ends."""
         self._line.close(threads=1)
+
+    def join(self) -> None:
+        """Wait until the thread has ended."""
         self._thread.join()
 
     def _serve(self) -> None:
@@ -97,7 +100,7 @@ class Writer:
                 self._reserve_is_due = False
                 self._reserve.fill()
         if self._connection:
-            _close(self._connection)
+            let_go(self._connection)
 
     def _run_errand(self, call: Call[Work], errand: Errand) -> None:
         with call, store_errors(self._location.path):
@@ -240,14 +243,7 @@ class Writer:
         with suppress(StoreError):
             self._connected()
         if broken:
-            _close(broken)
-
-
-def _close(connection: apsw.Connection) -> None:
-    # Closing the last connection carries the log into the file. If that fails, the next
-    # one to be opened does it.
-    with suppress(apsw.Error):
-        connection.close(force=True)
+            let_go(broken)
 
 
 def _frees_room(effect: Effect) -> bool:

@@ -1,0 +1,127 @@
+"""Every sentence of the contract's docstrings is the docstring of a test, or has a reason not to."""
+
+import inspect
+import re
+from collections.abc import Iterable, Iterator
+
+import pytest
+
+from recollect.stores.base import Store
+from recollect.testing.contract_durable import DurableContract
+from recollect.testing.store_contract import StoreContract
+
+SENTENCE_END = re.compile(r"(?<=[.])\s+(?=[A-Z`*])")
+SECTION = re.compile(r"(Args|Returns|Raises):$")
+
+# Sentences that no test of the contract can be about, each with the reason.
+UNTESTED = {
+    "A durable, transactional home for threads, messages and memories, with a change feed.": (
+        "says what a store is; the rest says what it promises"
+    ),
+    "All methods raise `StoreError` when the backend fails; nothing was written then, but for "
+    "`StoreUnavailableError`, where a write may have happened: repeat it with the same ids or "
+    "idempotency key.": "how a backend fails is its own: see its tests of failures",
+    "StoreUnavailableError: Another process reads from the file; try again later.": (
+        "needs another process: see the tests of each backend that has files"
+    ),
+}
+
+
+def sentences(docstring: str) -> Iterator[str]:
+    """Yield the sentences of a docstring, each on one line; of sections, entry by entry."""
+    for block in re.split(r"\n\s*\n", inspect.cleandoc(docstring)):
+        first, *rest = block.split("\n")
+        section = SECTION.match(first)
+        entries = entries_of(rest, whole=section[1] == "Returns") if section else [block]
+        for entry in entries:
+            yield from SENTENCE_END.split(" ".join(entry.split()))
+
+
+def entries_of(lines: list[str], *, whole: bool) -> list[str]:
+    """Return the entries of a section; a *whole* one has one."""
+    entries: list[str] = []
+    for line in lines:
+        if entries and (whole or line.startswith(" " * 5)):
+            entries[-1] += f" {line}"
+        else:
+            entries.append(line)
+    return entries
+
+
+def promises(contract: type) -> set[str]:
+    """Return the sentences of a class and of its public methods."""
+    named = [value for name, value in inspect.getmembers(contract) if not name.startswith("_")]
+    docstrings = [inspect.getdoc(each) for each in (contract, *named) if callable(each)]
+    return {sentence for each in docstrings if each for sentence in sentences(each)}
+
+
+def told(suites: Iterable[type]) -> set[str]:
+    """Return the sentences of the docstrings of all tests in *suites*."""
+    tests = [
+        value
+        for suite in suites
+        for name, value in inspect.getmembers(suite)
+        if name.startswith("test_")
+    ]
+    return {sentence for test in tests for sentence in sentences(inspect.getdoc(test) or "")}
+
+
+def test_every_sentence_has_a_test() -> None:
+    """Whoever changes a sentence of the contract has a test to write, or to change."""
+    untold = promises(Store) - told([StoreContract, DurableContract]) - UNTESTED.keys()
+
+    assert set() == untold
+
+
+def test_what_is_excused_is_still_said() -> None:
+    """No excuse outlives its sentence."""
+    assert set() == UNTESTED.keys() - promises(Store)
+
+
+def test_every_test_says_what_it_is_about() -> None:
+    """Every test of the contract has a docstring."""
+    suites = [*StoreContract.__bases__, DurableContract]
+
+    silent = [
+        f"{suite.__name__}.{name}"
+        for suite in suites
+        for name, value in inspect.getmembers(suite)
+        if name.startswith("test_") and not inspect.getdoc(value)
+    ]
+
+    assert [] == silent
+
+
+class MadeUp:
+    """A contract."""
+
+    def promise(self) -> None:
+        """
+        Do this. Then that.
+
+        Args:
+            one: The first,
+                told on two lines. And more.
+            other: The second.
+
+        Raises:
+            ValueError: It went wrong.
+        """
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "A contract.",
+        "Do this.",
+        "Then that.",
+        "one: The first, told on two lines.",
+        "And more.",
+        "other: The second.",
+        "ValueError: It went wrong.",
+    ],
+)
+def test_a_sentence_without_a_test_is_reported(sentence: str) -> None:
+    """Each sentence of a summary, of prose and of sections counts by itself."""
+    assert sentence in promises(MadeUp)
+    assert 7 == len(promises(MadeUp))

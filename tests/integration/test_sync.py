@@ -1,0 +1,493 @@
+"""The face without ``await`` says the same as the memory behind it, and adds nothing."""
+
+import ast
+import inspect
+import subprocess
+import sys
+import textwrap
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+import recollect
+from recollect import (
+    ConflictError,
+    EraseScope,
+    EraseThread,
+    NewMessage,
+    Recall,
+    Recollect,
+    SyncRecollect,
+    UsageError,
+    Where,
+    open_sync,
+)
+from recollect import sync as sync_module
+from recollect.errors import StoreClosedError
+from recollect.records import Scope
+from recollect.testing import NOON, CountingIds, FrozenClock, HashedEmbedder
+
+ADA: Scope = ("users", "ada")
+MEANT, ASKED = "She photographs owls at night", "photography"
+TALK = [
+    NewMessage(role="user", text="My boat is called Kestrel", id="m1"),
+    NewMessage(role="user", text=MEANT, id="m2"),
+]
+CHILD_S_MAX = 3
+"""A forked child that takes longer hangs."""
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def memory(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SyncRecollect]:
+    """Yield a memory over each store that needs no server."""
+    place = "memory:" if request.param == "memory" else str(tmp_path / "memory.db")
+    with open_sync(
+        place, embedder=HashedEmbedder(), clock=FrozenClock(), ids=CountingIds()
+    ) as memory:
+        yield memory
+
+
+def ids(found: Recall) -> list[str]:
+    """Return what was found, best first."""
+    return [entry.source.rpartition("/")[2] for entry in found.entries]
+
+
+# The same signatures
+
+
+def public(class_: type) -> dict[str, Callable[..., object] | property]:
+    """Return the methods and properties that a user sees."""
+    return {name: each for name, each in vars(class_).items() if not name.startswith("_")}
+
+
+def parameters(call: Callable[..., object]) -> list[str]:
+    """Return the parameters as they are written."""
+    return [str(each) for each in inspect.signature(call).parameters.values()]
+
+
+def returned(call: Callable[..., object]) -> str:
+    """Return what the call answers, as it is written, without what makes it asynchronous."""
+    return str(inspect.signature(call).return_annotation).removeprefix("Async")
+
+
+def differences(face: type, behind: type) -> list[str]:
+    """Say where the signatures of two classes differ."""
+    one, other = public(face), public(behind)
+    found = [f"{name} is on one side only" for name in sorted(one.keys() ^ other.keys())]
+    for name in one.keys() & other.keys():
+        mine, theirs = (
+            each.fget if isinstance(each, property) else each for each in (one[name], other[name])
+        )
+        if mine is None or theirs is None:
+            continue
+        if parameters(mine) != parameters(theirs):
+            found.append(f"{name} takes {parameters(mine)}, not {parameters(theirs)}")
+        if returned(mine) != returned(theirs):
+            found.append(f"{name} returns {returned(mine)}, not {returned(theirs)}")
+    return found
+
+
+def test_both_faces_have_the_same_signatures() -> None:
+    """Every method, parameter, default and answer of one is the other's."""
+    assert differences(SyncRecollect, Recollect) == []
+
+
+def test_both_are_opened_alike() -> None:
+    """By the same arguments with the same defaults."""
+    assert parameters(recollect.open) == parameters(open_sync)
+
+
+class Behind:
+    """A small memory to be compared with."""
+
+    async def recall(self, query: str, *, limit: int = 10) -> str:
+        """Return something."""
+        return query * limit
+
+
+class WithoutTheParameter:
+    """A face that forgot the limit."""
+
+    def recall(self, query: str) -> str:
+        """Return something."""
+        return query
+
+
+class WithAnotherDefault:
+    """A face with another limit."""
+
+    def recall(self, query: str, *, limit: int = 5) -> str:
+        """Return something."""
+        return query * limit
+
+
+class WithAPositionalParameter:
+    """A face that lets the limit be given without its name."""
+
+    def recall(self, query: str, limit: int = 10) -> str:
+        """Return something."""
+        return query * limit
+
+
+class WithAnotherAnswer:
+    """A face that answers something else."""
+
+    def recall(self, query: str, *, limit: int = 10) -> bytes:
+        """Return something."""
+        return query.encode() * limit
+
+
+class WithoutTheMethod:
+    """A face that forgot everything."""
+
+
+class WithAnotherMethod(WithoutTheMethod):
+    """A face that can do more."""
+
+    def recall(self, query: str, *, limit: int = 10) -> str:
+        """Return something."""
+        return query * limit
+
+    def guess(self) -> None:
+        """Do something that nobody asked for."""
+
+
+@pytest.mark.parametrize(
+    "mutant",
+    [
+        WithoutTheParameter,
+        WithAnotherDefault,
+        WithAPositionalParameter,
+        WithAnotherAnswer,
+        WithoutTheMethod,
+        WithAnotherMethod,
+    ],
+)
+def test_a_face_that_differs_is_caught(mutant: type) -> None:
+    """Each kind of difference is reported, and once."""
+    assert len(differences(mutant, Behind)) == 1
+
+
+# Nothing of its own
+
+
+def passes_everything_on(method: ast.FunctionDef) -> bool:
+    """Say whether a method only calls the one of its name, with every parameter by its name."""
+    given = [*method.args.args[1:], *method.args.kwonlyargs]
+    calls = [
+        node
+        for node in ast.walk(method)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == method.name
+    ]
+    if len(calls) != 1:
+        return not calls and not given  # a property of the memory behind
+    passed = [ast.unparse(each) for each in calls[0].args]
+    named = {word.arg: ast.unparse(word.value) for word in calls[0].keywords}
+    positional = [each.arg for each in method.args.args[1:]]
+    keyword = {each.arg: each.arg for each in method.args.kwonlyargs}
+    return passed == positional and named == keyword
+
+
+def decides_nothing(method: ast.FunctionDef) -> bool:
+    """Say whether a method is free of choices of its own: one step, or a loop over an export."""
+    choices = (ast.If, ast.IfExp, ast.Try, ast.For, ast.BoolOp, ast.Raise)
+    return not any(isinstance(node, choices) for node in ast.walk(method))
+
+
+def own_ideas(source: str) -> list[str]:
+    """Say which public methods of the face do more than pass a call on."""
+    (face,) = [
+        node
+        for node in ast.parse(source).body
+        if isinstance(node, ast.ClassDef) and node.name == "SyncRecollect"
+    ]
+    return [
+        method.name
+        for method in face.body
+        if isinstance(method, ast.FunctionDef)
+        and not method.name.startswith("_")
+        and not (passes_everything_on(method) and decides_nothing(method))
+    ]
+
+
+def test_the_face_has_no_logic_of_its_own() -> None:
+    """Each of its methods is one call of the method of its name, arguments passed as given."""
+    assert own_ideas(inspect.getsource(sync_module)) == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "return self._run(lambda memory: memory.recall(query))",
+        "return self._run(lambda memory: memory.recall(query, limit=10))",
+        "return self._run(lambda memory: memory.remember(query, limit=limit))",
+        "return self._run(lambda memory: memory.recall(limit, limit=query))",
+        "return self._run(lambda memory: memory.recall(query, limit=limit)) if query else None",
+    ],
+)
+def test_logic_of_its_own_is_caught(body: str) -> None:
+    """A parameter that is not passed on, another method, a choice: each is reported."""
+    source = f"class SyncRecollect:\n def recall(self, query, *, limit=10):\n  {body}"
+
+    assert own_ideas(source) == ["recall"]
+
+
+# It works
+
+
+def test_a_day_with_a_memory(memory: SyncRecollect) -> None:
+    """Everything that a user does, one after the other, without a loop."""
+    kept = memory.append(ADA, "talk", TALK, idempotency_key="k")
+    memory.settled(ADA)
+    note = memory.put(ADA, "Note", "pet", {"pet": "parrot"})
+
+    assert kept == memory.messages(ADA, "talk").rows == memory.last_messages(ADA, "talk", limit=9)
+    assert ids(memory.recall(ADA, "What is my boat called?"))[0] == "m1"
+    assert ids(memory.recall(ADA, ASKED, limit=1)) == ["m2"]
+    assert ids(memory.recall(ADA, "parrot", where=Where(messages=False))) == ["pet"]
+    assert note == memory.get(ADA, "Note", "pet") == memory.memories(ADA).rows[0]
+    assert [1] == [version.version for version in memory.history(ADA, "Note", "pet")]
+    assert (ADA,) == memory.scopes().rows
+    assert memory.thread(ADA, "talk") == memory.threads(ADA).rows[0]
+    assert memory.replace(ADA, "talk", NewMessage(role="user", text="sold", id="m1")).text == "sold"
+    assert (1, 1) == (memory.remove(ADA, "talk", ["m1"]), memory.keep(ADA, "talk", 9))
+    assert HashedEmbedder().identity == memory.embedder
+
+
+def test_an_export_is_restored(memory: SyncRecollect) -> None:
+    """Records come one by one, and go back."""
+    memory.append(ADA, "talk", TALK)
+    records = list(memory.export(ADA))
+    receipt = memory.erase(ADA, EraseScope())
+
+    assert memory.restore(records) == len(records) == 3
+    assert records == list(memory.export(ADA))
+    assert [receipt] == memory.receipts()
+    assert memory.clean() == []
+
+
+def test_an_export_may_be_left_half_way(memory: SyncRecollect) -> None:
+    """Whoever has seen enough goes on with other things."""
+    memory.append(ADA, "talk", TALK)
+    records = memory.export(ADA)
+    first = next(records)
+
+    del records
+
+    assert first["kind"] == "thread"
+    assert len(memory.messages(ADA, "talk").rows) == 2
+
+
+@pytest.mark.parametrize(
+    ("call", "error"),
+    [
+        (lambda memory: memory.recall(ADA, ""), UsageError),
+        (lambda memory: memory.recall("ada", "boat"), UsageError),
+        (lambda memory: memory.append(ADA, "talk", [TALK[0], TALK[0].__class__(
+            role="user", text="other", id="m1")]), ConflictError),
+        (lambda memory: memory.put(ADA, "Note", "n", {}, valid_from=datetime(2024, 1, 1)), UsageError),  # noqa: DTZ001, E501
+        (lambda memory: list(memory.export("ada")), UsageError),
+    ],
+)  # fmt: skip
+def test_errors_are_the_same(
+    memory: SyncRecollect, call: Callable[[SyncRecollect], object], error: type[Exception]
+) -> None:
+    """They are raised where the call was made, as they are."""
+    with pytest.raises(error):
+        call(memory)
+
+
+@pytest.mark.anyio
+async def test_it_works_inside_a_running_loop() -> None:
+    """In a notebook, or an async program's corner: it blocks the loop and is not blocked by it."""
+    with open_sync("memory:", embedder=HashedEmbedder()) as memory:
+        memory.append(ADA, "talk", TALK)
+        memory.settled(ADA)
+
+        assert ids(memory.recall(ADA, ASKED))[0] == "m2"
+
+
+def test_it_works_from_many_threads(memory: SyncRecollect) -> None:
+    """Calls from several threads are carried out side by side, and none is lost."""
+
+    def live(number: int) -> str:
+        text = f"secret{number} is mine"
+        memory.append(ADA, f"t{number % 4}", [NewMessage(role="user", text=text, id=str(number))])
+        return ids(memory.recall(ADA, f"Where is secret{number}?", limit=1))[0]
+
+    with ThreadPoolExecutor(8) as threads:
+        found = list(threads.map(live, range(40)))
+
+    assert [str(number) for number in range(40)] == found
+    assert memory.recall(ADA, "secret").eligible == 40
+
+
+def test_two_are_open_beside_each_other() -> None:
+    """Each has a store and a loop of its own."""
+    with open_sync(embedder="none") as one, open_sync(embedder="none") as other:
+        one.append(ADA, "talk", TALK)
+
+        assert (2, 0) == (one.recall(ADA, "boat").eligible, other.recall(ADA, "boat").eligible)
+
+
+def test_it_takes_clock_and_ids() -> None:
+    """As the other face does."""
+    with open_sync(embedder="none", clock=FrozenClock(), ids=CountingIds()) as memory:
+        (message,) = memory.append(ADA, "talk", [NewMessage(role="user", text="boat")])
+
+    assert NOON == message.time
+
+
+# Opening, closing, forking
+
+
+def use(memory: SyncRecollect) -> Sequence[object]:
+    """Return what several uses of a memory raise."""
+    raised: list[object] = []
+    for call in (
+        lambda: memory.recall(ADA, "boat"),
+        lambda: memory.append(ADA, "talk", TALK),
+        lambda: memory.embedder,
+        lambda: list(memory.export(ADA)),
+        lambda: memory.erase(ADA, EraseThread(thread="talk")),
+    ):
+        try:
+            raised.append(call())
+        except StoreClosedError as error:
+            raised.append(type(error))
+    return raised
+
+
+def test_it_is_refused_before_it_is_open() -> None:
+    """The error says how to open it."""
+    memory = open_sync(embedder="none")
+
+    assert [StoreClosedError] * 5 == use(memory)
+    with pytest.raises(StoreClosedError, match="with"):
+        memory.recall(ADA, "boat")
+
+
+def test_it_is_refused_after_it_was_closed() -> None:
+    """Nothing waits for a thread that is gone."""
+    with open_sync(embedder="none") as memory:
+        memory.append(ADA, "talk", TALK)
+
+    assert [StoreClosedError] * 5 == use(memory)
+
+
+def test_it_can_be_opened_again(tmp_path: Path) -> None:
+    """The same object, over the same file."""
+    memory = open_sync(str(tmp_path / "memory.db"), embedder="none")
+    with memory:
+        memory.append(ADA, "talk", TALK)
+
+    with memory:
+        assert memory.recall(ADA, "boat").eligible == 2
+
+
+def test_no_thread_stays_behind() -> None:
+    """Neither after use, nor where opening failed."""
+    before = set(threading.enumerate())
+    with open_sync(embedder="none") as memory:
+        memory.append(ADA, "talk", TALK)
+    with pytest.raises(UsageError), open_sync(embedder="made-up"):
+        pass
+    with pytest.raises(UsageError), open_sync("nowhere://x"):
+        pass
+
+    left = {each for each in threading.enumerate() if "worker" not in each.name.lower()} - before
+
+    assert left == set()
+
+
+def test_the_users_error_comes_through_the_block() -> None:
+    """What goes wrong inside is raised as it is."""
+
+    def fail() -> None:
+        with open_sync(embedder=HashedEmbedder()) as memory:
+            memory.append(ADA, "talk", TALK)
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+
+
+def run_forked(child: str, place: str) -> subprocess.CompletedProcess[str]:
+    """Open a memory in a process of its own, fork, do *child* there, and use it on in the parent."""
+    program = f"""
+import os, signal, sys
+from recollect import NewMessage, open_sync
+from recollect.errors import StoreClosedError
+ADA = ("users", "ada")
+with open_sync({place!r}, embedder="none") as memory:
+    memory.append(ADA, "talk", [NewMessage(role="user", text="a boat")])
+    pid = os.fork()
+    if not pid:
+        signal.alarm({CHILD_S_MAX})
+{textwrap.indent(textwrap.dedent(child), "        ")}
+    _, status = os.waitpid(pid, 0)
+    print("child", os.waitstatus_to_exitcode(status), "parent", memory.recall(ADA, "boat").eligible)
+"""
+    return subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env={"PYTHONPATH": str(Path(recollect.__file__).parents[1])},
+    )
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Return the address of each store that needs no server."""
+    return "memory:" if request.param == "memory" else str(tmp_path / "memory.db")
+
+
+def test_it_is_refused_after_a_fork(place: str) -> None:
+    """In the child at once, since its thread stayed in the parent, where all goes on."""
+    found = run_forked(
+        """
+        try:
+            memory.recall(ADA, "boat")
+        except StoreClosedError:
+            os._exit(7)
+        os._exit(1)
+        """,
+        place,
+    )
+
+    assert (found.stdout, found.stderr) == ("child 7 parent 1\n", "")
+
+
+@pytest.mark.xfail(
+    strict=True,
+    raises=AssertionError,
+    reason="leaving the block in a child waits for the thread that stayed in the parent",
+)
+def test_a_child_that_leaves_the_block_does_not_hang(place: str) -> None:
+    """It has nothing to close: all belongs to its parent."""
+    found = run_forked("sys.exit(7)", place)
+
+    assert (found.stdout, found.stderr) == ("child 7 parent 1\n", "")
+
+
+def test_a_child_opens_another(tmp_path: Path) -> None:
+    """Over the same file: what it keeps, its parent finds."""
+    place = str(tmp_path / "memory.db")
+    found = run_forked(
+        f"""
+        with open_sync({place!r}, embedder="none") as own:
+            own.append(ADA, "talk", [NewMessage(role="user", text="another boat")])
+        os._exit(0)
+        """,
+        place,
+    )
+
+    assert (found.stdout, found.stderr) == ("child 0 parent 2\n", "")
