@@ -384,9 +384,10 @@ class Recollect:
             return []
 
     async def _keep_merged(self) -> None:
-        """Merge indexes of many parts, off the search path."""
+        """Merge indexes of many parts, and drop idle ones, off the search path."""
         while True:
             await anyio.sleep(MERGE_EVERY_S)
+            self._indexes.drop_idle()
             for index in self._indexes.unmerged():
                 await to_thread.run_sync(self._indexes.merge, index)
 

@@ -10,10 +10,13 @@ from typing import Final
 from recollect.recall.collection import Collection, Eligibility
 from recollect.recall.index import ScopeIndex, merged, needs_merging
 from recollect.records import Scope
+from recollect.stores.world import timer_s
 
 INDEX_BYTES_MAX: Final = 512 * 1024 * 1024
 """Together the indexes of a process stay below this; the longest unused are dropped first."""
 COLLECTIONS_MAX: Final = 64
+IDLE_S: Final = 900.0
+"""An index that no search took for so long is dropped; the next search loads it again."""
 
 
 class Indexes:
@@ -29,6 +32,7 @@ class Indexes:
         self._turn = Lock()
         self._indexes: OrderedDict[Scope, ScopeIndex] = OrderedDict()
         self._collections: OrderedDict[tuple[Scope, ...], Collection] = OrderedDict()
+        self._used: dict[Scope, float] = {}
         self._bytes = 0
         self._generation = 0
 
@@ -47,6 +51,7 @@ class Indexes:
         with self._turn:
             if scope in self._indexes:
                 self._indexes.move_to_end(scope)
+                self._used[scope] = timer_s()
             return self._indexes.get(scope) or ScopeIndex(scope=scope)
 
     def offer(self, index: ScopeIndex, generation: int | None = None) -> None:
@@ -91,6 +96,15 @@ class Indexes:
             for each in [each for each in self._indexes if each[: len(scope)] == scope]:
                 self._drop(each)
 
+    def drop_idle(self, idle_s: float = IDLE_S) -> int:
+        """Drop the indexes that no search took for *idle_s*; say how many."""
+        with self._turn:
+            since = timer_s() - idle_s
+            idle = [scope for scope, used in self._used.items() if used < since]
+            for scope in idle:
+                self._drop(scope)
+            return len(idle)
+
     def unmerged(self) -> list[ScopeIndex]:
         """Return the indexes that `merge` would make faster or smaller."""
         with self._turn:
@@ -107,9 +121,11 @@ class Indexes:
         kept = self._indexes.pop(index.scope, None)
         self._bytes += index.size_bytes - (kept.size_bytes if kept else 0)
         self._indexes[index.scope] = index
+        self._used.setdefault(index.scope, timer_s())
 
     def _drop(self, scope: Scope) -> None:
         self._bytes -= self._indexes.pop(scope).size_bytes
+        del self._used[scope]
         for scopes in [each for each in self._collections if scope in each]:
             del self._collections[scopes]
 

@@ -1,4 +1,4 @@
-"""Every sentence of the contract's docstrings is the docstring of a test, or has a reason not to."""
+"""Each sentence of the contract's docstrings is a test's docstring, or has a reason not to be."""
 
 import inspect
 import re

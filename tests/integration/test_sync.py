@@ -37,7 +37,7 @@ TALK = [
     NewMessage(role="user", text="My boat is called Kestrel", id="m1"),
     NewMessage(role="user", text=MEANT, id="m2"),
 ]
-CHILD_S_MAX = 3
+CHILD_S_MAX = 2
 """A forked child that takes longer hangs."""
 
 
@@ -65,8 +65,9 @@ def public(class_: type) -> dict[str, Callable[..., object] | property]:
 
 
 def parameters(call: Callable[..., object]) -> list[str]:
-    """Return the parameters as they are written."""
-    return [str(each) for each in inspect.signature(call).parameters.values()]
+    """Return the parameters as they are written, and how each may be given."""
+    found = inspect.signature(call).parameters.values()
+    return [f"{each} ({each.kind.description})" for each in found]
 
 
 def returned(call: Callable[..., object]) -> str:
@@ -419,7 +420,7 @@ def test_the_users_error_comes_through_the_block() -> None:
 
 
 def run_forked(child: str, place: str) -> subprocess.CompletedProcess[str]:
-    """Open a memory in a process of its own, fork, do *child* there, and use it on in the parent."""
+    """Open a memory in a process of its own, fork, do *child* there, and go on in the parent."""
     program = f"""
 import os, signal, sys
 from recollect import NewMessage, open_sync

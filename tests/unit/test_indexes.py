@@ -304,3 +304,11 @@ def test_threads_share_the_cache() -> None:
 
     kept = sum(indexes.take((f"s{n}",)).size_bytes for n in range(7))
     assert kept == indexes.size_bytes
+
+
+def test_an_idle_index_is_dropped() -> None:
+    """What no search took for a while is let go; what one took stays."""
+    indexes = with_offered(index_of(("a",)))
+
+    assert (0, 1) == (indexes.drop_idle(idle_s=60), indexes.drop_idle(idle_s=-1))
+    assert indexes.size_bytes == 0
