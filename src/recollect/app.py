@@ -395,7 +395,7 @@ class Recollect:
 def _listed(scope: Scope | Sequence[Scope]) -> tuple[Scope, ...]:
     """Return one scope or several as several."""
     if isinstance(scope, list | tuple) and scope and not isinstance(scope[0], str | int):
-        return tuple(check_scope(each) for each in scope if not isinstance(each, str))
+        return tuple(check_scope(cast("Scope", each)) for each in scope)
     return (check_scope(cast("Scope", scope)),)
 
 

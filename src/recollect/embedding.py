@@ -63,12 +63,23 @@ class Embedding:
                     await self._woken.wait()
 
     async def work_once(self) -> bool:
-        """Embed one batch of each scope that waits; say whether there was any."""
+        """
+        Embed one batch of each scope that waits; say whether there was any.
+
+        Raises:
+            EmbedderError: It failed for some scope; the others were served.
+        """
+        failure: EmbedderError | None = None
         scopes = await self._store.unembedded_scopes(self.identity)
         for scope_id in scopes:
             batch = await self._store.unembedded(scope_id, self.identity)
-            if batch:
-                await self._embed(batch)
+            try:
+                if batch:
+                    await self._embed(batch)
+            except EmbedderError as error:
+                failure = error
+        if failure:
+            raise failure
         return bool(scopes)
 
     async def settle(self, scope: Scope) -> None:

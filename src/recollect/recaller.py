@@ -10,7 +10,7 @@ from typing import Final, Literal
 from anyio import to_thread
 
 from recollect.embedding import Embedding
-from recollect.errors import LimitError, UsageError
+from recollect.errors import EmbedderError, LimitError, UsageError
 from recollect.index import Indexes
 from recollect.ports import TokenCounter, Vector
 from recollect.recall.budget import packed
@@ -88,11 +88,19 @@ class Recaller:
         """Return what bears on the query in *scopes*, which are scored as one collection."""
         check_ask(ask)
         chosen, entries = await self._search(scopes, ask)
-        return answer_of(chosen, entries, ask, self._count_tokens, self._identity)
+        embedder = self._identity if chosen.is_by_meaning else None
+        return answer_of(chosen, entries, ask, self._count_tokens, embedder)
 
     @property
     def _identity(self) -> str | None:
-        return self._embedding.identity if self._embedding else None
+        """Name the embedder; ``None`` if there is none, or it cannot even say its name."""
+        if self._embedding is None:
+            return None
+        try:
+            return self._embedding.identity
+        except EmbedderError as error:
+            self._embedding.last_error = error
+            return None
 
     async def _search(self, scopes: Sequence[Scope], ask: Ask) -> tuple[Choice, Sequence[Entry]]:
         if ask.where.known_at is not None:
@@ -138,7 +146,11 @@ class Recaller:
     async def _embedded(self, text: str) -> Vector | None:
         if self._embedding is None:
             return None
-        return await to_thread.run_sync(self._embedding.query_vector, text)
+        try:
+            return await to_thread.run_sync(self._embedding.query_vector, text)
+        except EmbedderError as error:
+            self._embedding.last_error = error  # words still find; the answer names no embedder
+            return None
 
 
 class Choice:
@@ -170,6 +182,11 @@ class Choice:
         self._vector = vector
         self._threads = threads
         self._generation = generation
+
+    @property
+    def is_by_meaning(self) -> bool:
+        """Say whether the query had a vector."""
+        return self._vector is not None
 
     def __call__(self, feeds: Sequence[Feed]) -> list[tuple[Scope, int]]:
         """Refresh, rank, and return the scope and uid of the best entries."""

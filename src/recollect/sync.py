@@ -58,7 +58,8 @@ class SyncRecollect:
     `Recollect`, called without ``await``; see there for what each method does.
 
     It opens and owns everything on a thread of its own, so it works in notebooks and inside
-    a running event loop (which it blocks). Used after a fork it raises `StoreClosedError`.
+    a running event loop (which it blocks). Used after a fork it raises `StoreClosedError`; a
+    forked child ends by ``os._exit``, as those of `multiprocessing` do.
     """
 
     def __init__(self, make: Callable[[], Recollect]) -> None:

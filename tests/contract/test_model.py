@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import ClassVar, TypeAlias, TypeVar
 
 import pytest
@@ -75,28 +75,30 @@ messages = st.builds(
     metadata=st.sampled_from([{}, {"n": 1}]),
 )
 expected = st.sampled_from([None, None, 0, 1, 2])
-writes = st.one_of(
-    st.builds(
-        PutMemory,
-        type=st.just("Fact"),
-        key=st.sampled_from(KEYS),
-        value=st.sampled_from([{"city": "Oslo"}, {"city": "Rome", "pets": ["cat", "dog"]}]),
-        expected=expected,
-        valid_from=moments,
-        expires_at=st.sampled_from([None, None, datetime.fromisoformat("2024-05-06T12:30Z")]),
-    ),
-    st.builds(
-        EndMemory,
-        type=st.just("Fact"),
-        key=st.sampled_from(KEYS),
-        at=moments.filter(bool),
-        expected=expected,
-    ),
-    st.builds(DeleteMemory, type=st.just("Fact"), key=st.sampled_from(KEYS), expected=expected),
+puts = st.builds(
+    PutMemory,
+    type=st.just("Fact"),
+    key=st.sampled_from(KEYS),
+    value=st.sampled_from([{"city": "Oslo"}, {"city": "Rome", "pets": ["cat", "dog"]}]),
+    expected=expected,
+    valid_from=moments,
 )
+ends = st.builds(
+    EndMemory,
+    type=st.just("Fact"),
+    key=st.sampled_from(KEYS),
+    at=moments.filter(bool),
+    expected=expected,
+)
+deletions = st.builds(
+    DeleteMemory, type=st.just("Fact"), key=st.sampled_from(KEYS), expected=expected
+)
+writes = st.one_of(puts, puts, ends, deletions)
+lasting = st.sampled_from([None, None, 20])
 targets = st.one_of(
     st.builds(EraseScope, below=st.booleans()),
     st.builds(EraseThread, thread=threads),
+    st.builds(EraseMessages, thread=st.just("t"), messages=ids),
     st.builds(EraseMessages, thread=threads, messages=ids),
     st.builds(EraseMemory, type=st.just("Fact"), key=st.sampled_from(KEYS)),
     st.builds(EraseSource, source=st.just("mail")),
@@ -151,11 +153,11 @@ class StoreMachine(RuleBasedStateMachine):
         assert wanted == answered
         return answered
 
-    @initialize(batch=st.lists(messages, min_size=1, max_size=2), write=writes, pointers=pointers)
+    @initialize(batch=st.lists(messages, min_size=1, max_size=2), write=puts, pointers=pointers)
     def begin(self, batch: list[NewMessage], write: Write, pointers: list[str]) -> None:
         """Begin with a scope that holds something."""
         self.append(SCOPES[0], THREADS[0], batch, None)
-        self.apply(SCOPES[0], [write], None, pointers)
+        self.apply(SCOPES[0], [write], None, pointers, None)
 
     @rule(
         scope=scopes,
@@ -191,28 +193,37 @@ class StoreMachine(RuleBasedStateMachine):
         answer = self.store.replace(scope, thread, message)
         self.agree(scope, answer, lambda: self.model.replace(scope, thread, message))
 
-    def founded(self, scope: Scope, write: Write, pointers: Sequence[str]) -> Write:
-        """Return *write*, resting on messages that there are, and not expired already."""
+    def founded(
+        self, scope: Scope, write: Write, pointers: Sequence[str], lasts_s: int | None
+    ) -> Write:
+        """Return *write*, resting on messages that there are, and to expire after some time."""
         if not isinstance(write, PutMemory):
             return write
-        if write.expires_at and write.expires_at <= self.clock.now():
-            write = replace(write, expires_at=None)
         there = [each for thread in THREADS for each in self.model.messages(scope, thread)]
         evidence = {
             pointer: [Evidence(thread=each.thread, message=each.id, quote=each.text)]
             for pointer, each in zip(pointers, there, strict=False)
         }
-        return replace(write, evidence=evidence)
+        expires_at = None if lasts_s is None else self.clock.now() + timedelta(seconds=lasts_s)
+        return replace(write, evidence=evidence, expires_at=expires_at)
 
     @rule(
         scope=scopes,
         batch=st.lists(writes, min_size=1, max_size=3),
         key=request_keys,
         pointers=pointers,
+        lasts_s=lasting,
     )
-    def apply(self, scope: Scope, batch: list[Write], key: str | None, pointers: list[str]) -> None:
+    def apply(
+        self,
+        scope: Scope,
+        batch: list[Write],
+        key: str | None,
+        pointers: list[str],
+        lasts_s: int | None,
+    ) -> None:
         """Write memories."""
-        founded = [self.founded(scope, write, pointers) for write in batch]
+        founded = [self.founded(scope, write, pointers, lasts_s) for write in batch]
         answer = self.store.apply(scope, founded, idempotency_key=key)
         self.agree(scope, answer, lambda: self.model.apply(scope, founded, key=key))
 
@@ -227,7 +238,7 @@ class StoreMachine(RuleBasedStateMachine):
 
         self.agree(scope, counted(), lambda: self.model.erase(scope, named))
 
-    @rule(seconds=st.sampled_from([1, 5, 10, 25, 60, 3_600]))
+    @rule(seconds=st.sampled_from([10, 10, 1, 5, 25, 60, 3_600]))
     def advance(self, seconds: int) -> None:
         """Let time pass."""
         self.clock.advance(seconds)

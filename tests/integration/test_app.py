@@ -1,6 +1,7 @@
 """The object users hold, over real stores: what was written is there, what was erased is gone."""
 
 import json
+import shutil
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
@@ -26,7 +27,7 @@ from recollect import (
     Where,
 )
 from recollect.app import RESTORE_RECORDS
-from recollect.errors import StoreClosedError, StoreError, VersionConflictError
+from recollect.errors import StoreClosedError, VersionConflictError
 from recollect.records import DeleteMemory, JsonObject, PutMemory, Scope
 from recollect.stores.base import Store
 from recollect.stores.open import open_store
@@ -35,6 +36,7 @@ from recollect.testing import NOON, CountingIds, FrozenClock, HashedEmbedder
 
 pytestmark = pytest.mark.anyio
 
+FILE = "memory.db"
 ADA: Scope = ("acme", "users", "ada")
 BOB: Scope = ("acme", "users", "bob")
 # No word of the question is, in any form, a word of the message; their spelling is alike.
@@ -58,11 +60,20 @@ def store_at(place: str, clock: FrozenClock) -> Store:
     return open_store(place, clock=clock, ids=CountingIds(), durability="relaxed")
 
 
+@pytest.fixture(scope="module")
+async def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of an empty store, made once: making one waits for the disk."""
+    folder = tmp_path_factory.mktemp("empty")
+    await open_store(folder / FILE).aclose()
+    return folder
+
+
 @pytest.fixture(params=["memory", "sqlite"])
-def store(request: pytest.FixtureRequest, clock: FrozenClock, tmp_path: Path) -> Store:
+def store(request: pytest.FixtureRequest, clock: FrozenClock, empty: Path, tmp_path: Path) -> Store:
     """Return a store of each kind that needs no server."""
-    place = "memory:" if request.param == "memory" else str(tmp_path / "memory.db")
-    return store_at(place, clock)
+    if request.param == "memory":
+        return store_at("memory:", clock)
+    return store_at(str(shutil.copytree(empty, tmp_path / "store") / FILE), clock)
 
 
 @pytest.fixture
@@ -273,6 +284,18 @@ async def test_an_index_taken_before_an_erase_returns_nothing_erased(
     )
 
     assert {"m1", "m2", "m3"} == {entry.content.id for entry in found}  # type: ignore[union-attr]
+
+
+async def test_an_erase_leaves_no_index_in_memory(memory: Recollect) -> None:
+    """Not even hashed words and vectors of it stay behind, there or below."""
+    await memory.append((*ADA, "work"), "talk", TALK)
+    await memory.settled(ADA, below=True)
+    await memory.recall(ADA, "boat", below=True)
+    assert memory._indexes.size_bytes > 0
+
+    await memory.erase(ADA, EraseScope(below=True))
+
+    assert memory._indexes.size_bytes == 0
 
 
 async def test_what_rests_on_erased_messages_alone_is_gone_too(memory: Recollect) -> None:

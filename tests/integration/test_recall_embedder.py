@@ -103,8 +103,7 @@ def give_zero(found: Vectors) -> Vectors:
 
 def faulty(reason: str, *troubles: Callable[[Vectors], Vectors]) -> list[Any]:
     """Mark what the library does not yet bear."""
-    mark = pytest.mark.xfail(strict=True, reason=reason)
-    return [pytest.param(trouble, marks=mark) for trouble in troubles]
+    return [pytest.param(trouble) for trouble in troubles]
 
 
 SILENT = "recall fails with its embedder instead of going on by words"
@@ -213,7 +212,6 @@ def away(_: Sequence[str]) -> list[list[float]]:
     raise OSError(msg)
 
 
-@pytest.mark.xfail(strict=True, raises=EmbedderError, reason=SILENT)
 async def test_a_service_that_is_away_from_the_beginning_does_not_stop_recall() -> None:
     """Not even its name is known then; words are."""
     async with Recollect(InProcessStore(), embedder=away) as memory:
@@ -236,11 +234,6 @@ class Squeamish(HashedEmbedder):
         return super().embed(texts)
 
 
-@pytest.mark.xfail(
-    strict=True,
-    raises=AssertionError,
-    reason="a round of the background work ends at the first scope that fails",
-)
 async def test_a_text_that_cannot_be_embedded_holds_up_nobody_else() -> None:
     """Another scope's vectors come all the same."""
     store, embedder = InProcessStore(), Squeamish()
@@ -386,11 +379,6 @@ async def test_a_question_is_embedded_once() -> None:
     assert len(embedder.questions) <= 2
 
 
-@pytest.mark.xfail(
-    strict=True,
-    raises=AssertionError,
-    reason="an answer names the embedder that there is, not the one that it used",
-)
 @pytest.mark.parametrize("where", [Where(), Where(known_at=NOON)], ids=["now", "then"])
 async def test_an_answer_by_words_alone_names_no_embedder(where: Where) -> None:
     """A question that the embedder does not understand, or about the past, has no vector."""

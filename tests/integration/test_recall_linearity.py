@@ -77,7 +77,7 @@ def slow_at(use: Use, seconds_max: float) -> list[str]:
     for hostile in HOSTILE:
         # From short to long: what is quadratic is found out long before it takes for ever. A
         # shorter text has its share of the time, four times over, since short times vary.
-        for length in (BYTES // 64, BYTES // 16, BYTES // 4, BYTES):
+        for length in (BYTES // 64, BYTES // 16, BYTES):
             share = max(seconds_max * min(4 * length / BYTES, 1), SHARE_S_MIN)
             took = takes_longer(use, text_of(hostile, length), share)
             if took is not None:

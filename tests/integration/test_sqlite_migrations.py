@@ -5,14 +5,17 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import apsw
 import pytest
 
-from recollect.errors import StoreError
+from recollect.errors import StoreError, StoreUnavailableError
 from recollect.records import NewMessage
 from recollect.stores.sqlite import migrations
+from recollect.stores.sqlite.connect import Location
+from recollect.stores.sqlite.opening import open_file
 from recollect.stores.sqlite.store import SQLiteStore
 
 SOURCE = Path(__file__).parents[2] / "src"
@@ -241,6 +244,28 @@ def test_a_power_loss_while_it_was_made_is_undone(files: list[Path]) -> None:
 
     assert len(torn) > 20
     assert {("hello",)} == {tuple(use(file)) for file in torn}
+
+
+def test_a_store_made_meanwhile_is_not_taken_for_a_foreign_one(tmp_path: Path) -> None:
+    """Mark and version of a file are read at once, though another process may just make it."""
+    file = str(tmp_path / "memory.db")
+    location = Location(path=file, vfs=None, durability="full", lock_wait_s=0.05)
+    slow = apsw.Connection(file)
+    meanwhile: list[str] = []
+
+    def make(_: apsw.Cursor, statement: str, _values: object) -> bool:
+        if "user_version" in statement and not meanwhile:
+            meanwhile.append(statement)
+            with suppress(StoreUnavailableError):
+                open_file(location).close()
+        return True
+
+    slow.exec_trace = make
+    migrations.migrate(slow, file)
+
+    assert 1 == len(meanwhile)
+    assert migrations.SCHEMA_VERSION == slow.pragma("user_version")
+    slow.close()
 
 
 def test_eight_processes_open_a_new_file_at_once(tmp_path: Path) -> None:

@@ -469,8 +469,7 @@ def test_it_is_refused_after_a_fork(place: str) -> None:
 
 @pytest.mark.xfail(
     strict=True,
-    raises=AssertionError,
-    reason="leaving the block in a child waits for the thread that stayed in the parent",
+    reason="the portal's own clean-up waits for a thread that stayed in the parent",
 )
 def test_a_child_that_leaves_the_block_does_not_hang(place: str) -> None:
     """It has nothing to close: all belongs to its parent."""

@@ -103,6 +103,14 @@ def test_repetition_is_dropped_with_a_budget() -> None:
     assert ((1, "repeats"), (2, "repeats"), (4, "repeats")) == found.dropped
 
 
+@pytest.mark.parametrize("again", ["the red kite", "the", "kite", "THE  RED, kite."])
+def test_a_repetition_may_stand_at_either_end(again: str) -> None:
+    """The first and the last words of an entry are said as well, and so is all of it."""
+    found = pack(["the red kite", again], budget_tokens=100)
+
+    assert ((1, "repeats"),) == found.dropped
+
+
 def test_a_part_of_a_word_is_not_a_repetition() -> None:
     """Words are compared whole."""
     found = pack(["kites and skylights", "kite", "light"], budget_tokens=100)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.embedders import open_embedder
-from recollect.embedders.adapters import CallableEmbedder, Embed, LangChainEmbedder
+from recollect.embedders.adapters import CallableEmbedder, CheckedEmbedder, Embed, LangChainEmbedder
 from recollect.errors import EmbedderError, UsageError
 from recollect.ports import Embedder
 from recollect.testing import HashedEmbedder
@@ -181,11 +181,14 @@ def test_none_means_by_words_alone() -> None:
     assert open_embedder("none") is None
 
 
-def test_an_embedder_is_taken_as_it_is() -> None:
-    """It is not wrapped a second time."""
+def test_an_embedder_is_checked() -> None:
+    """It keeps its name, and its answers are looked at."""
     embedder = HashedEmbedder()
 
-    assert open_embedder(embedder) is embedder
+    opened = open_embedder(embedder)
+
+    assert isinstance(opened, CheckedEmbedder)
+    assert embedder.identity == opened.identity
 
 
 @pytest.mark.parametrize("choice", [by_length, Named(), partial(by_length)])

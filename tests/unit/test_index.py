@@ -251,7 +251,7 @@ ERASED: list[Step] = [*REMOVED[:3], ("erase message", 0, 0, "-")]
 @example(REPLACED, 0)
 @example(REMOVED, 0)
 @example(ERASED, 0)
-@settings(max_examples=150)
+@settings(max_examples=100)
 def test_following_a_feed_equals_starting_over(steps: list[Step], merge_entries_max: int) -> None:
     """Replaced, removed, erased and embedded at any moment, merged or not: the answers agree."""
     followed(steps, merge_entries_max, refreshed)
@@ -306,7 +306,7 @@ def test_a_follower_that_misses_something_is_caught(mutant: Refresh, steps: list
 
 
 @given(STEPS, st.sampled_from([0, 3, MERGE_ENTRIES_MAX]))
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_an_index_never_changes(steps: list[Step], merge_entries_max: int) -> None:
     """A search may go on with the index that it began with: no later step touches its arrays."""
     follower = followed(steps, merge_entries_max, refreshed)

@@ -306,9 +306,26 @@ def test_threads_share_the_cache() -> None:
     assert kept == indexes.size_bytes
 
 
-def test_an_idle_index_is_dropped() -> None:
+def test_an_idle_index_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
     """What no search took for a while is let go; what one took stays."""
-    indexes = with_offered(index_of(("a",)))
+    now_s = 0.0
+    monkeypatch.setattr(caching, "timer_s", lambda: now_s)
+    indexes = with_offered(index_of(ADA), index_of(BOB))
+    now_s = 50
+    indexes.take(BOB)
+    now_s = 61
 
-    assert (0, 1) == (indexes.drop_idle(idle_s=60), indexes.drop_idle(idle_s=-1))
-    assert indexes.size_bytes == 0
+    assert (1, 0) == (indexes.drop_idle(idle_s=60), indexes.drop_idle(idle_s=60))
+    assert indexes.size_bytes == indexes.take(BOB).size_bytes
+    assert indexes.take(ADA).parts == ()
+
+
+def test_what_was_taken_before_something_was_forgotten_is_not_kept() -> None:
+    """A search that began before an erase may still hold what went: its index is let go."""
+    indexes = with_offered(index_of())
+    generation = indexes.generation
+    indexes.forget(ADA)
+
+    indexes.offer(index_of(seq=2), generation)
+
+    assert indexes.take(ADA).parts == ()

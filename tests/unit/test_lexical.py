@@ -12,11 +12,13 @@ from hypothesis import strategies as st
 
 from recollect.recall.collection import Collection, Eligibility
 from recollect.recall.index import ScopeIndex, refreshed
-from recollect.recall.lexical import K1, B, LexicalScores, lexical_scores
+from recollect.recall.lexical import LexicalScores, lexical_scores
 from recollect.recall.terms import encode_terms, query_hashes
 from recollect.stores.rows import Feed, FeedEntry
 
 SCOPE = ("users", "ada")
+K1 = 1.2
+B = 0.75
 VOCABULARY = "kite red sky oslo paint".split()
 WORDS = st.sampled_from(VOCABULARY)
 ENTRIES = st.lists(WORDS, max_size=6)

@@ -76,7 +76,7 @@ def breaches(render: Render, records: Sequence[Record]) -> list[str]:
 @given(RECORDS)
 @example([])
 @example(HOSTILE_RECORDS)
-@settings(max_examples=400)
+@settings(max_examples=250)
 def test_a_block_holds_exactly_its_records(records: list[Record]) -> None:
     """No text ends the block, begins a line, hides, or changes what is read back."""
     assert breaches(render_block, records) == []

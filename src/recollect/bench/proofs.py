@@ -6,15 +6,14 @@ import asyncio
 import multiprocessing
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field, replace
-from itertools import count
+from itertools import chain, count
 from multiprocessing.connection import Connection
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
-from typing import Any, Final, Literal, TypeAlias
-from unittest.mock import patch
+from typing import Final, Literal, TypeAlias
 
 import apsw
 
@@ -37,7 +36,6 @@ from recollect.stores.world import timer_s
 from recollect.testing.clock import FrozenClock
 from recollect.testing.ids import SeededIds
 from recollect.testing.invariants import (
-    Broken,
     Canary,
     Client,
     Contents,
@@ -47,17 +45,20 @@ from recollect.testing.invariants import (
     form,
     violations,
 )
-from recollect.testing.powerloss import SURVIVALS, PowerLossDisk
+from recollect.testing.powerloss import SURVIVALS, Impatient, PowerLossDisk, driven_by, driver_with
 
 MOMENTS: Final = 25
 """At so many moments the power fails in what was recorded once."""
 TURNS: Final = 10
 LIVES: Final = 4
-"""So often a file is worked on, and a power fails or a process is killed, before a new one."""
+"""So often a file is worked on, and *KILLS* times by processes, before there is a new one."""
 KILLS: Final = 25
-"""So often a process at work on one file is killed."""
 PROCESSES: Final = 8
 REASONS_MAX: Final = 5
+RELAXED: Final = "durability=relaxed"
+UNSYNCED: Final = "synchronous=OFF"
+KEPT: Final = "secure_delete=OFF"
+UNCUT: Final = "log not cut"
 NAMES: Final = ("ada", "bob", "eve")
 SHARED: Final[Scope] = ("shared",)
 PLAIN: Final[Scope] = ("plain",)
@@ -87,19 +88,13 @@ class Outcome:
         self.seen.update(new)
         if new:
             self.failures[what] += len(new)
-            self.reasons += [f"{what}: {each}" for each in new]
+            self.reasons += [f"{what}: {each:.200}" for each in new]
             del self.reasons[REASONS_MAX:]
 
-
-def driver_with(**pragmas: str) -> type[apsw.Connection]:
-    """Return a driver whose *pragmas* are what they are, whatever it is told."""
-
-    class Stubborn(apsw.Connection):
-        def pragma(self, name: str, *value: Any, schema: str | None = None) -> Any:
-            stubborn = [pragmas.get(name, each) for each in value]
-            return super().pragma(name, *stubborn, schema=schema)
-
-    return Stubborn
+    def add_all(self, found: Mapping[str, Iterable[str]]) -> None:
+        """Count failures of several kinds."""
+        for what, each in found.items():
+            self.add(what, each)
 
 
 def chance(seed: int) -> Random:
@@ -107,30 +102,21 @@ def chance(seed: int) -> Random:
     return Random(seed)  # noqa: S311 (it protects nothing)
 
 
-class Impatient(apsw.Connection):
-    """A driver that waits for nobody: a busy timeout of 0."""
-
-    def set_busy_handler(self, *_: object) -> None:
-        """Do nothing."""
-
-
 class Uncut(apsw.Connection):
-    """A driver that says the log was carried over, and leaves it as it is."""
+    """A driver that carries the log over into the file, but never cuts it."""
 
     def wal_checkpoint(self, *_: object, **__: object) -> tuple[int, int]:
-        """Do nothing."""
+        """Do half of it, and say that no frame is left in the log."""
+        super().wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
         return 0, 0
-
-
-def driven_by(driver: type[apsw.Connection]) -> AbstractContextManager[object]:
-    """Let the stores that are opened meanwhile have such connections."""
-    return patch.object(apsw, "Connection", driver)
 
 
 # Power losses
 
 States: TypeAlias = list[tuple[int, Contents]]
-"""What a scope held, and since which moment of the disk that was acknowledged."""
+"""What a scope held, and at which moment of the disk that was acknowledged; one by one."""
+
+Known: TypeAlias = Mapping[Scope, States]
 
 
 async def lose_power(folder: Path, losses: int, *, seed: int = 1, control: str = "") -> Outcome:
@@ -142,11 +128,10 @@ async def lose_power(folder: Path, losses: int, *, seed: int = 1, control: str =
     the power fails once more, while the file is being opened.
     """
     random, outcome, clock = chance(seed), Outcome(), FrozenClock()
-    durability: Literal["full", "relaxed"] = (
-        "relaxed" if control == "durability=relaxed" else "full"
-    )
-    never = driver_with(synchronous="OFF")
-    with driven_by(never if control == "synchronous=OFF" else apsw.Connection):
+    durability: Literal["full", "relaxed"] = "relaxed" if control == RELAXED else "full"
+    played = _PowerLosses(random, folder / "left", outcome)
+    unsynced = driver_with(synchronous="OFF")
+    with driven_by(unsynced if control == UNSYNCED else apsw.Connection):
         for life in count():
             path = folder / f"{life // LIVES}.db"
             with PowerLossDisk() as disk:
@@ -155,8 +140,7 @@ async def lose_power(folder: Path, losses: int, *, seed: int = 1, control: str =
                     begun, known = await _worked(disk, store, path, TURNS * (life % LIVES))
                 for _ in range(min(MOMENTS, losses - outcome.tried)):
                     outcome.tried += 1
-                    loss = PowerLoss(known, random.randint(begun, disk.moment), random, outcome)
-                    await loss.play(disk, folder / "after")
+                    await played.lose(disk, known, random.randint(begun, disk.moment))
                 disk.lose_power("everything", random)
             clock.advance(10_000)
             if outcome.tried == losses:
@@ -164,9 +148,7 @@ async def lose_power(folder: Path, losses: int, *, seed: int = 1, control: str =
     return outcome
 
 
-async def _worked(
-    disk: PowerLossDisk, store: Store, path: Path, turn: int
-) -> tuple[int, dict[Scope, States]]:
+async def _worked(disk: PowerLossDisk, store: Store, path: Path, turn: int) -> tuple[int, Known]:
     """Let three clients work; return when they began, and the states of their scopes."""
     while lease := await store.claim("worker"):  # left over from before
         await form(store, lease, turn)
@@ -187,54 +169,56 @@ async def _worked(
 
 
 @dataclass(frozen=True, slots=True)
-class PowerLoss:
-    """One power loss, and what must be there after it."""
-
-    known: Mapping[Scope, States]
-    moment: int
+class _PowerLosses:
     random: Random
+    folder: Path
     outcome: Outcome
 
-    async def play(self, disk: PowerLossDisk, folder: Path) -> None:
-        """Put down what survives, open it, judge it; perhaps lose power again meanwhile."""
-        path = self._put_down(disk, self.moment, folder)
+    async def lose(
+        self, disk: PowerLossDisk, known: Known, moment: int, *, fails_at: int | None = None
+    ) -> None:
+        """Judge what a power loss leaves; perhaps let one more happen while that is opened."""
+        survival, at = self.random.choice(SURVIVALS), moment if fails_at is None else fails_at
+        path = put_down(disk.survivors(survival, self.random, at), self.folder)
         with PowerLossDisk() as after:
-            await self._judge(after, path)
-            if self.random.random() < 0.25:
-                path = self._put_down(after, self.random.randint(0, after.moment), folder)
-                with PowerLossDisk() as last:
-                    await self._judge(last, path)
+            await judge(after, path, known, moment, self.outcome)
+            if fails_at is None and self.random.random() < 0.25:
+                fails_at = self.random.randint(0, after.moment)
+                await self.lose(after, known, moment, fails_at=fails_at)
 
-    def _put_down(self, disk: PowerLossDisk, moment: int, folder: Path) -> Path:
-        folder.mkdir(exist_ok=True)
-        path = folder / "left.db"
-        files = disk.survivors(self.random.choice(SURVIVALS), self.random, moment)
-        for suffix in ("", "-wal", "-shm", "-journal"):
-            Path(f"{path}{suffix}").unlink(missing_ok=True)
-        for name, content in files.items():
-            path.with_name("left.db" + Path(name).name.partition(".db")[2]).write_bytes(content)
-        return path
 
-    async def _judge(self, disk: PowerLossDisk, path: Path) -> None:
-        self.outcome.seen.clear()
-        try:
-            async with disk.open(path):
-                found = violations(path, vfs=disk.vfs)
-                left = {scope: contents(path, scope, vfs=disk.vfs) for scope in self.known}
-        except DAMAGED as error:
-            found = [repr(error)]
-        if found:
-            self.outcome.add("corrupt", found[:1])
-            return
-        for scope, states in self.known.items():
-            answered = max(at for at, (when, _) in enumerate(states) if when <= self.moment)
-            self.outcome.acknowledged += answered
-            there = [at for at, (_, state) in enumerate(states) if state == left[scope]]
-            if not there:
-                self.outcome.add("half done", [f"{scope} after {answered} calls"])
-            elif not {answered, answered + 1} & set(there):
-                lost = range(there[-1] + 1, answered + 1)
-                self.outcome.add("lost", [f"call {number} of {scope}" for number in lost])
+def put_down(files: Mapping[str, bytes], folder: Path) -> Path:
+    """Write what survived of one store into *folder*, and return where the store is now."""
+    folder.mkdir(exist_ok=True)
+    path = folder / "left.db"
+    for suffix in ("", "-wal", "-shm", "-journal"):
+        Path(f"{path}{suffix}").unlink(missing_ok=True)
+    for name, content in files.items():
+        path.with_name("left.db" + Path(name).name.partition(".db")[2]).write_bytes(content)
+    return path
+
+
+async def judge(
+    disk: PowerLossDisk, path: Path, known: Known, moment: int, outcome: Outcome
+) -> None:
+    """Open on *disk* what a power loss at *moment* left at *path*, and count what is wrong."""
+    outcome.seen.clear()
+    try:
+        async with disk.open(path):
+            found = violations(path, vfs=disk.vfs)
+            left = {scope: contents(path, scope, vfs=disk.vfs) for scope in known}
+    except DAMAGED as error:
+        found = [repr(error)]
+    outcome.add("corrupt", found[:1])
+    for scope, states in () if found else known.items():
+        answered = max(at for at, (when, _) in enumerate(states) if when <= moment)
+        outcome.acknowledged += answered
+        there = [at for at, (_, state) in enumerate(states) if state == left[scope]]
+        if not there:
+            outcome.add("half done", [f"{scope} after {answered} calls"])
+        elif not {answered, answered + 1} & set(there):
+            lost = range(there[-1] + 1, answered + 1)
+            outcome.add("lost", [f"call {number} of {scope}" for number in lost])
 
 
 # Killed processes
@@ -244,8 +228,7 @@ async def kill(folder: Path, number: int, *, seed: int = 1, careful: bool = True
     """
     Kill a process of three clients at *number* random moments.
 
-    Each time they repeat what went unanswered, under the same ids and keys; clients that
-    are not *careful* have none.
+    Each time they repeat what went unanswered, under the ids and keys of the *careful*.
     """
     _processes.set_forkserver_preload([__name__])
     random, outcome = chance(seed), Outcome()
@@ -255,7 +238,7 @@ async def kill(folder: Path, number: int, *, seed: int = 1, careful: bool = True
             clients = {name: Client(name, careful=careful, forming=nullcontext()) for name in NAMES}
             turns = dict.fromkeys(NAMES, 0)
             outcome.seen.clear()
-        for name, turn in _killed(path, turns, after_s=random.uniform(0, 0.08), careful=careful):
+        for name, turn in _killed(path, turns, after_s=random.uniform(0, 0.2), careful=careful):
             clients[name].answered(turn)
             turns[name] = turn + 1
             outcome.acknowledged += 1
@@ -266,16 +249,9 @@ async def kill(folder: Path, number: int, *, seed: int = 1, careful: bool = True
                     pass
                 client.answered(turns[name])
                 turns[name] += 1
-                _add(outcome, await client.promises.broken(store))
+                outcome.add_all(await client.promises.broken(store))
         outcome.add("corrupt", violations(path))
     return outcome
-
-
-def _add(outcome: Outcome, broken: Broken) -> None:
-    outcome.add("lost", broken.lost)
-    outcome.add("doubled", broken.doubled)
-    outcome.add("never written", broken.unwritten)
-    outcome.add("misplaced", broken.misplaced)
 
 
 def _killed(
@@ -327,7 +303,7 @@ async def share(folder: Path, appends: int, *, patient: bool = True) -> Outcome:
     """
     Let eight processes append, erase and recall in one file, *appends* times each.
 
-    What one has acknowledged the next recalls at once; what one has erased it does not.
+    What one was promised the next recalls at once, and nothing that one has erased.
     """
     _processes.set_forkserver_preload([__name__])
     path, outcome, promises = folder / "shared.db", Outcome(tried=PROCESSES), Promises()
@@ -340,6 +316,8 @@ async def share(folder: Path, appends: int, *, patient: bool = True) -> Outcome:
         given = (neighbour, path, appends, patient, sender)
         started.append(_processes.Process(target=_work_beside, args=given))
         started[-1].start()
+    for each in (*chain(*pipes), sender):
+        each.close()  # whoever waits for one that ended without a word then learns of it
     for kept, erased, failures in [answers.recv() for _ in started]:
         outcome.acknowledged += len(kept) + len(erased)
         outcome.failures.update(failures)
@@ -348,7 +326,7 @@ async def share(folder: Path, appends: int, *, patient: bool = True) -> Outcome:
     for process in started:
         process.join()
     async with open_store(path) as store:
-        _add(outcome, await promises.broken(store))
+        outcome.add_all(await promises.broken(store))
         plain = await store.changes(Cursor(scope=PLAIN))
     holes = set(range(1, plain.seq + 1)) ^ {entry.seq for entry in plain.entries}
     outcome.add("a hole in the sequence", map(str, holes))
@@ -363,8 +341,8 @@ def _work_beside(
     patient: bool,  # noqa: FBT001 (processes are given no names)
     sender: Connection,
 ) -> None:
-    """Work beside the others: the child."""
-    with driven_by(apsw.Connection if patient else Impatient):
+    """Work beside the others, and say what came of it: the child."""
+    with driven_by(apsw.Connection if patient else Impatient), neighbour.counted():
         asyncio.run(neighbour.work(path, appends))
     sender.send((neighbour.kept, neighbour.erased, neighbour.failures))
 
@@ -377,20 +355,27 @@ class _Neighbour:
         self.erased: set[str] = set()
         self.failures: Counter[str] = Counter()
         self._number, self._told, self._tells = number, told, tells
+        self._has_heard_all = False
+
+    @contextmanager
+    def counted(self) -> Iterator[None]:
+        """Count what a store refuses."""
+        try:
+            yield
+        except StoreError as error:
+            self.failures[type(error).__name__] += 1
 
     async def work(self, path: Path, appends: int) -> None:
         """Write *appends* times, telling and checking in between; then check the rest."""
         async with Recollect(open_store(path), embedder="none") as memory:
             for turn in range(appends):
-                try:
+                with self.counted():
                     await self._write(memory, f"w{self._number}x{turn}", turn)
-                except StoreError as error:
-                    self.failures[type(error).__name__] += 1
-                while self._told.poll() and await self._check(memory):
-                    pass
+                while not self._has_heard_all and self._told.poll():
+                    await self._check(memory)
             self._tells.send(None)
-            while await self._check(memory):
-                pass
+            while not self._has_heard_all:
+                await self._check(memory)
 
     async def _write(self, memory: Recollect, word: str, turn: int) -> None:
         text = f"the word is {word}"
@@ -405,16 +390,15 @@ class _Neighbour:
             self.erased.add(text)
         self._tells.send((word, text in self.kept))
 
-    async def _check(self, memory: Recollect) -> bool:
-        """Take in one thing told; say whether another will come."""
+    async def _check(self, memory: Recollect) -> None:
         told = self._told.recv()
-        if told is None:
-            return False
-        word, is_kept = told
-        found = await memory.recall(SHARED, word, limit=1)
-        if is_kept != any(word in each.text for each in found.entries):
-            self.failures["not found at once" if is_kept else "found after its erase"] += 1
-        return True
+        self._has_heard_all = told is None
+        if told is not None:
+            word, is_kept = told
+            with self.counted():
+                found = await memory.recall(SHARED, word, limit=1)
+                if is_kept != any(word in each.text for each in found.entries):
+                    self.failures["not found at once" if is_kept else "found after its erase"] += 1
 
 
 # Erased bytes
@@ -430,17 +414,17 @@ async def erase(folder: Path, number: int, *, seed: int = 1, control: str = "") 
     rows that were rewritten, that grew over many pages, and that others surround.
     """
     random, outcome = chance(seed), Outcome()
-    drivers = {"secure_delete=OFF": driver_with(secure_delete="OFF"), "no checkpoint": Uncut}
+    drivers = {KEPT: driver_with(secure_delete="OFF"), UNCUT: Uncut}
     with driven_by(drivers.get(control, apsw.Connection)):
         for turn in range(number):
             canary, kind = Canary(random), TARGETS[turn % len(TARGETS)]
             place = folder / f"erased-{turn}"
             place.mkdir()
             outcome.seen.clear()
-            async with Recollect(open_store(place / "store.db"), embedder="none") as memory:
-                scope, target = await _remember(memory.store, kind, canary)
-                if not canary.found_in(place):
-                    outcome.add("not there before", [str(place)])
+            # Which bytes are where does not depend on when the disk gets them.
+            store = open_store(place / "store.db", durability="relaxed")
+            async with Recollect(store, embedder="none") as memory:
+                scope, target = await _remember(store, kind, canary)
                 asked = canary.word()
                 await memory.recall(scope, asked)
                 receipt = await memory.erase(scope, target)
@@ -448,7 +432,7 @@ async def erase(folder: Path, number: int, *, seed: int = 1, control: str = "") 
                     outcome.add("not cleaned", [str(receipt)])
                 outcome.add("left", canary.found_in(place))
                 recalled = await memory.recall(scope, asked)
-                outcome.add("recalled", [repr(each) for each in recalled.entries])
+                outcome.add("recalled", [e.text for e in recalled.entries if canary.is_in(e.text)])
             outcome.add("left", canary.found_in(place))
             outcome.tried += 1
             outcome.acknowledged += canary.words
@@ -461,7 +445,7 @@ async def _remember(store: Store, kind: str, canary: Canary) -> tuple[Scope, Era
     scope: Scope = ("people", canary.word() if kind == "scope" else "ada")
     thread = canary.word() if kind in {"scope", "thread"} else "talk"
     source = said.word()
-    ids = [await _say(store, (scope, thread), source, said) for _ in range(30)]
+    ids = [await _say(store, (scope, thread), source, said) for _ in range(16)]
     type_, key = canary.word(), canary.word()
     for version, id_ in enumerate(ids[:4]):
         put = PutMemory(
@@ -540,20 +524,16 @@ class Report:
         return {"holds": self.holds, "rows": [asdict(row) for row in self.rows]}
 
     def __str__(self) -> str:
-        lines = [_line("", "tried", "promised", "s", "what must not happen")]
+        lines = [f"{'':<36}{'tried':>8}{'promised':>12}{'s':>7}  what must not happen"]
         for row in self.rows:
-            lines.append(_described(row.name, row.outcome, f"{row.took_s:.0f}"))
-            lines += [_described(f"  {name}", each, "") for name, each in row.controls.items()]
+            lines.append(_line(row.name, row.outcome, f"{row.took_s:,.0f}"))
+            lines += [_line(f"  {name}", each, "") for name, each in row.controls.items()]
         return "\n".join(lines)
 
 
-def _described(name: str, outcome: Outcome, took_s: str) -> str:
+def _line(name: str, outcome: Outcome, took_s: str) -> str:
     failures = ", ".join(f"{what} {times:,}" for what, times in outcome.failures.items()) or "0"
-    return _line(name, f"{outcome.tried:,}", f"{outcome.acknowledged:,}", took_s, failures)
-
-
-def _line(name: str, tried: str, promised: str, took_s: str, failures: str) -> str:
-    return f"{name:<36}{tried:>8}{promised:>12}{took_s:>6}  {failures}"
+    return f"{name:<36}{outcome.tried:>8,}{outcome.acknowledged:>12,}{took_s:>7}  {failures}"
 
 
 async def run(
@@ -568,41 +548,38 @@ async def run(
     """
     Count what faults of each kind cost, beside controls of the same run.
 
-    Args:
-        power_losses: At so many moments the power fails.
-        kills: So often a process is killed.
-        appends: So often each of eight processes writes to one file.
-        erases: So often marked words are erased and looked for.
-        seed: Where chance begins; it does not decide when processes take turns.
-        progress: Is told what comes next.
+    The counts say at how many moments the power fails, how often a process is killed, how
+    often each of eight writes to one file, how often marked words are erased. Chance begins
+    at *seed*, but does not decide when processes take turns.
     """
-    relaxed, unsynced = "durability=relaxed", "synchronous=OFF"
-    kept, uncut = "secure_delete=OFF", "no checkpoint"
+    losses, killed, written, erased = (
+        min(number, max(30, number // 20)) for number in (power_losses, kills, appends, erases)
+    )  # for the controls
     plans: list[tuple[str, Experiment, dict[str, Experiment]]] = [
         (
             f"{power_losses:,} power losses",
             lambda at: lose_power(at, power_losses, seed=seed),
             {
-                relaxed: lambda at: lose_power(at, _few(power_losses), control=relaxed),
-                unsynced: lambda at: lose_power(at, _few(power_losses), control=unsynced),
+                RELAXED: lambda at: lose_power(at, losses, control=RELAXED),
+                UNSYNCED: lambda at: lose_power(at, losses, control=UNSYNCED),
             },
         ),
         (
             f"{kills:,} kills, then repeated",
             lambda at: kill(at, kills, seed=seed),
-            {"repeated without ids": lambda at: kill(at, _few(kills), careful=False)},
+            {"repeated without ids": lambda at: kill(at, killed, careful=False)},
         ),
         (
             f"{PROCESSES} processes, {appends:,} appends each",
             lambda at: share(at, appends),
-            {"busy timeout of 0": lambda at: share(at, _few(appends), patient=False)},
+            {"busy timeout of 0": lambda at: share(at, written, patient=False)},
         ),
         (
             f"{erases:,} erases, then looked for",
             lambda at: erase(at, erases, seed=seed),
             {
-                kept: lambda at: erase(at, _few(erases), control=kept),
-                uncut: lambda at: erase(at, _few(erases), control=uncut),
+                KEPT: lambda at: erase(at, erased, control=KEPT),
+                UNCUT: lambda at: erase(at, erased, control=UNCUT),
             },
         ),
     ]
@@ -615,11 +592,6 @@ async def run(
         failed = {control: await _tried(each) for control, each in controls.items()}
         rows.append(Row(name=name, outcome=outcome, controls=failed, took_s=took_s))
     return Report(rows)
-
-
-def _few(number: int) -> int:
-    """Return how often a control is tried beside *number* faults."""
-    return min(number, max(30, number // 20))
 
 
 async def _tried(experiment: Experiment) -> Outcome:

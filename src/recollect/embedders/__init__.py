@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from typing import TypeAlias
 
-from recollect.embedders.adapters import CallableEmbedder, LangChainEmbedder
+from recollect.embedders.adapters import CallableEmbedder, CheckedEmbedder, LangChainEmbedder
 from recollect.errors import UsageError
 from recollect.ports import Embedder
 
@@ -36,7 +36,7 @@ def open_embedder(choice: EmbedderChoice) -> Embedder | None:
         msg = f"unknown embedder {choice!r}: use 'minilm', 'none', 'auto', or an object"
         raise UsageError(msg)
     if isinstance(choice, Embedder):
-        return choice
+        return CheckedEmbedder(choice)
     if hasattr(choice, "embed_documents"):
         return LangChainEmbedder(choice)
     if callable(choice):

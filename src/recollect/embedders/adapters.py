@@ -8,9 +8,9 @@ from hashlib import blake2b
 import numpy as np
 
 from recollect.errors import EmbedderError
-from recollect.ports import Vector
+from recollect.ports import Embedder, Vector
 
-Embed = Callable[[Sequence[str]], Sequence[Sequence[float]]]
+Embed = Callable[[Sequence[str]], Sequence[Sequence[float]] | Sequence[Vector]]
 
 
 class CallableEmbedder:
@@ -47,17 +47,62 @@ class CallableEmbedder:
         return [_unit(next(vectors), self.identity) if text.strip() else None for text in texts]
 
     def _vectors(self, texts: Sequence[str]) -> list[Vector]:
-        try:
-            found = [np.atleast_1d(np.asarray(each, np.float32)) for each in self._embed(texts)]
-        except Exception as error:  # a stranger's code may raise anything
-            msg = f"the embedder {self._name} failed: {error}"
-            raise EmbedderError(msg) from error
+        found = [np.atleast_1d(each) for each in _answer(self._embed, texts, self._name)]
         lengths = {len(each) for each in found} | ({self._dimensions} - {None})
         if len(found) != len(texts) or len(lengths) > 1 or any(each.ndim != 1 for each in found):
             shapes = sorted({each.shape for each in found})
             msg = f"the embedder {self._name} gave {len(found)} vectors, {shapes}, of {len(texts)}"
             raise EmbedderError(msg)
         return found
+
+
+class CheckedEmbedder:
+    """Somebody's `Embedder`, whose every answer is looked at before it is believed."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+
+    @property
+    def identity(self) -> str:
+        """Name the embedder."""
+        return self._embedder.identity
+
+    @property
+    def dimensions(self) -> int:
+        """Say how long each vector is."""
+        return self._embedder.dimensions
+
+    def embed(self, texts: Sequence[str]) -> list[Vector | None]:
+        """Return one unit-length vector, or ``None``, per text."""
+        understood: list[bool] = []
+
+        def embed(asked: Sequence[str]) -> list[Vector]:
+            found = list(self._embedder.embed(asked))
+            understood.extend(each is not None for each in found)
+            return [each for each in found if each is not None]
+
+        vectors = iter(_answer(embed, texts, self.identity))
+        if len(understood) != len(texts):
+            msg = f"{self.identity} gave {len(understood)} vectors for {len(texts)} texts"
+            raise EmbedderError(msg)
+        return [self._checked(next(vectors)) if each else None for each in understood]
+
+    def _checked(self, vector: Vector) -> Vector:
+        if vector.shape != (self.dimensions,):
+            msg = f"the embedder {self.identity} gave a vector of shape {vector.shape}"
+            raise EmbedderError(msg)
+        return _unit(vector, self.identity)
+
+
+def _answer(embed: Embed, texts: Sequence[str], name: str) -> list[Vector]:
+    """Call a stranger's code, which may raise anything; that becomes our error."""
+    try:
+        return [np.asarray(vector, np.float32) for vector in embed(texts)]
+    except EmbedderError:
+        raise
+    except Exception as error:
+        msg = f"the embedder {name} failed: {error}"
+        raise EmbedderError(msg) from error
 
 
 def _unit(vector: Vector, identity: str) -> Vector:

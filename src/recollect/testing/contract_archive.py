@@ -105,6 +105,21 @@ class ArchiveContract(Contract):
         assert ["m1"] == await ids_in(store, scope=BOB)
         assert ["home", "work"] == await keys_in(store, BOB)
 
+    async def test_a_thread_began_when_it_first_did(self, store: Store, clock: FrozenClock) -> None:
+        """A thread that was there before its records were restored began when either did first."""
+        start = clock.now()
+        await tell(store, "m1")
+        records = await records_of(store)
+        clock.advance(60)
+        await store.append(BOB, TALK, [said("m9"), said("m2")])
+        await store.remove(BOB, TALK, ["m9"])
+
+        await store.restore(BOB, records)
+
+        thread = await store.thread(BOB, TALK)
+        assert thread is not None
+        assert (start, 2) == (thread.created_at, thread.count)
+
     async def test_what_is_restored_is_found(self, store: Store, clock: FrozenClock) -> None:
         """Restored entries are one change of the feed, with the terms they had."""
         await fill(store, clock)

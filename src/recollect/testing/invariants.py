@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter, defaultdict
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, closing, contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -122,8 +122,8 @@ def contents(path: str | PathLike[str], scope: Scope, *, vfs: str | None = None)
     """
     Return every row that a store's file holds of exactly this scope, its own included.
 
-    Two equal contents are the same state: whoever compares them after a fault with those
-    before and after the write it hit sees whatever was lost, doubled or half done.
+    After a fault they equal those before or after the write that it hit, or something was
+    lost, doubled or half done.
     """
     with _reading(path, vfs) as connection:
         found = connection.execute("SELECT id FROM scope WHERE path = ?", [stored_path(scope)])
@@ -205,20 +205,6 @@ def _wrong_links(
     yield from (f"a link without evidence: {each!r}" for each in sorted(linked - named))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Broken:
-    """What a store does not keep of what it promised; each thing in one sentence."""
-
-    lost: Sequence[str] = ()
-    doubled: Sequence[str] = ()
-    unwritten: Sequence[str] = ()
-    """What is there and must not be: nobody wrote it, or it was erased."""
-    misplaced: Sequence[str] = ()
-
-    def __iter__(self) -> Iterator[str]:
-        return iter((*self.lost, *self.doubled, *self.unwritten, *self.misplaced))
-
-
 @dataclass(slots=True)
 class Promises:
     """
@@ -232,8 +218,8 @@ class Promises:
     versions: dict[Address, list[JsonObject]] = field(default_factory=lambda: defaultdict(list))
     """All values that a memory was given, in order; none for one that was erased."""
 
-    async def broken(self, store: Store) -> Broken:
-        """Return what *store* does not keep of it."""
+    async def broken(self, store: Store) -> dict[str, list[str]]:
+        """Return what *store* does not keep of it: sentences, by what happened; or none."""
         lost, doubled, unwritten, misplaced = [], [], [], []
         for place in {*self.kept, *self.erased}:
             where = f"thread {place[1]!r} of {place[0]!r}"
@@ -250,17 +236,17 @@ class Promises:
             doubled += [f"{address!r} has again {b!r}" for a, b in pairwise(values) if a == b]
             lost += [f"{address!r} lost {each!r}" for each in promised if each not in values]
             unwritten += [f"{address!r} has {each!r}" for each in values if each not in promised]
-        return Broken(lost=lost, doubled=doubled, unwritten=unwritten, misplaced=misplaced)
+        found = {"lost": lost, "doubled": doubled, "never written": unwritten}
+        return {what: each for what, each in {**found, "misplaced": misplaced}.items() if each}
 
 
 class Client:
     """
     Somebody with a scope of his own, whose n-th turn is always the same, and so its outcome.
 
-    A turn that may have been cut off is simply taken again, under the same ids and keys:
-    that makes it happen once. A client that is not *careful* leaves ids and keys to the
-    store, and so cannot repeat anything without doing it twice. Clients of one store share
-    the lock *forming*, so that each forms his own scope.
+    A turn that was perhaps cut off is taken again, under the same ids and keys. A client
+    that is not *careful* has none, and so does things twice. Clients of one store share the
+    lock *forming*, so that each forms his own scope.
     """
 
     def __init__(
@@ -364,8 +350,8 @@ class Canary:
     """
     Words that stand nowhere else, and every form in which their bytes may outlive them.
 
-    A word begins and ends alike and has a letter in its middle that encodings disagree
-    about, so that whatever half of it is left in whatever encoding is recognised.
+    All words begin and end alike, around a letter that encodings disagree about, so that
+    half a word is recognised in any of them.
     """
 
     def __init__(self, random: Random) -> None:
@@ -384,16 +370,21 @@ class Canary:
         """Return a text with a new word in it, of which no hash may be left either."""
         word = self.word()
         text = f"{word} {more}".strip()
-        hashes = decode_terms(encode_terms(word, None)).hashes
-        self._forms |= {each.tobytes(): "the hash of a term" for each in hashes}
-        self._forms[text_hash(text)] = "the hash of a text"
+        if len(self._forms) < 50:
+            hashes = decode_terms(encode_terms(word, None)).hashes
+            self._forms |= {each.tobytes(): "the hash of a term" for each in hashes}
+            self._forms[text_hash(text)] = "the hash of a text"
         return text
+
+    def is_in(self, text: str) -> bool:
+        """Say whether one of the words is in *text*."""
+        return any(end in text for end in self._ends)
 
     def found_in(self, folder: Path) -> list[str]:
         """Return where words are found in the files of *folder*: the file, and in which form."""
         found = []
         for path in sorted(each for each in folder.iterdir() if each.is_file()):
-            content = path.read_bytes()
+            content = path.read_bytes().strip(b"\0")
             found += [
                 f"{path.name}: {what}" for form, what in self._forms.items() if form in content
             ]

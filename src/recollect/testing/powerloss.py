@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from itertools import count
 from os import PathLike
 from pathlib import Path
 from random import Random
 from typing import Any, ClassVar, Final, Literal, Self, TypeAlias, get_args
+from unittest.mock import patch
 
 import apsw
 
@@ -174,15 +176,14 @@ class PowerLossDisk:
 
     # What the layer reports
 
-    def opened(self, path: str, content: bytes | None) -> int:
-        """Take note that the file at *path* is open, with *content* if it was there before."""
+    def opened(self, path: str) -> int:
+        """Take note that the file at *path* is about to be opened; return its number."""
         if path not in self._live:
-            file = next(self._files)
-            if content is None:
-                self.done(Operation(kind="create", path=path, file=file))
+            self._live[path] = file = next(self._files)
+            if Path(path).exists():
+                self._bases[file] = path, Path(path).read_bytes()
             else:
-                self._bases[file] = path, content
-            self._live[path] = file
+                self.done(Operation(kind="create", path=path, file=file))
         return self._live[path]
 
     def deleted(self, path: str, *, folder: bool) -> None:
@@ -228,10 +229,8 @@ class _Layer(apsw.VFS):
             return apsw.VFSFile("", name, flags)
         self._disk.check_power()
         path = name if isinstance(name, str) else name.filename()
-        before = Path(path).read_bytes() if Path(path).exists() else None
-        file = _File(self._disk, name, flags)
-        file.take_number(path, self._disk.opened(path, before))
-        return file
+        number = self._disk.opened(path)
+        return _File(self._disk, name, flags, Operation(kind="sync", path=path, file=number))
 
     def xDelete(self, filename: str, syncdir: bool) -> None:  # noqa: N802, FBT001
         self._disk.check_power()
@@ -242,16 +241,17 @@ class _Layer(apsw.VFS):
 class _File(apsw.VFSFile):
     """An open file, as SQLite calls it."""
 
-    def __init__(self, disk: PowerLossDisk, name: str | apsw.URIFilename, flags: list[int]) -> None:
-        self._disk = disk
+    def __init__(
+        self,
+        disk: PowerLossDisk,
+        name: str | apsw.URIFilename,
+        flags: list[int],
+        operation: Operation,
+    ) -> None:
+        self._disk, self._any = disk, operation
         # SQLite syncs the folder with the first sync of a journal or log that it may create.
         self._syncs_folder = bool(flags[0] & apsw.SQLITE_OPEN_CREATE and flags[0] & _SYNC_FOLDER)
-        self._path, self._number = "", 0
         super().__init__("", name, flags)
-
-    def take_number(self, path: str, number: int) -> None:
-        """Learn by which number the record names this file."""
-        self._path, self._number = path, number
 
     def xRead(self, amount: int, offset: int) -> bytes:  # noqa: N802
         self._disk.check_power()
@@ -270,7 +270,7 @@ class _File(apsw.VFSFile):
         self._syncs_folder = False
 
     def _done(self, kind: Kind, **what: Any) -> None:
-        self._disk.done(Operation(kind=kind, path=self._path, file=self._number, **what))
+        self._disk.done(replace(self._any, kind=kind, **what))
 
 
 @dataclass(slots=True)
@@ -303,45 +303,36 @@ class _Lot:
             start = end
 
 
-@dataclass(slots=True)
-class _Change:
-    """A write or truncate, and whether it is on the disk for certain."""
-
-    operation: Operation
-    is_certain: bool = False
-
-
 class _Image:
-    """What a file was at first, and every change to it since."""
+    """What a file was at first, and every change to it since, certain or not."""
 
     def __init__(self, base: bytes = b"") -> None:
         self._base = base
-        self._changes: list[_Change] = []
-        self._settled = 0
+        self._changes: list[Operation] = []
+        self._certain: list[bool] = []
 
     def change(self, operation: Operation) -> None:
-        """Add a change that is not certain yet."""
-        self._changes.append(_Change(operation))
+        """Add a change; the next sync settles it."""
+        self._changes.append(operation)
 
     def sync(self, *, failed: bool) -> None:
         """Settle the changes since the last sync: for certain, or in doubt for good."""
-        for change in self._changes[self._settled :]:
-            change.is_certain = not (failed or change.operation.failed)
-        self._settled = len(self._changes)
+        unsettled = self._changes[len(self._certain) :]
+        self._certain += [not (failed or change.failed) for change in unsettled]
 
     def bytes_left(self, lot: _Lot) -> bytes:
         """Return what the file holds after the power failed."""
         content = bytearray(self._base)
-        for change in self._changes:
-            operation = change.operation
-            if operation.kind == "truncate":
-                if change.is_certain or lot.survives():
-                    _resize(content, operation.at)
-            elif change.is_certain:
-                _put(content, operation.at, operation.content)
+        for at, change in enumerate(self._changes):
+            is_certain = at < len(self._certain) and self._certain[at]
+            if change.kind == "truncate":
+                if is_certain or lot.survives():
+                    _resize(content, change.at)
+            elif is_certain:
+                _put(content, change.at, change.content)
             else:
-                for at, part in lot.parts(operation.at, operation.content):
-                    _put(content, at, part)
+                for start, part in lot.parts(change.at, change.content):
+                    _put(content, start, part)
         return bytes(content)
 
 
@@ -382,3 +373,26 @@ def _record(operation: Operation, images: dict[int, _Image], names: list[_Name])
     if operation.folder:
         for name in names:
             name.certain |= Path(name.path).parent == Path(path).parent
+
+
+def driver_with(**pragmas: str) -> type[apsw.Connection]:
+    """Return a driver whose *pragmas* are these, whatever it is told."""
+
+    class Stubborn(apsw.Connection):
+        def pragma(self, name: str, *value: Any, schema: str | None = None) -> Any:
+            stubborn = [pragmas.get(name, each) for each in value]
+            return super().pragma(name, *stubborn, schema=schema)
+
+    return Stubborn
+
+
+class Impatient(apsw.Connection):
+    """A driver that waits for nobody: a busy timeout of 0."""
+
+    def set_busy_handler(self, *_: object) -> None:
+        """Do nothing."""
+
+
+def driven_by(driver: type[apsw.Connection]) -> AbstractContextManager[object]:
+    """Let the stores that are opened meanwhile have such connections: mutants to be caught."""
+    return patch.object(apsw, "Connection", driver)

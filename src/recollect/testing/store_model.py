@@ -192,8 +192,7 @@ class StoreModel:
         here = self._held(lease)
         here.owner = here.until = None
         for thread in failed:
-            here.threads[thread].attempts += 1
-            here.threads[thread].not_before = self._clock.now() + timedelta(seconds=retry_s)
+            here.threads[thread].fail(self._clock.now() + timedelta(seconds=retry_s))
 
     def commit(
         self, lease: Lease, writes: Sequence[Write], formed: Formed

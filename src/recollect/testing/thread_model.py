@@ -36,7 +36,14 @@ class ThreadModel:
         """Let what waits become due when talk pauses."""
         self.first = self.first or now
         longest = self.first + timedelta(seconds=debounce.max_wait_s)
-        self.due = min(now + timedelta(seconds=debounce.quiet_s), longest)
+        due = min(now + timedelta(seconds=debounce.quiet_s), longest)
+        self.due = max(due, self.not_before or due)
+
+    def fail(self, until: datetime) -> None:
+        """Take note of a failure, after which it backs off."""
+        self.attempts += 1
+        self.not_before = until
+        self.due = self.due and max(self.due, until)
 
     def move_watermark(self, position: int, now: datetime) -> None:
         """Take note of a formation that came to *position*."""

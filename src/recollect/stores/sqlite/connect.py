@@ -21,7 +21,7 @@ LOCK_WAIT_S: Final = 30.0
 _PAUSE_US_MIN: Final = 200
 _PAUSE_US_MAX: Final = 3_000
 _PAGE_BYTES: Final = 4_096
-_CACHE_KIB: Final = 16_384
+_CACHE_KIB: Final = 8_192
 _CHECKPOINT_PAGES: Final = 1_000
 _WAL_BYTES_MAX: Final = 64 << 20
 """A log that has grown beyond this is cut when it is begun anew."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Final
 
 import apsw
@@ -74,18 +76,31 @@ def migrate(connection: apsw.Connection, path: str) -> None:
     Several processes may do this at once: who comes second finds the step done.
 
     Raises:
-        StoreCorruptError: It is a database of another application.
+        StoreCorruptError: It is another application's.
         StoreVersionError: A later release wrote it.
     """
-    while schema_version(connection, path) < SCHEMA_VERSION:
-        connection.execute("BEGIN IMMEDIATE")
-        try:
+    while _version_at_once(connection, path) < SCHEMA_VERSION:
+        with transaction(connection, "BEGIN IMMEDIATE"):
             version = schema_version(connection, path)
             if version < SCHEMA_VERSION:
                 connection.execute(STEPS[version])
                 connection.pragma("user_version", version + 1)
-            connection.execute("COMMIT")
-        except BaseException:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
-            raise
+
+
+def _version_at_once(connection: apsw.Connection, path: str) -> int:
+    # Mark and version in one transaction, or another process could make the store between.
+    with transaction(connection, "BEGIN"):
+        return schema_version(connection, path)
+
+
+@contextmanager
+def transaction(connection: apsw.Connection, begin: str) -> Iterator[None]:
+    """Commit what happens inside, or roll it back if that raises."""
+    connection.execute(begin)
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise

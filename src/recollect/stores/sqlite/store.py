@@ -17,6 +17,7 @@ from recollect.stores.base import Store
 from recollect.stores.sqlite.cleaning import remove_deleted_bytes
 from recollect.stores.sqlite.connect import LOCK_WAIT_S, Location
 from recollect.stores.sqlite.durability import Durability
+from recollect.stores.sqlite.failures import store_errors
 from recollect.stores.sqlite.identity import Identity
 from recollect.stores.sqlite.opening import open_file
 from recollect.stores.sqlite.readers import Readers
@@ -77,7 +78,8 @@ class SQLiteStore(Store):
         self._process = os.getpid()
         reserve = Reserve(location.path)
         connection = _opened(location, reserve)
-        self._key = SQLiteRows(connection).secret()
+        with store_errors(location.path):
+            self._key = SQLiteRows(connection).secret()
         identity = Identity(location.path)
         self._writer = Writer(location, connection, identity, reserve)
         self._readers = Readers(location, identity)
