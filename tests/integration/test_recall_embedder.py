@@ -241,8 +241,9 @@ async def test_a_text_that_cannot_be_embedded_holds_up_nobody_else() -> None:
     await store.append(BOB, "talk", TALK)
     embedding = Embedding(store, embedder)
 
-    with pytest.raises(EmbedderError):
-        await embedding.work_once()
+    for _ in range(2):  # the second round sees that only its own vectors are new
+        with pytest.raises(EmbedderError):
+            await embedding.work_once()
 
     bob = await store.scope_id(BOB)
     assert bob is not None

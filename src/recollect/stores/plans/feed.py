@@ -226,11 +226,9 @@ def plan_embedded(
         for uid, hash_, vector in done
         if hashes.get(uid) == hash_
     ]
-    saw_all = until >= scope.seq
     if accepted:
         scope = replace(scope, seq=scope.seq + 1)
-    # Where nothing else was written meanwhile, only these vectors are new.
-    looked_at = scope.seq if saw_all else max(until, rows.embedded_seq(scope_id, embedder))
+    looked_at = max(until, rows.embedded_seq(scope_id, embedder))
     effect = Effect(
         scopes=[scope] if accepted else [],
         vectors=accepted,
