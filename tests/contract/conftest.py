@@ -24,7 +24,7 @@ settings.register_profile("prove", _QUIET, max_examples=300, stateful_step_count
 settings.register_profile(
     "mutant",
     _QUIET,
-    max_examples=250,
+    max_examples=600,
     stateful_step_count=40,
     phases=[Phase.generate],
     derandomize=True,

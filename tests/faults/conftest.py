@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from shutil import copytree
 
@@ -10,7 +9,6 @@ import pytest
 
 import recollect
 from recollect.bench.proofs import NAMES
-from recollect.records import Scope
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.invariants import Client
 from recollect.testing.powerloss import PowerLossDisk
@@ -26,36 +24,27 @@ def _this_tree() -> Iterator[None]:
         yield
 
 
-@dataclass(frozen=True, slots=True)
-class Filled:
-    """A closed store that clients have worked in: its path, and the clients by scope."""
-
-    path: Path
-    clients: dict[Scope, Client]
-
-
 @pytest.fixture(scope="session")
-def filled_once(tmp_path_factory: pytest.TempPathFactory) -> Filled:
-    """Return a store that nobody may change."""
+def filled_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the path of a store that nobody may change."""
     path = tmp_path_factory.mktemp("filled") / "store.db"
     lock = asyncio.Lock()
-    clients = [Client(name, forming=lock) for name in NAMES]
 
     async def fill() -> None:
         with PowerLossDisk() as disk:
             async with disk.open(path, clock=FrozenClock(), ids=SeededIds(1)) as store:
-                for client in clients:
+                for name in NAMES:
+                    client = Client(name, forming=lock)
                     for turn in range(TURNS):
                         async for _ in client.take(store, turn):
                             pass
-                        client.answered(turn)
 
     asyncio.run(fill())
-    return Filled(path, {client.scope: client for client in clients})
+    return path
 
 
 @pytest.fixture
-def filled(filled_once: Filled, tmp_path: Path) -> Filled:
-    """Return a copy of a store that three clients have worked in."""
-    folder = copytree(filled_once.path.parent, tmp_path / "copy")
-    return Filled(folder / filled_once.path.name, filled_once.clients)
+def filled(filled_once: Path, tmp_path: Path) -> Path:
+    """Return the path of a closed store in which three clients took twenty turns each."""
+    folder = copytree(filled_once.parent, tmp_path / "copy")
+    return folder / filled_once.name

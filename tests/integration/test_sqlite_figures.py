@@ -135,7 +135,8 @@ async def test_who_is_due_is_known_quickly(tmp_path: Path) -> None:
         "due": (10_000, 1, None, None),
         "not due": (10_000, -1, None, None),
     }
-    scopes, threads = [], []
+    scopes: list[ScopeRow] = []
+    threads: list[ThreadRow] = []
     for kind, (count, since, not_before, lease_until) in kinds.items():
         for each in range(count):
             number = len(scopes) + 1
@@ -145,7 +146,7 @@ async def test_who_is_due_is_known_quickly(tmp_path: Path) -> None:
                     segments=(kind, str(each)),
                     created_at=0,
                     epoch=number,
-                    lease_owner=lease_until and "worker",  # type: ignore[arg-type]
+                    lease_owner="worker" if lease_until else None,
                     lease_until=lease_until,
                 )
             )

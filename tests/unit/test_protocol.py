@@ -484,18 +484,23 @@ def explore(protocol: Protocol, start: World) -> tuple[int, int]:
 
 
 FULL = Protocol(forms_parts=True, extends=True)
+MESSAGE, THREAD, EVERYTHING = (Protocol(targets=(target,)) for target in TARGETS)
+SOME, ALL = Budget(1, 1, 0, 1), Budget(2, 2, 0, 1)
 CASES = {
     "crashes and late workers": (FULL, World(wait=PAUSE), 10_000),
     "failures and backoffs": (FULL, World(wait=PAUSE, budget=Budget(1, 1, 1)), 10_000),
-    **{
-        f"an erase: {target}": (Protocol(targets=(target,)), World(budget=Budget(erases=1)), 15_000)
-        for target in TARGETS
-    },
+    "an erase of a message": (MESSAGE, World(budget=ALL), 15_000),
+    "an erase of a thread": (THREAD, World(budget=SOME), 3_000),
+    "an erase of everything": (EVERYTHING, World(budget=SOME), 3_000),
 }
 LONG_CASES = {
-    "everything, at once": (Protocol(), World(budget=Budget(2, 1, 1, 1)), 100_000),
-    "everything, with pauses": (FULL, World(wait=PAUSE, budget=Budget(1, 1, 1, 1)), 100_000),
-}
+    "an erase of a thread": (THREAD, World(budget=ALL), 15_000),
+    "an erase of everything": (EVERYTHING, World(budget=ALL), 15_000),
+    "an erase, failures": (Protocol(), World(budget=Budget(2, 1, 1, 1)), 100_000),
+    "an erase, failures, pauses": (
+        FULL, World(wait=PAUSE, budget=Budget(1, 1, 1, 1)), 100_000,
+    ),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -650,7 +655,7 @@ class LeaseThreads(Protocol):
 
 CHECK, SIGNALLED = (formation, "check_lease"), (threads, "signalled")
 FORMED = (formation, "formed_thread")
-SOUND, ALL = Protocol(), Budget(2, 2, 1, 1)
+SOUND = Protocol()
 Wrong = dict[tuple[object, str], Callable[..., object]]
 MUTANTS: dict[str, tuple[Protocol, Wrong, Budget, str]] = {
     "no fence is checked": (

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.errors import ConflictError
 from recollect.recall import terms as stored_terms
 from recollect.recall.analyse import ANALYSER_VERSION, is_first_person, terms_of
 from recollect.recall.dates import has_time_expression

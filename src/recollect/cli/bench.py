@@ -35,6 +35,13 @@ Examples:
   recollect bench speed --size 600 --size 10000 --appends 640
 """
 
+_DURABILITY_EXAMPLE: Final = """
+\b
+Examples:
+  recollect bench durability
+  recollect bench durability --power-losses 300 --kills 30 --appends 50 --erases 10
+"""
+
 Command = Callable[..., None]
 
 
@@ -144,7 +151,7 @@ def measure_set(plan: Plan, json_file: str | None, rows_file: str | None) -> Non
     _write(rows_file, lambda path: write_rows(path, outcomes))
 
 
-def _write(file: str | None, write: Callable[[Path], None]) -> None:
+def _write(file: str | None, write: Callable[[Path], object]) -> None:
     if file is None:
         return
     try:
@@ -201,3 +208,32 @@ def _speed_line(row: Row, width: int) -> str:
     if row.control_value is not None:
         line += f"; {row.control}: {row.control_value:,.2f}"
     return line
+
+
+@bench.command(epilog=_DURABILITY_EXAMPLE, short_help="power losses, kills, erased bytes")
+@click.option("--power-losses", type=click.IntRange(1), default=10_000, help="How many.")
+@click.option("--kills", type=click.IntRange(1), default=1_000, help="How many.")
+@click.option("--appends", type=click.IntRange(1), default=1_000, help="Of each of 8 processes.")
+@click.option("--erases", type=click.IntRange(1), default=200, help="How many.")
+@report_option()
+def durability(
+    power_losses: int, kills: int, appends: int, erases: int, json_file: str | None
+) -> None:
+    """Count what faults cost, beside controls that have to fail; status 1 if a promise broke."""
+    from recollect.bench.proofs import run as run_proofs
+
+    with progress_bar("durability") as bar:
+        report = run(
+            lambda: run_proofs(
+                power_losses=power_losses,
+                kills=kills,
+                appends=appends,
+                erases=erases,
+                progress=lambda said: bar.update(said, None),
+            )
+        )
+    click.echo(str(report))
+    text = json.dumps(report.as_json(), ensure_ascii=False, indent=2, default=sorted)
+    _write(json_file, lambda path: path.write_text(text + "\n", encoding="utf-8"))
+    if not report.holds:
+        raise SystemExit(1)

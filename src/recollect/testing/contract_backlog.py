@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import pytest
@@ -93,6 +94,38 @@ class BacklogContract(Contract):
             clock.advance(8)
 
         assert [10, 18, 26, 34, 42, 50, 58, 60, 60] == dues
+
+    @pytest.mark.xfail(strict=True, reason="an endless max_wait_s cannot be reckoned with")
+    async def test_a_longest_wait_may_be_endless(self, store: Store, clock: FrozenClock) -> None:
+        """With an infinite ``max_wait_s``, talk postpones its formation as long as it goes on."""
+        endless = Debounce(quiet_s=10, max_wait_s=math.inf)
+
+        for number in range(9):
+            await store.append(ADA, TALK, [said(f"m{number}")], debounce=endless)
+            clock.advance(9)
+
+        assert await store.claim("worker") is None
+        clock.advance(1)
+        assert await store.claim("worker") is not None
+
+    @pytest.mark.xfail(strict=True, reason="Debounce and retry_s are taken unchecked")
+    @pytest.mark.parametrize("wait_s", [math.nan, -1.0, 1e12])
+    async def test_a_wait_may_be_refused(
+        self, store: Store, clock: FrozenClock, wait_s: float
+    ) -> None:
+        """A wait that is negative, no number, or ends after all time is refused."""
+        await tell(store, "m1")
+        lease = await claimed(store, clock)
+
+        with pytest.raises(UsageError):
+            await store.append(ADA, "new", [said("m1")], debounce=Debounce(quiet_s=wait_s))
+        with pytest.raises(UsageError):
+            await store.append(ADA, "new", [said("m1")], debounce=Debounce(max_wait_s=wait_s))
+        with pytest.raises(UsageError):
+            await store.release(lease, failed=[TALK], retry_s=wait_s)
+
+        assert await store.thread(ADA, "new") is None
+        await store.release(lease)
 
     async def test_a_signal_makes_due(self, store: Store, clock: FrozenClock) -> None:
         """Make what waits in a thread due at once; say whether anything waits."""

@@ -202,6 +202,13 @@ class ListingContract(Contract):
         assert (("a",), ("a ",), ("a!",), ("a/b",), ("aa",), ("b",), ("é",)) == cut.rows
         assert (*LISTED[:4], *LISTED[5:8]) == below.rows
 
+    @pytest.mark.xfail(strict=True, reason="depth_max is taken unchecked")
+    @pytest.mark.parametrize("depth_max", [0, -1])
+    async def test_scopes_are_cut_to_a_segment_at_least(self, store: Store, depth_max: int) -> None:
+        """A scope cannot be cut to nothing: what has no segment is no scope."""
+        with pytest.raises(UsageError):
+            await store.scopes(depth_max=depth_max)
+
     @pytest.mark.parametrize("depth_max", [None, 1])
     async def test_scopes_come_in_pages(self, store: Store, depth_max: int | None) -> None:
         """The pages of a listing, put together, are the listing."""

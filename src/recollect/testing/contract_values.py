@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from recollect.errors import LimitError, UsageError
@@ -117,6 +119,15 @@ class ValueContract(Contract):
             await store.apply(ADA, [fact("work"), write])
 
         assert await store.scope_id(ADA) is None
+
+    @pytest.mark.xfail(strict=True, reason="a quote is taken unchecked")
+    @pytest.mark.parametrize("quote", [5, ["x"], {"x": 1}], ids=str)
+    async def test_a_quote_is_text(self, store: Store, quote: Any) -> None:
+        """Evidence quotes text, or nothing."""
+        evidence = {"": [Evidence(thread="t", message="m1", quote=quote)]}
+
+        with pytest.raises(UsageError):
+            await store.apply(ADA, [PutMemory(type="Item", key="k", value={}, evidence=evidence)])
 
     async def test_depth_has_a_limit(self, store: Store) -> None:
         """A value has ``JSON_DEPTH_MAX`` levels at most."""

@@ -1,0 +1,25 @@
+"""What the death of a writing process leaves, whenever it comes."""
+
+from pathlib import Path
+
+import pytest
+
+from recollect.bench.proofs import kill
+
+
+@pytest.mark.parametrize("kills", [25, pytest.param(1_000, marks=pytest.mark.prove)])
+async def test_no_kill_costs_or_doubles_what_was_acknowledged(kills: int, tmp_path: Path) -> None:
+    """All of it is there once, after clients repeated what went unanswered under their ids."""
+    outcome = await kill(tmp_path, kills)
+
+    assert ({}, []) == (dict(outcome.failures), outcome.reasons)
+    assert kills == outcome.tried
+    assert outcome.acknowledged > kills
+
+
+async def test_repeating_without_ids_is_seen_to_double(tmp_path: Path) -> None:
+    """The mutant: clients that repeat what went unanswered as if it were new."""
+    outcome = await kill(tmp_path, 15, careful=False)
+
+    assert outcome.failures["doubled"] > 0
+    assert 0 == outcome.failures["corrupt"]
