@@ -436,7 +436,8 @@ with open_sync({place!r}, embedder="none") as memory:
     print("child", os.waitstatus_to_exitcode(status), "parent", memory.recall(ADA, "boat").eligible)
 """
     return subprocess.run(
-        [sys.executable, "-c", program],
+        # Newer Pythons warn of forks beside threads, which is what this is about.
+        [sys.executable, "-W", "ignore::DeprecationWarning", "-c", program],
         capture_output=True,
         text=True,
         timeout=60,

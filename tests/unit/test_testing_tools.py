@@ -9,6 +9,7 @@ from uuid import UUID
 import numpy as np
 import pytest
 
+from recollect import testing
 from recollect.ports import Clock, Embedder, Ids
 from recollect.testing import NOON, CountingIds, FrozenClock, HashedEmbedder, SeededIds
 
@@ -120,3 +121,11 @@ def test_the_tools_need_no_test_framework() -> None:
     )
 
     assert "" == finished.stderr
+
+
+def test_the_contracts_are_loaded_when_asked_for() -> None:
+    """The contracts are names of the package like its tools."""
+    assert "StoreContract" == testing.StoreContract.__name__
+    assert "DurableContract" == testing.DurableContract.__name__
+    with pytest.raises(AttributeError, match="NoContract"):
+        _ = testing.NoContract

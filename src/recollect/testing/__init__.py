@@ -2,8 +2,40 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from recollect.testing.clock import NOON, FrozenClock
 from recollect.testing.embedder import HashedEmbedder
+from recollect.testing.follower import FeedFollower
 from recollect.testing.ids import CountingIds, SeededIds
+from recollect.testing.store_model import StoreModel
 
-__all__ = ("NOON", "CountingIds", "FrozenClock", "HashedEmbedder", "SeededIds")
+if TYPE_CHECKING:
+    from recollect.testing.contract_durable import DurableContract
+    from recollect.testing.store_contract import StoreContract
+
+__all__ = (
+    "NOON",
+    "CountingIds",
+    "DurableContract",
+    "FeedFollower",
+    "FrozenClock",
+    "HashedEmbedder",
+    "SeededIds",
+    "StoreContract",
+    "StoreModel",
+)
+
+
+def __getattr__(name: str) -> object:
+    """Load the contracts when they are asked for: they need pytest, the tools do not."""
+    if name == "StoreContract":
+        from recollect.testing.store_contract import StoreContract  # noqa: PLC0415
+
+        return StoreContract
+    if name == "DurableContract":
+        from recollect.testing.contract_durable import DurableContract  # noqa: PLC0415
+
+        return DurableContract
+    msg = f"module {__name__!r} has no attribute {name!r}"
+    raise AttributeError(msg)

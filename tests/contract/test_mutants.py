@@ -1,0 +1,166 @@
+"""The contract notices: each of its safety promises fails for a store that breaks it."""
+
+import asyncio
+import inspect
+import unicodedata
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import replace
+
+import pytest
+
+from recollect.errors import RecollectError
+from recollect.records import Scope
+from recollect.stores.inprocess import InProcessStore, Tables
+from recollect.stores.plans import erase, feed, formation, threads
+from recollect.stores.plans.requests import Idempotency
+from recollect.stores.rows import MessageRow, ReceiptRow, ScopeRow, ThreadRow
+from recollect.stores.unit import Effect, Planned, Rows
+from recollect.testing import FrozenClock, SeededIds
+from recollect.testing.contract_append import AppendContract
+from recollect.testing.contract_edits import EditContract
+from recollect.testing.contract_erase import EraseContract
+from recollect.testing.contract_evidence import M1, EvidenceContract
+from recollect.testing.contract_feed import FeedContract
+from recollect.testing.contract_ids import IdentityContract
+from recollect.testing.contract_keys import IdempotencyContract
+from recollect.testing.contract_leases import LeaseContract
+from recollect.testing.contract_listing import ListingContract
+from recollect.testing.contract_memories import MemoryContract
+from recollect.testing.contract_resets import ResetContract
+from recollect.testing.contract_targets import TargetContract
+from recollect.testing.contract_vectors import VectorContract
+
+check_lease, plan_erase = formation.check_lease, erase.plan_erase
+plan_embedded, removed = feed.plan_embedded, threads._removed
+
+
+def joined(tables: Tables, prefix: Scope, _after: Scope | None) -> Iterator[ScopeRow]:
+    """Compare scopes as joined strings."""
+    for segments in sorted(tables._by_segments):
+        if "/".join(segments).startswith("/".join(prefix)):
+            yield tables._scopes[tables._by_segments[segments]].row
+
+
+def any_fence(scope: ScopeRow | None, lease: formation.Lease) -> ScopeRow:
+    """Trust every claim of the present epoch."""
+    return check_lease(scope and replace(scope, fence=lease.fence, lease_owner="w"), lease)
+
+
+def same_epoch(
+    rows: Rows, scope: Scope, target: erase.EraseTarget, *, receipt: ReceiptRow
+) -> Planned[ReceiptRow]:
+    """Erase without a new epoch."""
+    planned = plan_erase(rows, scope, target, receipt=receipt)
+    kept = [
+        replace(row, epoch=old.epoch)
+        for row in planned.effect.scopes
+        if (old := rows.scope(row.segments))
+    ]
+    return Planned(replace(planned.effect, scopes=kept), planned.result)
+
+
+def any_request(rows: Rows, scope: ScopeRow, key: Idempotency | None) -> str | None:
+    """Answer every request under a known key."""
+    kept = rows.idempotency(scope.id, key.key) if key else None
+    return kept.result if kept else None
+
+
+def shrinking(scope: ScopeRow, thread: ThreadRow, found: Sequence[MessageRow]) -> Planned[int]:
+    """Give the positions of removed messages free."""
+    planned = removed(scope, thread, found)
+    shorter = [replace(row, last=row.last - len(found)) for row in planned.effect.threads]
+    return Planned(replace(planned.effect, threads=shorter), planned.result)
+
+
+def any_text(
+    rows: Rows, scope_id: int, embedder: str, *, done: Sequence[feed.Embedded], until: int
+) -> Planned[int]:
+    """Keep vectors whatever the text is now."""
+    found = rows.messages_by_uid(scope_id, [uid for uid, _, _ in done])
+    present = {row.uid: row.text_hash for row in found}
+    forced = [(uid, present.get(uid, old), vector) for uid, old, vector in done]
+    return plan_embedded(rows, scope_id, embedder, done=forced, until=until)
+
+
+def folded(text: object, _what: str) -> str:
+    """Fold look-alikes into one."""
+    return unicodedata.normalize("NFKC", str(text)).casefold()
+
+
+STALE = LeaseContract.test_one_claim_holds_a_scope
+ANEW = LeaseContract.test_what_is_erased_is_not_formed
+MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, object]]] = {
+    "scopes are joined strings": (
+        "inprocess.Tables.scopes_below", joined, TargetContract.test_scopes_below_are_erased, {},
+    ),
+    "ids are folded": (
+        "threads.check_id", folded, IdentityContract.test_every_id_names_a_thread, {},
+    ),
+    "no fence is checked": ("plans.formation.check_lease", any_fence, STALE, {}),
+    "an erase leaves the epoch": ("erase.plan_erase", same_epoch, ANEW, {"target": M1}),
+    "an erase resets nobody": (
+        "erase.plan_erase", same_epoch, ResetContract.test_an_erase_resets_readers, {"target": M1},
+    ),
+    "evidence is not followed": (
+        "plans.erase._revised", lambda *_: Effect(),
+        EraseContract.test_an_erase_takes_what_rests_on_it, {},
+    ),
+    "evidence in removed messages is forgotten": (
+        "inprocess.Tables.evidence_in", lambda *_: (),
+        EvidenceContract.test_the_removed_can_be_erased,
+        {"target": erase.EraseThread(thread="talk")},
+    ),
+    "removals are not fed": (
+        "inprocess.Tables.removed", lambda *_: (), FeedContract.test_removals_come_until_seen, {},
+    ),
+    "any request is repeated under a key": (
+        "plans.threads.result_under_key", any_request,
+        IdempotencyContract.test_a_key_is_for_one_request, {},
+    ),
+    "messages are stored twice": (
+        "inprocess.Tables.messages_by_id", lambda *_: (),
+        AppendContract.test_the_same_message_is_stored_once, {},
+    ),
+    "positions are reused": (
+        "plans.threads._removed", shrinking, EditContract.test_the_last_position_is_not_reused, {},
+    ),
+    "versions are not compared": (
+        "plans.memories.check_version", lambda *_: None,
+        MemoryContract.test_a_refused_apply_leaves_nothing, {},
+    ),
+    "expiry is not seen": (
+        "plans.memories.is_expired", lambda *_: False, MemoryContract.test_a_memory_is_read, {},
+    ),
+    "one is true": (
+        "filters.equal", lambda one, other: one == other,
+        ListingContract.test_filters_follow_the_truth_table, {},
+    ),
+    "a vector is kept for any text": (
+        "feed.plan_embedded", any_text, VectorContract.test_vectors_are_kept, {},
+    ),
+}  # fmt: skip
+
+
+def hold(promise: Callable[..., Awaitable[None]], arguments: dict[str, object]) -> None:
+    """Run one test of the contract with a new store in memory."""
+
+    async def held() -> None:
+        clock = FrozenClock()
+        async with InProcessStore(clock=clock, ids=SeededIds(1)) as store:
+            given = {"store": store, "clock": clock, **arguments}
+            names = [name for name in inspect.signature(promise).parameters if name != "self"]
+            await promise(None, **{name: given[name] for name in names})
+
+    asyncio.run(held())
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_a_broken_promise_is_noticed(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """A promise holds for the store as it is, and not for one that breaks it."""
+    function, wrong, promise, arguments = MUTANTS[name]
+    hold(promise, arguments)
+    monkeypatch.setattr(f"recollect.stores.{function}", wrong)
+
+    # A wrong answer, a refusal that should not come, or one that should and does not.
+    with pytest.raises((AssertionError, RecollectError, pytest.fail.Exception)):
+        hold(promise, arguments)
