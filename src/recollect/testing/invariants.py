@@ -25,7 +25,7 @@ from recollect.stores.digests import text_hash
 from recollect.stores.plans.erase import EraseMessages
 from recollect.stores.plans.formation import Debounce, Formed, Lease
 from recollect.stores.plans.memories import evidence_messages
-from recollect.stores.rows import MemoryRow, MessageRow, ScopeRow
+from recollect.stores.rows import MemoryRow, MessageRow, RevisionRow, ScopeRow
 from recollect.stores.sqlite.paths import stored_path
 from recollect.stores.sqlite.rows import SQLiteRows
 from recollect.stores.validate import to_datetime
@@ -150,7 +150,7 @@ def _wrong_entries(connection: apsw.Connection) -> Iterator[str]:
     for scope in list(rows.scopes_below((), None)):
         messages = list(rows.all_messages(scope.id))
         memories = list(rows.memories(scope.id, None, None))
-        live = {(row.uid, row.seq) for row in (*messages, *memories)}
+        live = {(row.uid, row.seq) for row in messages} | {(row.uid, row.seq) for row in memories}
         fed = [(entry.uid, entry.seq) for entry in rows.changed(scope.id, 0, None)]
         if Counter(fed) != Counter(live):
             yield f"the feed of {scope.segments!r} gives {len(fed)} entries, {len(live)} are live"
@@ -171,7 +171,8 @@ def _wrong_memory(rows: SQLiteRows, row: MemoryRow) -> Iterator[str]:
     name = f"memory {row.type}/{row.key}"
     yield from _wrong_text(name, row, row.text, None)
     past = rows.revisions(row.scope_id, row.uid)
-    for version in (*past, row):
+    versions: list[MemoryRow | RevisionRow] = [*past, row]
+    for version in versions:
         if not isinstance(json.loads(version.value), dict):
             yield f"{name} has a version {version.version} that is no object"
     for one, following in pairwise(past):
@@ -196,8 +197,11 @@ def _wrong_links(
     named = {
         (*link, memory.uid)
         for memory in memories
-        for version in (memory, *rows.revisions(scope.id, memory.uid))
-        for link in evidence_messages(version.evidence)
+        for evidence in (
+            memory.evidence,
+            *(each.evidence for each in rows.revisions(scope.id, memory.uid)),
+        )
+        for link in evidence_messages(evidence)
     }
     query = "SELECT thread, message, uid FROM evidence WHERE scope_id = ?"
     linked = set(connection.execute(query, (scope.id,)))
