@@ -187,6 +187,22 @@ async def test_no_power_loss_costs_what_was_acknowledged(losses: int, tmp_path: 
     assert outcome.acknowledged > 10 * losses
 
 
+class Eager(apsw.Connection):
+    """A driver that carries the log over into the file after every few commits."""
+
+    def wal_autocheckpoint(self, n: int) -> None:
+        super().wal_autocheckpoint(min(n, 20))
+
+
+@pytest.mark.parametrize("losses", [50, pytest.param(1_000, marks=pytest.mark.prove)])
+async def test_nor_does_one_while_the_log_is_carried_over(losses: int, tmp_path: Path) -> None:
+    """The same with a log that is carried over, and begun anew, all the time."""
+    with driven_by(Eager):
+        outcome = await lose_power(tmp_path, losses, seed=2)
+
+    assert ({}, []) == (dict(outcome.failures), outcome.reasons)
+
+
 async def test_relaxed_durability_is_seen_to_lose(tmp_path: Path) -> None:
     """The mutant: without waiting for the disk acknowledged calls are lost, but nothing else."""
     outcome = await lose_power(tmp_path, 30, control=RELAXED)

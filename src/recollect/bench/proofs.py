@@ -45,7 +45,14 @@ from recollect.testing.invariants import (
     form,
     violations,
 )
-from recollect.testing.powerloss import SURVIVALS, Impatient, PowerLossDisk, driven_by, driver_with
+from recollect.testing.powerloss import (
+    SURVIVALS,
+    Impatient,
+    PowerLossDisk,
+    Uncut,
+    driven_by,
+    driver_with,
+)
 
 MOMENTS: Final = 25
 """At so many moments the power fails in what was recorded once."""
@@ -100,15 +107,6 @@ class Outcome:
 def chance(seed: int) -> Random:
     """Return a source of chance that is the same every time."""
     return Random(seed)  # noqa: S311 (it protects nothing)
-
-
-class Uncut(apsw.Connection):
-    """A driver that carries the log over into the file, but never cuts it."""
-
-    def wal_checkpoint(self, *_: object, **__: object) -> tuple[int, int]:
-        """Do half of it, and say that no frame is left in the log."""
-        super().wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
-        return 0, 0
 
 
 # Power losses
@@ -425,14 +423,15 @@ async def erase(folder: Path, number: int, *, seed: int = 1, control: str = "") 
             store = open_store(place / "store.db", durability="relaxed")
             async with Recollect(store, embedder="none") as memory:
                 scope, target = await _remember(store, kind, canary)
-                asked = canary.word()
-                await memory.recall(scope, asked)
+                before = await memory.recall(scope, canary.said)
+                if not (before.entries and canary.found_in(place)):
+                    outcome.add("not there before", [str(place)])
                 receipt = await memory.erase(scope, target)
                 if receipt.clean_at is None:
                     outcome.add("not cleaned", [str(receipt)])
                 outcome.add("left", canary.found_in(place))
-                recalled = await memory.recall(scope, asked)
-                outcome.add("recalled", [e.text for e in recalled.entries if canary.is_in(e.text)])
+                after = await memory.recall(scope, canary.said)
+                outcome.add("recalled", [e.text for e in after.entries if canary.is_in(e.text)])
             outcome.add("left", canary.found_in(place))
             outcome.tried += 1
             outcome.acknowledged += canary.words
@@ -596,4 +595,6 @@ async def run(
 
 async def _tried(experiment: Experiment) -> Outcome:
     with TemporaryDirectory(prefix="recollect-proofs-") as folder:
-        return await experiment(Path(folder))
+        outcome = await experiment(Path(folder))
+    outcome.seen.clear()
+    return outcome

@@ -361,6 +361,7 @@ class Canary:
     def __init__(self, random: Random) -> None:
         self.random = random
         self.words = 0
+        self.said = ""
         self._ends = ["".join(random.choices("bcdfghjkmnpqrtvwxz", k=9)) for _ in "<>"]
         halves = [(name, half.encode(name)) for half in self._ends for name in _ENCODINGS]
         self._forms = {form: f"a word in {encoding}" for encoding, form in halves}
@@ -372,7 +373,7 @@ class Canary:
 
     def text(self, more: str = "") -> str:
         """Return a text with a new word in it, of which no hash may be left either."""
-        word = self.word()
+        self.said = word = self.word()
         text = f"{word} {more}".strip()
         if len(self._forms) < 50:
             hashes = decode_terms(encode_terms(word, None)).hashes

@@ -115,11 +115,7 @@ class PowerLossDisk:
         return Counter(operation.kind for operation in self.operations)
 
     def stop_at(self, moment: int) -> None:
-        """
-        Let the power fail during the operation that makes *moment*: it may be half done.
-
-        That operation and all later ones, reading included, raise an I/O error.
-        """
+        """Let the power fail within the operation that makes *moment*; it and all later ones fail."""
         self._stops_at = moment
 
     def fail_at(self, moment: int) -> None:
@@ -327,18 +323,14 @@ class _Image:
             is_certain = at < len(self._certain) and self._certain[at]
             if change.kind == "truncate":
                 if is_certain or lot.survives():
-                    _resize(content, change.at)
+                    del content[change.at :]
+                    _put(content, change.at, b"")
             elif is_certain:
                 _put(content, change.at, change.content)
             else:
                 for start, part in lot.parts(change.at, change.content):
                     _put(content, start, part)
         return bytes(content)
-
-
-def _resize(content: bytearray, size: int) -> None:
-    del content[size:]
-    content.extend(bytes(size - len(content)))
 
 
 def _put(content: bytearray, at: int, part: bytes) -> None:
@@ -391,6 +383,15 @@ class Impatient(apsw.Connection):
 
     def set_busy_handler(self, *_: object) -> None:
         """Do nothing."""
+
+
+class Uncut(apsw.Connection):
+    """A driver that carries the log over into the file, and says it was cut."""
+
+    def wal_checkpoint(self, *_: object, **__: object) -> tuple[int, int]:
+        """Do half of it."""
+        super().wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+        return 0, 0
 
 
 def driven_by(driver: type[apsw.Connection]) -> AbstractContextManager[object]:
