@@ -111,11 +111,14 @@ class Recaller:
         text = text_to_embed(ask.query, participants_of(indexes))
         while True:
             vector = await self._embedded(text)
-            choice = Choice(self._indexes, indexes, ask, text, vector, threads, generation)
+            identity = self._identity
+            # Read without the vectors of an embedder that is away, an index must not be kept.
+            kept = self._indexes if identity or self._embedding is None else Indexes()
+            choice = Choice(kept, indexes, ask, text, vector, threads, generation)
             entries = await self._store.consult(
                 [index.cursor for index in indexes],
                 choice,
-                embedder=self._identity,
+                embedder=identity,
                 filter_=ask.where.filter,
             )
             if choice.is_made:
@@ -257,11 +260,22 @@ def check_ask(ask: Ask) -> None:
     if not 1 <= ask.limit <= MATCHES_MAX:
         msg = f"limit {ask.limit} is outside 1 to {MATCHES_MAX} (MATCHES_MAX)"
         raise UsageError(msg)
+    _check_where(ask.where)
     if ask.budget_tokens is not None and ask.budget_tokens < 1:
         msg = f"a budget of {ask.budget_tokens} tokens holds nothing: give at least 1, or None"
         raise UsageError(msg)
     if ask.asked_at is not None:
         check_time(ask.asked_at, "asked_at")
+
+
+def _check_where(where: Where) -> None:
+    for name, given in (("types", where.types), ("threads", where.threads)):
+        if isinstance(given, str):
+            msg = f"where.{name} is a sequence of texts, such as [{given!r}]; not {given!r}"
+            raise UsageError(msg)
+    if isinstance(where.valid_at, str) and where.valid_at not in ("now", "ever"):
+        msg = f"where.valid_at is a time, 'now' or 'ever'; not {where.valid_at!r}"
+        raise UsageError(msg)
 
 
 def answer_of(

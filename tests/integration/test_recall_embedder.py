@@ -207,11 +207,6 @@ class Service:
         return [[] if v is None else v.tolist() for v in HashedEmbedder(64).embed(texts)]
 
 
-@pytest.mark.xfail(
-    strict=True,
-    raises=AssertionError,
-    reason="an index built while the embedder has no name is kept, without the vectors there are",
-)
 async def test_a_service_that_comes_back_finds_the_vectors_it_made_before() -> None:
     """A search while it is away does not hide from later ones what was embedded earlier."""
     store = InProcessStore()

@@ -305,11 +305,6 @@ async def test_a_restriction_that_means_nothing_is_refused(mixed: Recollect, whe
         await mixed.recall(ADA, QUESTION, where=where)
 
 
-@pytest.mark.xfail(
-    strict=True,
-    raises=pytest.fail.Exception,
-    reason="a text is taken for a list of its letters, and any other word for 'ever'",
-)
 @pytest.mark.parametrize(
     "where",
     [{"types": "Note"}, {"threads": "work"}, {"valid_at": "sometimes"}],

@@ -108,7 +108,8 @@ class Gate:
         await self._begun.wait()
 
     async def __aexit__(self, *_: object) -> None:
-        await asyncio.sleep(0)  # lets everybody who was started get in line
+        for _ in range(3):  # turns of the loop: everybody starts, gets in line, and crosses
+            await asyncio.sleep(0)
         self._opened.set()
         await self._task
 

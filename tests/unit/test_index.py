@@ -261,11 +261,11 @@ def test_following_a_feed_equals_starting_over(steps: list[Step], merge_entries_
 
 @pytest.mark.prove
 @given(STEPS, st.sampled_from([0, 3, MERGE_ENTRIES_MAX]))
-@settings(max_examples=5_000)
+@settings(max_examples=2_000)
 def test_following_a_feed_equals_starting_over_in_full(
     steps: list[Step], merge_entries_max: int
 ) -> None:
-    """The same, five thousand times."""
+    """The same, two thousand times."""
     followed(steps, merge_entries_max, refreshed)
 
 

@@ -115,7 +115,7 @@ class PowerLossDisk:
         return Counter(operation.kind for operation in self.operations)
 
     def stop_at(self, moment: int) -> None:
-        """Let the power fail within the operation that makes *moment*; it and all later ones fail."""
+        """Let the power fail within the operation that makes *moment*, and so all later ones."""
         self._stops_at = moment
 
     def fail_at(self, moment: int) -> None:

@@ -19,6 +19,7 @@ class Line(Generic[WorkT]):
     def __init__(self, path: str) -> None:
         self._path = path
         self._queue: SimpleQueue[Call[WorkT] | None] = SimpleQueue()
+        self._arriving: dict[asyncio.AbstractEventLoop, list[Call[WorkT]]] = {}
         self._turn = Lock()
         self._is_closed = False
 
@@ -34,16 +35,33 @@ class Line(Generic[WorkT]):
             if self._is_closed:
                 msg = f"{self._path!r}: this store was closed: open another"
                 raise StoreClosedError(msg)
-            self._queue.put(call)
+            # Whoever comes in the same turn of an event loop crosses over together: a thread
+            # woken by the first would contend with the loop for the interpreter, and get a
+            # group of few. Who comes alone crosses at once, in the loop's next turn.
+            if arriving := self._arriving.get(call.loop):
+                arriving.append(call)
+            else:
+                self._arriving[call.loop] = [call]
+                call.loop.call_soon(self._cross, call.loop)
         return call.future
+
+    def _cross(self, loop: asyncio.AbstractEventLoop) -> None:
+        with self._turn:
+            for call in self._arriving.pop(loop, ()):
+                self._queue.put(call)
 
     def close(self, threads: int) -> None:
         """Let each of *threads* come to the end after what waits; once is enough."""
         with self._turn:
-            if not self._is_closed:
-                self._is_closed = True
-                for _ in range(threads):
-                    self._queue.put(None)
+            if self._is_closed:
+                return
+            self._is_closed = True
+            for calls in self._arriving.values():
+                for call in calls:
+                    self._queue.put(call)
+            self._arriving.clear()
+            for _ in range(threads):
+                self._queue.put(None)
 
     def take(self) -> Call[WorkT] | None:
         """Wait for the next call; ``None`` is the end."""
