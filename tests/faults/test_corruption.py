@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect.bench.proofs import DAMAGED, NAMES, Known, Outcome, chance, judge, put_down
+from recollect.bench.outcomes import Outcome
+from recollect.bench.proofs import DAMAGED, NAMES, Known, chance, judge, put_down
 from recollect.errors import StoreError
 from recollect.records import Scope
 from recollect.stores.rows import Cursor

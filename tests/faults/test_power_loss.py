@@ -8,11 +8,11 @@ from typing import Any, TypeAlias
 import apsw
 import pytest
 
+from recollect.bench.outcomes import Outcome
 from recollect.bench.proofs import (
     RELAXED,
     UNSYNCED,
     Known,
-    Outcome,
     States,
     chance,
     judge,

@@ -108,7 +108,7 @@ class Gate:
         await self._begun.wait()
 
     async def __aexit__(self, *_: object) -> None:
-        for _ in range(3):  # turns of the loop: everybody starts, gets in line, and crosses
+        for _turn in range(3):  # everybody starts, gets in line, and crosses
             await asyncio.sleep(0)
         self._opened.set()
         await self._task

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import multiprocessing
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import chain, count
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -18,6 +18,7 @@ from typing import Final, Literal, TypeAlias
 import apsw
 
 from recollect.app import Recollect
+from recollect.bench.outcomes import Outcome, Report, Row
 from recollect.errors import RecollectError, StoreError
 from recollect.records import Evidence, NewMessage, PutMemory, Scope
 from recollect.stores.base import Store
@@ -61,7 +62,6 @@ LIVES: Final = 4
 """So often a file is worked on, and *KILLS* times by processes, before there is a new one."""
 KILLS: Final = 25
 PROCESSES: Final = 8
-REASONS_MAX: Final = 5
 RELAXED: Final = "durability=relaxed"
 UNSYNCED: Final = "synchronous=OFF"
 KEPT: Final = "secure_delete=OFF"
@@ -76,32 +76,6 @@ DAMAGED: Final = (RecollectError, apsw.Error, ArithmeticError, LookupError, Type
 """What reading a damaged file may raise, of which only the first is as promised."""
 
 _processes = multiprocessing.get_context("forkserver")
-
-
-@dataclass(slots=True)
-class Outcome:
-    """What came of some faults: how often happened what must never happen."""
-
-    tried: int = 0
-    acknowledged: int = 0
-    failures: Counter[str] = field(default_factory=Counter)
-    reasons: list[str] = field(default_factory=list)
-    seen: set[str] = field(default_factory=set)
-    """What was counted already of the file that is being looked at."""
-
-    def add(self, what: str, found: Iterable[str]) -> None:
-        """Count *found* as failures of one kind, each once; the first are kept as reasons."""
-        new = [each for each in found if each not in self.seen]
-        self.seen.update(new)
-        if new:
-            self.failures[what] += len(new)
-            self.reasons += [f"{what}: {each:.200}" for each in new]
-            del self.reasons[REASONS_MAX:]
-
-    def add_all(self, found: Mapping[str, Iterable[str]]) -> None:
-        """Count failures of several kinds."""
-        for what, each in found.items():
-            self.add(what, each)
 
 
 def chance(seed: int) -> Random:
@@ -490,49 +464,6 @@ async def _say(store: Store, place: Place, source: str, said: Canary) -> str:
     words = NewMessage(role="user", text=f"yes {filler}")
     await store.append(("people", "bob"), "talk", [words])
     return str(message.id)
-
-
-# All of it
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
-    """The faults of one kind, and beside them what the harness says where a promise is broken."""
-
-    name: str
-    outcome: Outcome
-    controls: Mapping[str, Outcome]
-    took_s: float
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    """All faults of one run."""
-
-    rows: Sequence[Row]
-
-    @property
-    def holds(self) -> bool:
-        """Say whether nothing failed but the controls, and each of those did."""
-        controls = [control for row in self.rows for control in row.controls.values()]
-        failed = any(row.outcome.failures for row in self.rows)
-        return not failed and all(control.failures for control in controls)
-
-    def as_json(self) -> dict[str, object]:
-        """Return the report as a JSON object."""
-        return {"holds": self.holds, "rows": [asdict(row) for row in self.rows]}
-
-    def __str__(self) -> str:
-        lines = [f"{'':<36}{'tried':>8}{'promised':>12}{'s':>7}  what must not happen"]
-        for row in self.rows:
-            lines.append(_line(row.name, row.outcome, f"{row.took_s:,.0f}"))
-            lines += [_line(f"  {name}", each, "") for name, each in row.controls.items()]
-        return "\n".join(lines)
-
-
-def _line(name: str, outcome: Outcome, took_s: str) -> str:
-    failures = ", ".join(f"{what} {times:,}" for what, times in outcome.failures.items()) or "0"
-    return f"{name:<36}{outcome.tried:>8,}{outcome.acknowledged:>12,}{took_s:>7}  {failures}"
 
 
 async def run(

@@ -233,7 +233,7 @@ def durability(
             )
         )
     click.echo(str(report))
-    text = json.dumps(report.as_json(), ensure_ascii=False, indent=2, default=sorted)
+    text = json.dumps(report.as_json(), ensure_ascii=False, indent=2)
     _write(json_file, lambda path: path.write_text(text + "\n", encoding="utf-8"))
     if not report.holds:
         raise SystemExit(1)

@@ -18,6 +18,7 @@ INSERT INTO thread (
     not_before, attempts, state
 ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (scope_id, number) DO UPDATE SET
+    created_at = excluded.created_at,
     last = excluded.last,
     count = excluded.count,
     formed = excluded.formed,

@@ -1,0 +1,93 @@
+"""What came of faults that were caused on purpose, and how that is told."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+REASONS_MAX: Final = 5
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What came of some faults: how often happened what must never happen."""
+
+    tried: int = 0
+    acknowledged: int = 0
+    failures: Counter[str] = field(default_factory=Counter)
+    reasons: list[str] = field(default_factory=list)
+    seen: set[str] = field(default_factory=set)
+    """What was counted already of the file that is being looked at."""
+
+    def add(self, what: str, found: Iterable[str]) -> None:
+        """Count *found* as failures of one kind, each once; the first are kept as reasons."""
+        new = [each for each in found if each not in self.seen]
+        self.seen.update(new)
+        if new:
+            self.failures[what] += len(new)
+            self.reasons += [f"{what}: {each:.200}" for each in new]
+            del self.reasons[REASONS_MAX:]
+
+    def add_all(self, found: Mapping[str, Iterable[str]]) -> None:
+        """Count failures of several kinds."""
+        for what, each in found.items():
+            self.add(what, each)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """The faults of one kind, and beside them what the harness says where a promise is broken."""
+
+    name: str
+    outcome: Outcome
+    controls: Mapping[str, Outcome]
+    took_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """All faults of one run."""
+
+    rows: Sequence[Row]
+
+    @property
+    def holds(self) -> bool:
+        """Say whether nothing failed but the controls, and each of those did."""
+        controls = [control for row in self.rows for control in row.controls.values()]
+        failed = any(row.outcome.failures for row in self.rows)
+        return not failed and all(control.failures for control in controls)
+
+    def as_json(self) -> dict[str, object]:
+        """Return the report as a JSON object."""
+        rows = [
+            {
+                "name": row.name,
+                "took_s": row.took_s,
+                **_plain(row.outcome),
+                "controls": {name: _plain(each) for name, each in row.controls.items()},
+            }
+            for row in self.rows
+        ]
+        return {"holds": self.holds, "rows": rows}
+
+    def __str__(self) -> str:
+        lines = [f"{'':<36}{'tried':>8}{'promised':>12}{'s':>7}  what must not happen"]
+        for row in self.rows:
+            lines.append(_line(row.name, row.outcome, f"{row.took_s:,.0f}"))
+            lines += [_line(f"  {name}", each, "") for name, each in row.controls.items()]
+        return "\n".join(lines)
+
+
+def _plain(outcome: Outcome) -> dict[str, object]:
+    return {
+        "tried": outcome.tried,
+        "acknowledged": outcome.acknowledged,
+        "failures": dict(outcome.failures),
+    }
+
+
+def _line(name: str, outcome: Outcome, took_s: str) -> str:
+    failures = ", ".join(f"{what} {times:,}" for what, times in outcome.failures.items()) or "0"
+    return f"{name:<36}{outcome.tried:>8,}{outcome.acknowledged:>12,}{took_s:>7}  {failures}"
