@@ -27,7 +27,7 @@ TWENTY_WORDS = (
 EMBEDDER = "figures/1"
 VECTOR_BYTES = 388
 APPENDS_A_SECOND_MIN = 3_000
-SHARE_OF_BARE_MIN = 0.6
+ALONE_EXTRA_MS_MAX = 1.0
 FEED_MS_MAX = {600: 10, 10_000: 100}
 DUE_MS_MAX = 5
 NOW = 1_000_000_000
@@ -76,14 +76,14 @@ def shortest_ms(act: Callable[[], object], times: int = 7) -> float:
 
 
 async def test_many_callers_are_served_quickly(tmp_path: Path) -> None:
-    """64 callers get 3,000 appends a second; one caller is near the cost of a bare commit."""
+    """64 callers get 3,000 appends a second; one alone waits hardly longer than the disk takes."""
     bare = bare_commits_a_second(tmp_path / "bare.db", 1_000)
     alone = await appends_a_second(tmp_path / "alone.db", 1, 1_000)
     together = await appends_a_second(tmp_path / "together.db", 64, 12_800)
 
     figures = f"bare {bare:.0f}/s, 1 caller {alone:.0f}/s, 64 callers {together:.0f}/s"
     assert together >= APPENDS_A_SECOND_MIN, figures
-    assert alone >= SHARE_OF_BARE_MIN * bare, figures
+    assert 1_000 / alone <= 1_000 / bare + ALONE_EXTRA_MS_MAX, figures
 
 
 async def fill(store: SQLiteStore, scope: Scope, entries: int) -> None:
