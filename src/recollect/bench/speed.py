@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -29,13 +30,26 @@ from recollect.stores.world import timer_s
 THREAD_MESSAGES: Final = 500
 SESSION_MESSAGES: Final = 20
 CALLERS: Final = 64
-APPEND_TURNS: Final = 3
+APPEND_TURNS: Final = 7
 _SYLLABLES: Final = [
     a + b + c
     for a in "bdfgklmnprstvz"
     for b in "aeiou"
     for c in ("n", "r", "l", "st", "x", "ng", "")
 ]
+_EVERYDAY: Final = """
+morning evening week house garden kitchen school office train station bicycle car road bridge river
+lake mountain forest beach island city village market shop restaurant coffee tea bread cheese apple
+soup dinner lunch breakfast recipe birthday party wedding holiday journey ticket hotel camera photo
+music guitar piano song concert film book library letter story poem newspaper phone computer screen
+project meeting team manager client doctor dentist hospital medicine sister brother mother father
+daughter son cousin uncle aunt friend neighbour teacher student dog cat horse bird fish tree flower
+rain snow wind sun summer winter spring autumn money price bank rent job salary work plan idea hope
+dream fear joy game match race team goal run swim climb walk paint draw write read cook bake sing
+dance play learn teach visit travel move buy sell fix build break find lose start finish remember
+forget tell ask answer call meet love like want need think know feel
+""".split()
+"""The most frequent words are real ones: an embedder cuts made-up words into many pieces."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +122,7 @@ class Talk:
 
     def __init__(self) -> None:
         self._random = random.Random(7)  # noqa: S311 (not for secrets)
-        self._words = [a + b for a in _SYLLABLES[:70] for b in _SYLLABLES[:70]]
+        self._words = _EVERYDAY + [a + b for a in _SYLLABLES[:70] for b in _SYLLABLES[:70]]
         self._weights = [1 / (rank + 3) for rank in range(len(self._words))]
 
     def text(self, words: int) -> str:
@@ -135,7 +149,7 @@ async def run(
             progress(f"recall over {size:,} entries")
             report.rows += await _recall_rows(place / f"{size}.db", size, plan, seeded)
         progress(f"recall beside {plan.other_scopes:,} other scopes")
-        report.rows.append(await _crowd_row(place / "crowd.db", plan, seeded))
+        report.rows.append(await _crowd_row(place, plan, seeded))
         progress(f"{plan.appends:,} appends by {CALLERS} callers")
         report.rows += await _append_rows(place, plan)
     return report
@@ -250,27 +264,29 @@ def _question(text: str) -> Question:
     )
 
 
-async def _crowd_row(path: Path, plan: SpeedPlan, embedder: Embedder | None) -> Row:
-    """Measure a scope of 600 alone in its file, and with a thousand others beside it."""
+async def _crowd_row(folder: Path, plan: SpeedPlan, embedder: Embedder | None) -> Row:
+    """Measure a scope of 600 alone in its file and, in turn, beside a thousand others."""
     talk, scope = Talk(), ("speed",)
+    messages, times_ms = talk.messages(600), dict[bool, list[float]]({False: [], True: []})
     async with AsyncExitStack() as exit_:
-        memory = await _open(exit_, path, embedder)
-        await _fill(memory, scope, talk.messages(600))
-        await memory.recall(scope, talk.text(8))
-
-        async def recall() -> None:
-            await memory.recall(scope, talk.text(8))
-
-        alone = statistics.median(await _times_ms(recall, 3 * plan.searches))
+        memories = {
+            is_crowded: await _open(exit_, folder / f"crowd{is_crowded}.db", embedder)
+            for is_crowded in times_ms
+        }
+        for memory in memories.values():
+            await _fill(memory, scope, messages)
         for number in range(plan.other_scopes):
-            await memory.append(("other", str(number)), "thread", talk.messages(20))
-            await memory.settled(("other", str(number)))
-        beside = await _times_ms(recall, 3 * plan.searches)
+            await memories[True].append(("other", str(number)), "thread", talk.messages(20))
+            await memories[True].settled(("other", str(number)))
+        for _ in range(3 * plan.searches):
+            for is_crowded, memory in memories.items():
+                search = partial(memory.recall, scope, talk.text(8))
+                times_ms[is_crowded] += await _times_ms(search, 1)
     return _timed(
         f"recall, warm, 600 entries beside {plan.other_scopes:,} other scopes",
-        beside,
-        "alone in the file",
-        alone,
+        times_ms[True],
+        "alone in its file",
+        statistics.median(times_ms[False]),
     )
 
 
@@ -302,12 +318,17 @@ async def _append_rows(folder: Path, plan: SpeedPlan) -> list[Row]:
         ),
         Row(
             name="cost of signalling formation",
-            value=100 * (statistics.median(silent) / statistics.median(signalled) - 1),
+            value=100 * (_median_ratio(silent, signalled) - 1),
             unit="% of an append",
             control="appends a second without",
             control_value=statistics.median(silent),
         ),
     ]
+
+
+def _median_ratio(numerators: Sequence[float], denominators: Sequence[float]) -> float:
+    """Return the median ratio of what was measured in turn: what slows one slows its neighbour."""
+    return statistics.median(a / b for a, b in zip(numerators, denominators, strict=True))
 
 
 def _rate(name: str, value: float, bare: float) -> Row:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from recollect.ports import Vector
 from recollect.recall.index import Part, ScopeIndex
 from recollect.recall.segment import MESSAGE, Segment
 from recollect.recall.vectors import similarities
+from recollect.stores.validate import to_datetime
 
 SCAN_ENTRIES_MAX: Final = 250_000
 
@@ -118,15 +119,15 @@ class Collection:
             [_full(len(at), number) for number, _, at in chosen] or [_full(0, 0)]
         )
         columns = {
-            name: np.concatenate([getattr(segment, name)[at] for _, segment, at in chosen])
+            name: np.concatenate([_taken(getattr(segment, name), at) for _, segment, at in chosen])
             for name in (_COLUMNS if chosen else ())
         }
-        self._order = np.lexsort((columns["key"], scope)) if chosen else np.empty(0, np.intp)
-        self.scope = scope[self._order]
+        order = _order(columns["key"], scope) if chosen else None
+        self.scope = scope if order is None else scope[order]
         for name in _COLUMNS:
-            column = columns[name][self._order] if chosen else np.empty(0, np.int64)
-            setattr(self, name, column)
-        self._slices = self._ranked(chosen)
+            column = columns[name] if chosen else np.empty(0, np.int64)
+            setattr(self, name, column if order is None else column[order])
+        self._slices = self._ranked(chosen, order)
 
     uid: NDArray[np.int64]
     key: NDArray[np.int64]
@@ -139,11 +140,16 @@ class Collection:
     is_first_person: Bools
 
     def __len__(self) -> int:
-        return len(self._order)
+        return len(self.scope)
 
-    def _ranked(self, chosen: Sequence[tuple[int, Segment, NDArray[np.intp]]]) -> list[_Slice]:
-        place = np.empty(len(self), np.int32)
-        place[self._order] = np.arange(len(self), dtype=np.int32)
+    def _ranked(
+        self,
+        chosen: Sequence[tuple[int, Segment, NDArray[np.intp]]],
+        order: NDArray[np.intp] | None,
+    ) -> list[_Slice]:
+        place = np.arange(len(self), dtype=np.int32)
+        if order is not None:
+            place[order] = np.arange(len(self), dtype=np.int32)
         slices = []
         start = 0
         for _, segment, at in chosen:
@@ -207,10 +213,11 @@ class Collection:
         """Return the years in which something was said."""
         if not len(self):
             return []
-        return [
-            int(year) + 1970
-            for year in np.unique(self.time.astype("M8[us]").astype("M8[Y]").astype(int))
-        ]
+        first, last = (to_datetime(int(time)).year for time in (self.time.min(), self.time.max()))
+        if first == last:
+            return [first]
+        years = self.time.astype("M8[us]").astype("M8[Y]").astype(int) + 1970
+        return (np.flatnonzero(np.bincount(years - first)) + first).tolist()
 
     def postings(self, term: int) -> tuple[NDArray[np.int32], Floats]:
         """Return which entries have the term with this hash, and how often."""
@@ -248,7 +255,9 @@ class Collection:
         """Return the named speakers of eligible entries: for each its (scope, speaker number)s."""
         names: dict[str, list[tuple[int, int]]] = {}
         for number, index in enumerate(self.indexes):
-            present = set(np.unique(self.speaker[self.scope == number]).tolist())
+            is_alone = len(self.indexes) == 1
+            speakers = self.speaker if is_alone else self.speaker[self.scope == number]
+            present = set((np.flatnonzero(np.bincount(speakers + 1)) - 1).tolist())
             for name, speaker in index.names.speakers.items():
                 if speaker in present:
                     names.setdefault(name, []).append((number, speaker))
@@ -257,6 +266,19 @@ class Collection:
 
 def _full(count: int, number: int) -> NDArray[np.int32]:
     return np.full(count, number, np.int32)
+
+
+def _taken(column: NDArray[Any], at: NDArray[np.intp]) -> NDArray[Any]:
+    """Return the elements *at*, which rise; all of them are the column itself."""
+    return column if len(at) == len(column) else column[at]
+
+
+def _order(key: NDArray[np.int64], scope: NDArray[np.int32]) -> NDArray[np.intp] | None:
+    """Return the order by scope, then key; ``None`` if that is the present one."""
+    ends_scope = scope[1:] != scope[:-1]
+    if bool(((key[1:] >= key[:-1]) | ends_scope).all()) and bool((scope[1:] >= scope[:-1]).all()):
+        return None
+    return np.lexsort((key, scope))
 
 
 def _newest(
