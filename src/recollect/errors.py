@@ -10,7 +10,10 @@ Every error this package raises on purpose.
     ├── LeaseLostError          the claim ended; its work must not be stored
     ├── MissingExtraError       an optional package is not installed
     ├── EmbedderError           the embedder cannot be used, or failed
-    ├── ModelError              the model's answer cannot be used
+    ├── ModelError              the model failed, or its answer cannot be used
+    │   ├── ModelUnavailableError   it is busy, limited or away; retry
+    │   ├── ModelDeniedError        the key, its rights or its credit do not suffice
+    │   └── ModelNotFoundError      there is no such model, or not any more
     └── StoreError              the backend failed; its own error is __cause__
         ├── StoreUnavailableError   it is busy or away; retry
         ├── StoreFullError          there is no room; nothing was written
@@ -118,6 +121,33 @@ class ModelError(RecollectError):
     code = "model"
 
 
+class ModelUnavailableError(ModelError):
+    """The model is busy, limited or away: retry, after *retry_after_s* if it said so."""
+
+    code = "model_unavailable"
+
+    def __init__(self, message: str, retry_after_s: float | None = None) -> None:
+        super().__init__(message, retry_after_s)
+        self.message = message
+        self.retry_after_s = retry_after_s
+
+    def __str__(self) -> str:
+        after = "" if self.retry_after_s is None else f" (retry after {self.retry_after_s:g} s)"
+        return f"{self.message}{after}"
+
+
+class ModelDeniedError(ModelError):
+    """The provider refuses the key, its rights or its credit: retrying alone does not help."""
+
+    code = "model_denied"
+
+
+class ModelNotFoundError(ModelError):
+    """The provider knows no such model, or has withdrawn it."""
+
+    code = "model_not_found"
+
+
 class StoreError(RecollectError):
     """The backend failed for a reason that is not the caller's."""
 
@@ -171,6 +201,9 @@ EXIT_STATUS: Final[dict[str, int]] = {
     "missing_extra": 5,
     "embedder": 5,
     "model": 6,
+    "model_unavailable": 6,
+    "model_denied": 6,
+    "model_not_found": 6,
     "store": 7,
     "unavailable": 8,
     "full": 9,

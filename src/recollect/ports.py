@@ -1,13 +1,16 @@
-"""What the library needs of the world, as protocols: time, chance, embedders, token counts."""
+"""What the library needs of the world: time, chance, embedders, models, token counts."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol, TypeAlias, runtime_checkable
+from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
+
+from recollect.records import JsonObject
 
 Vector: TypeAlias = NDArray[np.float32]
 
@@ -70,4 +73,98 @@ class TokenCounter(Protocol):
 
     def __call__(self, text: str, /) -> int:
         """Return a count of at least 0."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """A function that a model may call; *parameters* is the JSON Schema of its arguments."""
+
+    name: str
+    description: str
+    parameters: JsonObject
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCall:
+    """
+    A call that a model made, unchecked.
+
+    *arguments* is the JSON text that it wrote, or an object where its client has parsed it.
+    """
+
+    name: str
+    arguments: str | JsonObject
+    id: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """One turn of the talk with a model; a ``tool`` turn answers the call with id *answers*."""
+
+    role: Literal["user", "assistant", "tool"]
+    text: str
+    calls: tuple[ToolCall, ...] = ()
+    answers: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelRequest:
+    """
+    What a model is asked.
+
+    *system* and *tools* come before all turns and stay equal from request to request as
+    far as they can, so that providers can cache them. With *must_call* an answer without a
+    call is of no use.
+    """
+
+    system: str
+    turns: tuple[Turn, ...]
+    tools: tuple[Tool, ...] = ()
+    must_call: bool = False
+    output_tokens_max: int = 4_096
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """Tokens of one request as its provider counted them; *cached* are among *input_tokens*."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelAnswer:
+    """What a model answered: text, calls, and why it stopped."""
+
+    text: str = ""
+    calls: tuple[ToolCall, ...] = ()
+    stopped: Literal["end", "length", "refusal"] = "end"
+    usage: Usage = field(default_factory=Usage)
+
+
+@runtime_checkable
+class Model(Protocol):
+    """A language model."""
+
+    @property
+    def identity(self) -> str:
+        """Name it as ``provider/model``, e.g. for a receipt."""
+        ...
+
+    async def answer(self, request: ModelRequest) -> ModelAnswer:
+        """
+        Return its whole answer.
+
+        Raises:
+            ModelUnavailableError: It is busy, limited, away or too slow; retrying may help.
+            ModelDeniedError: The key, its rights or its credit do not suffice.
+            ModelNotFoundError: There is no such model, or not any more.
+            ModelError: It failed otherwise.
+        """
+        ...
+
+    def stream(self, request: ModelRequest) -> AsyncIterator[str]:
+        """Yield the text of its answer piece by piece; fails as `answer` does."""
         ...
