@@ -22,8 +22,13 @@ if TYPE_CHECKING:
         ModelError,
         NotFoundError,
         RecollectError,
+        StoreClosedError,
+        StoreCorruptError,
         StoreError,
+        StoreFullError,
+        StoreReadOnlyError,
         StoreUnavailableError,
+        StoreVersionError,
         UsageError,
         VersionConflictError,
     )
@@ -33,13 +38,21 @@ if TYPE_CHECKING:
         DeleteMemory,
         EndMemory,
         Evidence,
+        EvidenceMap,
+        Json,
+        JsonObject,
         Memory,
+        MemoryState,
         Message,
         NewMessage,
         Page,
         PutMemory,
         Revision,
+        Role,
+        Scope,
         Thread,
+        Trust,
+        Write,
     )
     from recollect.stores.plans.erase import (
         EraseMemory,
@@ -47,20 +60,26 @@ if TYPE_CHECKING:
         EraseReceipt,
         EraseScope,
         EraseSource,
+        EraseTarget,
         EraseThread,
     )
+    from recollect.stores.plans.formation import Debounce
     from recollect.sync import SyncRecollect, open_sync
 
 __version__ = "0.1.0"
 
 _ERRORS: Final = (
     "ConflictError EmbedderError LeaseLostError LimitError MissingExtraError ModelError"
-    " NotFoundError RecollectError StoreError StoreUnavailableError UsageError VersionConflictError"
+    " NotFoundError RecollectError StoreClosedError StoreCorruptError StoreError StoreFullError"
+    " StoreReadOnlyError StoreUnavailableError StoreVersionError UsageError VersionConflictError"
 )
 _RECORDS: Final = (
-    "DeleteMemory EndMemory Evidence Memory Message NewMessage Page PutMemory Revision Thread"
+    "DeleteMemory EndMemory Evidence EvidenceMap Json JsonObject Memory MemoryState Message"
+    " NewMessage Page PutMemory Revision Role Scope Thread Trust Write"
 )
-_ERASING: Final = "EraseMemory EraseMessages EraseReceipt EraseScope EraseSource EraseThread"
+_ERASING: Final = (
+    "EraseMemory EraseMessages EraseReceipt EraseScope EraseSource EraseTarget EraseThread"
+)
 _HOMES: Final = {
     "recollect.app": "Recollect open",
     "recollect.errors": _ERRORS,
@@ -68,12 +87,14 @@ _HOMES: Final = {
     "recollect.recaller": "Where",
     "recollect.records": _RECORDS,
     "recollect.stores.plans.erase": _ERASING,
+    "recollect.stores.plans.formation": "Debounce",
     "recollect.sync": "SyncRecollect open_sync",
 }
 _HOME_OF: Final = {name: home for home, names in _HOMES.items() for name in names.split()}
 
 __all__ = [
     "ConflictError",
+    "Debounce",
     "DeleteMemory",
     "EmbedderError",
     "EndMemory",
@@ -82,11 +103,16 @@ __all__ = [
     "EraseReceipt",
     "EraseScope",
     "EraseSource",
+    "EraseTarget",
     "EraseThread",
     "Evidence",
+    "EvidenceMap",
+    "Json",
+    "JsonObject",
     "LeaseLostError",
     "LimitError",
     "Memory",
+    "MemoryState",
     "Message",
     "MissingExtraError",
     "ModelError",
@@ -99,13 +125,22 @@ __all__ = [
     "Recollect",
     "RecollectError",
     "Revision",
+    "Role",
+    "Scope",
+    "StoreClosedError",
+    "StoreCorruptError",
     "StoreError",
+    "StoreFullError",
+    "StoreReadOnlyError",
     "StoreUnavailableError",
+    "StoreVersionError",
     "SyncRecollect",
     "Thread",
+    "Trust",
     "UsageError",
     "VersionConflictError",
     "Where",
+    "Write",
     "open",
     "open_sync",
 ]

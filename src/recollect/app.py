@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack
 from datetime import datetime
-from typing import Final, Self, cast
+from typing import Final, Self, TypeVar, cast
 
 import anyio
 from anyio import to_thread
 
 from recollect.embedders import EmbedderChoice, open_embedder
-from recollect.embedding import Embedding
-from recollect.errors import StoreClosedError, StoreUnavailableError, UsageError
+from recollect.embedding import Embedding, opened_embedding
+from recollect.errors import (
+    NotFoundError,
+    StoreClosedError,
+    StoreUnavailableError,
+    UsageError,
+)
+from recollect.formation.config import Assistants, FormationSettings
+from recollect.formation.identity import proposed_for
+from recollect.formation.review import approval_of, rejection_of
 from recollect.index import Indexes
+from recollect.models import ModelChoice
 from recollect.ports import Clock, Ids, TokenCounter
 from recollect.recall.budget import estimated_tokens
 from recollect.recall.result import Recall
 from recollect.recaller import Ask, Recaller, Where
 from recollect.records import (
     EvidenceMap,
+    Formation,
+    FormationStatus,
     JsonObject,
     Memory,
     Message,
@@ -33,20 +44,33 @@ from recollect.records import (
 )
 from recollect.stores.base import Store
 from recollect.stores.open import open_store
-from recollect.stores.plans.archive import scope_of
+from recollect.stores.plans.archive import batches_of
 from recollect.stores.plans.erase import EraseReceipt, EraseTarget
 from recollect.stores.plans.formation import Debounce
 from recollect.stores.scopes import ScopePattern
 from recollect.stores.validate import check_scope
+from recollect.worker.consolidating import (
+    ConsolidationResult,
+    Consolidator,
+    open_consolidator,
+)
+from recollect.worker.former import Result
+from recollect.worker.loop import Worker
+from recollect.worker.opening import assistants_of, open_worker
 
 MERGE_EVERY_S: Final = 1.0
-RESTORE_RECORDS: Final = 500
+PENDING_THREADS: Final = 500
+
+PartT = TypeVar("PartT")
 
 
 def open(  # noqa: A001 (users write recollect.open)
     url: str = "memory:",
     *,
     embedder: EmbedderChoice = "auto",
+    model: ModelChoice | None = None,
+    formation: Assistants | FormationSettings | None = None,
+    worker: bool = True,
     count_tokens: TokenCounter = estimated_tokens,
     clock: Clock | None = None,
     ids: Ids | None = None,
@@ -58,6 +82,10 @@ def open(  # noqa: A001 (users write recollect.open)
         url: ``memory:``, or a SQLite file as a path or ``sqlite:///`` URL.
         embedder: ``"minilm"``, ``"none"``, ``"auto"`` (MiniLM where it is installed), an
             `Embedder`, a LangChain ``Embeddings`` object, or a callable.
+        model: What forms memories: ``"provider/model"``, a LangChain chat model, a `Model`, or
+            an async callable; ``None`` for none, then messages wait until there is one.
+        formation: The memory types and how they are formed, alike for all or by assistant.
+        worker: Whether memories are formed in the background here; without, only `form` does.
         count_tokens: How many tokens a text costs; an estimate by default.
         clock: Where the present moment comes from.
         ids: Where identity comes from.
@@ -68,6 +96,9 @@ def open(  # noqa: A001 (users write recollect.open)
     return Recollect(
         store=open_store(url, clock=clock, ids=ids),
         embedder=embedder,
+        model=model,
+        formation=formation,
+        worker=worker,
         count_tokens=count_tokens,
     )
 
@@ -76,8 +107,8 @@ class Recollect:
     """
     The memory of an application: threads of messages, and memories, by scope.
 
-    Enter it with ``async with``: that starts the background work (vectors, merging of
-    indexes), and ends it and closes the store at the end. Methods may be called from many
+    Enter it with ``async with``: that starts the background work (vectors, formation, merging
+    of indexes), and ends it and closes the store at the end. Methods may be called from many
     tasks of one event loop. A scope names exactly itself; *below* includes those under it.
     """
 
@@ -86,11 +117,20 @@ class Recollect:
         store: Store,
         *,
         embedder: EmbedderChoice = "auto",
+        model: ModelChoice | None = None,
+        formation: Assistants | FormationSettings | None = None,
+        worker: bool = True,
         count_tokens: TokenCounter = estimated_tokens,
     ) -> None:
         self.store = store
         self._embedder_choice = embedder
+        self._model_choice = model
+        self._assistants = assistants_of(formation)
+        self._works = worker
         self._count_tokens = count_tokens
+        self.worker: Worker | None = None
+        """What forms memories while this is open, ``None`` where no model is configured."""
+        self._consolidator: Consolidator | None = None
         self._indexes = Indexes()
         self._embedding: Embedding | None = None
         self._recaller: Recaller | None = None
@@ -100,7 +140,7 @@ class Recollect:
         async with AsyncExitStack() as exit_:
             await exit_.enter_async_context(self.store)
             embedder = await to_thread.run_sync(open_embedder, self._embedder_choice)
-            self._embedding = Embedding(self.store, embedder) if embedder else None
+            self._embedding = await opened_embedding(self.store, embedder) if embedder else None
             group = await exit_.enter_async_context(anyio.create_task_group())
             if self._embedding:
                 group.start_soon(self._embedding.run)
@@ -109,12 +149,37 @@ class Recollect:
             self._recaller = Recaller(
                 self.store, self._indexes, self._embedding, self._count_tokens
             )
+            self.worker = self._opened_worker(self._recaller)
+            self._consolidator = open_consolidator(
+                self.store,
+                self._model_choice,
+                self._assistants,
+                count_tokens=self._count_tokens,
+                embed=self._embedding.vectors if self._embedding else None,
+            )
+            if self.worker and self._works:
+                group.start_soon(self.worker.run)
+                group.start_soon(self._consolidator.run)
             self._exit = exit_.pop_all()
         return self
 
     async def __aexit__(self, *error: object) -> None:
-        self._recaller = None
+        self._recaller = self.worker = self._consolidator = None
         await self._exit.aclose()
+
+    def _opened_worker(self, recaller: Recaller) -> Worker | None:
+        """Return the worker, if there is a model for anybody."""
+        assistants = self._assistants
+        named = any(each.model for each in (assistants.default, *assistants.named.values()))
+        if self._model_choice is None and not named:
+            return None
+        return open_worker(
+            self.store,
+            recaller,
+            self._model_choice,
+            assistants,
+            count_tokens=self._count_tokens,
+        )
 
     @property
     def embedder(self) -> str | None:
@@ -131,14 +196,22 @@ class Recollect:
         *,
         idempotency_key: str | None = None,
         debounce: Debounce | None = None,
+        settings: JsonObject | None = None,
     ) -> tuple[Message, ...]:
         """
         Append messages to a thread; when this returns they are on disk, and found by their words.
 
-        See `Store.append`.
+        *settings* say how the thread is formed from now on (`recollect.formation.config`), among
+        them for which assistant; *debounce* defaults to theirs. See `Store.append`.
         """
+        chosen = self._assistants.of(settings or {})
         kept = await self.store.append(
-            scope, thread, messages, idempotency_key=idempotency_key, debounce=debounce
+            scope,
+            thread,
+            messages,
+            idempotency_key=idempotency_key,
+            debounce=debounce or chosen.debounce,
+            settings=settings,
         )
         self._wake()
         return kept
@@ -256,6 +329,127 @@ class Recollect:
             prefix=prefix, suffix=suffix, depth_max=depth_max, cursor=cursor, limit=limit
         )
 
+    # Formation
+
+    async def form(self, scope: Scope, thread: str | None = None) -> list[Result]:
+        """
+        Form now what waits in a thread, or in all of a scope; return how each formation ended.
+
+        What another worker is forming at this moment is left to it.
+
+        Raises:
+            UsageError: No model is configured.
+            NotFoundError: There is no such thread.
+        """
+        if self.worker is None:
+            msg = "no model is configured: open the memory with model='provider/model'"
+            raise UsageError(msg)
+        if thread is not None:
+            await self.store.signal(scope, thread)
+        else:
+            await self._signal_all(scope)
+        return await self.worker.drain(check_scope(scope))
+
+    async def _signal_all(self, scope: Scope) -> None:
+        cursor: str | None = None
+        while True:
+            page = await self.store.pending(scope, cursor=cursor, limit=PENDING_THREADS)
+            for each in page.rows:
+                await self.store.signal(each.scope, each.id)
+            cursor = page.cursor
+            if cursor is None:
+                return
+
+    async def consolidate(
+        self, scope: Scope, *, assistant: str | None = None
+    ) -> ConsolidationResult:
+        """Merge and derive memories, as an assistant does; see `Consolidator.consolidate`."""
+        result = await _opened(self._consolidator).consolidate(scope, assistant)
+        self._wake()
+        return result
+
+    async def undo(self, scope: Scope, consolidation: str) -> None:
+        """Take back the consolidation with this id; see `Consolidator.undo`."""
+        await _opened(self._consolidator).undo(scope, consolidation)
+        self._wake()
+
+    async def reject(
+        self, scope: Scope, type_: str, key: str, *, pointer: str = ""
+    ) -> tuple[Memory | None, ...]:
+        """
+        Refuse a memory, or what stands at *pointer* in it, for good: it is not formed again.
+
+        The refused value stays visible, in the state ``rejected``.
+
+        Raises:
+            NotFoundError: There is no such memory, or nothing at *pointer*.
+        """
+        memory = await self._existing(scope, type_, key)
+        return await self.apply(scope, rejection_of(memory, pointer))
+
+    async def approve(self, scope: Scope, type_: str, key: str) -> tuple[Memory | None, ...]:
+        """
+        Put in force what waits in quarantine, exactly as it waits.
+
+        Raises:
+            NotFoundError: There is no such memory.
+            UsageError: It is not in quarantine.
+            VersionConflictError: What it would change has changed since.
+        """
+        memory = await self._existing(scope, type_, key)
+        proposed = proposed_for(key)
+        standing = await self.get(scope, type_, proposed[0]) if proposed else None
+        return await self.apply(scope, approval_of(memory, standing))
+
+    async def _existing(self, scope: Scope, type_: str, key: str) -> Memory:
+        memory = await self.get(scope, type_, key)
+        if memory is None:
+            msg = f"there is no memory {type_}/{key} in {scope!r}"
+            raise NotFoundError(msg)
+        return memory
+
+    async def pending(
+        self,
+        scope: Scope | None = None,
+        *,
+        below: bool = False,
+        cursor: str | None = None,
+        limit: int = 100,
+    ) -> Page[Thread]:
+        """Return the threads of which something waits to be formed; see `Store.pending`."""
+        return await self.store.pending(scope, below=below, cursor=cursor, limit=limit)
+
+    async def signal(self, scope: Scope, thread: str) -> bool:
+        """Make what waits in a thread due at once; say whether anything waits."""
+        return await self.store.signal(scope, thread)
+
+    async def pause(self, scope: Scope, thread: str | None = None) -> int:
+        """Let a thread, or all that a scope has now, not be formed; see `Store.pause`."""
+        return await self.store.pause(scope, thread)
+
+    async def resume(self, scope: Scope, thread: str | None = None) -> int:
+        """Let a thread, or all of a scope, be formed again; see `Store.resume`."""
+        return await self.store.resume(scope, thread)
+
+    async def formations(
+        self,
+        scope: Scope,
+        *,
+        status: FormationStatus | None = None,
+        cursor: str | None = None,
+        limit: int = 100,
+    ) -> Page[Formation]:
+        """Return the formations of a scope, the newest first; see `Store.formations`."""
+        return await self.store.formations(scope, status=status, cursor=cursor, limit=limit)
+
+    async def formation(self, scope: Scope, formation_id: str) -> Formation | None:
+        """Return a formation of a scope, ``None`` if there is none with this id."""
+        return await self.store.formation(scope, formation_id)
+
+    async def redrive(self, scope: Scope, formation_id: str) -> int:
+        """Let the messages that a dead formation gave up wait again; see `Store.redrive`."""
+        return await self.store.redrive(scope, formation_id)
+
     # Recall
 
     async def recall(
@@ -288,9 +482,7 @@ class Recollect:
         Raises:
             UsageError: The query is empty, or an argument is outside its range.
         """
-        if self._recaller is None:
-            msg = "this memory is not open: use it inside 'async with recollect.open(...)'"
-            raise StoreClosedError(msg)
+        recaller = _opened(self._recaller)
         ask = Ask(
             query=query,
             limit=limit,
@@ -298,7 +490,7 @@ class Recollect:
             where=where or Where(),
             asked_at=asked_at,
         )
-        return await self._recaller.recall(await self._scopes_of(scope, below=below), ask)
+        return await recaller.recall(await self._scopes_of(scope, below=below), ask)
 
     async def settled(self, scope: Scope, *, below: bool = False) -> None:
         """
@@ -352,7 +544,7 @@ class Recollect:
                 before it are stored.
         """
         new = 0
-        for scope, batch in _batches(records):
+        for scope, batch in batches_of(records):
             new += await self.store.restore(scope, batch)
         self._wake()
         return new
@@ -392,22 +584,16 @@ class Recollect:
                 await to_thread.run_sync(self._indexes.merge, index)
 
 
+def _opened(part: PartT | None) -> PartT:
+    """Return a part of a memory that is there while the memory is open."""
+    if part is None:
+        msg = "this memory is not open: use it inside 'async with recollect.open(...)'"
+        raise StoreClosedError(msg)
+    return part
+
+
 def _listed(scope: Scope | Sequence[Scope]) -> tuple[Scope, ...]:
     """Return one scope or several as several."""
     if isinstance(scope, list | tuple) and scope and not isinstance(scope[0], str | int):
         return tuple(check_scope(cast("Scope", each)) for each in scope)
     return (check_scope(cast("Scope", scope)),)
-
-
-def _batches(records: Sequence[JsonObject]) -> list[tuple[Scope, list[JsonObject]]]:
-    """Return *records* in order, in batches of one scope and limited length."""
-    batches: list[tuple[Scope, list[JsonObject]]] = []
-    for record in records:
-        if not isinstance(record, Mapping):
-            msg = f"a record is a JSON object, not {record!r}"
-            raise UsageError(msg)
-        scope = scope_of(record)
-        if not batches or batches[-1][0] != scope or len(batches[-1][1]) >= RESTORE_RECORDS:
-            batches.append((scope, []))
-        batches[-1][1].append(record)
-    return batches

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Sequence
 from threading import Lock
 from typing import Final
 
@@ -33,6 +34,7 @@ class Embedding:
     def __init__(self, store: Store, embedder: Embedder) -> None:
         self._store = store
         self._embedder = embedder
+        self._identity: str | None = None
         self._woken = anyio.Event()
         self._queries: OrderedDict[str, Vector | None] = OrderedDict()
         self._turn = Lock()
@@ -40,7 +42,29 @@ class Embedding:
 
     @property
     def identity(self) -> str:
-        """Name the embedder."""
+        """
+        Name the embedder.
+
+        Raises:
+            EmbedderError: It was not learned yet, because the embedder failed so far.
+        """
+        if self._identity is None:
+            msg = f"the embedder did not say its name yet: {self.last_error or 'it was not asked'}"
+            raise EmbedderError(msg)
+        return self._identity
+
+    async def learn_identity(self) -> str:
+        """
+        Return the embedder's name, asked for once, on a worker thread: it may have to embed.
+
+        Raises:
+            EmbedderError: It failed.
+        """
+        if self._identity is None:
+            self._identity = await to_thread.run_sync(self._asked_identity)
+        return self._identity
+
+    def _asked_identity(self) -> str:
         return self._embedder.identity
 
     def wake(self) -> None:
@@ -70,9 +94,10 @@ class Embedding:
             EmbedderError: It failed for some scope; the others were served.
         """
         failure: EmbedderError | None = None
-        scopes = await self._store.unembedded_scopes(self.identity)
+        identity = await self.learn_identity()
+        scopes = await self._store.unembedded_scopes(identity)
         for scope_id in scopes:
-            batch = await self._store.unembedded(scope_id, self.identity)
+            batch = await self._store.unembedded(scope_id, identity)
             try:
                 if batch:
                     await self._embed(batch)
@@ -91,7 +116,7 @@ class Embedding:
         """
         scope_id = await self._store.scope_id(scope)
         while scope_id is not None:
-            batch = await self._store.unembedded(scope_id, self.identity)
+            batch = await self._store.unembedded(scope_id, await self.learn_identity())
             if batch is None:
                 return
             await self._embed(batch)
@@ -108,6 +133,15 @@ class Embedding:
         ]
         await self._store.keep_vectors(batch, self.identity, done)
 
+    async def vectors(self, texts: Sequence[str]) -> Sequence[Vector | None]:
+        """
+        Return the vectors of *texts*, in order; ``None`` for one that is not understood.
+
+        Raises:
+            EmbedderError: The embedder failed.
+        """
+        return await to_thread.run_sync(self._embedder.embed, texts)
+
     def query_vector(self, text: str) -> Vector | None:
         """Return the vector of a query, ``None`` if it is not understood; blocking."""
         with self._turn:
@@ -115,8 +149,19 @@ class Embedding:
                 self._queries.move_to_end(text)
                 return self._queries[text]
         (vector,) = self._embedder.embed([text])
+        self._identity = self._identity or self._asked_identity()
         with self._turn:
             self._queries[text] = vector
             if len(self._queries) > QUERIES_MAX:
                 self._queries.popitem(last=False)
         return vector
+
+
+async def opened_embedding(store: Store, embedder: Embedder) -> Embedding:
+    """Return what embeds; an embedder that cannot say its name yet is asked again later."""
+    embedding = Embedding(store, embedder)
+    try:
+        await embedding.learn_identity()
+    except EmbedderError as error:
+        embedding.last_error = error
+    return embedding

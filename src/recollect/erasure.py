@@ -4,6 +4,9 @@ What goes with what: which parts of a memory vanish when messages are erased; pu
 A field goes when every message that it rests on is erased; so does the whole document
 when its own evidence (the empty pointer) is. What never named evidence stays. Evidence
 for a field holds for everything inside it.
+
+A field that was derived from other memories names these as evidence as well, in the thread
+``MEMORY_THREAD``. It holds what they said together: it goes as soon as one of them does.
 """
 
 from __future__ import annotations
@@ -16,7 +19,12 @@ from typing import Final
 
 from recollect.records import Json, JsonObject
 
+MERGED: Final = "merged into "
+"""So begins the cause of a version that ended because another memory took its content over."""
 _PLACE: Final = re.compile("0|[1-9][0-9]{0,8}")
+
+MEMORY_THREAD: Final = "memory:"
+"""The thread in which evidence names versions of memories (`version_name`); no talk has its id."""
 
 Sources = Mapping[str, tuple[tuple[str, str, str | None], ...]]
 """Evidence by JSON pointer: (thread, message, quote)."""
@@ -44,7 +52,7 @@ def remainder_of(
         pointer: tuple(each for each in found if (each[0], each[1]) not in erased)
         for pointer, found in evidence.items()
     }
-    unfounded = {pointer for pointer, found in left.items() if not found and evidence[pointer]}
+    unfounded = {pointer for pointer, found in evidence.items() if _is_lost(found, erased)}
     if "" in unfounded:
         return None
     remaining: Json = value
@@ -56,6 +64,45 @@ def remainder_of(
     if not isinstance(remaining, Mapping) or (unfounded and not remaining):
         return None
     return Remainder(remaining, kept)
+
+
+def _is_lost(
+    found: tuple[tuple[str, str, str | None], ...], erased: AbstractSet[tuple[str, str]]
+) -> bool:
+    """Say whether all that a field rests on is gone, or one of the memories that it came from."""
+    gone = [each for each in found if (each[0], each[1]) in erased]
+    if any(thread == MEMORY_THREAD for thread, _, _ in gone):
+        return True
+    return bool(found) and len(gone) == len(found)
+
+
+def version_name(type_: str, key: str, version: int) -> str:
+    """
+    Return how evidence names a version of a memory.
+
+    >>> version_name("Note", "tea/1", 3)
+    'Note/tea/1@3'
+    """
+    return f"{type_.replace('~', '~0').replace('/', '~1')}/{key}@{version}"
+
+
+def named_version(name: str) -> tuple[str, str, int] | None:
+    """
+    Return the type, key and version that `version_name` made *name* of, ``None`` if it did not.
+
+    >>> named_version("Note/tea/1@3"), named_version("m17")
+    (('Note', 'tea/1', 3), None)
+    """
+    address, _, version = name.rpartition("@")
+    type_, slash, key = address.partition("/")
+    if not (type_ and slash and key and _PLACE.fullmatch(version)):
+        return None
+    return type_.replace("~1", "/").replace("~0", "~"), key, int(version)
+
+
+def merged_into(type_: str, key: str) -> str:
+    """Return the cause of ending a memory whose content the one at (type, key) has taken over."""
+    return f"{MERGED}{type_}/{key}"
 
 
 def split_pointer(pointer: str) -> tuple[str, ...]:

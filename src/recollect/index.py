@@ -13,7 +13,11 @@ from recollect.records import Scope
 from recollect.stores.world import timer_s
 
 INDEX_BYTES_MAX: Final = 512 * 1024 * 1024
-"""Together the indexes of a process stay below this; the longest unused are dropped first."""
+"""
+Together the indexes of a process, and the collections made of them, stay below this.
+
+Collections go first, which are made again within a search; then the longest unused indexes.
+"""
 COLLECTIONS_MAX: Final = 64
 IDLE_S: Final = 900.0
 """An index that no search took for so long is dropped; the next search loads it again."""
@@ -32,6 +36,7 @@ class Indexes:
         self._turn = Lock()
         self._indexes: OrderedDict[Scope, ScopeIndex] = OrderedDict()
         self._collections: OrderedDict[tuple[Scope, ...], Collection] = OrderedDict()
+        self._collections_of: dict[Scope, set[tuple[Scope, ...]]] = {}
         self._used: dict[Scope, float] = {}
         self._bytes = 0
         self._generation = 0
@@ -43,7 +48,7 @@ class Indexes:
 
     @property
     def size_bytes(self) -> int:
-        """Return what the kept indexes take."""
+        """Return what the kept indexes and collections take."""
         return self._bytes
 
     def take(self, scope: Scope) -> ScopeIndex:
@@ -67,6 +72,7 @@ class Indexes:
             if generation not in (None, self._generation) or is_old:
                 return
             self._put(index)
+            self._shrink()
             while self._bytes > self._bytes_max and len(self._indexes) > 1:
                 self._drop(next(iter(self._indexes)))
 
@@ -79,14 +85,20 @@ class Indexes:
         scopes = tuple(index.scope for index in indexes)
         with self._turn:
             kept = self._collections.get(scopes)
-        if kept and all(a is b for a, b in zip(kept.indexes, indexes, strict=True)):
-            return kept
+            if kept and all(a is b for a, b in zip(kept.indexes, indexes, strict=True)):
+                self._collections.move_to_end(scopes)
+                return kept
         made = Collection(indexes, wanted)
+        size_bytes = made.size_bytes
         with self._turn:
-            self._collections[scopes] = made
-            self._collections.move_to_end(scopes)
-            if len(self._collections) > COLLECTIONS_MAX:
-                self._collections.popitem(last=False)
+            # Made of what is not kept any more, it would hold that, and be of no further use.
+            if all(self._indexes.get(index.scope) is index for index in indexes):
+                self._drop_collection(scopes)
+                self._collections[scopes] = made
+                for scope in scopes:
+                    self._collections_of.setdefault(scope, set()).add(scopes)
+                self._bytes += size_bytes
+                self._shrink()
         return made
 
     def forget(self, scope: Scope) -> None:
@@ -117,7 +129,30 @@ class Indexes:
             if self._indexes.get(index.scope) is index:
                 self._put(compact)
 
+    def _shrink(self) -> None:
+        """Drop the longest unused collections, while there are too many or too many bytes."""
+        while self._collections and (
+            self._bytes > self._bytes_max or len(self._collections) > COLLECTIONS_MAX
+        ):
+            self._drop_collection(next(iter(self._collections)))
+
+    def _drop_collection(self, scopes: tuple[Scope, ...]) -> None:
+        dropped = self._collections.pop(scopes, None)
+        if dropped is None:
+            return
+        self._bytes -= dropped.size_bytes
+        for scope in scopes:
+            those = self._collections_of.get(scope, set())
+            those.discard(scopes)
+            if not those:
+                self._collections_of.pop(scope, None)
+
+    def _drop_collections_of(self, scope: Scope) -> None:
+        for scopes in list(self._collections_of.get(scope, ())):
+            self._drop_collection(scopes)
+
     def _put(self, index: ScopeIndex) -> None:
+        self._drop_collections_of(index.scope)
         kept = self._indexes.pop(index.scope, None)
         self._bytes += index.size_bytes - (kept.size_bytes if kept else 0)
         self._indexes[index.scope] = index
@@ -126,8 +161,7 @@ class Indexes:
     def _drop(self, scope: Scope) -> None:
         self._bytes -= self._indexes.pop(scope).size_bytes
         del self._used[scope]
-        for scopes in [each for each in self._collections if scope in each]:
-            del self._collections[scopes]
+        self._drop_collections_of(scope)
 
 
 def _is_timeless(index: ScopeIndex) -> bool:

@@ -17,18 +17,19 @@ from recollect.recall.budget import packed
 from recollect.recall.collection import Eligibility
 from recollect.recall.index import ScopeIndex, refreshed
 from recollect.recall.question import read_question
+from recollect.recall.repeats import repeated
 from recollect.recall.result import Dropped, Recall, Recalled
 from recollect.recall.search import Hit, search, text_to_embed
 from recollect.records import JsonObject, Scope
 from recollect.stores.base import Store
 from recollect.stores.plans.feed import Entry
 from recollect.stores.rows import Feed
-from recollect.stores.validate import check_text, check_time, to_datetime
+from recollect.stores.validate import check_text, check_texts, check_time, to_datetime
 
 MATCHES_MAX: Final = 1_000
 QUERY_CHARACTERS_MAX: Final = 20_000
 CONSIDERED_MIN: Final = 50
-"""With a budget at least so many of the best entries are tried for a place in it."""
+"""Where entries may be passed over, at least so many of the best are tried for a place."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,8 +99,7 @@ class Recaller:
             return None
         try:
             return self._embedding.identity
-        except EmbedderError as error:
-            self._embedding.last_error = error
+        except EmbedderError:
             return None
 
     async def _search(self, scopes: Sequence[Scope], ask: Ask) -> tuple[Choice, Sequence[Entry]]:
@@ -206,7 +206,8 @@ class Choice:
         self.is_made = True
         self.searched, self.eligible = len(collection), collection.eligible
         question = read_question(query, self._asked_on(feeds))
-        self.hits = search(collection, question, self._vector, considered(self._ask))
+        wanted = considered(self._ask, may_repeat=collection.holds_both)
+        self.hits = search(collection, question, self._vector, wanted)
         return [(hit.scope, hit.uid) for hit in self.hits]
 
     def _asked_on(self, feeds: Sequence[Feed]) -> date:
@@ -241,9 +242,9 @@ def participants_of(indexes: Sequence[ScopeIndex]) -> list[str]:
     return list(dict.fromkeys(name for index in indexes for name in index.names.speakers))
 
 
-def considered(ask: Ask) -> int:
+def considered(ask: Ask, *, may_repeat: bool) -> int:
     """Return how many of the best entries may take part in packing."""
-    if ask.budget_tokens is None:
+    if ask.budget_tokens is None and not may_repeat:
         return ask.limit
     return min(MATCHES_MAX, max(CONSIDERED_MIN, 2 * ask.limit))
 
@@ -270,9 +271,8 @@ def check_ask(ask: Ask) -> None:
 
 def _check_where(where: Where) -> None:
     for name, given in (("types", where.types), ("threads", where.threads)):
-        if isinstance(given, str):
-            msg = f"where.{name} is a sequence of texts, such as [{given!r}]; not {given!r}"
-            raise UsageError(msg)
+        if given is not None:
+            check_texts(given, f"element of where.{name}")
     if isinstance(where.valid_at, str) and where.valid_at not in ("now", "ever"):
         msg = f"where.valid_at is a time, 'now' or 'ever'; not {where.valid_at!r}"
         raise UsageError(msg)
@@ -293,6 +293,7 @@ def answer_of(
         limit=ask.limit,
         budget_tokens=ask.budget_tokens,
         count=count_tokens,
+        repeated=repeated(ranked),
     )
     return Recall(
         query=ask.query,

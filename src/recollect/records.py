@@ -17,6 +17,11 @@ Trust: TypeAlias = Literal["user", "assistant", "external"]
 """The least trusted source that a memory rests on, most trusted first."""
 MemoryState: TypeAlias = Literal["active", "quarantined", "rejected"]
 """Only active memories are recalled; the others wait for, or have had, a person's verdict."""
+FormationStatus: TypeAlias = Literal["formed", "failed", "dead", "redriven", "consolidated"]
+"""
+A dead formation gave messages up; once it is redriven, they wait to be formed again. A
+consolidated one read memories, and no messages.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,11 +190,36 @@ class Thread:
     attempts: int
     """Formations that failed since the last that did not."""
     state: Literal["active", "paused"]
+    again: tuple[int, ...] = ()
+    """Positions that were given up before, and wait to be formed again."""
+    settings: JsonObject = field(default_factory=dict, hash=False)
+    """How it is to be formed."""
 
     @property
     def pending(self) -> bool:
         """Say whether messages wait to be formed."""
-        return self.formed < self.last
+        return self.formed < self.last or bool(self.again)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Formation:
+    """
+    What one formation of a scope did, or tried; erasing anything of the scope blanks *receipt*.
+
+    *fence* is that of the claim under which it was made. *calls* and *tokens* are what it
+    spent. *watermarks* says how far it formed each thread, *failed* which positions it gave up.
+    """
+
+    scope: Scope
+    id: str
+    status: FormationStatus
+    at: datetime
+    fence: int
+    calls: int
+    tokens: int
+    watermarks: Mapping[str, int] = field(hash=False)
+    failed: Mapping[str, Sequence[int]] = field(hash=False)
+    receipt: JsonObject = field(hash=False)
 
 
 RowT = TypeVar("RowT")

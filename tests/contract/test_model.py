@@ -342,9 +342,10 @@ def machine_of(opener: Opener) -> type[StoreMachine]:
     return OpenedMachine
 
 
-def test_a_store_agrees_with_the_model(open_empty: Opener) -> None:
+def test_a_store_agrees_with_the_model(open_empty: Opener, examples: int) -> None:
     """Whatever is asked in which order, store and model answer alike."""
-    run_state_machine_as_test(machine_of(open_empty), settings=settings.get_profile("sample"))
+    sample = settings(settings.get_profile("sample"), max_examples=examples)
+    run_state_machine_as_test(machine_of(open_empty), settings=sample)
 
 
 @pytest.mark.prove
@@ -357,8 +358,10 @@ def test_a_store_agrees_with_the_model_at_length(open_empty: Opener, steps: int)
     )
 
 
-def _forget_longest_wait(thread: ThreadRow, added: int, now: int, debounce: Debounce) -> ThreadRow:
-    due = formation.signalled(thread, added, now, debounce)
+def _forget_longest_wait(
+    thread: ThreadRow, added: int, now: int, debounce: Debounce, *, tokens: int
+) -> ThreadRow:
+    due = formation.signalled(thread, added, now, debounce, tokens=tokens)
     return replace(due, due=now + 10_000_000) if added else due
 
 

@@ -59,7 +59,7 @@ def same_epoch(
     return Planned(replace(planned.effect, scopes=kept), planned.result)
 
 
-def any_request(rows: Rows, scope: ScopeRow, key: Idempotency | None) -> str | None:
+def any_request(rows: Rows, scope: ScopeRow, key: Idempotency | None, _now: int) -> str | None:
     """Answer every request under a known key."""
     kept = rows.idempotency(scope.id, key.key) if key else None
     return kept.result if kept else None
@@ -117,6 +117,19 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
         "plans.threads.result_under_key", any_request,
         IdempotencyContract.test_a_key_is_for_one_request, {},
     ),
+    "keys are good for ever": (
+        "plans.requests.is_old", lambda *_: False,
+        IdempotencyContract.test_a_key_is_good_for_a_week, {},
+    ),
+    "what is to be followed is dropped": (
+        "plans.threads.compacted",
+        lambda scope: (replace(scope, compacted=scope.seq - 3), [(scope.id, scope.seq - 1)]),
+        ResetContract.test_a_reader_not_far_behind_goes_on, {},
+    ),
+    "who missed what was dropped goes on": (
+        "plans.memories.compacted", lambda scope: (scope, [(scope.id, scope.seq - 3)]),
+        ResetContract.test_a_reader_far_behind_starts_over, {},
+    ),
     "messages are stored twice": (
         "inprocess.Tables.messages_by_id", lambda *_: (),
         AppendContract.test_the_same_message_is_stored_once, {},
@@ -144,14 +157,15 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
 def hold(promise: Callable[..., Awaitable[None]], arguments: dict[str, object]) -> None:
     """Run one test of the contract with a new store in memory."""
 
-    async def held() -> None:
+    async def held(patch: pytest.MonkeyPatch) -> None:
         clock = FrozenClock()
         async with InProcessStore(clock=clock, ids=SeededIds(1)) as store:
-            given = {"store": store, "clock": clock, **arguments}
+            given = {"store": store, "clock": clock, "monkeypatch": patch, **arguments}
             names = [name for name in inspect.signature(promise).parameters if name != "self"]
             await promise(None, **{name: given[name] for name in names})
 
-    asyncio.run(held())
+    with pytest.MonkeyPatch.context() as patch:
+        asyncio.run(held(patch))
 
 
 @pytest.mark.parametrize("name", MUTANTS)

@@ -16,6 +16,7 @@ from recollect.records import Evidence, NewMessage, PutMemory, Scope
 from recollect.stores.base import Store
 from recollect.stores.open import open_store
 from recollect.stores.plans.erase import (
+    EraseMemory,
     EraseMessages,
     EraseScope,
     EraseSource,
@@ -53,20 +54,18 @@ TARGETS_OF_MESSAGE: tuple[EraseTarget, ...] = (
     EraseSource(source="mail"),
     EraseScope(),
 )
-outlives = pytest.mark.xfail(
-    strict=True, reason="only erasing the whole scope takes the receipts of its formations"
-)
 
 
 @pytest.mark.parametrize(
     "target",
-    [*(pytest.param(each, marks=outlives) for each in TARGETS_OF_MESSAGE[:3]), EraseScope()],
+    [*TARGETS_OF_MESSAGE, EraseMemory(type="Fact", key="home")],
     ids=lambda target: type(target).__name__,
 )
+@pytest.mark.parametrize("is_in_vain", [False, True], ids=["formed", "failed"])
 async def test_the_receipt_of_a_formation_keeps_no_words(
-    target: EraseTarget, tmp_path: Path
+    target: EraseTarget, tmp_path: Path, *, is_in_vain: bool
 ) -> None:
-    """What a worker noted of a formation goes with the messages that it was about."""
+    """What a worker noted of a formation goes with whatever is erased from its scope."""
     canary, scope = Canary(chance(1)), ("users", "ada")
     async with open_store(tmp_path / "store.db") as store:
         said = NewMessage(role="user", id="m1", text="I moved", source="mail")
@@ -75,7 +74,12 @@ async def test_the_receipt_of_a_formation_keeps_no_words(
         await store.signal(scope, "talk")
         lease = await store.claim("worker")
         assert lease is not None
-        await store.commit(lease, [], Formed(watermarks={"talk": 1}, receipt={"q": canary.word()}))
+        formed = Formed(watermarks={"talk": 1}, receipt={"q": canary.word()})
+        if is_in_vain:
+            await store.release(lease, failed=["talk"], attempt=formed)
+        else:
+            await store.commit(lease, [], formed)
+        await store.apply(scope, [PutMemory(type="Fact", key="home", value={"city": "Oslo"})])
 
         await store.erase(scope, target)
         await store.clean()

@@ -26,11 +26,11 @@ from recollect import (
     UsageError,
     Where,
 )
-from recollect.app import RESTORE_RECORDS
 from recollect.errors import StoreClosedError, VersionConflictError
 from recollect.records import DeleteMemory, JsonObject, PutMemory, Scope
 from recollect.stores.base import Store
 from recollect.stores.open import open_store
+from recollect.stores.plans.archive import RESTORE_RECORDS
 from recollect.stores.plans.erase import EraseTarget
 from recollect.testing import NOON, CountingIds, FrozenClock, HashedEmbedder
 

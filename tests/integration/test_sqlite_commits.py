@@ -211,9 +211,9 @@ async def test_a_plan_with_a_fault_fails_alone(store: SQLiteStore) -> None:
 async def test_a_value_that_no_row_can_have_is_the_callers_error(store: SQLiteStore) -> None:
     """What the driver cannot bind is refused as usage, in reading and in writing."""
     with pytest.raises(UsageError, match="surrogates"):
-        await store.remove(ADA, "talk", ["\ud800"])
+        await store._transact(lambda rows: Planned(NOTHING, rows.thread(1, "\ud800")))
     with pytest.raises(UsageError, match="neither be stored nor looked for"):
-        await store.messages(ADA, "talk", after=1 << 70)
+        await store._read(lambda rows: rows.scope_by_id(1 << 70))
 
     assert ["first"] == await said(store)
 

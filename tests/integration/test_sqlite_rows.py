@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.records import Evidence, PutMemory, Scope
+from recollect.records import Evidence, FormationStatus, PutMemory, Scope
 from recollect.stores.inprocess import InProcessStore, Tables
 from recollect.stores.plans.erase import EraseMessages
-from recollect.stores.rows import MemoryRow, ScopeRow, ThreadRow
+from recollect.stores.rows import FormationRow, MemoryRow, ScopeRow, ThreadRow
 from recollect.stores.sqlite.effects import write_effect
 from recollect.stores.sqlite.migrations import migrate
 from recollect.stores.sqlite.paths import range_below, segments_of, stored_path
@@ -97,6 +97,20 @@ THREADS = st.builds(
     due=st.none() | st.integers(NOW - 3, NOW + 3),
     not_before=st.none() | st.integers(NOW - 2, NOW + 2),
     state=st.sampled_from(["active", "paused"]),
+    again=st.sampled_from(["[]", "[]", "[1]"]),
+)
+FORMATIONS = st.builds(
+    FormationRow,
+    scope_id=st.integers(1, 2),
+    id=st.text(alphabet="abc", min_size=1, max_size=3),
+    fence=st.integers(1, 3),
+    committed_at=st.integers(-2, 2),
+    status=st.sampled_from(["formed", "dead"]),
+    calls=st.integers(0, 3),
+    tokens=st.integers(0, 3),
+    watermarks=st.just("{}"),
+    failed=st.just("{}"),
+    receipt=st.just("{}"),
 )
 
 
@@ -121,7 +135,71 @@ def test_due_threads_are_those_of_the_reference(
 
     assert tables.due_threads(NOW, limit) == rows.due_threads(NOW, limit)
     for number in range(1, 5):
-        assert tables.due_threads_of(number, NOW) == rows.due_threads_of(number, NOW)
+        wanted = tables.due_threads_of(number, NOW, limit)
+        assert wanted == rows.due_threads_of(number, NOW, limit)
+    connection.close()
+
+
+@given(
+    threads=st.lists(
+        THREADS, unique_by=(lambda row: row.number, lambda row: (row.scope_id, row.id))
+    ),
+    scopes=st.lists(SCOPES, unique=True, min_size=4, max_size=4),
+    prefix=SCOPES | st.just(()),
+    below=st.booleans(),
+    after=st.none() | st.tuples(SCOPES, st.text(alphabet="abc", min_size=1, max_size=2)),
+    limit=st.integers(1, 6),
+)
+def test_waiting_threads_are_those_of_the_reference(
+    threads: list[ThreadRow],
+    scopes: list[Scope],
+    prefix: Scope,
+    *,
+    below: bool,
+    after: tuple[Scope, str] | None,
+    limit: int,
+) -> None:
+    """What waits in a scope, or below it, comes in the same order as in memory."""
+    rows = [scope_row(number, each) for number, each in enumerate(scopes, 1)]
+    effect = Effect(scopes=rows, threads=threads)
+    tables, connection = Tables(), apsw.Connection(":memory:")
+    tables.write(effect)
+    migrate(connection, "memory")
+    write_effect(connection, effect)
+    stored = SQLiteRows(connection)
+
+    for start in (prefix, scopes[0]):
+        wanted = tables.waiting_threads(start, below=below, after=after, limit=limit)
+        assert wanted == stored.waiting_threads(start, below=below, after=after, limit=limit)
+    connection.close()
+
+
+@given(
+    formations=st.lists(FORMATIONS, unique_by=lambda row: (row.scope_id, row.id)),
+    status=st.sampled_from([None, "formed", "dead", "failed"]),
+    before=st.none() | st.tuples(st.integers(-2, 3), st.integers(1, 3), st.just("b")),
+    limit=st.integers(1, 6),
+)
+def test_formations_are_those_of_the_reference(
+    formations: list[FormationRow],
+    status: FormationStatus | None,
+    before: tuple[int, int, str] | None,
+    limit: int,
+) -> None:
+    """Formations come in the same order as in memory, and cost the same."""
+    effect = Effect(
+        scopes=[scope_row(number, (str(number),)) for number in (1, 2)], formations=formations
+    )
+    tables, connection = Tables(), apsw.Connection(":memory:")
+    tables.write(effect)
+    migrate(connection, "memory")
+    write_effect(connection, effect)
+    rows = SQLiteRows(connection)
+
+    assert tables.formations(1, status, before, limit) == rows.formations(1, status, before, limit)
+    assert [tables.spent(1, since) for since in (-2, 0, 3)] == [
+        rows.spent(1, since) for since in (-2, 0, 3)
+    ]
     connection.close()
 
 

@@ -11,6 +11,7 @@ from apsw.ext import query_info
 
 from recollect.stores.rows import (
     FeedEntry,
+    FormationRow,
     IdempotencyRow,
     MemoryRow,
     MessageRow,
@@ -28,39 +29,42 @@ GOLDEN = """\
 embedded: scope_id INTEGER! embedder TEXT! seq INTEGER! | scope_id embedder
 evidence: scope_id INTEGER! thread TEXT! message TEXT! uid INTEGER! | scope_id thread message uid
 evidence_uid: evidence(scope_id uid)
-formation: scope_id INTEGER! id TEXT! fence INTEGER! committed_at INTEGER! receipt TEXT! \
-| scope_id id
+formation: scope_id INTEGER! id TEXT! fence INTEGER! committed_at INTEGER! status TEXT! \
+calls INTEGER! tokens INTEGER! watermarks TEXT! failed TEXT! receipt TEXT! | scope_id id
+formation_time: formation(scope_id committed_at fence id status)
 idempotency: scope_id INTEGER! key TEXT! digest BLOB! kept_at INTEGER! result TEXT! | scope_id key
+idempotency_time: idempotency(scope_id kept_at)
 memory: scope_id INTEGER! type TEXT! key TEXT! uid INTEGER! seq INTEGER! version INTEGER! \
 created_at INTEGER! updated_at INTEGER! valid_from INTEGER valid_until INTEGER expires_at INTEGER \
-trust TEXT! state TEXT! cause TEXT! text_hash BLOB! terms BLOB! text TEXT! value TEXT! \
-evidence TEXT! | scope_id type key
+trust TEXT! state TEXT! cause TEXT! checksum INTEGER! text_hash BLOB! terms BLOB! text TEXT! \
+value TEXT! evidence TEXT! | scope_id type key
 memory_seq: memory(scope_id seq uid)
 memory_uid: unique memory(scope_id uid)
 message: scope_id INTEGER! thread INTEGER! position INTEGER! uid INTEGER! seq INTEGER! id TEXT! \
-role TEXT! name TEXT time INTEGER! session TEXT! source TEXT kept_at INTEGER! digest BLOB! \
-text_hash BLOB! terms BLOB! text TEXT! metadata TEXT! content TEXT | scope_id thread position
+role TEXT! name TEXT time INTEGER! session TEXT! source TEXT kept_at INTEGER! \
+checksum INTEGER! digest BLOB! text_hash BLOB! terms BLOB! text TEXT! metadata TEXT! content TEXT \
+| scope_id thread position
 message_id: unique message(scope_id thread id)
 message_seq: message(scope_id seq uid)
 message_source: partial message(scope_id source)
 message_uid: unique message(scope_id uid)
-meta: id INTEGER format TEXT! secret BLOB! number INTEGER! | id
+meta: id INTEGER format TEXT! secret BLOB! number INTEGER! commits INTEGER! | id
 receipt: id TEXT! target BLOB! messages INTEGER! memories INTEGER! revised INTEGER! \
 erased_at INTEGER! clean_at INTEGER | id
 receipt_time: receipt(erased_at id)
 receipt_unclean: partial receipt(erased_at id)
 revision: scope_id INTEGER! uid INTEGER! version INTEGER! valid_from INTEGER valid_until INTEGER \
-trust TEXT! state TEXT! cause TEXT! believed_from INTEGER! believed_until INTEGER! text TEXT! \
-value TEXT! evidence TEXT! | scope_id uid version
+trust TEXT! state TEXT! cause TEXT! believed_from INTEGER! believed_until INTEGER! \
+checksum INTEGER! text TEXT! value TEXT! evidence TEXT! | scope_id uid version
 scope: id INTEGER path BLOB! created_at INTEGER! epoch INTEGER! seq INTEGER! compacted INTEGER! \
 fence INTEGER! lease_owner TEXT lease_until INTEGER | id
 scope_seq: scope(id seq)
 thread: scope_id INTEGER! number INTEGER! id TEXT! created_at INTEGER! last INTEGER! \
 count INTEGER! formed INTEGER! first_pending_at INTEGER due INTEGER not_before INTEGER \
-attempts INTEGER! state TEXT! | scope_id id
-thread_due: partial thread(due number not_before state formed last)
-thread_due_of_scope: partial thread(scope_id due number not_before)
+attempts INTEGER! state TEXT! waiting_tokens INTEGER! again TEXT! settings TEXT! | scope_id id
+thread_due: partial thread(due number not_before state formed last again)
 thread_number: unique thread(scope_id number)
+thread_waiting: partial thread(scope_id due number not_before state)
 tombstone: scope_id INTEGER! seq INTEGER! uid INTEGER! | scope_id seq uid
 vector: scope_id INTEGER! uid INTEGER! embedder TEXT! text_hash BLOB! data BLOB! \
 | scope_id uid embedder
@@ -71,16 +75,22 @@ vector: scope_id INTEGER! uid INTEGER! embedder TEXT! text_hash BLOB! data BLOB!
 SCANS = {
     "new_number": ["SCAN meta"],
     "secret": ["SCAN meta"],
+    "sign_commit": ["SCAN meta"],
     "receipts": ["SCAN receipt USING INDEX receipt_time"],
     "receipts_unclean": ["SCAN receipt USING INDEX receipt_unclean"],
     "due_threads": ["SCAN found"],
     "unembedded_scopes": ["SCAN s USING COVERING INDEX scope_seq"],
+}
+SORTS = {
+    "due_threads": ["USE TEMP B-TREE FOR ORDER BY"],  # the few threads that were found
+    "waiting_threads": ["USE TEMP B-TREE FOR LAST TERM OF ORDER BY"],  # those of one scope
 }
 # These look for one row by a key of their own, or for rows of any scope.
 SEARCHES_BEYOND_A_SCOPE = (
     "SEARCH scope USING ",
     "SEARCH s USING INTEGER PRIMARY KEY (rowid=?)",
     "SEARCH l USING INTEGER PRIMARY KEY (rowid=?)",
+    "SEARCH s USING INDEX sqlite_autoindex_scope_1 (path>? AND path<?)",
     "SEARCH d USING COVERING INDEX thread_due (due>? AND due<?)",
 )
 
@@ -186,8 +196,7 @@ def test_a_name_stands_for_one_statement(name: str, database: apsw.Connection) -
     sorts = [line for line in plan_of(database, statement) if "TEMP B-TREE" in line]
 
     assert ";" not in statement
-    # Only the few threads that were found are sorted again.
-    assert (["USE TEMP B-TREE FOR ORDER BY"] if name == "due_threads" else []) == sorts
+    assert SORTS.get(name, []) == sorts
 
 
 def test_every_statement_is_used() -> None:
@@ -222,22 +231,27 @@ def test_every_statement_is_used() -> None:
         ("memories_of_type", MemoryRow),
         ("revisions", RevisionRow),
         ("idempotency", IdempotencyRow),
+        ("formation", FormationRow),
+        ("formations", FormationRow),
         ("receipts", ReceiptRow),
         ("receipts_unclean", ReceiptRow),
         ("changed", FeedEntry),
     ],
 )
 def test_columns_stand_as_the_fields_do(name: str, row: type, database: apsw.Connection) -> None:
-    """Every query names its columns in the order of the row that they become."""
-    assert [field.name for field in fields(row)] == columns_of(database, QUERIES[name])
+    """Every query names its columns in the order of the row that they become; then its checksum."""
+    last = ["checksum"] if row in (MessageRow, MemoryRow, RevisionRow) else []
+
+    assert [field.name for field in fields(row)] + last == columns_of(database, QUERIES[name])
 
 
-def test_due_threads_are_scopes_and_threads(database: apsw.Connection) -> None:
-    """A due thread comes with the row of its scope before it."""
+@pytest.mark.parametrize("name", ["due_threads", "waiting_threads"])
+def test_threads_come_with_their_scopes(name: str, database: apsw.Connection) -> None:
+    """A thread that is due, or waits, comes with the row of its scope before it."""
     wanted = [field.name for row in (ScopeRow, ThreadRow) for field in fields(row)]
     wanted[wanted.index("segments")] = "path"
 
-    assert wanted == columns_of(database, QUERIES["due_threads"])
+    assert wanted == columns_of(database, QUERIES[name])
 
 
 def columns_of(database: apsw.Connection, query: str) -> list[str]:

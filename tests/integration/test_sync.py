@@ -468,10 +468,6 @@ def test_it_is_refused_after_a_fork(place: str) -> None:
     assert (found.stdout, found.stderr) == ("child 7 parent 1\n", "")
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="the portal's own clean-up waits for a thread that stayed in the parent",
-)
 def test_a_child_that_leaves_the_block_does_not_hang(place: str) -> None:
     """It has nothing to close: all belongs to its parent."""
     found = run_forked("sys.exit(7)", place)

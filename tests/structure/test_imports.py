@@ -25,10 +25,12 @@ GROUP_OF = {
     **dict.fromkeys(("models", "embedders"), "adapters"),
     "testing": "testing",
     **dict.fromkeys(("app", "worker"), "app"),
-    "sync": "sync",
+    **dict.fromkeys(("sync", "portal"), "sync"),
     **dict.fromkeys(
         (
             *("integrations", "access", "service", "mcp", "cli", "bench", "importers", "demo"),
+            "chat",
+            "evaluation",
             "__main__",
         ),
         "doors",

@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -240,6 +241,46 @@ def test_collections_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [(("b",),), (("c",),)] == list(indexes._collections)
 
 
+def test_collections_go_before_indexes() -> None:
+    """They count, and are made again within a search; an index has to be read again."""
+    offered = [index_of((name,), entries=20) for name in "abc"]
+    size = sum(each.size_bytes for each in offered)
+    indexes = with_offered(*offered[:2], bytes_max=size)
+    made = indexes.collection([offered[0]], [OPEN])
+    assert size - offered[2].size_bytes + made.size_bytes == indexes.size_bytes
+
+    indexes.offer(offered[2])
+
+    assert size == indexes.size_bytes
+    assert [20, 20, 20] == [indexes.take((name,)).live for name in "abc"]
+    assert indexes.collection([offered[0]], [OPEN]) is not made
+
+
+def test_a_collection_of_what_is_not_kept_is_not_kept() -> None:
+    """A search that ends after an erase leaves nothing behind of what it saw."""
+    index = index_of()
+    indexes = with_offered(index)
+    indexes.forget(ADA)
+
+    indexes.collection([index], [OPEN])
+
+    assert (0, {}) == (indexes.size_bytes, dict(indexes._collections))
+
+
+def test_what_a_collection_takes_is_known_before_it_is_searched() -> None:
+    """Its count holds what searches will derive from it."""
+    indexes = with_offered(index_of(entries=9))
+    made = indexes.collection([indexes.take(ADA)], [OPEN])
+    before = made.size_bytes
+
+    lasting = [made.session_days, made.session_length, made.window_length, made.participants]
+
+    arrays = [each for each in vars(made).values() if isinstance(each, np.ndarray)]
+    arrays += [*made.session_days, *(each.rank for each in made._slices)]
+    assert lasting
+    assert sum(each.nbytes for each in arrays) == before
+
+
 @pytest.fixture
 def unmerged(monkeypatch: pytest.MonkeyPatch) -> ScopeIndex:
     """Return an index that asks to be merged."""
@@ -303,7 +344,8 @@ def test_threads_share_the_cache() -> None:
         list(threads.map(use, offered))
 
     kept = sum(indexes.take((f"s{n}",)).size_bytes for n in range(7))
-    assert kept == indexes.size_bytes
+    kept += sum(each.size_bytes for each in indexes._collections.values())
+    assert kept == indexes.size_bytes <= 5_000
 
 
 def test_an_idle_index_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,23 +1,26 @@
 """
 Formation neither loses nor doubles a message: every state of a small world is visited.
 
-Two threads of one scope, three messages, two workers that may crash, be late, fail or not
-hear an answer, and an erase at any point. What happens in a step is decided by the store's
-own plans; what must hold is checked in every state that they can reach.
+Two threads of one scope, three messages, two workers that may crash, be late, fail, give a
+message up or not hear an answer, a person who re-drives what was given up, and an erase at
+any point. What happens in a step is decided by the store's own plans; what must hold is
+checked in every state that they can reach.
 """
 
+import json
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pytest
 
 from recollect.errors import LeaseLostError, UsageError
-from recollect.records import Evidence, NewMessage, PutMemory
+from recollect.records import Evidence, NewMessage, PutMemory, Scope
+from recollect.stores import inprocess
 from recollect.stores.inprocess import Tables
-from recollect.stores.plans import formation, threads
+from recollect.stores.plans import formation, receipts, threads
 from recollect.stores.plans.erase import (
     EraseMessages,
     EraseScope,
@@ -27,8 +30,10 @@ from recollect.stores.plans.erase import (
 )
 from recollect.stores.plans.formation import (
     Debounce,
+    DueThread,
     Formed,
     Lease,
+    Release,
     check_lease,
     claimed_scope,
     formed_thread,
@@ -47,8 +52,17 @@ from recollect.stores.plans.memories import (
     plan_writes,
     prepare_write,
 )
+from recollect.stores.plans.receipts import plan_redrive
 from recollect.stores.plans.threads import Append, PreparedMessage, plan_append, prepare_message
-from recollect.stores.rows import MemoryRow, MessageRow, ReceiptRow, ScopeRow, ThreadRow
+from recollect.stores.plans.waiting import is_waiting
+from recollect.stores.rows import (
+    FormationRow,
+    MemoryRow,
+    MessageRow,
+    ReceiptRow,
+    ScopeRow,
+    ThreadRow,
+)
 from recollect.stores.unit import Effect, Plan, Planned, Rows
 from recollect.testing import NOON, CountingIds
 
@@ -73,11 +87,26 @@ class BrokenPromiseError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a worker found: its writes, how far it came, and the messages that it read."""
+    """What a worker found; positions that it formed again, or gave up, are by thread."""
 
     writes: tuple[PreparedWrite, ...]
     watermarks: tuple[tuple[str, int], ...]
     messages: tuple[str, ...]
+    again: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    failed: tuple[tuple[str, tuple[int, ...]], ...] = ()
+
+    def formed(self) -> Formed:
+        """Return what is committed of it."""
+        return Formed(
+            watermarks=dict(self.watermarks),
+            again=dict(self.again),
+            failed=dict(self.failed),
+            status="dead" if self.failed else "formed",
+        )
+
+
+Part = Sequence[tuple[DueThread, int, Sequence[MessageRow]]]
+"""Threads, each with the position that it is formed up to, and the messages that are formed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +127,7 @@ class Budget:
     expiries: int = 2
     failures: int = 0
     erases: int = 0
+    deaths: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,13 +139,15 @@ class Kept:
     threads: tuple[ThreadRow, ...] = ()
     messages: tuple[MessageRow, ...] = ()
     memories: tuple[MemoryRow, ...] = ()
+    formations: tuple[FormationRow, ...] = ()
 
     def tables(self) -> Tables:
         """Return them as the reference backend keeps them."""
         tables = Tables()
         tables._number = self.numbers
         if self.scope:
-            rows = {name: getattr(self, name) for name in ("threads", "messages", "memories")}
+            names = ("threads", "messages", "memories", "formations")
+            rows = {name: getattr(self, name) for name in names}
             tables.write(Effect(scopes=[self.scope], **rows))
         return tables
 
@@ -133,13 +165,26 @@ class Kept:
             tuple(tables.threads(scope.id, None, 9)),
             tuple(tables.all_messages(scope.id)),
             tuple(tables.memories(scope.id, None, None)),
+            tuple(tables.formations(scope.id, None, None, 99)),
         )
         return kept, planned.result
+
+    def dead(self) -> Iterator[FormationRow]:
+        """Yield the formations that can be re-driven."""
+        return (row for row in self.formations if row.status == "dead")
+
+    def given_up(self) -> Iterator[str]:
+        """Yield the messages that wait for that."""
+        numbers = {row.id: row.number for row in self.threads}
+        failed = [each for row in self.dead() for each in json.loads(row.failed).items()]
+        places = [(numbers.get(thread), at) for thread, positions in failed for at in positions]
+        return (r.id for at in places for r in self.messages if (r.thread, r.position) == at)
 
     def ids(self) -> CountingIds:
         """Return ids that no entry has."""
         used = [row.uid for row in self.messages] + [row.uid for row in self.memories]
-        return CountingIds(1 + max(used, default=0))
+        # A formation that was stored is never forgotten, so no other gets its id.
+        return CountingIds(1 + max(used, default=0) + 100 * len(self.formations))
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,12 +227,13 @@ class World:
         return (
             scope and (scope.lease_owner is None, self._left(scope.lease_until)),
             tuple([
-                (t.id, t.last, t.formed, self._left(t.due), self._left(t.not_before),
+                (t.id, t.last, t.formed, t.again, self._left(t.due), self._left(t.not_before),
                  self._waited(t))
                 for t in self.kept.threads
             ]),
             tuple([(row.thread, row.position, row.id) for row in self.kept.messages]),
             tuple(sorted([(row.text, row.evidence) for row in self.kept.memories])),
+            tuple(sorted([row.failed for row in self.kept.dead()])),
             (one, other) if hash(one) < hash(other) else (other, one),
             self.budget, seen.said, seen.covered, seen.erased, seen.unsignalled,
             tuple([(thread, self._left(until)) for thread, until in seen.backoffs]),
@@ -208,7 +254,8 @@ class World:
         return (
             scope and (scope.epoch == lease.epoch, scope.fence == lease.fence),
             lease.threads, worker.commits, worker.is_halfway,
-            result and (result.watermarks, result.messages, tuple(map(_text, result.writes))),
+            result and (result.watermarks, result.messages, tuple(map(_text, result.writes)),
+                        result.again, result.failed),
         )  # fmt: skip
 
 
@@ -262,6 +309,7 @@ class Protocol:
             else:
                 yield from self.commit(world, number, worker, worker.result)
             yield from self.give_up(world, number, worker)
+        yield from self.redrive(world)
         if world.budget.erases and world.kept.scope:
             for target in self.targets:
                 yield self.erase(world.spent("erases"), target)
@@ -296,28 +344,32 @@ class Protocol:
     def think(self, world: World, number: int, worker: Worker) -> Iterator[World]:
         """Read what is to be formed and the notes there are; find what to write, or a part."""
         numbers = {row.id: row.number for row in world.kept.threads}
-        spans: list[tuple[str, int, list[MessageRow]]] = [
-            (due.thread, due.last, [
+        spans = [
+            (due, due.last, [
                 row
                 for row in world.kept.messages
-                if row.thread == numbers.get(due.thread) and due.formed < row.position <= due.last
+                if row.thread == numbers.get(due.thread)
+                and (due.formed < row.position <= due.last or row.position in due.again)
             ])
             for due in worker.lease.threads
         ]  # fmt: skip
-        parts = [spans]
-        thread, _, first = spans[0]
-        if self.forms_parts and len(first) > 1:
-            parts.append([(thread, first[0].position, first[:1])])
+        parts: list[Part] = [spans]
+        due, _, rows = spans[0]
+        first = [(due, max(due.formed, row.position), [row]) for row in rows[:1]]
+        if self.forms_parts and len(rows) > 1:
+            parts.append(first)
         for part in parts:
             result = found(part, worker.lease.fence, {row.text for row in world.kept.memories})
             yield world.with_worker(number, replace(worker, result=result))
+        if first and world.budget.deaths:
+            dying = replace(worker, result=given_up(first))
+            yield world.spent("deaths").with_worker(number, dying)
 
     def commit(self, world: World, number: int, worker: Worker, result: Result) -> Iterator[World]:
         """Commit; where the answer is lost, the worker tries again."""
-        formed = Formed(watermarks=dict(result.watermarks))
         plan = partial(
-            plan_commit, lease=worker.lease, writes=result.writes, formed=formed, now=world.now,
-            ids=world.kept.ids(),
+            plan_commit, lease=worker.lease, writes=result.writes, formed=result.formed(),
+            now=world.now, ids=world.kept.ids(),
         )  # fmt: skip
         try:
             kept, _ = world.kept.after(plan)
@@ -337,7 +389,8 @@ class Protocol:
         if world.budget.crashes:
             yield world.spent("crashes").with_worker(number, None)
         if world.budget.failures and worker.result is None:
-            yield self.fail(world.spent("failures"), number, worker.lease)
+            for kind in ("failed", "postponed"):
+                yield self.fail(world.spent("failures"), number, worker.lease, kind)
         if self.extends:
             plan = partial(plan_extension, lease=worker.lease, lease_s=LEASE_S, now=world.now)
             try:
@@ -346,10 +399,18 @@ class Protocol:
                 return
             yield replace(world, kept=kept).with_worker(number, replace(worker, lease=lease))
 
-    def fail(self, world: World, number: int, lease: Lease) -> World:
-        """Give the lease back after a failure of all its threads."""
+    def redrive(self, world: World) -> Iterator[World]:
+        """Let what a formation gave up wait again."""
+        for row in world.kept.dead():
+            plan = partial(receipts.plan_redrive, scope=SCOPE, formation_id=row.id, now=world.now)
+            yield replace(world, kept=world.kept.after(plan)[0])
+
+    def fail(self, world: World, number: int, lease: Lease, kind: str) -> World:
+        """Give the lease back after a failure of all its threads, or of no fault of theirs."""
         names = [each.thread for each in lease.threads]
-        plan = partial(plan_release, lease=lease, failed=names, retry_s=RETRY_S, now=world.now)
+        release = Release(**{kind: names}, retry_s=RETRY_S)  # type: ignore[arg-type]
+        ids = world.kept.ids()
+        plan = partial(plan_release, lease=lease, release=release, ids=ids, now=world.now)
         world = world.with_worker(number, None)
         try:
             kept, _ = world.kept.after(plan)
@@ -395,19 +456,31 @@ class Protocol:
         return scope.lease_until if scope and scope.lease_owner else None
 
 
-def found(
-    part: Sequence[tuple[str, int, Sequence[MessageRow]]], fence: int, known: set[str]
-) -> Result:
+def found(part: Part, fence: int, known: set[str]) -> Result:
     """Return what a worker makes of some messages, given the notes that it knows."""
     told: dict[str, PreparedWrite] = {}
-    for thread, _, rows in part:
+    for due, _, rows in part:
         for row in rows:
             if row.text not in known:
-                told.setdefault(row.text, note(row.id, thread, fence))
-    watermarks = tuple((thread, position) for thread, position, _ in part)
-    return Result(
-        tuple(told.values()), watermarks, tuple(r.id for _, _, rows in part for r in rows)
-    )
+                told.setdefault(row.text, note(row.id, due.thread, fence))
+    messages = tuple(row.id for _, _, rows in part for row in rows)
+    return Result(tuple(told.values()), _watermarks(part), messages, _again(part))
+
+
+def given_up(part: Part) -> Result:
+    """Return what a worker makes of messages that it gives up."""
+    failed = tuple((due.thread, tuple(row.position for row in rows)) for due, _, rows in part)
+    return Result((), _watermarks(part), (), _again(part), failed)
+
+
+def _watermarks(part: Part) -> tuple[tuple[str, int], ...]:
+    return tuple((due.thread, position) for due, position, _ in part)
+
+
+def _again(part: Part) -> tuple[tuple[str, tuple[int, ...]], ...]:
+    read = ((due, tuple(row.position for row in rows)) for due, _, rows in part)
+    named = ((due.thread, tuple(p for p in places if p in due.again)) for due, places in read)
+    return tuple((thread, places) for thread, places in named if places)
 
 
 def after_commit(observed: Observed, result: Result) -> Observed:
@@ -421,7 +494,7 @@ def after_commit(observed: Observed, result: Result) -> Observed:
 def due_moments(world: World) -> Iterator[int]:
     """Yield when what waits may be formed."""
     for row in world.kept.threads:
-        if row.formed < row.last and row.due is not None:
+        if is_waiting(row) and row.due is not None:
             yield max(row.due, row.not_before or 0)
 
 
@@ -438,6 +511,10 @@ def check(world: World) -> None:
     if len(set(covered)) < len(covered):
         msg = f"doubled: a message was formed twice: {covered}"
         raise BrokenPromiseError(msg)
+    given = list(world.kept.given_up())
+    if len({*covered, *given}) < len(covered) + len(given):
+        msg = f"doubled: a message was given up twice, or formed as well: {given}, {covered}"
+        raise BrokenPromiseError(msg)
     texts = [row.text for row in world.kept.memories]
     if len(set(texts)) < len(texts):
         msg = f"two notes of one fact: {texts}"
@@ -450,8 +527,8 @@ def check(world: World) -> None:
 def check_end(world: World) -> None:
     """Expect that nothing is left undone where nothing can happen any more."""
     live = {row.id for row in world.kept.messages}
-    behind = [row.id for row in world.kept.threads if row.formed != row.last]
-    if behind or live != set(world.observed.covered):
+    behind = [row.id for row in world.kept.threads if is_waiting(row)]
+    if behind or live != {*world.observed.covered, *world.kept.given_up()}:
         msg = f"lost: of {live} only {world.observed.covered} were formed; {behind} are behind"
         raise BrokenPromiseError(msg)
 
@@ -492,8 +569,12 @@ CASES = {
     "an erase of a message": (MESSAGE, World(budget=ALL), 15_000),
     "an erase of a thread": (THREAD, World(budget=SOME), 3_000),
     "an erase of everything": (EVERYTHING, World(budget=SOME), 3_000),
+    "a message given up": (Protocol(), World(budget=Budget(1, 1, 0, 0, 1)), 3_000),
+    "a message given up, an erase": (MESSAGE, World(budget=Budget(0, 0, 0, 1, 1)), 1_000),
 }
 LONG_CASES = {
+    "messages given up": (FULL, World(wait=PAUSE, budget=Budget(0, 1, 1, 0, 1)), 5_000),
+    "messages given up, erases": (Protocol(), World(budget=Budget(1, 0, 0, 1, 2)), 5_000),
     "an erase of a thread": (THREAD, World(budget=ALL), 15_000),
     "an erase of everything": (EVERYTHING, World(budget=ALL), 15_000),
     "an erase, failures": (Protocol(), World(budget=Budget(2, 1, 1, 1)), 100_000),
@@ -542,9 +623,9 @@ def no_owner(scope: ScopeRow | None, lease: Lease) -> ScopeRow:
     return check_lease(scope and replace(scope, lease_owner=lease.owner), lease)
 
 
-def insert_or_ignore(thread: ThreadRow, added: int, now: int, debounce: Debounce) -> ThreadRow:
+def insert_or_ignore(thread: ThreadRow, *how: Any, tokens: int) -> ThreadRow:
     """Signal as a queue does that has one row a thread: a second one is ignored."""
-    signal = signalled(thread, added, now, debounce)
+    signal = signalled(thread, *how, tokens=tokens)
     return signal if thread.due is None else replace(signal, due=thread.due)
 
 
@@ -558,15 +639,28 @@ def skip_ahead(thread: ThreadRow, position: int, now: int) -> ThreadRow:
     return formed_thread(thread, thread.last if position else position, now)
 
 
-def no_signal(thread: ThreadRow, added: int, now: int, debounce: Debounce) -> ThreadRow:
+def no_signal(thread: ThreadRow, *how: Any, tokens: int) -> ThreadRow:
     """Append, and leave the signal to another transaction."""
-    appended = signalled(thread, added, now, debounce)
+    appended = signalled(thread, *how, tokens=tokens)
     return replace(appended, due=thread.due, first_pending_at=thread.first_pending_at)
 
 
-def impatient(thread: ThreadRow, added: int, now: int, debounce: Debounce) -> ThreadRow:
+def impatient(thread: ThreadRow, added: int, now: int, *how: Any, tokens: int) -> ThreadRow:
     """Let a new message end a backoff."""
-    return replace(signalled(thread, added, now, debounce), due=now, not_before=None)
+    return replace(signalled(thread, added, now, *how, tokens=tokens), due=now, not_before=None)
+
+
+def unnoted_redrive(rows: Rows, scope: Scope, formation_id: str, now: int) -> Planned[int]:
+    """Redrive a formation, and leave it dead."""
+    planned = plan_redrive(rows, scope, formation_id, now)
+    return replace(planned, effect=replace(planned.effect, formations=()))
+
+
+def redrive_at_once(rows: Rows, scope: Scope, formation_id: str, now: int) -> Planned[int]:
+    """Redrive a formation, and let that end a backoff."""
+    planned = plan_redrive(rows, scope, formation_id, now)
+    due = [replace(row, due=now, not_before=None) for row in planned.effect.threads]
+    return replace(planned, effect=replace(planned.effect, threads=due))
 
 
 class SignalLater(Protocol):
@@ -655,7 +749,7 @@ class LeaseThreads(Protocol):
 
 CHECK, SIGNALLED = (formation, "check_lease"), (threads, "signalled")
 FORMED = (formation, "formed_thread")
-SOUND = Protocol()
+SOUND, DEATH = Protocol(), Budget(0, 0, 0, 0, 1)
 Wrong = dict[tuple[object, str], Callable[..., object]]
 MUTANTS: dict[str, tuple[Protocol, Wrong, Budget, str]] = {
     "no fence is checked": (
@@ -673,6 +767,25 @@ MUTANTS: dict[str, tuple[Protocol, Wrong, Budget, str]] = {
     ),
     "a lease for each thread": (LeaseThreads(), {}, Budget(0, 0), "two notes of one fact"),
     "a message ends a backoff": (SOUND, {SIGNALLED: impatient}, Budget(0, 0, 1), "early"),
+    "what was postponed comes at once": (
+        SOUND, {(formation, "postponed_thread"): lambda row, _: row}, Budget(0, 0, 1), "early",
+    ),
+    "what was re-driven is forgotten": (
+        SOUND, {FORMED: lambda *how: replace(formed_thread(*how), again="[]")}, DEATH, "lost",
+    ),
+    "what was formed again waits again": (
+        SOUND, {(formation, "without_again"): lambda row, _: row}, DEATH, "doubled",
+    ),
+    "what was re-driven is never due": (
+        SOUND, {(inprocess, "is_due"): lambda row, now: is_due(replace(row, again="[]"), now)},
+        DEATH, "lost",
+    ),
+    "a redrive is not noted": (
+        SOUND, {(receipts, "plan_redrive"): unnoted_redrive}, DEATH, "doubled",
+    ),
+    "a redrive ends a backoff": (
+        SOUND, {(receipts, "plan_redrive"): redrive_at_once}, Budget(0, 0, 1, 0, 1), "early",
+    ),
 }  # fmt: skip
 
 

@@ -40,6 +40,47 @@ def test_a_name_with_an_accent_is_found_as_a_whole_word_only(text: str, name: st
     assert names_in(text, [name]) == []
 
 
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("Will it rain?", []),
+        ("It may rain. Will it?", []),
+        ("\u201cWill it rain?\u201d", []),
+        ("What will Bob do?", []),
+        ("WHAT WILL IT DO", []),
+        ("The cat, a cat and an owl", []),
+        ("A cat", []),
+        ("What did Will say?", ["Will Lee"]),
+        ("Will Lee's boat", ["Will Lee"]),
+        ("What did A answer?", ["A"]),
+        ("what did the doctor say", ["The Doctor"]),
+        ("What did I say?", []),
+    ],
+)
+def test_a_function_word_is_a_name_only_where_it_is_written_as_one(
+    text: str, named: list[str]
+) -> None:
+    """Capitalised, and not because a sentence begins with it."""
+    assert named == names_in(text, ["Will Lee", "The Doctor", "An Ng", "A", "I"])
+
+
+def test_a_function_word_that_is_no_name_stays_in_the_query() -> None:
+    """Only the words that name somebody are taken out."""
+    assert "Will come?" == without_names("Will Will come?", ["Will Lee"])
+
+
+def test_names_are_found_among_thousands_in_their_order() -> None:
+    """As they would be one by one, whatever signs and scripts they are written in."""
+    many = [f"Speaker{n} No{n}" for n in range(5_000)]
+    names = [*many[:9], "\u5c0f\u660e", "@bob", "++", *many[9:], "Zo\u00eb", "Wei\u00df"]
+    text = "Did speaker7, @Bob, ++ and ZO\u00cb meet \u5c0f\u660e\u4eec or Speaker4321 No4321?"
+
+    found = names_in(text, names)
+
+    assert [name for name in names if names_in(text, [name])] == found
+    assert 6 == len(found)
+
+
 @pytest.mark.parametrize("name", ["J.R.", "Yahoo!"])
 def test_a_name_that_ends_in_a_sign_is_found(name: str) -> None:
     """A name is found as it is written, whatever it ends in."""

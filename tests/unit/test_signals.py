@@ -195,9 +195,23 @@ def test_a_month_without_a_year_is_that_of_the_years_searched() -> None:
     assert [1, 1, 0] == signal("date", collection, "What did we do in May?")
 
 
-@pytest.mark.parametrize("query", ["What happened in 2023?", "What is new?", "in December 1999"])
+@pytest.mark.parametrize(
+    "query",
+    ["in 2023", "last year", "\u53bb\u5e74\u53d1\u751f\u4e86\u4ec0\u4e48", "\u53bb\u5e745\u6708"],
+)
+def test_a_year_lifts_what_was_said_in_it(query: str) -> None:
+    """Named by its number or from today, in English or Chinese."""
+    times = ["2022-05-08T12:00", "2023-05-08T12:00", "2024-05-08T12:00"]
+    collection = collection_of(
+        *(said(n, session=str(n), time=moment(each)) for n, each in enumerate(times, start=1))
+    )
+
+    assert [0, 1, 0] == signal("date", collection, query)
+
+
+@pytest.mark.parametrize("query", ["in the past year", "What is new?", "in December 1999"])
 def test_a_question_without_a_narrow_date_lifts_nothing(query: str) -> None:
-    """A whole year says too little, and days without entries lift none."""
+    """More than a year says too little, and days without entries lift none."""
     collection = collection_of(said(1, time=moment("2023-05-08T12:00")))
 
     assert [0] == signal("date", collection, query)

@@ -6,7 +6,7 @@ import json
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 import click
 
@@ -40,6 +40,19 @@ _DURABILITY_EXAMPLE: Final = """
 Examples:
   recollect bench durability
   recollect bench durability --power-losses 300 --kills 30 --appends 50 --erases 10
+"""
+
+_FORMATION_EXAMPLE: Final = """
+\b
+Examples:
+  recollect bench formation --data sets/locomo
+  recollect bench formation --data sets/locomo --sessions 10 --beside nothing
+"""
+
+_FACTS_EXAMPLE: Final = """
+\b
+Example:
+  recollect bench facts --data sets/locomo --embedder none
 """
 
 Command = Callable[..., None]
@@ -180,7 +193,15 @@ def speed(
     _write(json_file, lambda path: write_json(path, report))
 
 
-def write_json(path: Path, report: SpeedReport) -> None:
+class Report(Protocol):
+    """What a benchmark found."""
+
+    def as_json(self) -> dict[str, object]:
+        """Return it as a JSON object."""
+        ...
+
+
+def write_json(path: Path, report: Report) -> None:
     """Write *report* as one JSON object."""
     text = json.dumps(report.as_json(), ensure_ascii=False, indent=2)
     path.write_text(text + "\n", encoding="utf-8")
@@ -237,3 +258,53 @@ def durability(
     _write(json_file, lambda path: path.write_text(text + "\n", encoding="utf-8"))
     if not report.holds:
         raise SystemExit(1)
+
+
+@bench.command(epilog=_FORMATION_EXAMPLE, short_help="tokens and calls beside other systems")
+@click.option("--data", required=True, metavar="DIR", help="LoCoMo's folder, or its parent.")
+@click.option("--sessions", type=click.IntRange(1), help="Only the first so many sessions.")
+@click.option(
+    "--beside",
+    type=click.Choice(["peers", "nothing"]),
+    default="peers",
+    help="'peers' are langmem and mem0, of the extra 'peers'.",
+)
+@report_option()
+def formation(data: str, sessions: int | None, beside: str, json_file: str | None) -> None:
+    """Measure the input tokens of formation, with recorded facts as the model's answers."""
+    from recollect.bench.datasets import DATASETS
+    from recollect.bench.formation import cost_page, form_all
+    from recollect.bench.peers import open_peers
+    from recollect.bench.recorded import read_sessions
+
+    peers = open_peers() if beside == "peers" else []
+    recorded = read_sessions(DATASETS["locomo"], Path(data))[:sessions]
+    with progress_bar("formation") as bar:
+        report = run(lambda: form_all(recorded, peers, lambda said: bar.update(said, None)))
+    click.echo(cost_page(report), nl=False)
+    _write(json_file, lambda path: write_json(path, report))
+
+
+@bench.command(epilog=_FACTS_EXAMPLE, short_help="recall with formed memories beside messages")
+@click.option("--data", required=True, metavar="DIR", help="LoCoMo's folder, or its parent.")
+@embedder_option()
+@click.option("--cache", metavar="DIR", help="Where vectors are kept between runs.")
+@report_option()
+def facts(data: str, embedder: str, cache: str | None, json_file: str | None) -> None:
+    """Measure recall over messages alone, and with the recorded facts beside them."""
+    from recollect.bench.datasets import DATASETS
+    from recollect.bench.facts import ask_all, facts_page
+
+    with tempfile.TemporaryDirectory(prefix="recollect-bench-") as folder:
+        embedding = cached(embedder, Path(cache or folder)) or "none"
+        with progress_bar("facts") as bar:
+            report = run(
+                lambda: ask_all(
+                    DATASETS["locomo"],
+                    Path(data),
+                    embedding,
+                    lambda said: bar.update(said, None),
+                )
+            )
+    click.echo(facts_page(report), nl=False)
+    _write(json_file, lambda path: write_json(path, report))

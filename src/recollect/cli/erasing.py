@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -14,7 +14,7 @@ from recollect.cli.options import Target, memory_options, split_address, written
 from recollect.cli.output import counted, note, print_json
 from recollect.cli.paging import each_memory, each_message, each_thread, scopes_of
 from recollect.cli.records import moment, receipt_record
-from recollect.erasure import remainder_of
+from recollect.erasure import MEMORY_THREAD, remainder_of, version_name
 from recollect.errors import UsageError
 from recollect.records import Memory, Scope
 
@@ -144,11 +144,11 @@ async def preview_of(memory: Recollect, scope: Scope, what: EraseTarget) -> Prev
 
     if isinstance(what, EraseScope):
         return await _preview_scopes(memory, await scopes_of(memory, scope, below=what.below))
-    if isinstance(what, EraseMemory):
-        found = await memory.get(scope, what.type, what.key)
-        return Preview(memories=1 if found else 0)
+    known = [each async for each in each_memory(memory, scope)]
     gone = await messages_of(memory, scope, what)
-    fates = [fate_of(each, gone, what) async for each in each_memory(memory, scope)]
+    fates = fates_of(known, gone, what)
+    if isinstance(what, EraseMemory):
+        return Preview(memories=fates.count("goes"), revised=fates.count("loses something"))
     return Preview(
         messages=len(gone), memories=fates.count("goes"), revised=fates.count("loses something")
     )
@@ -183,8 +183,30 @@ async def messages_of(memory: Recollect, scope: Scope, what: EraseTarget) -> set
     }
 
 
+def fates_of(
+    memories: Sequence[Memory], gone: AbstractSet[tuple[str, str]], what: EraseTarget
+) -> list[str]:
+    """Say what becomes of each memory, also of those that were derived from others that go."""
+    erased = set(gone)
+    while True:
+        fates = [fate_of(each, erased, what) for each in memories]
+        lost = {
+            (MEMORY_THREAD, version_name(memory.type, memory.key, version))
+            for memory, fate in zip(memories, fates, strict=True)
+            if fate not in {"stays", "loses evidence"}
+            for version in range(1 if fate == "goes" else memory.version, memory.version + 1)
+        }
+        if lost <= erased:
+            return [each.replace("evidence", "something") for each in fates]
+        erased |= lost
+
+
 def fate_of(memory: Memory, gone: AbstractSet[tuple[str, str]], what: EraseTarget) -> str:
-    """Say what becomes of a memory when *what* is erased, and the messages *gone* with it."""
+    """Say what becomes of a memory when *what* is erased, and what is *gone* with it."""
+    from recollect.stores.plans.erase import EraseMemory
+
+    if isinstance(what, EraseMemory) and (what.type, what.key) == (memory.type, memory.key):
+        return "goes"
     evidence = {
         pointer: tuple((each.thread, each.message, each.quote) for each in found)
         for pointer, found in memory.evidence.items()
@@ -193,7 +215,10 @@ def fate_of(memory: Memory, gone: AbstractSet[tuple[str, str]], what: EraseTarge
     erased = {each for each in cited if each in gone or _is_named(each, what)}
     if not erased:
         return "stays"
-    return "goes" if remainder_of(memory.value, evidence, erased) is None else "loses something"
+    left = remainder_of(memory.value, evidence, erased)
+    if left is None:
+        return "goes"
+    return "loses evidence" if left.value == memory.value else "loses something"
 
 
 def _is_named(message: tuple[str, str], what: EraseTarget) -> bool:

@@ -18,11 +18,16 @@ _COMMANDS: Final = {
     "recall": "recollect.cli.recalling:recall",
     "threads": "recollect.cli.listing:threads",
     "memories": "recollect.cli.listing:memories",
+    "chat": "recollect.cli.chatting:chat",
+    "formation": "recollect.cli.forming:formation",
+    "worker": "recollect.cli.working:worker",
+    "consolidate": "recollect.cli.consolidating:consolidate",
     "export": "recollect.cli.exporting:export",
     "erase": "recollect.cli.erasing:erase",
     "doctor": "recollect.cli.doctor:doctor",
     "embedder": "recollect.cli.embedder:embedder",
     "bench": "recollect.cli.bench:bench",
+    "eval": "recollect.cli.evaluating:evaluate",
 }
 
 

@@ -25,7 +25,7 @@ from recollect.importers.sources import (
 )
 from recollect.records import Json, JsonObject
 
-KINDS: Final = ("thread", "message", "memory")
+KINDS: Final = ("thread", "message", "memory", "formation")
 """The kinds of record in an export of ours."""
 
 _HEAD_LINES: Final = 20

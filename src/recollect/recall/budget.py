@@ -35,14 +35,19 @@ class Packed:
 
 
 def packed(
-    texts: Sequence[str], *, limit: int, budget_tokens: int | None, count: TokenCounter
+    texts: Sequence[str],
+    *,
+    limit: int,
+    budget_tokens: int | None,
+    count: TokenCounter,
+    repeated: frozenset[int] = frozenset(),
 ) -> Packed:
     """
     Keep the best of the ranked *texts* within *limit* and *budget_tokens*.
 
     An entry that does not fit is passed over, and a smaller one behind it may still fit;
-    the first is kept even if it alone exceeds the budget. With a budget, an entry that only
-    repeats words of one already kept is dropped.
+    the first is kept even if it alone exceeds the budget. The places *repeated* are dropped
+    and, with a budget, an entry that only repeats words of one already kept.
     """
     kept: list[int] = []
     dropped: list[tuple[int, DropReason]] = []
@@ -53,7 +58,8 @@ def packed(
             dropped.append((place, "limit"))
             continue
         words = _plain(text)
-        if budget_tokens is not None and _is_said(words, said):
+        is_said = budget_tokens is not None and _is_said(words, said)
+        if place in repeated or is_said:
             dropped.append((place, "repeats"))
             continue
         cost = count(text)

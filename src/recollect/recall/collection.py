@@ -85,6 +85,7 @@ class _Slice:
     rank: NDArray[np.int32]
 
 
+_SESSION_DAYS_BYTES: Final = 16
 _COLUMNS: Final = (
     "uid",
     "key",
@@ -142,6 +143,15 @@ class Collection:
     def __len__(self) -> int:
         return len(self.scope)
 
+    @cached_property
+    def size_bytes(self) -> int:
+        """Return what its arrays take, with those that searches derive from them."""
+        columns = (getattr(self, name) for name in _COLUMNS)
+        ranks = (each.rank for each in self._slices)
+        derived = (self.begins_session, self.session, self.session_length, self.window_length)
+        own: int = sum(each.nbytes for each in (self.scope, *columns, *ranks, *derived))
+        return own + _SESSION_DAYS_BYTES * self.sessions
+
     def _ranked(
         self,
         chosen: Sequence[tuple[int, Segment, NDArray[np.intp]]],
@@ -158,6 +168,12 @@ class Collection:
             start += len(at)
             slices.append(_Slice(segment, rank))
         return slices
+
+    @cached_property
+    def holds_both(self) -> bool:
+        """Say whether messages and memories are among the entries."""
+        messages = int(np.count_nonzero(self.kind == MESSAGE))
+        return 0 < messages < len(self)
 
     @cached_property
     def begins_session(self) -> Bools:
@@ -217,7 +233,7 @@ class Collection:
         if first == last:
             return [first]
         years = self.time.astype("M8[us]").astype("M8[Y]").astype(int) + 1970
-        return (np.flatnonzero(np.bincount(years - first)) + first).tolist()
+        return [int(year) + first for year in np.flatnonzero(np.bincount(years - first))]
 
     def postings(self, term: int) -> tuple[NDArray[np.int32], Floats]:
         """Return which entries have the term with this hash, and how often."""

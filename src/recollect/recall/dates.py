@@ -57,10 +57,6 @@ _NUMERIC: Final = re.compile(
     r"\b(?P<d>\d{1,2})\.(?P<m>\d{1,2})\.(?P<y>(?:19|20)\d\d)\b"
     r"|\b(?P<y2>(?:19|20)\d\d)[-/](?P<m2>\d{1,2})(?:[-/](?P<d2>\d{1,2}))?\b"
 )
-_CHINESE: Final = re.compile(
-    r"(?:((?:19|20)\d\d)\s{0,2}年)?\s{0,2}(\d{1,2})\s{0,2}月(?:份)?"
-    r"(?:\s{0,2}(\d{1,2})\s{0,2}[日号]|(上旬|中旬|下旬|初|底))?"
-)
 _YEAR: Final = re.compile(r"(?<![\d.])((?:19|20)\d\d)(?=\b|年)")
 
 _NUMBER_WORDS: Final = {
@@ -87,12 +83,24 @@ _NEAR: Final = (
     (re.compile(r"\blast weekend\b|上个?周末", re.IGNORECASE), -5.0, 4.0),
     (re.compile(r"上个?(?:周|星期|礼拜)"), -7.0, 4.0),
     (re.compile(r"上个月"), -30.0, 16.0),
-    (re.compile(r"去年"), -365.0, 200.0),
+)
+# "以前年轻" (young once) and "过去年" speak of no year.
+_CHINESE_YEARS: Final = {"大前年": -3, "前年": -2, "去年": -1, "今年": 0}
+_CHINESE_YEAR: Final = r"(?:大?(?<![以之从])前|(?<!过)去|今)年(?![轻纪])"
+_NAMED_YEARS: Final = (
+    (re.compile(r"\bthe year before last\b", re.IGNORECASE), -2),
+    (re.compile(r"\blast year\b", re.IGNORECASE), -1),
+    (re.compile(r"\bthis year\b", re.IGNORECASE), 0),
 )
 _DAYS_AROUND_AGO: Final = {"day": 1.0, "week": 4.0, "month": 12.0, "year": 90.0}
 
-LONGEST_LIFTED_DAYS: Final = 300
-"""An interval longer than this (a whole year) says too little to lift a session."""
+_CHINESE: Final = re.compile(
+    rf"(?:((?:19|20)\d\d)\s{{0,2}}年|({_CHINESE_YEAR})的?)?\s{{0,2}}(\d{{1,2}})\s{{0,2}}月(?:份)?"
+    r"(?:\s{0,2}(\d{1,2})\s{0,2}[日号]|(上旬|中旬|下旬|初|底))?"
+)
+
+LONGEST_LIFTED_DAYS: Final = 366
+"""An interval longer than this (a year of the calendar) says too little to lift a session."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +142,8 @@ def days_meant(query: str, asked_at: date, years: Iterable[int]) -> list[Days]:
 
     Absolute dates come first; a month without a year stands for that month of each of
     *years* (those that the searched entries span). Only without any absolute date are
-    relative ones read, against *asked_at*.
+    relative ones read, against *asked_at*; years ("last year", 去年) are those of the
+    calendar.
 
     >>> from datetime import date
     >>> (may,) = days_meant("in May 2023?", date(2024, 1, 1), [2023])
@@ -143,7 +152,7 @@ def days_meant(query: str, asked_at: date, years: Iterable[int]) -> list[Days]:
     """
     query = unicodedata.normalize("NFKC", query)
     years = sorted(year for year in set(years) if date.min.year <= year <= date.max.year)
-    found = _chinese_days(query, years) or _absolute_days(query, years)
+    found = _chinese_days(query, years, asked_at) or _absolute_days(query, years)
     return found or _relative_days(query, asked_at)
 
 
@@ -201,21 +210,37 @@ _PARTS_OF_MONTH: Final = {
 }  # fmt: skip
 
 
-def _chinese_days(query: str, years: list[int]) -> list[Days]:
+def _chinese_days(query: str, years: list[int], asked_at: date) -> list[Days]:
     found: list[Days] = []
     for match in _CHINESE.finditer(query):
-        month = int(match[2])
+        month = int(match[3])
         if not 1 <= month <= 12:
             continue
-        for year in [int(match[1])] if match[1] else years:
+        for year in _years_of(match, years, asked_at):
             whole = _whole_month(year, month)
-            days = _day(year, month, int(match[3])) if match[3] else whole
-            if match[4]:
-                first, last = _PARTS_OF_MONTH[match[4]]
+            days = _day(year, month, int(match[4])) if match[4] else whole
+            if match[5]:
+                first, last = _PARTS_OF_MONTH[match[5]]
                 days = Days(date(year, month, first), date(year, month, min(last, whole.last.day)))
             if days:
                 found.append(Days(days.first, days.last, is_chinese=True))
     return found
+
+
+def _years_of(match: re.Match[str], years: list[int], asked_at: date) -> list[int]:
+    """Return the year that stands before a month, in digits or in words; else all *years*."""
+    if match[1]:
+        return [int(match[1])]
+    if match[2]:
+        return [each.first.year for each in _whole_year(asked_at, _CHINESE_YEARS[match[2]])]
+    return years
+
+
+def _whole_year(asked_at: date, shift_years: int) -> list[Days]:
+    year = asked_at.year + shift_years
+    if year < date.min.year:
+        return []
+    return [Days(date(year, 1, 1), date(year, 12, 31), is_relative=True)]
 
 
 def _relative_days(query: str, asked_at: date) -> list[Days]:
@@ -229,6 +254,7 @@ def _relative_days(query: str, asked_at: date) -> list[Days]:
     for pattern, shift, around in _NEAR:
         if pattern.search(query):
             found += _around(asked_at, shift, around)
+    found = found or _relative_years(query, asked_at)
     if found:
         return found
     for match in _PAST.finditer(query):
@@ -236,6 +262,12 @@ def _relative_days(query: str, asked_at: date) -> list[Days]:
         reach = 1.3 * _count(match[1] or "one") * _UNIT_DAYS[match[2].lower()]
         found += _around(asked_at, -reach / 2, reach / 2)
     return found
+
+
+def _relative_years(query: str, asked_at: date) -> list[Days]:
+    shifts = [shift for pattern, shift in _NAMED_YEARS if pattern.search(query)]
+    shifts += [_CHINESE_YEARS[word] for word in re.findall(_CHINESE_YEAR, query)]
+    return [days for shift in dict.fromkeys(shifts) for days in _whole_year(asked_at, shift)]
 
 
 def _count(words: str) -> int:

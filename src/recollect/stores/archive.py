@@ -17,7 +17,11 @@ class ArchiveStore(Transactor):
 
     @final
     async def archive(self, scope: Scope) -> list[JsonObject]:
-        """Return all records of exactly this scope, of one moment: threads, messages, memories."""
+        """
+        Return all records of exactly this scope, of one moment.
+
+        They are its threads, each before its messages, its memories and its formations.
+        """
         scope = check_scope(scope)
         return await self._read(lambda rows: list(read_archive(rows, scope)))
 

@@ -29,10 +29,11 @@ class EraseStore(Transactor):
         """
         Erase *target*, and what rests on it alone, from values, history and index.
 
-        It is gone from every read when this returns. `clean` then removes its bytes.
+        It is gone from every read when this returns. `clean` then removes its bytes. Of the
+        scope's formations the counts stay; what their receipts say goes.
         """
         scope, now = check_scope(scope), self.now()
-        check_target(target)
+        target = check_target(target)
         receipt = ReceiptRow(
             id=self._ids.name(to_datetime(now)),
             target=keyed_digest(await self._secret(), scope, repr(target)),

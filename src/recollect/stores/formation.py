@@ -1,17 +1,23 @@
-"""The contract, formation: claim, extend, commit, release, signal."""
+"""The contract, formation: leases, what waits for one, and the receipts of what was formed."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from datetime import datetime
 from functools import partial
-from typing import final
+from typing import Final, final, get_args
 
 from recollect.errors import UsageError
-from recollect.records import Memory, Scope, Write
+from recollect.records import Formation, FormationStatus, Memory, Page, Scope, Thread, Write
+from recollect.stores.pages import page_of
+from recollect.stores.plans.backlog import plan_pause, plan_resumption
 from recollect.stores.plans.formation import (
     LEASE_S_MAX,
     Formed,
     Lease,
+    Release,
+    check_formed,
     plan_claim,
     plan_commit,
     plan_extension,
@@ -19,26 +25,57 @@ from recollect.stores.plans.formation import (
     plan_signal,
 )
 from recollect.stores.plans.memories import prepare_write
-from recollect.stores.plans.threads import existing_thread
+from recollect.stores.plans.receipts import Place, formation_of, plan_redrive
+from recollect.stores.plans.threads import existing_thread, thread_of
+from recollect.stores.plans.waiting import check_wait
 from recollect.stores.transactor import Transactor
 from recollect.stores.unit import Planned, Rows
-from recollect.stores.validate import check_id, check_scope
+from recollect.stores.validate import (
+    check_id,
+    check_ids,
+    check_moment,
+    check_page,
+    check_position,
+    check_scope,
+    check_time,
+)
+
+_NO_CURSOR: Final = "CURSOR is not a cursor of this listing: pass on what the last page returned"
 
 
 class FormationStore(Transactor):
     """The backlog of formation, and the leases under which it is worked off."""
 
     @final
-    async def claim(self, owner: str, *, lease_s: float = 60.0) -> Lease | None:
+    async def claim(
+        self,
+        owner: str,
+        *,
+        lease_s: float = 60.0,
+        scope: Scope | None = None,
+        idle: bool = False,
+    ) -> Lease | None:
         """
         Lease the scope of the thread that has been due longest, ``None`` if none is due.
 
         The time is the store's. One claim at a time holds a scope; the fence of a later
         claim ends the right of every earlier one to commit.
+
+        Args:
+            scope: Lease this scope or none.
+            idle: Lease *scope* also if nothing in it is due.
         """
         owner = check_id(owner, "a worker's name")
         _check_lease_s(lease_s)
-        plan = partial(plan_claim, owner=owner, lease_s=lease_s, now=self.now())
+        only = None if scope is None else check_scope(scope)
+        plan = partial(
+            plan_claim,
+            owner=owner,
+            lease_s=lease_s,
+            now=self.now(),
+            only=only,
+            idle=idle and only is not None,
+        )
         return await self._transact(plan)
 
     @final
@@ -60,10 +97,15 @@ class FormationStore(Transactor):
         """
         Store a formation: writes, revisions, watermarks and receipt; and end the lease.
 
+        A dead one gives messages up: its watermarks pass them, and they wait no more until
+        it is re-driven.
+
         Raises:
             LeaseLostError: Somebody claimed the scope since, or it was erased from.
+            UsageError: A position lies outside its thread, or is given up but not passed.
             VersionConflictError: A memory was changed since; the lease still holds.
         """
+        check_formed(formed, ("formed", "dead", "consolidated"))
         prepared = [prepare_write(each) for each in writes]
         plan = partial(
             plan_commit,
@@ -77,22 +119,193 @@ class FormationStore(Transactor):
 
     @final
     async def release(
-        self, lease: Lease, *, failed: Sequence[str] = (), retry_s: float = 0.0
+        self,
+        lease: Lease,
+        *,
+        failed: Sequence[str] = (),
+        postponed: Sequence[str] = (),
+        retry_s: float = 0.0,
+        attempt: Formed | None = None,
     ) -> None:
-        """Give *lease* back; threads that *failed* come again after *retry_s* at the earliest."""
-        plan = partial(plan_release, lease=lease, failed=failed, retry_s=retry_s, now=self.now())
+        """
+        Give *lease* back; threads that *failed* come again after *retry_s* at the earliest.
+
+        Args:
+            postponed: Threads that come again as late, but for no failure of theirs: it does
+                not count as an attempt.
+            attempt: What was spent in vain; it is kept as a failed formation.
+        """
+        release = Release(
+            failed=check_ids(failed, "a thread id"),
+            postponed=check_ids(postponed, "a thread id"),
+            retry_s=check_wait(retry_s, "retry_s"),
+            attempt=check_formed(attempt, ("formed", "failed")) if attempt else None,
+        )
+        plan = partial(plan_release, lease=lease, release=release, ids=self._ids, now=self.now())
         await self._transact(plan)
 
     @final
     async def signal(self, scope: Scope, thread: str) -> bool:
         """Make what waits in a thread due at once; say whether anything waits."""
-        scope, now = check_scope(scope), self.now()
+        scope, thread, now = check_scope(scope), check_id(thread, "a thread id"), self.now()
 
         def plan(rows: Rows) -> Planned[bool]:
             _, found = existing_thread(rows, scope, thread)
             return plan_signal(found, now)
 
         return await self._transact(plan)
+
+    @final
+    async def pending(
+        self,
+        scope: Scope | None = None,
+        *,
+        below: bool = False,
+        cursor: str | None = None,
+        limit: int = 100,
+    ) -> Page[Thread]:
+        """
+        Return the threads of a scope of which something waits to be formed, paused ones too.
+
+        They come by scope and id.
+
+        Args:
+            scope: ``None`` for the whole store.
+            below: The threads of the scopes below it as well.
+        """
+        prefix = () if scope is None else check_scope(scope)
+        is_open, limit, after = below or scope is None, check_page(limit), _read_cursor(cursor)
+
+        def query(rows: Rows) -> list[Thread]:
+            found = rows.waiting_threads(prefix, below=is_open, after=after, limit=limit + 1)
+            return [thread_of(row, owner.segments) for owner, row in found]
+
+        return page_of(await self._read(query), limit, _cursor_of)
+
+    @final
+    async def pause(self, scope: Scope, thread: str | None = None) -> int:
+        """
+        Let a thread, or all that a scope has now, not be claimed; say how many were active.
+
+        A formation that is under way may still be committed.
+
+        Raises:
+            NotFoundError: There is no such thread.
+        """
+        scope, thread = check_scope(scope), _check_thread(thread)
+        return await self._transact(partial(plan_pause, scope=scope, thread=thread))
+
+    @final
+    async def resume(self, scope: Scope, thread: str | None = None) -> int:
+        """
+        Let a thread, or all of a scope, be claimed again; say how many were paused.
+
+        What waits in them is due at once, but not before a backoff has ended.
+
+        Raises:
+            NotFoundError: There is no such thread.
+        """
+        scope, thread, now = check_scope(scope), _check_thread(thread), self.now()
+        return await self._transact(partial(plan_resumption, scope=scope, thread=thread, now=now))
+
+    @final
+    async def formations(
+        self,
+        scope: Scope,
+        *,
+        status: FormationStatus | None = None,
+        cursor: str | None = None,
+        limit: int = 100,
+    ) -> Page[Formation]:
+        """
+        Return the formations of a scope, the newest first.
+
+        Args:
+            status: Only those with this status.
+        """
+        scope, limit, before = check_scope(scope), check_page(limit), _read_place(cursor)
+        if status is not None and status not in get_args(FormationStatus):
+            msg = f"unknown status {status!r}: use one of {', '.join(get_args(FormationStatus))}"
+            raise UsageError(msg)
+
+        def query(rows: Rows) -> list[Formation]:
+            row = rows.scope(scope)
+            found = rows.formations(row.id, status, before, limit + 1) if row else []
+            return [formation_of(each, scope) for each in found]
+
+        return page_of(await self._read(query), limit, _cursor_of_formation)
+
+    @final
+    async def formation(self, scope: Scope, formation_id: str) -> Formation | None:
+        """Return a formation of a scope, ``None`` if there is none with this id."""
+        scope, id_ = check_scope(scope), check_id(formation_id, "a formation's id")
+
+        def query(rows: Rows) -> Formation | None:
+            row = rows.scope(scope)
+            found = rows.formation(row.id, id_) if row else None
+            return formation_of(found, scope) if found else None
+
+        return await self._read(query)
+
+    @final
+    async def spent(self, scope: Scope, since: datetime) -> tuple[int, int]:
+        """Return the calls and tokens of a scope's formations since then, the vain ones too."""
+        scope, moment = check_scope(scope), check_time(since, "since")
+
+        def query(rows: Rows) -> tuple[int, int]:
+            row = rows.scope(scope)
+            return rows.spent(row.id, moment) if row else (0, 0)
+
+        return await self._read(query)
+
+    @final
+    async def redrive(self, scope: Scope, formation_id: str) -> int:
+        """
+        Let the messages that a dead formation gave up wait again, due at once; say how many.
+
+        Those that were erased or removed meanwhile are not among them.
+
+        Raises:
+            NotFoundError: There is no such formation.
+            UsageError: It is not dead, or was re-driven before.
+        """
+        scope, id_ = check_scope(scope), check_id(formation_id, "a formation's id")
+        plan = partial(plan_redrive, scope=scope, formation_id=id_, now=self.now())
+        return await self._transact(plan)
+
+
+def _check_thread(thread: str | None) -> str | None:
+    return None if thread is None else check_id(thread, "a thread id")
+
+
+def _cursor_of(thread: Thread) -> str:
+    return json.dumps([thread.scope, thread.id])
+
+
+def _read_cursor(cursor: str | None) -> tuple[Scope, str] | None:
+    if cursor is None:
+        return None
+    try:
+        scope, thread = json.loads(cursor)
+        return check_scope(scope), check_id(thread, "a thread id")
+    except (ValueError, TypeError) as error:
+        raise UsageError(_NO_CURSOR.replace("CURSOR", repr(cursor))) from error
+
+
+def _cursor_of_formation(formation: Formation) -> str:
+    at = check_time(formation.at, "a formation's time")
+    return json.dumps([at, formation.fence, formation.id])
+
+
+def _read_place(cursor: str | None) -> Place | None:
+    if cursor is None:
+        return None
+    try:
+        at, fence, id_ = json.loads(cursor)
+        numbers = check_moment(at, "a time"), check_position(fence, "a fence")
+        return *numbers, check_id(id_, "a formation's id")
+    except (ValueError, TypeError) as error:
+        raise UsageError(_NO_CURSOR.replace("CURSOR", repr(cursor))) from error
 
 
 def _check_lease_s(lease_s: float) -> None:

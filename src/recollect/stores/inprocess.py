@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import secrets
 from bisect import bisect_right, insort
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice, takewhile
 from operator import attrgetter
 from threading import Lock
 from typing import TypeVar
 
 from recollect.errors import StoreClosedError
 from recollect.ports import Clock, Ids
-from recollect.records import Scope
+from recollect.records import FormationStatus, Scope
 from recollect.stores.base import Store
 from recollect.stores.plans.feed import memory_entry, message_entry
 from recollect.stores.plans.formation import is_due, is_leased
 from recollect.stores.plans.memories import evidence_messages
+from recollect.stores.plans.receipts import place_of
+from recollect.stores.plans.waiting import is_waiting
 from recollect.stores.rows import (
     FeedEntry,
     FormationRow,
@@ -84,10 +87,12 @@ class ScopeTable:
     embedded: dict[str, int] = field(default_factory=dict)
     tombstones: dict[int, int] = field(default_factory=dict)
     keys: dict[str, IdempotencyRow] = field(default_factory=dict)
-    formations: list[FormationRow] = field(default_factory=list)
+    formations: dict[str, FormationRow] = field(default_factory=dict)
     by_position: dict[int, list[tuple[int, int]]] = field(default_factory=dict)
     by_id: dict[tuple[int, str], int] = field(default_factory=dict)
     by_address: dict[tuple[str, str], int] = field(default_factory=dict)
+    resting: dict[tuple[str, str], set[int]] = field(default_factory=dict)
+    """By message, the memories that rest on it, or did: more than do, but none too few."""
 
 
 class Tables:
@@ -173,18 +178,14 @@ class Tables:
     ) -> Sequence[MemoryRow]:
         wanted = set(messages)
         table = self._of(scope_id)
-        return [
-            row
-            for uid, row in table.memories.items()
-            if not wanted.isdisjoint(_sources(row, table.revisions.get(uid, {}).values()))
-        ]
+        found: set[int] = set()
+        found = found.union(*(table.resting.get(each, ()) for each in wanted))
+        rows = [table.memories[uid] for uid in sorted(found) if uid in table.memories]
+        return [row for row in rows if not wanted.isdisjoint(_all_sources(table, row))]
 
     def evidence_in(self, scope_id: int, thread: str) -> Sequence[str]:
         table = self._of(scope_id)
-        found = [
-            _sources(row, table.revisions.get(uid, {}).values())
-            for uid, row in table.memories.items()
-        ]
+        found = [_all_sources(table, row) for row in table.memories.values()]
         return sorted({message for pairs in found for named, message in pairs if named == thread})
 
     def revisions(self, scope_id: int, uid: int) -> Sequence[RevisionRow]:
@@ -227,12 +228,45 @@ class Tables:
         due = [(table.row, row) for table in free for row in self._due(table, now)]
         return sorted(due, key=lambda found: (found[1].due or 0, found[1].number))[:limit]
 
-    def due_threads_of(self, scope_id: int, now: int) -> Sequence[ThreadRow]:
-        return self._due(self._of(scope_id), now)
+    def due_threads_of(self, scope_id: int, now: int, limit: int) -> Sequence[ThreadRow]:
+        return self._due(self._of(scope_id), now)[:limit]
 
     def _due(self, table: ScopeTable, now: int) -> list[ThreadRow]:
         due = [row for row in table.threads.values() if is_due(row, now)]
         return sorted(due, key=lambda row: (row.due or 0, row.number))
+
+    def waiting_threads(
+        self, prefix: Scope, *, below: bool, after: tuple[Scope, str] | None, limit: int
+    ) -> Sequence[tuple[ScopeRow, ThreadRow]]:
+        tables = (self._scopes[self._by_segments[each]] for each in sorted(self._by_segments))
+        found = (
+            (table.row, row)
+            for table in tables
+            if table.row.segments[: len(prefix)] == prefix
+            and (below or table.row.segments == prefix)
+            for id_, row in sorted(table.threads.items())
+            if is_waiting(row) and (after is None or (table.row.segments, id_) > after)
+        )
+        return list(islice(found, limit))
+
+    def formation(self, scope_id: int, formation_id: str) -> FormationRow | None:
+        return self._of(scope_id).formations.get(formation_id)
+
+    def formations(
+        self,
+        scope_id: int,
+        status: FormationStatus | None,
+        before: tuple[int, int, str] | None,
+        limit: int,
+    ) -> Sequence[FormationRow]:
+        rows = sorted(self._of(scope_id).formations.values(), key=place_of, reverse=True)
+        found = [row for row in rows if status in (None, row.status)]
+        return [row for row in found if before is None or place_of(row) < before][:limit]
+
+    def spent(self, scope_id: int, since: int) -> tuple[int, int]:
+        rows = self._of(scope_id).formations.values()
+        counted = [row for row in rows if row.committed_at >= since]
+        return sum(row.calls for row in counted), sum(row.tokens for row in counted)
 
     def unembedded_scopes(self, embedder: str, limit: int) -> Sequence[int]:
         behind = (
@@ -272,7 +306,7 @@ class Tables:
         for key in effect.idempotency:
             self._scopes[key.scope_id].keys[key.key] = key
         for formation in effect.formations:
-            self._scopes[formation.scope_id].formations.append(formation)
+            self._scopes[formation.scope_id].formations[formation.id] = formation
         for receipt in effect.receipts:
             self._receipts[receipt.id] = receipt
 
@@ -296,6 +330,13 @@ class Tables:
             self._scopes[thread.scope_id].by_position.pop(thread.number, None)
         for scope_id in effect.forgotten_keys:
             self._scopes[scope_id].keys.clear()
+        for scope_id, before in effect.old_keys:
+            _drop_old(self._scopes[scope_id].keys, before)
+        for scope_id, until in effect.compacted:
+            table = self._scopes[scope_id]
+            table.tombstones = {uid: at for uid, at in table.tombstones.items() if at > until}
+        for scope_id, *source in effect.dropped_evidence:
+            self._scopes[scope_id].resting.pop((source[0], source[1]), None)
         for scope_id in effect.dropped_scopes:
             del self._by_segments[self._scopes.pop(scope_id).row.segments]
 
@@ -307,6 +348,10 @@ class Tables:
         memory = table.memories.pop(uid, None)
         if memory:
             del table.by_address[memory.type, memory.key]
+            for source in _all_sources(table, memory):
+                left = table.resting.pop(source, set()) - {uid}
+                if left:
+                    table.resting[source] = left
             table.revisions.pop(uid, None)
         for key in [key for key in table.vectors if key[0] == uid]:
             del table.vectors[key]
@@ -323,9 +368,11 @@ class Tables:
             table = self._scopes[memory.scope_id]
             table.memories[memory.uid] = memory
             table.by_address[memory.type, memory.key] = memory.uid
+            _link(table, memory)
         for revision in effect.revisions:
-            versions = self._scopes[revision.scope_id].revisions.setdefault(revision.uid, {})
-            versions[revision.version] = revision
+            table = self._scopes[revision.scope_id]
+            table.revisions.setdefault(revision.uid, {})[revision.version] = revision
+            _link(table, revision)
 
     def _raise(self, table: ScopeTable, uid: int, seq: int) -> None:
         if uid in table.messages:
@@ -346,8 +393,22 @@ class Tables:
         return found.data if found and found.text_hash == row.text_hash else None
 
 
-def _sources(row: MemoryRow, past: Iterable[RevisionRow]) -> set[tuple[str, str]]:
+def _drop_old(keys: dict[str, IdempotencyRow], before: int) -> None:
+    """Drop the keys used before a moment; they stand in the order in which they were used."""
+    old = takewhile(lambda row: row.kept_at < before, list(keys.values()))
+    for row in old:
+        del keys[row.key]
+
+
+def _link(table: ScopeTable, row: MemoryRow | RevisionRow) -> None:
+    """Note what a version of a memory rests on."""
+    for source in evidence_messages(row.evidence):
+        table.resting.setdefault(source, set()).add(row.uid)
+
+
+def _all_sources(table: ScopeTable, row: MemoryRow) -> set[tuple[str, str]]:
     """Return the messages that any version of a memory rests on."""
+    past = table.revisions.get(row.uid, {}).values()
     return evidence_messages(row.evidence).union(
         *(evidence_messages(version.evidence) for version in past)
     )

@@ -27,6 +27,7 @@ from recollect.stores.unit import Rows
 from recollect.stores.validate import (
     WRITES_MAX,
     check_count,
+    check_id,
     check_page,
     check_scope,
     check_time,
@@ -46,7 +47,8 @@ class MemoryStore(Transactor):
         Args:
             writes: At most ``WRITES_MAX``.
             idempotency_key: A repeated request under the same key changes nothing, and
-                returns the memories as they are now.
+                returns the memories as they are now. A key is good for ``KEY_S`` after its
+                request.
 
         Returns:
             The memories as stored, one per write; ``None`` for one that was deleted.
@@ -81,10 +83,11 @@ class MemoryStore(Transactor):
     ) -> list[Memory | None]:
         """Return one entry per (type, key), in the order asked for, all of the same moment."""
         scope, now = check_scope(scope), self.now()
+        wanted = [_check_address(each) for each in addresses]
 
         def query(rows: Rows) -> list[Memory | None]:
             row = rows.scope(scope)
-            found = [rows.memory(row.id, *each) if row else None for each in addresses]
+            found = [rows.memory(row.id, *each) if row else None for each in wanted]
             return [unexpired(each, scope, now) for each in found]
 
         return await self._read(query)
@@ -109,7 +112,9 @@ class MemoryStore(Transactor):
             valid_at: Only those true in the world then.
         """
         scope, limit, now = check_scope(scope), check_page(limit), self.now()
-        conditions = read_filter(filter_ or {})
+        if type_ is not None:
+            check_id(type_, "a memory's type")
+        conditions = read_filter({} if filter_ is None else filter_)
         at = None if valid_at is None else check_time(valid_at, "valid_at")
         after = _read_cursor(cursor)
 
@@ -133,10 +138,11 @@ class MemoryStore(Transactor):
     async def history(self, scope: Scope, type_: str, key: str) -> tuple[Revision, ...]:
         """Return all versions of a memory, oldest first, the present one last; or none."""
         scope, now = check_scope(scope), self.now()
+        address = _check_address((type_, key))
 
         def query(rows: Rows) -> tuple[Revision, ...]:
             scope_row = rows.scope(scope)
-            row = rows.memory(scope_row.id, type_, key) if scope_row else None
+            row = rows.memory(scope_row.id, *address) if scope_row else None
             if scope_row is None or row is None or is_expired(row, now):
                 return ()
             return revisions_of(row, rows.revisions(scope_row.id, row.uid))
@@ -148,8 +154,15 @@ def _read_cursor(cursor: str | None) -> tuple[str, str] | None:
     if cursor is None:
         return None
     try:
-        type_, key = json.loads(cursor)
+        return _check_address(json.loads(cursor))
     except (ValueError, TypeError) as error:
         msg = f"{cursor!r} is not a cursor of this listing: pass on what the last page returned"
         raise UsageError(msg) from error
-    return str(type_), str(key)
+
+
+def _check_address(address: object) -> tuple[str, str]:
+    if isinstance(address, str) or not isinstance(address, Sequence) or len(address) != 2:
+        msg = f"an address is a type and a key, such as ('Fact', 'home'); not {address!r}"
+        raise UsageError(msg)
+    type_, key = address
+    return check_id(type_, "a memory's type"), check_id(key, "a memory's key")

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from recollect.errors import UsageError
+from recollect.errors import MissingExtraError, UsageError
 from recollect.ports import Clock, Ids
 from recollect.stores.base import Store
 from recollect.stores.sqlite.durability import Durability
@@ -39,14 +39,17 @@ def open_store(
     Args:
         url: ``memory:`` lives in this process and is gone with it. ``sqlite:///absolute/path``,
             ``sqlite:relative/path`` or a plain path is a file; its name is taken literally.
+            ``postgresql://user@host/database`` is a database on a server; it must exist.
         clock: Where the present moment comes from; the machine by default.
         ids: Where identity comes from; chance by default.
         durability: What an acknowledged write survives: ``"full"`` everything, power loss
             included; ``"relaxed"`` the end of the process, but after a power loss or a crash of
-            the machine the last writes are missing. ``memory:`` survives neither.
+            the machine the last writes are missing. ``memory:`` survives neither; on PostgreSQL
+            the server's own ``synchronous_commit`` decides.
 
     Raises:
         UsageError: The address names no backend that there is, or no file.
+        MissingExtraError: The backend's driver is not installed.
         StoreError: The store cannot be opened; the class says why.
     """
     address = os.fspath(url)
@@ -83,7 +86,19 @@ def _open_sqlite(rest: str, wishes: _Wishes) -> Store:
     return SQLiteStore(path, clock=wishes.clock, ids=wishes.ids, durability=wishes.durability)
 
 
+def _open_postgres(rest: str, wishes: _Wishes) -> Store:
+    try:
+        from recollect.stores.postgres.store import PostgresStore
+    except ModuleNotFoundError as error:
+        if error.name and error.name.startswith("recollect"):
+            raise
+        raise MissingExtraError("postgres", "psycopg") from error
+
+    return PostgresStore(f"postgresql:{rest}", clock=wishes.clock, ids=wishes.ids)
+
+
 _BACKENDS: Final[dict[str, Callable[[str, _Wishes], Store]]] = {
     "memory": _open_memory,
     "sqlite": _open_sqlite,
+    "postgresql": _open_postgres,
 }

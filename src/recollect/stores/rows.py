@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from recollect.records import MemoryState, Role, Scope, Trust
+from recollect.records import FormationStatus, MemoryState, Role, Scope, Trust
 
 MICROSECONDS: Final = 1_000_000
 
@@ -39,8 +39,10 @@ class ThreadRow:
     """
     A thread, and the backlog of formation that is derived from it.
 
-    Messages after *formed* up to *last* wait to be formed, from *due* on and not
-    before *not_before* (which only failures set). A paused thread is never claimed.
+    Messages after *formed* up to *last* wait to be formed, and so do those at the positions
+    in *again*, which were dead; from *due* on and not before *not_before* (which failures
+    and postponements set). A paused thread is never claimed. *waiting_tokens* is an estimate
+    of what waits after *formed*. *settings* (how it is to be formed) and *again* are JSON text.
     """
 
     scope_id: int
@@ -55,6 +57,9 @@ class ThreadRow:
     not_before: int | None = None
     attempts: int = 0
     state: Literal["active", "paused"] = "active"
+    waiting_tokens: int = 0
+    again: str = "[]"
+    settings: str = "{}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,12 +176,21 @@ class ReceiptRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormationRow:
-    """What one formation did: its receipt as JSON text."""
+    """
+    What one formation did, or tried.
+
+    *watermarks* (position by thread), *failed* (positions by thread) and *receipt* are JSON text.
+    """
 
     scope_id: int
     id: str
     fence: int
     committed_at: int
+    status: FormationStatus
+    calls: int
+    tokens: int
+    watermarks: str
+    failed: str
     receipt: str
 
 

@@ -13,7 +13,7 @@ from recollect.stores.pages import page_of
 from recollect.stores.rows import ScopeRow
 from recollect.stores.transactor import Transactor
 from recollect.stores.unit import Rows
-from recollect.stores.validate import check_page, check_scope
+from recollect.stores.validate import check_page, check_position, check_scope, check_text
 
 ScopePattern: TypeAlias = "Sequence[str | EllipsisType]"
 """Segments to compare, ``...`` for any one segment."""
@@ -38,9 +38,12 @@ class ScopeStore(Transactor):
         Args:
             prefix: Segments that a scope begins with, ``...`` for any one segment.
             suffix: Segments that it ends with.
-            depth_max: Cut scopes to this many segments, each result once.
+            depth_max: Cut scopes to this many segments, at least 1, each result once.
         """
         check_page(limit)
+        if depth_max is not None and check_position(depth_max, "depth_max") < 1:
+            msg = f"depth_max {depth_max} leaves nothing of a scope: give at least 1, or None"
+            raise UsageError(msg)
         prefix, suffix, after = _texts(prefix), _texts(suffix), _read_cursor(cursor)
         fixed = prefix[: next((i for i, s in enumerate(prefix) if s is ...), None)]
         base = tuple(segment for segment in fixed if isinstance(segment, str))
@@ -61,7 +64,16 @@ class ScopeStore(Transactor):
 
 def _texts(pattern: ScopePattern) -> tuple[str | EllipsisType, ...]:
     """Return *pattern* with integer segments as their decimal text, as in a scope."""
-    return tuple(segment if segment is ... else str(segment) for segment in pattern)
+    if not isinstance(pattern, list | tuple):
+        msg = f"a pattern is a tuple of segments, such as ('users', ...); not {pattern!r}"
+        raise UsageError(msg)
+    return tuple(segment if segment is ... else _text(segment) for segment in pattern)
+
+
+def _text(segment: str | int) -> str:
+    if isinstance(segment, int) and not isinstance(segment, bool):
+        segment = str(segment)
+    return check_text(segment, "a pattern's segment")
 
 
 def _read_cursor(cursor: str | None) -> Scope | None:

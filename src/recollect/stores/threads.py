@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import final
 
-from recollect.records import Message, NewMessage, Page, Scope, Thread
+from recollect.records import JsonObject, Message, NewMessage, Page, Scope, Thread
 from recollect.stores.pages import page_of
 from recollect.stores.plans.formation import Debounce
 from recollect.stores.plans.requests import idempotency_of
@@ -20,13 +20,17 @@ from recollect.stores.plans.threads import (
     prepare_message,
     thread_of,
 )
+from recollect.stores.plans.waiting import check_settings
 from recollect.stores.transactor import Transactor
 from recollect.stores.unit import Rows
 from recollect.stores.validate import (
     MESSAGES_MAX,
     check_count,
     check_id,
+    check_ids,
+    check_new_thread,
     check_page,
+    check_position,
     check_scope,
 )
 
@@ -43,6 +47,7 @@ class ThreadStore(Transactor):
         *,
         idempotency_key: str | None = None,
         debounce: Debounce | None = None,
+        settings: JsonObject | None = None,
     ) -> tuple[Message, ...]:
         """
         Append *messages* to a thread, and signal its formation, in one transaction.
@@ -52,8 +57,10 @@ class ThreadStore(Transactor):
 
         Args:
             messages: At most ``MESSAGES_MAX``, in the order in which they were said.
-            idempotency_key: A repeated request under the same key changes nothing.
+            idempotency_key: A repeated request under the same key changes nothing. A key is
+                good for ``KEY_S`` after its request.
             debounce: How long formation waits; the defaults of `Debounce` if ``None``.
+            settings: How the thread is to be formed from now on; ``None`` leaves it as it is.
 
         Returns:
             The messages as stored, one per message given, in that order.
@@ -62,20 +69,23 @@ class ThreadStore(Transactor):
             ConflictError: An id, or the key, was used before for something else.
             UsageError: A message is not allowed; nothing of the batch is stored.
         """
-        scope, thread = check_scope(scope), check_id(thread, "a thread id")
+        scope, thread = check_scope(scope), check_new_thread(thread)
         check_count(len(messages), MESSAGES_MAX, "MESSAGES_MAX", "messages in one call")
         now = self.now()
         prepared = [prepare_message(each, now, self._ids) for each in messages]
         given = [
             (each.id, found.digest.hex()) for each, found in zip(messages, prepared, strict=True)
         ]
+        settled = None if settings is None else check_settings(settings)
+        asked = (given,) if settled is None else (given, settled)
         request = Append(
             scope=scope,
             thread=thread,
             messages=prepared,
-            idempotency=idempotency_of(idempotency_key, "append", scope, thread, given),
+            idempotency=idempotency_of(idempotency_key, "append", scope, thread, *asked),
             debounce=debounce or Debounce(),
             now=now,
+            settings=settled,
         )
         return await self._transact(partial(plan_append, request=request, ids=self._ids))
 
@@ -85,6 +95,8 @@ class ThreadStore(Transactor):
     ) -> Page[Thread]:
         """Return the threads of a scope, by id."""
         scope, limit = check_scope(scope), check_page(limit)
+        if cursor is not None:
+            check_id(cursor, "a cursor of this listing")
 
         def query(rows: Rows) -> list[Thread]:
             row = rows.scope(scope)
@@ -108,11 +120,11 @@ class ThreadStore(Transactor):
     @final
     async def thread_numbers(self, scope: Scope, threads: Sequence[str]) -> frozenset[int]:
         """Return the numbers by which the feed names those of *threads* that exist."""
-        scope = check_scope(scope)
+        scope, ids = check_scope(scope), check_ids(threads, "a thread id")
 
         def query(rows: Rows) -> frozenset[int]:
             row = rows.scope(scope)
-            found = [rows.thread(row.id, each) for each in threads] if row else []
+            found = [rows.thread(row.id, each) for each in ids] if row else []
             return frozenset(each.number for each in found if each)
 
         return await self._read(query)
@@ -123,6 +135,8 @@ class ThreadStore(Transactor):
     ) -> Page[Message]:
         """Return messages of a thread by position, after the position *after*; or none."""
         scope, limit = check_scope(scope), check_page(limit)
+        thread = check_id(thread, "a thread id")
+        after = check_position(after, "after")
 
         def query(rows: Rows) -> list[Message]:
             row = rows.scope(scope)
@@ -140,6 +154,9 @@ class ThreadStore(Transactor):
     ) -> tuple[Message, ...]:
         """Return the newest *limit* messages of a thread (before a position), oldest first."""
         scope, limit = check_scope(scope), check_page(limit)
+        thread = check_id(thread, "a thread id")
+        if before is not None:
+            check_position(before, "before")
 
         def query(rows: Rows) -> tuple[Message, ...]:
             row = rows.scope(scope)
@@ -161,14 +178,18 @@ class ThreadStore(Transactor):
         Returns:
             How many there were.
         """
-        scope, ids = check_scope(scope), list(dict.fromkeys(messages))
+        scope, thread = check_scope(scope), check_id(thread, "a thread id")
+        ids = check_ids(messages, "a message id")
         plan = partial(plan_removal, scope=scope, thread=thread, ids=ids)
         return await self._transact(plan)
 
     @final
     async def keep(self, scope: Scope, thread: str, first: int, last: int | None = None) -> int:
         """Remove all messages of a thread outside the positions *first* to *last*; say how many."""
-        scope = check_scope(scope)
+        scope, thread = check_scope(scope), check_id(thread, "a thread id")
+        check_position(first, "first")
+        if last is not None:
+            check_position(last, "last")
         plan = partial(plan_keeping, scope=scope, thread=thread, first=first, last=last)
         return await self._transact(plan)
 
@@ -181,7 +202,8 @@ class ThreadStore(Transactor):
             NotFoundError: There is no message with that id.
         """
         scope, now = check_scope(scope), self.now()
-        check_id(message.id, "the id of the message to replace")
+        thread = check_id(thread, "a thread id")
         prepared = prepare_message(message, now, self._ids)
+        check_id(message.id, "the id of the message to replace")
         plan = partial(plan_replacement, scope=scope, thread=thread, message=prepared, now=now)
         return await self._transact(plan)

@@ -31,6 +31,11 @@ class Transactor(ABC):
         """Return the store's present moment, in microseconds since 1970."""
         return check_time(self._clock.now(), "the clock")
 
+    @final
+    def new_name(self) -> str:
+        """Return a new UUIDv7 as text."""
+        return self._ids.name(self._clock.now())
+
     @abstractmethod
     async def aclose(self) -> None:
         """Close the store; using it afterwards raises `StoreClosedError`."""

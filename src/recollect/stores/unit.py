@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeAlias, TypeVar
 
-from recollect.records import Scope
+from recollect.records import FormationStatus, Scope
 from recollect.stores.rows import (
     FeedEntry,
     FormationRow,
@@ -147,8 +147,36 @@ class Rows(Protocol):
         """Return due threads whose scope is not leased at *now*, the longest due first."""
         ...
 
-    def due_threads_of(self, scope_id: int, now: int) -> Sequence[ThreadRow]:
+    def due_threads_of(self, scope_id: int, now: int, limit: int) -> Sequence[ThreadRow]:
         """Return the due threads of one scope, the longest due first."""
+        ...
+
+    def waiting_threads(
+        self, prefix: Scope, *, below: bool, after: tuple[Scope, str] | None, limit: int
+    ) -> Sequence[tuple[ScopeRow, ThreadRow]]:
+        """
+        Return threads of which something waits to be formed, by (scope, id), after *after*.
+
+        They are those of exactly the scope *prefix*, or with *below* also those below it.
+        """
+        ...
+
+    def formation(self, scope_id: int, formation_id: str) -> FormationRow | None:
+        """Return the formation with this id."""
+        ...
+
+    def formations(
+        self,
+        scope_id: int,
+        status: FormationStatus | None,
+        before: tuple[int, int, str] | None,
+        limit: int,
+    ) -> Sequence[FormationRow]:
+        """Return formations before (committed_at, fence, id), in descending order of these."""
+        ...
+
+    def spent(self, scope_id: int, since: int) -> tuple[int, int]:
+        """Return the calls and tokens of the formations that were committed at *since* or later."""
         ...
 
     def unembedded_scopes(self, embedder: str, limit: int) -> Sequence[int]:
@@ -176,13 +204,14 @@ class Effect:
     What a plan wants written, all of it or nothing.
 
     Puts replace the row with the same key (scope id; thread number; uid of message or
-    memory; uid and version of revision). A removed entry takes its vectors and
+    memory; uid and version of revision; id of formation). A removed entry takes its vectors and
     revisions along and leaves a tombstone at the scope's new seq. *dropped_scopes*
     takes everything of a scope, the row itself included; *dropped_threads* removes thread
     rows (their messages are among *removed*). *raised* only sets an entry's seq. *embedded*
     notes (scope id, embedder, seq looked at); *forgotten_keys* drops all idempotency rows of
     a scope; *dropped_evidence* unlinks (scope id, thread id, message id);
-    *dropped_revisions* names (scope id, uid, version).
+    *dropped_revisions* names (scope id, uid, version); *old_keys* drops the idempotency rows of
+    (scope id) kept before a moment; *compacted* the tombstones of (scope id) up to a seq.
     """
 
     scopes: Sequence[ScopeRow] = ()
@@ -199,6 +228,8 @@ class Effect:
     embedded: Sequence[tuple[int, str, int]] = ()
     idempotency: Sequence[IdempotencyRow] = ()
     forgotten_keys: Sequence[int] = ()
+    old_keys: Sequence[tuple[int, int]] = ()
+    compacted: Sequence[tuple[int, int]] = ()
     dropped_evidence: Sequence[tuple[int, str, str]] = ()
     receipts: Sequence[ReceiptRow] = ()
     formations: Sequence[FormationRow] = ()

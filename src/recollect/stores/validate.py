@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Final, get_args
+from typing import Final, cast, get_args
 
+from recollect.erasure import MEMORY_THREAD
 from recollect.errors import LimitError, UsageError
 from recollect.records import Json, NewMessage, Role, Scope
 from recollect.stores.rows import MICROSECONDS
@@ -21,6 +22,7 @@ INTEGER_BITS_MAX: Final = 64
 MESSAGES_MAX: Final = 10_000
 WRITES_MAX: Final = 1_000
 PAGE_ROWS_MAX: Final = 1_000
+POSITION_MAX: Final = (1 << 53) - 1
 FUTURE_S_MAX: Final = 86_400
 """A message may be dated at most this far ahead of the store's clock."""
 
@@ -73,6 +75,44 @@ def check_id(text: object, what: str) -> str:
     return text
 
 
+def check_new_thread(text: object) -> str:
+    """Return *text* if a thread may be called so: not as evidence names memories."""
+    thread = check_id(text, "a thread id")
+    if thread == MEMORY_THREAD:
+        msg = f"no thread can have the id {thread!r}, under which evidence names memories"
+        raise UsageError(msg)
+    return thread
+
+
+def check_ids(ids: Sequence[str], what: str) -> list[str]:
+    """Return each of *ids* once, in order, if it is a list of texts that can name something."""
+    return [check_id(each, what) for each in dict.fromkeys(check_texts(ids, what))]
+
+
+def check_texts(texts: Sequence[str], what: str) -> list[str]:
+    """
+    Return *texts* as a list; *what* says in the error what each of them was to be.
+
+    A text alone is refused: each of its letters would be taken for one.
+    """
+    if isinstance(texts, str | bytes | Mapping) or not isinstance(texts, Collection):
+        msg = f"{texts!r} is not a list of texts: give each {what} as an element, as in ['a', 'b']"
+        raise UsageError(msg)
+    found = list(texts)
+    for each in found:
+        check_text(each, what)
+    return found
+
+
+def check_position(position: object, what: str) -> int:
+    """Return *position* if it is a whole number that every backend can compare."""
+    is_whole = isinstance(position, int) and not isinstance(position, bool)
+    if not is_whole or abs(cast("int", position)) > POSITION_MAX:
+        msg = f"{what} is a whole number of at most {POSITION_MAX} (POSITION_MAX), not {position!r}"
+        raise UsageError(msg)
+    return cast("int", position)
+
+
 def check_text(text: object, what: str) -> str:
     """Return *text* if it is text that every backend can hold."""
     if not isinstance(text, str):
@@ -105,8 +145,13 @@ def check_time(time: datetime, what: str) -> int:
         msg = f"{what} has no zone: {time.isoformat()}; say which, e.g. time.replace(tzinfo=UTC)"
         raise UsageError(msg)
     moment = (time - _EPOCH) // timedelta(microseconds=1)
+    return check_moment(moment, what)
+
+
+def check_moment(moment: int, what: str) -> int:
+    """Return *moment*, microseconds since 1970, if it is a time in the calendar."""
     if not _FIRST <= moment <= _LAST:
-        msg = f"{what} lies outside the years 1 to 9999 in UTC: {time.isoformat()}"
+        msg = f"{what} lies outside the years 1 to 9999 in UTC: {moment} µs since 1970"
         raise UsageError(msg)
     return moment
 
@@ -192,6 +237,16 @@ def check_object(value: Json, what: str) -> str:
     return encode_json(value, what)
 
 
+def check_content(content: object) -> str | None:
+    """Return a message's content blocks as JSON text, ``None`` if it has none."""
+    if content is None:
+        return None
+    if isinstance(content, str | bytes | Mapping) or not isinstance(content, Sequence):
+        msg = f"a message's content is a list of blocks (JSON objects or texts), not {content!r}"
+        raise UsageError(msg)
+    return encode_json(content, "a message's content")
+
+
 def check_role(message: NewMessage) -> Role:
     """Return the role of *message* if it is one that exists."""
     if message.role not in _ROLES:
@@ -206,9 +261,9 @@ def check_count(rows: int, limit: int, limit_name: str, what: str) -> None:
         raise LimitError(what, rows, limit, limit_name)
 
 
-def check_page(limit: int) -> int:
+def check_page(limit: object) -> int:
     """Return *limit* if a page may have that many rows."""
-    if not 1 <= limit <= PAGE_ROWS_MAX:
-        msg = f"limit {limit} is outside 1 to {PAGE_ROWS_MAX} (PAGE_ROWS_MAX)"
+    if not isinstance(limit, int) or not 1 <= limit <= PAGE_ROWS_MAX:
+        msg = f"limit {limit!r} is outside 1 to {PAGE_ROWS_MAX} (PAGE_ROWS_MAX)"
         raise UsageError(msg)
     return limit

@@ -8,6 +8,8 @@ from recollect.testing.clock import NOON, FrozenClock
 from recollect.testing.embedder import HashedEmbedder
 from recollect.testing.follower import FeedFollower
 from recollect.testing.ids import CountingIds, SeededIds
+from recollect.testing.rulemodel import RuleModel
+from recollect.testing.scripted import ScriptedModel
 from recollect.testing.store_model import StoreModel
 
 if TYPE_CHECKING:
@@ -21,6 +23,8 @@ __all__ = (
     "FeedFollower",
     "FrozenClock",
     "HashedEmbedder",
+    "RuleModel",
+    "ScriptedModel",
     "SeededIds",
     "StoreContract",
     "StoreModel",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import cast
+from collections.abc import Awaitable, Callable
+from typing import Any, cast
+from uuid import UUID
 
 import pytest
 
@@ -18,9 +20,9 @@ from recollect.stores.plans.erase import (
     EraseThread,
 )
 from recollect.stores.validate import SEGMENTS_MAX
-from recollect.testing.clock import NOON
+from recollect.testing.clock import NOON, FrozenClock
 from recollect.testing.contract import Contract
-from recollect.testing.samples import ADA, TALK, fact, ids_in, said, tell
+from recollect.testing.samples import ADA, BOB, TALK, claimed, fact, ids_in, said, tell
 from recollect.testing.truth_tables import ILLEGAL_IDS, LEGAL_IDS
 
 
@@ -152,25 +154,77 @@ class IdentityContract(Contract):
         assert [] == await store.receipts()
 
     @pytest.mark.parametrize("id_", ILLEGAL_IDS, ids=ascii)
-    async def test_what_cannot_name_finds_nothing(self, store: Store, id_: str) -> None:
-        """A read by a name that cannot be finds nothing or is refused; it never fails otherwise."""
+    async def test_what_cannot_name_is_not_asked_for(self, store: Store, id_: str) -> None:
+        """A read or an edit by a name that cannot be is refused, whether there is anything."""
         await tell(store, "m1")
-        await store.apply(ADA, [fact("home")])
+        asked: list[Callable[[Scope], Awaitable[object]]] = [
+            lambda scope: store.thread(scope, id_),
+            lambda scope: store.thread_numbers(scope, [id_]),
+            lambda scope: store.threads(scope, cursor=id_),
+            lambda scope: store.messages(scope, id_),
+            lambda scope: store.last_messages(scope, id_, limit=1),
+            lambda scope: store.remove(scope, TALK, [id_]),
+            lambda scope: store.keep(scope, id_, 1),
+            lambda scope: store.replace(scope, id_, said("m1")),
+            lambda scope: store.signal(scope, id_),
+            lambda scope: store.get(scope, "Fact", id_),
+            lambda scope: store.get_many(scope, [(id_, "home")]),
+            lambda scope: store.history(scope, id_, "home"),
+            lambda scope: store.memories(scope, type_=id_),
+        ]
 
-        found: list[object] = []
-        for read in (
-            lambda: store.thread(ADA, id_),
-            lambda: store.last_messages(ADA, id_, limit=1),
-            lambda: store.remove(ADA, TALK, [id_]),
-            lambda: store.get(ADA, "Fact", id_),
-            lambda: store.history(ADA, id_, "home"),
-        ):
-            try:
-                found.append(await read())
-            except UsageError:
-                found.append(None)
+        for call in asked:
+            for scope in (ADA, BOB):
+                with pytest.raises(UsageError):
+                    await call(scope)
 
-        assert [] == [each for each in found if each]
+    @pytest.mark.parametrize("at", [1 << 53, -(1 << 70), 1.0, "1", True], ids=repr)
+    async def test_a_position_is_a_whole_number(self, store: Store, at: Any) -> None:
+        """What is no whole number, or one that not every store can hold, is no position."""
+        await tell(store, "m1")
+
+        with pytest.raises(UsageError):
+            await store.messages(ADA, TALK, after=at)
+        with pytest.raises(UsageError):
+            await store.last_messages(ADA, TALK, limit=1, before=at)
+        with pytest.raises(UsageError):
+            await store.keep(ADA, TALK, at)
+        with pytest.raises(UsageError):
+            await store.keep(ADA, TALK, 1, at)
+
+    async def test_new_names_are_unique(self, store: Store) -> None:
+        """Return a new UUIDv7 as text."""
+        names = [store.new_name() for _ in range(100)]
+
+        assert {7} == {UUID(name).version for name in names}
+        assert len(names) == len(set(names))
+
+    @pytest.mark.parametrize("texts", ["m1", b"m1", 5, None, [5], {"m1": 1}], ids=repr)
+    async def test_a_text_is_no_list_of_texts(
+        self, store: Store, clock: FrozenClock, texts: Any
+    ) -> None:
+        """Where texts are to be listed one text is refused: its letters are not what is meant."""
+        await tell(store, "m", "1", "m1")
+        lease = await claimed(store, clock)
+
+        with pytest.raises(UsageError):
+            await store.remove(ADA, TALK, texts)
+        with pytest.raises(UsageError):
+            await store.erase(ADA, EraseMessages(thread=TALK, messages=texts))
+        with pytest.raises(UsageError):
+            await store.thread_numbers(ADA, texts)
+        with pytest.raises(UsageError):
+            await store.release(lease, failed=texts)
+
+        assert ["m", "1", "m1"] == await ids_in(store)
+
+    @pytest.mark.parametrize("pattern", ["users", b"users", 5, None, (None,), (True,)], ids=repr)
+    async def test_a_pattern_is_a_tuple_of_segments(self, store: Store, pattern: Any) -> None:
+        """A text is no pattern of scopes: its letters are no segments."""
+        with pytest.raises(UsageError):
+            await store.scopes(prefix=pattern)
+        with pytest.raises(UsageError):
+            await store.scopes(suffix=pattern)
 
     @pytest.mark.parametrize(
         "scope", [(), "ada", b"ada", None, ("ada", None), ("ada", True), ("ada", 1.0), (("a",),)]

@@ -7,6 +7,8 @@ import pytest
 from recollect.errors import ConflictError, UsageError, VersionConflictError
 from recollect.records import DeleteMemory, NewMessage
 from recollect.stores.base import Store
+from recollect.stores.plans.upkeep import KEY_S
+from recollect.testing.clock import FrozenClock
 from recollect.testing.contract import Contract
 from recollect.testing.samples import (
     ADA,
@@ -17,6 +19,7 @@ from recollect.testing.samples import (
     feed_from_start,
     ids_in,
     keep_facts,
+    keys_in,
     said,
     tell,
 )
@@ -106,6 +109,38 @@ class IdempotencyContract(Contract):
             await store.append(ADA, TALK, [said("m2")], idempotency_key="append")
         with pytest.raises(ConflictError):
             await store.apply(ADA, [fact("home")], idempotency_key="apply")
+
+    async def test_a_key_is_good_for_a_week(self, store: Store, clock: FrozenClock) -> None:
+        """A key is good for ``KEY_S`` after its request."""
+        await store.append(ADA, TALK, [said("m1")], idempotency_key="append")
+        await store.apply(ADA, [fact("home", expected=0)], idempotency_key="apply")
+        clock.advance(KEY_S)
+        await store.append(ADA, TALK, [said("m9")], idempotency_key="another")
+
+        with pytest.raises(ConflictError):
+            await store.append(ADA, TALK, [said("m2")], idempotency_key="append")
+        with pytest.raises(ConflictError):
+            await store.apply(ADA, [fact("work")], idempotency_key="apply")
+        clock.advance(1)
+        await store.append(ADA, TALK, [said("m2")], idempotency_key="append")
+        await store.apply(ADA, [fact("work")], idempotency_key="apply")
+
+        assert ["m1", "m9", "m2"] == await ids_in(store)
+        assert ["home", "work"] == await keys_in(store)
+
+    async def test_a_key_used_again_is_good_for_another_week(
+        self, store: Store, clock: FrozenClock
+    ) -> None:
+        """What counts is the last request that was carried out under it."""
+        await store.append(ADA, TALK, [said("m1")], idempotency_key="k")
+        clock.advance(KEY_S + 1)
+        await store.append(ADA, TALK, [said("m2")], idempotency_key="k")
+        clock.advance(KEY_S)
+
+        with pytest.raises(ConflictError):
+            await store.append(ADA, TALK, [said("m3")], idempotency_key="k")
+
+        assert ["m1", "m2"] == await ids_in(store)
 
     @pytest.mark.parametrize("key", ILLEGAL_IDS, ids=ascii)
     async def test_a_key_is_an_id(self, store: Store, key: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
 from recollect.errors import LeaseLostError
@@ -141,6 +143,49 @@ class LeaseContract(Contract):
         again = await store.claim("other")
         assert again is not None
         assert [("bad", 1)] == [(each.thread, each.attempts) for each in again.threads]
+
+    async def test_a_lease_may_be_postponed(self, store: Store, clock: FrozenClock) -> None:
+        """postponed: Threads that come again as late, but for no failure of theirs: it does not count as an attempt."""  # noqa: E501
+        await tell(store, "m1")
+        await tell(store, "m1", thread="bad")
+        await store.release(await claimed(store, clock), failed=["bad"], retry_s=1)
+
+        lease = await claimed(store, clock)
+        await store.release(lease, failed=["bad"], postponed=[TALK, "bad"], retry_s=100)
+
+        clock.advance(99.999)
+        assert await store.claim("other") is None
+        clock.advance(0.001)
+        again = await store.claim("other")
+        assert again is not None
+        assert {(TALK, 0), ("bad", 2)} == {(each.thread, each.attempts) for each in again.threads}
+
+    @pytest.mark.parametrize("retry_s", [0, 5])
+    async def test_a_failing_scope_starves_no_other(
+        self, store: Store, clock: FrozenClock, retry_s: float
+    ) -> None:
+        """A scope that fails whenever it is claimed takes its turn behind all others."""
+        others = [("users", str(number)) for number in range(5)]
+        await tell(store, "m1")
+        clock.advance(1)
+        for other in others:
+            await store.append(other, TALK, [said("m1")], debounce=SOON)
+        clock.advance(SOON.quiet_s + 1)
+        order = []
+        for _ in range(12):
+            lease = await store.claim("worker")
+            if lease and lease.scope == ADA:
+                await store.release(lease, failed=[TALK], retry_s=retry_s)
+            elif lease:
+                await store.commit(lease, [], Formed(watermarks={TALK: 1}))
+            order.append(lease and lease.scope)
+            clock.advance(1)
+
+        assert ADA == order[0]
+        assert set(others) == set(order) - {ADA, None}
+        # Between two of its turns others had theirs, as long as there were any.
+        assert (ADA, ADA) not in pairwise(order[: order.index(others[-1])])
+        assert 2 <= order.count(ADA)
 
     async def test_talk_does_not_shorten_a_backoff(self, store: Store, clock: FrozenClock) -> None:
         """A new message is never formed before the backoff of its thread has ended."""

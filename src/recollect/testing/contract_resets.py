@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from recollect.records import DeleteMemory
 from recollect.stores.base import Store
+from recollect.stores.plans import upkeep
 from recollect.stores.plans.erase import EraseMemory, EraseMessages, EraseScope, EraseThread
 from recollect.testing.clock import FrozenClock
 from recollect.testing.contract import Contract
@@ -80,6 +82,44 @@ class ResetContract(Contract):
         assert (True, (), 0) == (gone.reset, gone.entries, gone.seq)
         assert (True, ["m2"]) == (again.reset, await names_changed(store, again))
         assert (True, ["m2"]) == (late.reset, await names_changed(store, late))
+
+    async def test_a_reader_far_behind_starts_over(
+        self, store: Store, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Old tombstones are dropped: who needs one starts over, who does not goes on."""
+        monkeypatch.setattr(upkeep, "CHANGES_FOLLOWED_MAX", 3)
+        await tell(store, "m1", "m2", "m3", "m4")
+        await keep_facts(store, "Oslo")
+        early = await feed_from_start(store)
+        await store.remove(ADA, TALK, ["m1"])
+        await store.remove(ADA, TALK, ["m2"])
+        late = await feed_after(store, early)
+        await store.remove(ADA, TALK, ["m3"])
+        await store.apply(ADA, [DeleteMemory(type="Fact", key="home")])
+
+        left, right = await feed_after(store, early), await feed_after(store, late)
+
+        assert (False, 2) == (late.reset, len(late.removed))
+        assert (True, ()) == (left.reset, left.removed)
+        assert ["m4"] == await names_changed(store, left)
+        assert (False, 2, ()) == (right.reset, len(right.removed), right.entries)
+        assert left.seq == right.seq
+
+    async def test_a_reader_not_far_behind_goes_on(
+        self, store: Store, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The last ``CHANGES_FOLLOWED_MAX`` changes can be followed, whatever was dropped."""
+        monkeypatch.setattr(upkeep, "CHANGES_FOLLOWED_MAX", 3)
+        await tell(store, *(f"m{n}" for n in range(30)))
+        seen = [await feed_from_start(store)]
+
+        for n in range(30):
+            await store.remove(ADA, TALK, [f"m{n}"])
+            seen.append(await feed_from_start(store))
+            behind = await feed_after(store, seen[-1 - min(3, n + 1)])
+            assert (False, min(3, n + 1)) == (behind.reset, len(behind.removed))
+
+        assert (await feed_after(store, seen[0])).reset
 
     async def test_an_unknown_scope_has_a_feed(self, store: Store, clock: FrozenClock) -> None:
         """The feed of a scope that holds nothing is empty, and a reset."""

@@ -120,7 +120,6 @@ class ValueContract(Contract):
 
         assert await store.scope_id(ADA) is None
 
-    @pytest.mark.xfail(strict=True, reason="a quote is taken unchecked")
     @pytest.mark.parametrize("quote", [5, ["x"], {"x": 1}], ids=str)
     async def test_a_quote_is_text(self, store: Store, quote: Any) -> None:
         """Evidence quotes text, or nothing."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Final
+from datetime import UTC, datetime
+from typing import Final, Literal, TypeAlias
 
-from recollect.records import JsonObject
+from recollect.records import DeleteMemory, EndMemory, JsonObject, PutMemory, Write
+from recollect.stores.plans.erase import EraseMemory, EraseMessages, EraseTarget, EraseThread
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,3 +175,99 @@ ERASURES: Final = (
     ),
 )
 """What goes with what."""
+
+Fate: TypeAlias = Literal["in force", "ended", "rejected", "gone"]
+"""What became of a memory."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DerivationCase:
+    """
+    What happens to memories that others were derived from, and what becomes of all of them.
+
+    The note *tea* rests on the message m1, *cake* on m2, *milk* on m3 and on m1. *both* was
+    merged of tea and cake, which ended; *trend* was derived of both and of milk, which are in
+    force. *fates* names those to which something happens; the others stay as they were.
+    """
+
+    name: str
+    happens: EraseTarget | Write
+    fates: dict[str, Fate]
+
+
+def _messages(*ids: str) -> EraseMessages:
+    return EraseMessages(thread="talk", messages=ids)
+
+
+def _rejected(key: str) -> PutMemory:
+    return PutMemory(type="Note", key=key, value={"content": key}, state="rejected")
+
+
+_NOON: Final = datetime(2024, 5, 6, 12, tzinfo=UTC)
+_TEA_GOES: Final[dict[str, Fate]] = {
+    "tea": "gone", "both": "gone", "trend": "gone", "cake": "in force"
+}  # fmt: skip
+
+DERIVATIONS: Final = (
+    DerivationCase(
+        name="erasing its only message takes what was derived from a source, and frees the other",
+        happens=_messages("m1"),
+        fates=_TEA_GOES,
+    ),
+    DerivationCase(
+        name="a source that rests on another message too takes nothing along",
+        happens=_messages("m3"),
+        fates={},
+    ),
+    DerivationCase(
+        name="a source that is in force takes along what rests on it, and frees nothing",
+        happens=EraseMemory(type="Note", key="milk"),
+        fates={"milk": "gone", "trend": "gone"},
+    ),
+    DerivationCase(
+        name="erasing a source does as erasing its message does",
+        happens=EraseMemory(type="Note", key="tea"),
+        fates=_TEA_GOES,
+    ),
+    DerivationCase(
+        name="deleting a source does as erasing it does",
+        happens=DeleteMemory(type="Note", key="tea"),
+        fates=_TEA_GOES,
+    ),
+    DerivationCase(
+        name="rejecting a source does so too, and keeps it as rejected",
+        happens=_rejected("tea"),
+        fates={**_TEA_GOES, "tea": "rejected"},
+    ),
+    DerivationCase(
+        name="erasing all messages takes everything",
+        happens=EraseThread(thread="talk"),
+        fates=dict.fromkeys(("tea", "cake", "milk", "both", "trend"), "gone"),
+    ),
+    DerivationCase(
+        name="erasing both messages of a merge frees nothing",
+        happens=_messages("m1", "m2"),
+        fates={**_TEA_GOES, "cake": "gone"},
+    ),
+    DerivationCase(
+        name="erasing a merged memory itself brings nothing back",
+        happens=EraseMemory(type="Note", key="both"),
+        fates={"both": "gone", "trend": "gone"},
+    ),
+    DerivationCase(
+        name="deleting what was derived touches no source",
+        happens=DeleteMemory(type="Note", key="trend"),
+        fates={"trend": "gone"},
+    ),
+    DerivationCase(
+        name="ending a source takes nothing along",
+        happens=EndMemory(type="Note", key="milk", at=_NOON),
+        fates={"milk": "ended"},
+    ),
+    DerivationCase(
+        name="a new version of a source takes nothing along",
+        happens=PutMemory(type="Note", key="milk", value={"content": "oat milk"}),
+        fates={},
+    ),
+)
+"""What goes, and what comes back, with a memory that others were derived from."""

@@ -6,6 +6,7 @@ from recollect.testing.contract_append import AppendContract
 from recollect.testing.contract_archive import ArchiveContract
 from recollect.testing.contract_backlog import BacklogContract
 from recollect.testing.contract_consult import ConsultContract
+from recollect.testing.contract_derived import DerivedContract
 from recollect.testing.contract_edits import EditContract
 from recollect.testing.contract_erase import EraseContract
 from recollect.testing.contract_evidence import EvidenceContract
@@ -18,6 +19,9 @@ from recollect.testing.contract_leases import LeaseContract
 from recollect.testing.contract_listing import ListingContract
 from recollect.testing.contract_memories import MemoryContract
 from recollect.testing.contract_messages import MessageContract
+from recollect.testing.contract_pending import PendingContract
+from recollect.testing.contract_receipts import ReceiptContract
+from recollect.testing.contract_redrive import RedriveContract
 from recollect.testing.contract_resets import ResetContract
 from recollect.testing.contract_targets import TargetContract
 from recollect.testing.contract_threads import ThreadContract
@@ -40,6 +44,9 @@ class StoreContract(
     BacklogContract,
     FormationContract,
     LeaseContract,
+    PendingContract,
+    ReceiptContract,
+    RedriveContract,
     FeedContract,
     ResetContract,
     ConsultContract,
@@ -47,6 +54,7 @@ class StoreContract(
     EraseContract,
     TargetContract,
     EvidenceContract,
+    DerivedContract,
     ArchiveContract,
     TransactionContract,
 ):

@@ -1,8 +1,8 @@
 """
 Archives: everything that a scope holds as plain records, and back, exactly.
 
-A record is a JSON object with a *kind* (``thread``, ``message`` or ``memory``) and its
-scope. Terms and vectors are not part of it: they are made again. Restoring a record that
+A record is a JSON object with a *kind* (``thread``, ``message``, ``memory`` or ``formation``)
+and its scope. Terms and vectors are not part of it: they are made again. Restoring a record that
 is there already changes nothing.
 """
 
@@ -10,29 +10,49 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
-from typing import Any, Final
+from dataclasses import fields, replace
+from typing import Any, Final, cast
 
 from recollect.errors import ConflictError, UsageError
 from recollect.ports import Ids
+from recollect.recall.budget import estimated_tokens
 from recollect.recall.terms import encode_terms
 from recollect.recall.text import message_text
-from recollect.records import JsonObject, Scope
+from recollect.records import Json, JsonObject, Scope
 from recollect.stores.digests import text_hash
+from recollect.stores.plans.fields import Fields
 from recollect.stores.plans.formation import Debounce, signalled
+from recollect.stores.plans.receipts import (
+    each_formation,
+    formation_record,
+    place_of,
+    restored_formation,
+)
 from recollect.stores.plans.requests import opened
-from recollect.stores.rows import MemoryRow, MessageRow, RevisionRow, ScopeRow, ThreadRow
+from recollect.stores.plans.waiting import again_of, check_settings, with_again
+from recollect.stores.rows import (
+    FormationRow,
+    MemoryRow,
+    MessageRow,
+    RevisionRow,
+    ScopeRow,
+    ThreadRow,
+)
 from recollect.stores.unit import NOTHING, Effect, Planned, Rows
 from recollect.stores.validate import (
+    check_content,
     check_id,
+    check_new_thread,
     check_object,
     check_scope,
-    check_text,
-    encode_json,
     to_datetime,
 )
 
 RECORDS_MAX: Final = 1_000
+RESTORE_RECORDS: Final = 500
+"""So many records are restored in one transaction."""
+KINDS: Final = ("thread", "message", "memory", "formation")
+_THREAD_STATES: Final = ("active", "paused")
 _MESSAGE_FIELDS: Final = (
     "id", "position", "role", "name", "text", "time", "session", "source", "kept_at",
 )  # fmt: skip
@@ -46,7 +66,7 @@ _REVISION_FIELDS: Final = (*_VERSION_FIELDS, "believed_from", "believed_until")
 
 
 def read_archive(rows: Rows, scope: Scope) -> Iterator[JsonObject]:
-    """Yield all records of a scope: threads, each before its messages, then memories."""
+    """Yield all records of a scope: threads, each before its messages; memories; formations."""
     scope_row = rows.scope(scope)
     if scope_row is None:
         return
@@ -58,6 +78,8 @@ def read_archive(rows: Rows, scope: Scope) -> Iterator[JsonObject]:
         after = page[-1].id
     for memory in rows.memories(scope_row.id, None, None):
         yield _memory_record(memory, rows.revisions(scope_row.id, memory.uid), scope)
+    for formation in each_formation(rows, scope_row.id):
+        yield formation_record(formation, scope)
 
 
 def _picked(row: object, names: Sequence[str]) -> dict[str, Any]:
@@ -66,7 +88,8 @@ def _picked(row: object, names: Sequence[str]) -> dict[str, Any]:
 
 def _thread_record(row: ThreadRow, scope: Scope) -> JsonObject:
     named = _picked(row, ("id", "created_at", "last", "formed", "state"))
-    return {"kind": "thread", "scope": list(scope), **named}
+    decoded = {"again": list(again_of(row)), "settings": json.loads(row.settings)}
+    return {"kind": "thread", "scope": list(scope), **named, **decoded}
 
 
 def _message_records(rows: Rows, thread: ThreadRow, scope: Scope) -> Iterator[JsonObject]:
@@ -130,19 +153,25 @@ class _Restoring:
         self._by_place: dict[tuple[int, str | int], MessageRow] = {}
         self._memories: dict[tuple[str, str], MemoryRow] = {}
         self._revisions: list[RevisionRow] = []
+        self._formations: dict[str, FormationRow] = {}
 
     def take(self, record: JsonObject) -> None:
         """Take one record."""
+        if not isinstance(record, Mapping):
+            msg = f"a record is a JSON object, not {record!r}"
+            raise UsageError(msg)
         try:
             match record.get("kind"):
                 case "thread":
-                    self._take_thread(_Fields(record))
+                    self._take_thread(Fields(record))
                 case "message":
-                    self._take_message(_Fields(record))
+                    self._take_message(Fields(record))
                 case "memory":
-                    self._take_memory(_Fields(record))
+                    self._take_memory(Fields(record))
+                case "formation":
+                    self._take_formation(Fields(record))
                 case other:
-                    msg = f"a record of the kind {other!r}; known are thread, message and memory"
+                    msg = f"a record of the kind {other!r}; known are {', '.join(KINDS)}"
                     raise UsageError(msg)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             if isinstance(error, UsageError):
@@ -158,6 +187,7 @@ class _Restoring:
             messages=self._messages,
             memories=list(self._memories.values()),
             revisions=self._revisions,
+            formations=list(self._formations.values()),
         )
 
     def _thread(self, thread_id: str) -> ThreadRow:
@@ -171,23 +201,33 @@ class _Restoring:
             )
         return self._threads[thread_id]
 
-    def _take_thread(self, given: _Fields) -> None:
-        thread_id = check_id(given.text("id"), "a thread id")
-        if thread_id not in self._threads and not self._rows.thread(self._scope.id, thread_id):
-            self.taken += 1
+    def _take_thread(self, given: Fields) -> None:
+        thread_id = check_new_thread(given.text("id"))
+        last, formed = given.count("last"), given.count("formed")
+        if formed > last:
+            msg = f"thread {thread_id!r} was formed up to {formed}, beyond its last position {last}"
+            raise UsageError(msg)
+        is_new = thread_id not in self._threads and not self._rows.thread(self._scope.id, thread_id)
         row = self._thread(thread_id)
+        if is_new:
+            self.taken += 1
+            # A thread that stands has its own settings, and what waited may be formed by now.
+            row = replace(
+                with_again(row, given.positions("again", formed)),
+                settings=check_settings(given.record.get("settings", {})),
+            )
         self._threads[thread_id] = replace(
             row,
-            created_at=min(row.created_at, given.number("created_at")),
-            last=max(row.last, given.number("last")),
-            formed=max(row.formed, given.number("formed")),
-            state="paused" if given.text("state") == "paused" else row.state,
+            created_at=min(row.created_at, given.moment("created_at")),
+            last=max(row.last, last),
+            formed=max(row.formed, formed),
+            state="paused" if given.one_of("state", _THREAD_STATES) == "paused" else row.state,
         )
 
-    def _take_message(self, given: _Fields) -> None:
-        thread = self._thread(check_id(given.text("thread"), "a thread id"))
+    def _take_message(self, given: Fields) -> None:
+        thread = self._thread(check_new_thread(given.text("thread")))
         message_id = check_id(given.text("id"), "a message id")
-        position, digest = given.number("position"), bytes.fromhex(given.text("digest"))
+        position, digest = given.count("position", 1), bytes.fromhex(given.text("digest"))
         standing = [
             *self._rows.messages_by_id(self._scope.id, thread.number, [message_id]),
             *self._rows.messages(
@@ -206,8 +246,11 @@ class _Restoring:
         made = self._message(given, thread, digest)
         self._messages.append(made)
         self._by_place[made.thread, made.id] = self._by_place[made.thread, made.position] = made
-        waiting = position > thread.formed
         marked = replace(thread, last=max(thread.last, position), count=thread.count + 1)
+        if position > thread.formed:
+            tokens = thread.waiting_tokens + estimated_tokens(made.text)
+            marked = replace(marked, waiting_tokens=tokens)
+        waiting = position > thread.formed or position in again_of(thread)
         if waiting and marked.due is None:
             signal = signalled(
                 replace(marked, last=marked.last - 1, count=0), 1, self._now, Debounce()
@@ -219,34 +262,43 @@ class _Restoring:
         found = (self._by_place.get((thread, each)) for each in (message_id, position))
         return [row for row in found if row]
 
-    def _message(self, given: _Fields, thread: ThreadRow, digest: bytes) -> MessageRow:
-        content = given.record.get("content")
-        name = given.optional_text("name")
-        text = check_text(given.text("text"), "a message's text")
-        searched = message_text(text, name, content if isinstance(content, Sequence) else None)
-        time = given.number("time")
+    def _message(self, given: Fields, thread: ThreadRow, digest: bytes) -> MessageRow:
+        encoded = check_content(given.record.get("content"))
+        name, text, time = given.optional_id("name"), given.text("text"), given.moment("time")
+        searched = message_text(text, name, None if encoded is None else json.loads(encoded))
         return MessageRow(
             scope_id=self._scope.id,
             thread=thread.number,
             uid=self._ids.entry_id(),
             id=given.text("id"),
-            position=given.number("position"),
+            position=given.count("position", 1),
             role=given.role(),
             name=name,
             text=text,
-            content=None if content is None else encode_json(content, "a message's content"),
+            content=encoded,
             time=time,
             session=check_id(given.text("session"), "a session id"),
-            source=given.optional_text("source"),
+            source=given.optional_id("source"),
             metadata=check_object(given.record.get("metadata", {}), "a message's metadata"),
-            kept_at=given.number("kept_at"),
+            kept_at=given.moment("kept_at"),
             digest=digest,
             seq=self._scope.seq,
             terms=encode_terms(searched, to_datetime(time)),
             text_hash=text_hash(searched),
         )
 
-    def _take_memory(self, given: _Fields) -> None:
+    def _take_formation(self, given: Fields) -> None:
+        made = restored_formation(given, self._scope.id)
+        found = self._formations.get(made.id) or self._rows.formation(self._scope.id, made.id)
+        if found is None:
+            self.taken += 1
+            self._formations[made.id] = made
+        elif place_of(found) != place_of(made):
+            # What an erase blanked since, or a redrive marked, stays so.
+            msg = f"formation {made.id!r} exists, and was made at another time"
+            raise ConflictError(msg)
+
+    def _take_memory(self, given: Fields) -> None:
         type_, key = check_id(given.text("type"), "a type"), check_id(given.text("key"), "a key")
         standing = self._memories.get((type_, key)) or self._rows.memory(self._scope.id, type_, key)
         made = self._memory(given, standing.uid if standing else self._ids.entry_id())
@@ -259,12 +311,9 @@ class _Restoring:
             return
         self.taken += 1
         self._memories[type_, key] = made
-        past = given.record.get("revisions")
-        for each in past if isinstance(past, Sequence) else ():
-            if isinstance(each, Mapping):
-                self._revisions.append(_revision(_Fields(each), made))
+        self._revisions += _revisions(given.record.get("revisions", ()), made)
 
-    def _memory(self, given: _Fields, uid: int) -> MemoryRow:
+    def _memory(self, given: Fields, uid: int) -> MemoryRow:
         text = given.text("text")
         return MemoryRow(
             scope_id=self._scope.id,
@@ -272,78 +321,41 @@ class _Restoring:
             type=given.text("type"),
             key=given.text("key"),
             **given.version(),
-            created_at=given.number("created_at"),
-            updated_at=given.number("updated_at"),
-            expires_at=given.optional_number("expires_at"),
+            created_at=given.moment("created_at"),
+            updated_at=given.moment("updated_at"),
+            expires_at=given.optional_moment("expires_at"),
             seq=self._scope.seq,
             terms=encode_terms(text, None),
             text_hash=text_hash(text),
         )
 
 
-def _revision(given: _Fields, memory: MemoryRow) -> RevisionRow:
+def _revisions(given: Json, memory: MemoryRow) -> list[RevisionRow]:
+    is_list = isinstance(given, Sequence) and not isinstance(given, str)
+    if not is_list or not all(isinstance(each, Mapping) for each in cast("Sequence[Json]", given)):
+        msg = f"the field 'revisions' must be a list of objects, not {given!r}"
+        raise UsageError(msg)
+    past = [_revision(Fields(each), memory) for each in cast("Sequence[JsonObject]", given)]
+    versions = [each.version for each in past]
+    if len(set(versions)) < len(versions) or max(versions, default=0) >= memory.version:
+        msg = f"{memory.type}/{memory.key} at {memory.version} has the past versions {versions}"
+        raise UsageError(msg)
+    return past
+
+
+def _revision(given: Fields, memory: MemoryRow) -> RevisionRow:
     return RevisionRow(
         scope_id=memory.scope_id,
         uid=memory.uid,
         **given.version(),
-        believed_from=given.number("believed_from"),
-        believed_until=given.number("believed_until"),
+        believed_from=given.moment("believed_from"),
+        believed_until=given.moment("believed_until"),
     )
 
 
 def _unlike(one: MemoryRow, other: MemoryRow) -> bool:
     names = {field.name for field in fields(MemoryRow)} - {"seq", "terms"}
     return any(getattr(one, name) != getattr(other, name) for name in names)
-
-
-@dataclass(frozen=True, slots=True)
-class _Fields:
-    """The fields of a record, each read as what it must be."""
-
-    record: JsonObject
-
-    def text(self, name: str) -> str:
-        value = self.record[name]
-        if not isinstance(value, str):
-            msg = f"the field {name!r} must be text, not {value!r}"
-            raise UsageError(msg)
-        return check_text(value, f"the field {name!r}")
-
-    def optional_text(self, name: str) -> str | None:
-        return None if self.record.get(name) is None else self.text(name)
-
-    def number(self, name: str) -> int:
-        value = self.record[name]
-        if not isinstance(value, int) or isinstance(value, bool) or not 0 <= abs(value) < 1 << 62:
-            msg = f"the field {name!r} must be a whole number, not {value!r}"
-            raise UsageError(msg)
-        return value
-
-    def optional_number(self, name: str) -> int | None:
-        return None if self.record.get(name) is None else self.number(name)
-
-    def one_of(self, name: str, allowed: Sequence[str]) -> str:
-        value = self.text(name)
-        if value not in allowed:
-            msg = f"the field {name!r} must be one of {', '.join(allowed)}, not {value!r}"
-            raise UsageError(msg)
-        return value
-
-    def role(self) -> Any:
-        return self.one_of("role", ("user", "assistant", "system", "tool"))
-
-    def version(self) -> dict[str, Any]:
-        return {
-            "version": self.number("version"),
-            "value": check_object(self.record["value"], "a memory's value"),
-            "text": self.text("text"),
-            "valid_from": self.optional_number("valid_from"),
-            "valid_until": self.optional_number("valid_until"),
-            "evidence": check_object(self.record["evidence"], "a memory's evidence"),
-            "trust": self.one_of("trust", ("user", "assistant", "external")),
-            "state": self.one_of("state", ("active", "quarantined", "rejected")),
-            "cause": self.text("cause"),
-        }
 
 
 def scope_of(record: JsonObject) -> Scope:
@@ -353,3 +365,17 @@ def scope_of(record: JsonObject) -> Scope:
         msg = f"a record without a scope: {str(record)[:80]!r}"
         raise UsageError(msg)
     return check_scope(scope)
+
+
+def batches_of(records: Sequence[JsonObject]) -> list[tuple[Scope, list[JsonObject]]]:
+    """Return *records* in order, in batches of one scope and limited length."""
+    batches: list[tuple[Scope, list[JsonObject]]] = []
+    for record in records:
+        if not isinstance(record, Mapping):
+            msg = f"a record is a JSON object, not {record!r}"
+            raise UsageError(msg)
+        scope = scope_of(record)
+        if not batches or batches[-1][0] != scope or len(batches[-1][1]) >= RESTORE_RECORDS:
+            batches.append((scope, []))
+        batches[-1][1].append(record)
+    return batches

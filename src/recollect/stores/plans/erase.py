@@ -8,12 +8,23 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TypeAlias
 
-from recollect.erasure import Remainder, remainder_of
+from recollect.erasure import Remainder
+from recollect.errors import UsageError
 from recollect.recall.terms import encode_terms
 from recollect.recall.text import memory_text
 from recollect.records import Scope
 from recollect.stores.digests import text_hash
-from recollect.stores.plans.memories import evidence_messages
+from recollect.stores.plans.derived import (
+    is_merged,
+    reopened,
+    replaced_by,
+    resting_on,
+    row_remainder,
+    version_names,
+)
+from recollect.stores.plans.memories import evidence_messages, revision_row
+from recollect.stores.plans.receipts import blanked_formations
+from recollect.stores.plans.threads import thread_without
 from recollect.stores.rows import (
     MemoryRow,
     MessageRow,
@@ -23,7 +34,7 @@ from recollect.stores.rows import (
     ThreadRow,
 )
 from recollect.stores.unit import Effect, Planned, Removal, Rows
-from recollect.stores.validate import check_id, to_datetime
+from recollect.stores.validate import check_id, check_ids, to_datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,13 +98,21 @@ class EraseReceipt:
 def check_target(target: EraseTarget) -> EraseTarget:
     """Return *target* if its names can name something."""
     match target:
-        case EraseThread(thread=thread) | EraseMessages(thread=thread):
+        case EraseScope():
+            pass
+        case EraseThread(thread=thread):
             check_id(thread, "a thread id")
+        case EraseMessages(thread=thread, messages=messages):
+            check_id(thread, "a thread id")
+            return replace(target, messages=check_ids(messages, "a message id"))
         case EraseMemory(type=type_, key=key):
             check_id(type_, "a memory's type")
             check_id(key, "a memory's key")
         case EraseSource(source=source):
             check_id(source, "a message's source")
+        case _:
+            msg = f"{target!r} is nothing to erase: give an EraseScope, EraseThread or the like"
+            raise UsageError(msg)
     return target
 
 
@@ -117,6 +136,7 @@ class _Doomed:
     threads: Sequence[ThreadRow] = ()
     memories: Sequence[MemoryRow] = ()
     named: Sequence[tuple[str, str]] = ()
+    gone_threads: Sequence[str] = ()
     all_of_scope: bool = False
 
 
@@ -127,7 +147,8 @@ def plan_erase(
     Erase *target* from *scope*, with everything that rests on it alone.
 
     Every scope touched gets a new epoch, so that no formation, index or cursor that
-    began before can bring anything back. Nothing to erase is a receipt of zeros.
+    began before can bring anything back. What formations noted of it goes as well: of their
+    receipts only the counts stay. Nothing to erase is a receipt of zeros.
     """
     if isinstance(target, EraseScope) and target.below:
         found = list(rows.scopes_below(scope, None))
@@ -163,9 +184,9 @@ def _doomed_thread(rows: Rows, scope: ScopeRow, thread: str) -> _Doomed:
     named = [(thread, each) for each in rows.evidence_in(scope.id, thread)]
     row = rows.thread(scope.id, thread)
     if row is None:
-        return _Doomed(named=named)
+        return _Doomed(named=named, gone_threads=[thread])
     live = rows.messages(scope.id, row.number, after=0, until=None, limit=max(1, row.count))
-    return _Doomed(messages=live, threads=[row], named=named)
+    return _Doomed(messages=live, threads=[row], named=named, gone_threads=[thread])
 
 
 def _effect_of(
@@ -180,9 +201,12 @@ def _effect_of(
         return Effect(dropped_scopes=[scope.id]), counted
     scope = replace(scope, seq=scope.seq + 1, epoch=rows.new_number())
     revised = _revised(rows, scope, doomed)
+    back = _back_in_force(rows, scope, doomed, revised, receipt.erased_at)
     gone: list[MessageRow | MemoryRow] = [*doomed.messages, *doomed.memories]
+    # Also where nothing is left to erase: a receipt may quote what was removed before.
+    blanked = blanked_formations(rows, scope.id, doomed.gone_threads)
     if not (gone or doomed.threads or _changes_anything(revised)):
-        return Effect(), counted
+        return Effect(formations=blanked), counted
     counted = replace(
         counted,
         memories=counted.memories + len(revised.removed),
@@ -194,8 +218,9 @@ def _effect_of(
         dropped_threads=doomed.threads,
         removed=[_removal(scope, row) for row in gone],
         forgotten_keys=[scope.id],
+        formations=blanked,
     )
-    effect = _joined(effect, revised)
+    effect = _joined(_joined(effect, revised), back)
     if _is_emptied(rows, scope, effect):
         return Effect(dropped_scopes=[scope.id]), counted
     return effect, counted
@@ -224,37 +249,59 @@ def _removal(scope: ScopeRow, row: MessageRow | MemoryRow) -> Removal:
 def _shortened(rows: Rows, scope: ScopeRow, doomed: _Doomed) -> list[ThreadRow]:
     """Return the rows of the threads that lose messages but stay."""
     dropped = {row.number for row in doomed.threads}
-    lost: dict[int, int] = {}
+    lost: dict[int, list[MessageRow]] = {}
     for row in doomed.messages:
-        lost[row.thread] = lost.get(row.thread, 0) + 1
+        lost.setdefault(row.thread, []).append(row)
     ids = rows.thread_ids(scope.id, [number for number in lost if number not in dropped])
     found = [rows.thread(scope.id, id_) for id_ in ids.values()]
-    return [replace(row, count=row.count - lost[row.number]) for row in found if row]
+    return [thread_without(row, lost[row.number]) for row in found if row]
 
 
 def _revised(rows: Rows, scope: ScopeRow, doomed: _Doomed) -> Effect:
     """Return what becomes of the memories, and of their revisions, that rest on lost messages."""
     ids = rows.thread_ids(scope.id, sorted({row.thread for row in doomed.messages}))
     erased = {(ids[row.thread], row.id) for row in doomed.messages} | set(doomed.named)
+    erased |= {name for row in doomed.memories for name in version_names(row)}
     if not erased:
         return Effect()
-    resting = rows.memories_resting_on(scope.id, sorted(erased))
-    already = {row.uid for row in doomed.memories}
+    resting = resting_on(rows, scope.id, erased, {row.uid for row in doomed.memories})
     effect = Effect(dropped_evidence=[(scope.id, *pair) for pair in sorted(erased)])
     for memory in resting:
-        if memory.uid not in already:
-            past = rows.revisions(scope.id, memory.uid)
-            effect = _joined(effect, _memory_effect(scope, memory, past, erased))
+        past = rows.revisions(scope.id, memory.uid)
+        effect = _joined(effect, _memory_effect(scope, memory, past, erased))
+    return effect
+
+
+def _back_in_force(
+    rows: Rows, scope: ScopeRow, doomed: _Doomed, revised: Effect, now: int
+) -> Effect:
+    """Put in force again what only a memory had replaced that the erase took along."""
+    taken = rows.memories_by_uid(scope.id, [each.uid for each in revised.removed])
+    left_out = {row.uid for row in (*taken, *doomed.memories)}
+    rewritten = {row.uid: row for row in revised.memories}
+    effect = Effect()
+    for row in replaced_by(rows, taken):
+        if row.uid in left_out:
+            continue
+        if row.uid in rewritten:
+            # What it said before was erased: it is no version to go back to.
+            again = replace(rewritten[row.uid], valid_until=None, cause="erase")
+            effect = _joined(effect, Effect(memories=[again]))
+        else:
+            back = Effect(
+                memories=[reopened(row, scope.seq, now)], revisions=[revision_row(row, now)]
+            )
+            effect = _joined(effect, back)
     return effect
 
 
 def _memory_effect(
     scope: ScopeRow, memory: MemoryRow, past: Sequence[RevisionRow], erased: set[tuple[str, str]]
 ) -> Effect:
-    left = _remainder(memory, erased)
+    left = row_remainder(memory, erased)
     if left is None:
         return Effect(removed=[_removal(scope, memory)])
-    revisions = [(row, _remainder(row, erased)) for row in past if _rests(row, erased)]
+    revisions = [(row, row_remainder(row, erased)) for row in past if _rests(row, erased)]
     changed = Effect(
         revisions=[_revision_with(row, rest) for row, rest in revisions if rest],
         dropped_revisions=[
@@ -272,7 +319,7 @@ def _memory_effect(
         terms=encode_terms(text, None),
         text_hash=text_hash(text),
         version=memory.version + 1,
-        cause="erase",
+        cause=memory.cause if is_merged(memory) else "erase",
         seq=scope.seq,
     )
     return replace(changed, memories=[rewritten])
@@ -280,14 +327,6 @@ def _memory_effect(
 
 def _rests(row: MemoryRow | RevisionRow, erased: set[tuple[str, str]]) -> bool:
     return not erased.isdisjoint(evidence_messages(row.evidence))
-
-
-def _remainder(row: MemoryRow | RevisionRow, erased: set[tuple[str, str]]) -> Remainder | None:
-    evidence = {
-        pointer: tuple((thread, message, quote) for thread, message, quote in found)
-        for pointer, found in json.loads(row.evidence).items()
-    }
-    return remainder_of(json.loads(row.value), evidence, erased)
 
 
 def _revision_with(row: RevisionRow, left: Remainder) -> RevisionRow:

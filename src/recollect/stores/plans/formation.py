@@ -8,6 +8,7 @@ and watermark are one transaction, so a crash repeats work and never an effect.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,11 +17,21 @@ from typing import Final
 
 from recollect.errors import LeaseLostError, UsageError
 from recollect.ports import Ids
-from recollect.records import JsonObject, Memory, Scope
+from recollect.records import FormationStatus, JsonObject, Memory, Scope
 from recollect.stores.plans.memories import PreparedWrite, plan_writes
+from recollect.stores.plans.waiting import (
+    again_of,
+    check_wait,
+    due_at_once,
+    idle_if_done,
+    is_enough,
+    is_waiting,
+    reckoned_thread,
+    without_again,
+)
 from recollect.stores.rows import MICROSECONDS, FormationRow, ScopeRow, ThreadRow
 from recollect.stores.unit import NOTHING, Effect, Planned, Rows
-from recollect.stores.validate import check_object, to_datetime
+from recollect.stores.validate import check_object, encode_json, to_datetime
 
 LEASE_S_MAX: Final = 3_600
 DUE_THREADS_MAX: Final = 100
@@ -32,21 +43,34 @@ class Debounce:
     How long formation waits after a message, and at most after the first that waits.
 
     With an infinite *quiet_s* a message makes nothing due: it waits for another, or for
-    `Store.signal`.
+    `Store.signal`; with an infinite *max_wait_s* talk postpones as long as it goes on. As
+    soon as *messages* positions, or *tokens* (estimated), wait, they are due at once.
     """
 
     quiet_s: float = 10.0
     max_wait_s: float = 600.0
+    messages: int | None = None
+    tokens: int | None = None
+
+    def __post_init__(self) -> None:
+        check_wait(self.quiet_s, "Debounce.quiet_s", may_be_endless=True)
+        check_wait(self.max_wait_s, "Debounce.max_wait_s", may_be_endless=True)
+        for name, count in (("messages", self.messages), ("tokens", self.tokens)):
+            if count is not None and (type(count) is not int or count < 1):
+                msg = f"Debounce.{name} is {count!r}: give a whole number from 1 on, or None"
+                raise UsageError(msg)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DueThread:
-    """A thread to be formed: its messages after *formed* up to *last*."""
+    """A thread to be formed: its messages after *formed* up to *last*, and those in *again*."""
 
     thread: str
     formed: int
     last: int
     attempts: int
+    settings: JsonObject = field(default_factory=dict, hash=False)
+    again: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,29 +87,85 @@ class Lease:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Formed:
-    """What one formation did: its writes, and per thread the position it came to."""
+    """
+    What one formation did, or tried: per thread the position it came to, and what it cost.
+
+    *again* names, by thread, positions that had been dead and were formed again. A *dead*
+    one gives up the positions in *failed*: its watermarks pass them, and they wait no more
+    until the formation is re-driven.
+    """
 
     watermarks: Mapping[str, int]
     receipt: JsonObject = field(default_factory=dict)
+    status: FormationStatus = "formed"
+    calls: int = 0
+    tokens: int = 0
+    again: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    failed: Mapping[str, Sequence[int]] = field(default_factory=dict)
 
 
-def signalled(thread: ThreadRow, added: int, now: int, debounce: Debounce) -> ThreadRow:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Release:
+    """How a lease is given back, and what the attempt that failed under it had cost."""
+
+    failed: Sequence[str] = ()
+    postponed: Sequence[str] = ()
+    retry_s: float = 0.0
+    attempt: Formed | None = None
+
+
+def check_formed(formed: Formed, allowed: Sequence[FormationStatus]) -> Formed:
+    """
+    Return *formed* if its status is one of *allowed*, and its figures are figures.
+
+    Raises:
+        UsageError: They are not, or it gives messages up without being dead.
+    """
+    if formed.status not in allowed:
+        msg = f"this formation cannot be {formed.status!r}: use one of {', '.join(allowed)}"
+        raise UsageError(msg)
+    if any(formed.failed.values()) and formed.status != "dead":
+        msg = f"a formation that is {formed.status!r} gives up no messages: say that it is 'dead'"
+        raise UsageError(msg)
+    lists = (*formed.again.values(), *formed.failed.values())
+    positions = [*formed.watermarks.values(), *(position for each in lists for position in each)]
+    for number in (formed.calls, formed.tokens, *positions):
+        if type(number) is not int:
+            msg = f"calls, tokens and positions of a formation are whole numbers, not {number!r}"
+            raise UsageError(msg)
+    if min(formed.calls, formed.tokens) < 0:
+        msg = f"a formation took {formed.calls} calls and {formed.tokens} tokens: at least 0 each"
+        raise UsageError(msg)
+    return formed
+
+
+def signalled(
+    thread: ThreadRow, added: int, now: int, debounce: Debounce, *, tokens: int = 0
+) -> ThreadRow:
     """
     Return the thread after *added* messages: its formation is due when talk has paused.
 
     A new message moves the due time, up to ``max_wait_s`` after the first that waits, and
-    never shortens a backoff.
+    never shortens a backoff. Where enough waits, it is due at once. *tokens* are those of
+    the added messages.
     """
     if not added:
         return thread
-    longer = replace(thread, last=thread.last + added, count=thread.count + added)
+    longer = replace(
+        thread,
+        last=thread.last + added,
+        count=thread.count + added,
+        waiting_tokens=thread.waiting_tokens + tokens,
+    )
+    first = now if thread.first_pending_at is None else thread.first_pending_at
+    if is_enough(longer, debounce.messages, debounce.tokens):
+        return due_at_once(replace(longer, first_pending_at=first), now)
     if debounce.quiet_s == math.inf:
         return longer
-    first = now if thread.first_pending_at is None else thread.first_pending_at
-    quiet = now + round(debounce.quiet_s * MICROSECONDS)
-    longest = first + round(debounce.max_wait_s * MICROSECONDS)
-    due = max(min(quiet, longest), thread.not_before or 0)
-    return replace(longer, first_pending_at=first, due=due)
+    due = now + round(debounce.quiet_s * MICROSECONDS)
+    if debounce.max_wait_s < math.inf:
+        due = min(due, first + round(debounce.max_wait_s * MICROSECONDS))
+    return replace(longer, first_pending_at=first, due=max(due, thread.not_before or 0))
 
 
 def is_due(thread: ThreadRow, now: int) -> bool:
@@ -95,7 +175,7 @@ def is_due(thread: ThreadRow, now: int) -> bool:
         and thread.due is not None
         and thread.due <= now
         and (thread.not_before is None or thread.not_before <= now)
-        and thread.formed < thread.last
+        and is_waiting(thread)
     )
 
 
@@ -104,10 +184,28 @@ def is_leased(scope: ScopeRow, now: int) -> bool:
     return scope.lease_owner is not None and (scope.lease_until or 0) > now
 
 
-def plan_claim(rows: Rows, owner: str, lease_s: float, now: int) -> Planned[Lease | None]:
-    """Lease the scope of the thread that is longest due, with all its due threads."""
-    for scope, _ in rows.due_threads(now, 1):
-        due = rows.due_threads_of(scope.id, now)[:DUE_THREADS_MAX]
+def plan_claim(
+    rows: Rows,
+    owner: str,
+    lease_s: float,
+    now: int,
+    *,
+    only: Scope | None = None,
+    idle: bool = False,
+) -> Planned[Lease | None]:
+    """
+    Lease the scope of the thread that is longest due, or *only* one, with its due threads.
+
+    With *idle* that one is leased even if nothing in it is due.
+    """
+    if only is None:
+        found = [scope for scope, _ in rows.due_threads(now, 1)]
+    else:
+        found = [scope for scope in [rows.scope(only)] if scope and not is_leased(scope, now)]
+    for scope in found:
+        due = rows.due_threads_of(scope.id, now, DUE_THREADS_MAX)
+        if not due and not idle:
+            continue
         claimed, lease = claimed_scope(scope, due, owner=owner, lease_s=lease_s, now=now)
         return Planned(Effect(scopes=[claimed]), lease)
     return Planned(NOTHING, None)
@@ -120,7 +218,14 @@ def claimed_scope(
     until = now + round(lease_s * MICROSECONDS)
     claimed = replace(scope, fence=scope.fence + 1, lease_owner=owner, lease_until=until)
     threads = tuple(
-        DueThread(thread=row.id, formed=row.formed, last=row.last, attempts=row.attempts)
+        DueThread(
+            thread=row.id,
+            formed=row.formed,
+            last=row.last,
+            attempts=row.attempts,
+            settings=json.loads(row.settings),
+            again=again_of(row),
+        )
         for row in due
     )
     lease = Lease(
@@ -165,19 +270,30 @@ def plan_extension(rows: Rows, lease: Lease, lease_s: float, now: int) -> Planne
 
 
 def plan_release(
-    rows: Rows, lease: Lease, *, failed: Sequence[str], retry_s: float, now: int
+    rows: Rows, lease: Lease, release: Release, *, ids: Ids, now: int
 ) -> Planned[None]:
-    """Give the lease back; the *failed* threads are tried again after *retry_s*, not before."""
+    """Give the lease back; *failed* and *postponed* threads are not due before *retry_s*."""
     scope = check_lease(rows.scope(lease.scope), lease)
-    found = [rows.thread(scope.id, thread) for thread in failed]
-    threads = [failed_thread(row, now + round(retry_s * MICROSECONDS)) for row in found if row]
-    return Planned(Effect(scopes=[_released(scope)], threads=threads), None)
+    not_before = now + round(release.retry_s * MICROSECONDS)
+    threads = []
+    for name in dict.fromkeys((*release.failed, *release.postponed)):
+        row = rows.thread(scope.id, name)
+        after = failed_thread if name in release.failed else postponed_thread
+        threads += [after(row, not_before)] if row else []
+    attempt = replace(release.attempt, status="failed") if release.attempt else None
+    tried = [formation_row(scope, lease, attempt, ids=ids, now=now)] if attempt else []
+    return Planned(Effect(scopes=[_released(scope)], threads=threads, formations=tried), None)
 
 
 def failed_thread(thread: ThreadRow, not_before: int) -> ThreadRow:
     """Return the thread after a formation that failed: it is not due before *not_before*."""
+    return replace(postponed_thread(thread, not_before), attempts=thread.attempts + 1)
+
+
+def postponed_thread(thread: ThreadRow, not_before: int) -> ThreadRow:
+    """Return the thread put off, for no fault of its own, until *not_before*."""
     due = None if thread.due is None else max(thread.due, not_before)
-    return replace(thread, attempts=thread.attempts + 1, not_before=not_before, due=due)
+    return replace(thread, not_before=not_before, due=due)
 
 
 def _released(scope: ScopeRow) -> ScopeRow:
@@ -192,26 +308,54 @@ def plan_commit(
 
     Raises:
         LeaseLostError: The lease is not the last claim, or something was erased meanwhile.
+        UsageError: A position lies outside its thread, or is given up beyond its watermark.
         VersionConflictError: A memory was changed meanwhile; the lease still holds.
     """
     scope = check_lease(rows.scope(lease.scope), lease)
     planned = plan_writes(rows, scope, writes, ids=ids, now=now)
     changed = next(iter(planned.effect.scopes), scope)
-    threads = [
-        formed_thread(_thread_to_form(rows, scope, thread), position, now)
-        for thread, position in formed.watermarks.items()
-    ]
-    receipt = FormationRow(
-        scope_id=scope.id,
-        id=ids.name(to_datetime(now)),
-        fence=lease.fence,
-        committed_at=now,
-        receipt=check_object(formed.receipt, "a formation's receipt"),
-    )
+    named = dict.fromkeys((*formed.watermarks, *formed.again, *formed.failed))
+    found = [_thread_to_form(rows, scope, thread) for thread in named]
+    threads = [reckoned_thread(rows, _after_formation(row, formed, now)) for row in found]
+    receipt = formation_row(scope, lease, formed, ids=ids, now=now)
     effect = replace(
         planned.effect, scopes=[_released(changed)], threads=threads, formations=[receipt]
     )
     return Planned(effect, planned.result)
+
+
+def formation_row(
+    scope: ScopeRow, lease: Lease, formed: Formed, *, ids: Ids, now: int
+) -> FormationRow:
+    """Return what is kept of a formation."""
+    failed = {thread: sorted(set(positions)) for thread, positions in formed.failed.items()}
+    return FormationRow(
+        scope_id=scope.id,
+        id=ids.name(to_datetime(now)),
+        fence=lease.fence,
+        committed_at=now,
+        status=formed.status,
+        calls=formed.calls,
+        tokens=formed.tokens,
+        watermarks=encode_json(formed.watermarks, "a formation's watermarks"),
+        failed=encode_json(failed, "a formation's failed positions"),
+        receipt=check_object(formed.receipt, "a formation's receipt"),
+    )
+
+
+def _after_formation(thread: ThreadRow, formed: Formed, now: int) -> ThreadRow:
+    """Return a thread that a formation names: moved on, with less that waits again."""
+    failed = formed.failed.get(thread.id, ())
+    left = without_again(thread, (*formed.again.get(thread.id, ()), *failed))
+    after = formed_thread(left, formed.watermarks.get(thread.id, thread.formed), now)
+    beyond = [position for position in failed if not 1 <= position <= after.formed]
+    if beyond:
+        msg = (
+            f"thread {thread.id!r} cannot give up the positions {beyond}: "
+            f"it is formed up to {after.formed}, and what comes after waits anyway"
+        )
+        raise UsageError(msg)
+    return after
 
 
 def _thread_to_form(rows: Rows, scope: ScopeRow, thread: str) -> ThreadRow:
@@ -226,6 +370,8 @@ def formed_thread(thread: ThreadRow, position: int, now: int) -> ThreadRow:
     """
     Return the thread formed up to *position*; what came after it keeps its due time.
 
+    The tokens that wait become less by the share of the positions that were formed.
+
     Raises:
         UsageError: *position* lies before the watermark or after the last message.
     """
@@ -235,19 +381,20 @@ def formed_thread(thread: ThreadRow, position: int, now: int) -> ThreadRow:
             f"it is formed up to {thread.formed} and ends at {thread.last}"
         )
         raise UsageError(msg)
-    done = position == thread.last
-    return replace(
+    left = thread.last - position
+    formed = replace(
         thread,
         formed=position,
-        first_pending_at=None if done else now,
-        due=None if done else thread.due,
+        first_pending_at=now if left else None,
         not_before=None,
         attempts=0,
+        waiting_tokens=left and thread.waiting_tokens * left // (thread.last - thread.formed),
     )
+    return idle_if_done(formed)
 
 
 def plan_signal(thread: ThreadRow, now: int) -> Planned[bool]:
     """Make what waits in the thread due at once, whatever it was waiting for."""
-    if thread.formed >= thread.last:
+    if not is_waiting(thread):
         return Planned(NOTHING, result=False)
     return Planned(Effect(threads=[replace(thread, due=now, not_before=None)]), result=True)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import get_args
 
+from recollect.erasure import MEMORY_THREAD, named_version
 from recollect.errors import NotFoundError, UsageError, VersionConflictError
 from recollect.ports import Ids
 from recollect.recall.terms import encode_terms
@@ -26,12 +27,15 @@ from recollect.records import (
     Write,
 )
 from recollect.stores.digests import text_hash
+from recollect.stores.plans.derived import reopened, replaced_by, row_remainder, version_names
 from recollect.stores.plans.requests import Idempotency, key_row, opened, result_under_key
+from recollect.stores.plans.upkeep import compacted, old_before
 from recollect.stores.rows import MemoryRow, RevisionRow, ScopeRow
 from recollect.stores.unit import NOTHING, Effect, Planned, Removal, Rows
 from recollect.stores.validate import (
     check_id,
     check_object,
+    check_position,
     check_text,
     check_time,
     to_datetime,
@@ -84,7 +88,7 @@ def prepare_write(write: Write) -> PreparedWrite:
         raise UsageError(msg)
     check_id(write.type, "a memory's type")
     check_id(write.key, "a memory's key")
-    if write.expected is not None and write.expected < 0:
+    if write.expected is not None and check_position(write.expected, "a version") < 0:
         msg = f"a write expects version {write.expected}; versions begin at 1, 0 means none"
         raise UsageError(msg)
     if isinstance(write, PutMemory):
@@ -143,14 +147,25 @@ def check_validity(valid_from: int | None, valid_until: int | None, address: str
 
 def encode_evidence(evidence: EvidenceMap) -> str:
     """Return *evidence* as JSON text: pointer to a list of [thread, message, quote]."""
+    if not isinstance(evidence, Mapping):
+        msg = f"evidence maps JSON pointers to lists of Evidence; it is not {evidence!r}"
+        raise UsageError(msg)
     encoded = {
-        _check_pointer(pointer): [_check_evidence(each) for each in found]
+        _check_pointer(pointer): [_check_evidence(each) for each in _check_list(found)]
         for pointer, found in evidence.items()
     }
     return check_object(encoded, "a memory's evidence")
 
 
+def _check_list(found: object) -> Sequence[Evidence]:
+    if isinstance(found, str) or not isinstance(found, Sequence):
+        msg = f"the evidence of a field is a list of Evidence, not {found!r}"
+        raise UsageError(msg)
+    return found
+
+
 def _check_pointer(pointer: str) -> str:
+    check_text(pointer, "a JSON pointer")
     if pointer and not pointer.startswith("/"):
         msg = f"{pointer!r} is not a JSON pointer: it is empty or begins with '/' (RFC 6901)"
         raise UsageError(msg)
@@ -158,9 +173,12 @@ def _check_pointer(pointer: str) -> str:
 
 
 def _check_evidence(each: Evidence) -> list[str | None]:
+    if not isinstance(each, Evidence):
+        msg = f"evidence is an Evidence(thread=…, message=…), not {each!r}"
+        raise UsageError(msg)
     thread = check_id(each.thread, "an evidence's thread")
     message = check_id(each.message, "an evidence's message")
-    return [thread, message, each.quote]
+    return [thread, message, None if each.quote is None else check_text(each.quote, "a quote")]
 
 
 def decode_evidence(text: str) -> dict[str, tuple[Evidence, ...]]:
@@ -212,15 +230,81 @@ class _Staged:
         current = self._read(address)
         check_version(self._scope.segments, write, current)
         if isinstance(write, DeleteMemory):
+            self._current[address] = None
             if current:
                 self._remove(current)
-            self._current[address] = None
+                self._follow(current)
             return None
+        if isinstance(write, PreparedPut):
+            self._check_sources(write, current)
         after = self._version_after(current, write)
         if current:
             self._revisions.append(revision_row(current, self._now))
         self._current[address] = after
+        if current and current.state == "active" and after.state != "active":
+            self._follow(current)
         return memory_of(after, self._scope.segments)
+
+    def _check_sources(self, write: PreparedPut, current: MemoryRow | None) -> None:
+        """Refuse what newly names memories as its sources that are not there, or not in force."""
+        if MEMORY_THREAD not in write.evidence:
+            return
+        known = evidence_messages(current.evidence) if current else set()
+        for thread, name in sorted(evidence_messages(write.evidence) - known):
+            if thread != MEMORY_THREAD:
+                continue
+            named = named_version(name)
+            if named is None:
+                msg = f"{name!r} names no version of a memory, as in 'Note/tea@1'"
+                raise UsageError(msg)
+            source = self._read(named[:2])
+            if source is None or source.version < named[2] or source.state != "active":
+                actual = source.version if source else 0
+                address = f"{named[0]}/{named[1]} in {self._scope.segments!r}"
+                raise VersionConflictError(address, named[2], actual)
+
+    def _follow(self, gone: MemoryRow) -> None:
+        """Take along what was derived from a memory, and put in force again what that replaced."""
+        erased = version_names(gone)
+        waiting, taken = sorted(erased), list[MemoryRow]()
+        while waiting:
+            names: set[tuple[str, str]] = set()
+            for found in self._rows.memories_resting_on(self._scope.id, waiting):
+                row = self._read((found.type, found.key))
+                if row is None or evidence_messages(row.evidence).isdisjoint(erased):
+                    continue
+                names |= version_names(row)
+                taken += self._without(row, erased)
+            waiting = sorted(names - erased)
+            erased |= names
+        for row in replaced_by(self._rows, taken):
+            ended = self._read((row.type, row.key))
+            if ended and ended.uid == row.uid and ended.cause == row.cause:
+                self._revisions.append(revision_row(ended, self._now))
+                self._current[row.type, row.key] = reopened(ended, self._scope.seq, self._now)
+
+    def _without(self, row: MemoryRow, erased: set[tuple[str, str]]) -> list[MemoryRow]:
+        """Take from a memory what rests on the *erased*; return it if nothing is left."""
+        left = row_remainder(row, erased)
+        if left is None:
+            self._remove(row)
+            self._current[row.type, row.key] = None
+            return [row]
+        self._revisions.append(revision_row(row, self._now))
+        text = memory_text(left.value)
+        self._current[row.type, row.key] = replace(
+            row,
+            value=check_object(left.value, "what is left of a memory"),
+            evidence=check_object(left.evidence, "what is left of its evidence"),
+            text=text,
+            terms=encode_terms(text, None),
+            text_hash=text_hash(text),
+            version=row.version + 1,
+            cause="a memory that it was derived from is gone",
+            updated_at=max(self._now, row.updated_at),
+            seq=self._scope.seq,
+        )
+        return []
 
     def _read(self, address: tuple[str, str]) -> MemoryRow | None:
         """Return the present version; an expired one counts as gone, and goes."""
@@ -280,11 +364,13 @@ class _Staged:
 
     def effect(self) -> Effect:
         """Return what all writes together want written."""
+        scope, old = compacted(self._scope) if self._gone else (self._scope, [])
         return Effect(
-            scopes=[self._scope],
+            scopes=[scope],
             memories=[row for row in self._current.values() if row],
             revisions=self._revisions,
             removed=list(self._gone.values()),
+            compacted=old,
         )
 
 
@@ -405,7 +491,7 @@ def plan_apply(
 ) -> Planned[tuple[Memory | None, ...]]:
     """Carry out *writes*, unless that was done before under the same key; see `plan_writes`."""
     row = opened(rows, scope, now)
-    if result_under_key(rows, row, idempotency) is not None:
+    if result_under_key(rows, row, idempotency, now) is not None:
         found = [rows.memory(row.id, write.type, write.key) for write in writes]
         return Planned(NOTHING, tuple(unexpired(each, scope, now) for each in found))
     planned = plan_writes(rows, row, writes, ids=ids, now=now)
@@ -415,6 +501,7 @@ def plan_apply(
         planned.effect,
         scopes=planned.effect.scopes or [row],
         idempotency=[key_row(row, idempotency, "[]", now)],
+        old_keys=[(row.id, old_before(now))],
     )
     return Planned(effect, planned.result)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from recollect.errors import ConflictError
 from recollect.records import Scope
 from recollect.stores.digests import request_digest
+from recollect.stores.plans.upkeep import is_old
 from recollect.stores.rows import IdempotencyRow, ScopeRow
 from recollect.stores.unit import Rows
 from recollect.stores.validate import check_id
@@ -47,9 +48,11 @@ def key_row(scope: ScopeRow, idempotency: Idempotency, result: str, now: int) ->
     )
 
 
-def result_under_key(rows: Rows, scope: ScopeRow, idempotency: Idempotency | None) -> str | None:
+def result_under_key(
+    rows: Rows, scope: ScopeRow, idempotency: Idempotency | None, now: int
+) -> str | None:
     """
-    Return the result kept under a key, if this same request was carried out before.
+    Return the result kept under a key, if this same request was carried out in the last ``KEY_S``.
 
     Raises:
         ConflictError: The key was used for another request.
@@ -57,7 +60,7 @@ def result_under_key(rows: Rows, scope: ScopeRow, idempotency: Idempotency | Non
     if idempotency is None:
         return None
     kept = rows.idempotency(scope.id, idempotency.key)
-    if kept is None:
+    if kept is None or is_old(kept, now):
         return None
     if kept.digest != idempotency.digest:
         msg = f"the idempotency key {idempotency.key!r} was used for another request: use a new key"

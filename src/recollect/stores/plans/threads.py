@@ -9,12 +9,15 @@ from typing import Final
 
 from recollect.errors import ConflictError, NotFoundError, UsageError
 from recollect.ports import Ids
+from recollect.recall.budget import estimated_tokens
 from recollect.recall.terms import encode_terms
 from recollect.recall.text import message_text
 from recollect.records import Message, NewMessage, Role, Scope, Thread
 from recollect.stores.digests import request_digest, text_hash
 from recollect.stores.plans.formation import Debounce, signalled
 from recollect.stores.plans.requests import Idempotency, key_row, opened, result_under_key
+from recollect.stores.plans.upkeep import compacted, old_before
+from recollect.stores.plans.waiting import again_of, idle_if_done, without_again
 from recollect.stores.rows import (
     MICROSECONDS,
     MessageRow,
@@ -23,12 +26,12 @@ from recollect.stores.rows import (
 )
 from recollect.stores.unit import NOTHING, Effect, Planned, Removal, Rows
 from recollect.stores.validate import (
+    check_content,
     check_id,
     check_object,
     check_past,
     check_role,
     check_text,
-    encode_json,
     to_datetime,
 )
 
@@ -66,9 +69,7 @@ def prepare_message(message: NewMessage, now: int, ids: Ids) -> PreparedMessage:
         raise UsageError(msg)
     role = check_role(message)
     text = check_text(message.text, "a message's text")
-    content = (
-        None if message.content is None else encode_json(message.content, "a message's content")
-    )
+    content = check_content(message.content)
     if not text and not content:
         msg = "a message needs text or content; this one is empty"
         raise UsageError(msg)
@@ -125,6 +126,7 @@ class Append:
     idempotency: Idempotency | None
     debounce: Debounce
     now: int
+    settings: str | None = None
 
 
 def plan_append(rows: Rows, request: Append, ids: Ids) -> Planned[tuple[Message, ...]]:
@@ -159,19 +161,30 @@ def plan_append(rows: Rows, request: Append, ids: Ids) -> Planned[tuple[Message,
         present[last.id] = last
         added.append(last)
     result = tuple(message_of(present[id_], thread.id) for id_ in wanted)
-    if not added and not request.idempotency:
+    settings = thread.settings if request.settings is None else request.settings
+    if not added and not request.idempotency and settings == thread.settings:
         return Planned(NOTHING, result)
-    thread = signalled(thread, len(added), request.now, request.debounce)
+    tokens = sum(estimated_tokens(row.text) for row in added)
+    thread = signalled(
+        replace(thread, settings=settings),
+        len(added),
+        request.now,
+        request.debounce,
+        tokens=tokens,
+    )
     key = request.idempotency
     keys = [key_row(scope, key, json.dumps(wanted), request.now)] if key else []
-    effect = Effect(scopes=[scope], threads=[thread], messages=added, idempotency=keys)
+    old = [(scope.id, old_before(request.now))] if key else []
+    effect = Effect(
+        scopes=[scope], threads=[thread], messages=added, idempotency=keys, old_keys=old
+    )
     return Planned(effect, result)
 
 
 def _done_before(
     rows: Rows, scope: ScopeRow, thread: ThreadRow | None, request: Append
 ) -> Planned[tuple[Message, ...]] | None:
-    result = result_under_key(rows, scope, request.idempotency)
+    result = result_under_key(rows, scope, request.idempotency, request.now)
     if result is None:
         return None
     ids = json.loads(result)
@@ -257,6 +270,8 @@ def thread_of(row: ThreadRow, scope: Scope) -> Thread:
         due=None if row.due is None else to_datetime(max(row.due, row.not_before or 0)),
         attempts=row.attempts,
         state=row.state,
+        again=again_of(row),
+        settings=json.loads(row.settings),
     )
 
 
@@ -287,9 +302,22 @@ def _removed(scope: ScopeRow, thread: ThreadRow, found: Sequence[MessageRow]) ->
     if not found:
         return Planned(NOTHING, 0)
     scope = replace(scope, seq=scope.seq + 1)
-    thread = replace(thread, count=thread.count - len(found))
+    thread = thread_without(thread, found)
     gone = [Removal(scope_id=scope.id, uid=row.uid, seq=scope.seq) for row in found]
-    return Planned(Effect(scopes=[scope], threads=[thread], removed=gone), len(found))
+    scope, old = compacted(scope)
+    effect = Effect(scopes=[scope], threads=[thread], removed=gone, compacted=old)
+    return Planned(effect, len(found))
+
+
+def thread_without(thread: ThreadRow, gone: Sequence[MessageRow]) -> ThreadRow:
+    """Return the thread without the messages *gone*, which wait to be formed no more."""
+    waited = [estimated_tokens(row.text) for row in gone if row.position > thread.formed]
+    shorter = replace(
+        thread,
+        count=thread.count - len(gone),
+        waiting_tokens=max(0, thread.waiting_tokens - sum(waited)),
+    )
+    return idle_if_done(without_again(shorter, [row.position for row in gone]))
 
 
 def plan_replacement(

@@ -21,6 +21,7 @@ from recollect.stores.rows import (
     ThreadRow,
     VectorRow,
 )
+from recollect.stores.sqlite.checksums import checksum_of
 from recollect.stores.sqlite.paths import stored_path
 from recollect.stores.sqlite.rows import SQLiteRows
 from recollect.stores.sqlite.statements import WRITES
@@ -34,10 +35,21 @@ def _values_of(row: type) -> _Values:
     return attrgetter(*(field.name for field in fields(row)))
 
 
+def _checked_values_of(row: type) -> _Values:
+    """Return what takes the values out of a row, with their checksum after them."""
+    values_of, sum_of = _values_of(row), checksum_of(row)
+
+    def checked(given: object) -> tuple[object, ...]:
+        values = values_of(given)
+        return (*values, sum_of(values))
+
+    return checked
+
+
 _THREAD: Final = _values_of(ThreadRow)
-_MESSAGE: Final = _values_of(MessageRow)
-_MEMORY: Final = _values_of(MemoryRow)
-_REVISION: Final = _values_of(RevisionRow)
+_MESSAGE: Final = _checked_values_of(MessageRow)
+_MEMORY: Final = _checked_values_of(MemoryRow)
+_REVISION: Final = _checked_values_of(RevisionRow)
 _VECTOR: Final = _values_of(VectorRow)
 _IDEMPOTENCY: Final = _values_of(IdempotencyRow)
 _FORMATION: Final = _values_of(FormationRow)
@@ -107,6 +119,10 @@ class _Writes:
             self.run("drop_thread", (thread.scope_id, thread.number))
         for scope_id in effect.forgotten_keys:
             self.run("forget_keys", (scope_id,))
+        for old_keys in effect.old_keys:
+            self.run("forget_old_keys", old_keys)
+        for compacted in effect.compacted:
+            self.run("compact", compacted)
         for link in effect.dropped_evidence:
             self.run("drop_evidence", link)
         for scope_id in effect.dropped_scopes:

@@ -18,6 +18,7 @@ from recollect.errors import (
     StoreUnavailableError,
     UsageError,
 )
+from recollect.stores.sqlite.checksums import DamagedRowError
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,13 +78,16 @@ def store_errors(path: str) -> Iterator[None]:
     Let no error of the driver escape: it becomes the cause of one of ours.
 
     Raises:
-        StoreError: SQLite failed; the class says how.
+        StoreError: SQLite failed, or a stored row is damaged; the class says how.
         UsageError: A value was given that no stored row can have.
     """
     try:
         yield
     except apsw.Error as error:
         raise store_error(path, error) from error
+    except (UnicodeDecodeError, DamagedRowError) as error:
+        msg = f"{path!r}: it is damaged: restore it from a backup ({error})"
+        raise StoreCorruptError(msg) from error
     except (OverflowError, UnicodeEncodeError) as error:
         msg = f"a value of the request can neither be stored nor looked for: {error}"
         raise UsageError(msg) from error

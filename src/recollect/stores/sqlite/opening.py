@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 from typing import Final
+from urllib.parse import quote
 
 import apsw
 
@@ -12,6 +14,7 @@ from recollect.stores.sqlite.connect import Location, new_connection, open_raw, 
 from recollect.stores.sqlite.engine import check_engine, version_of
 from recollect.stores.sqlite.failures import store_errors
 from recollect.stores.sqlite.migrations import check_mark, migrate
+from recollect.stores.sqlite.statements import QUERIES
 
 _MAGIC: Final = b"SQLite format 3\0"
 _HEADER_BYTES: Final = 100
@@ -40,7 +43,9 @@ def open_file(location: Location) -> apsw.Connection:
             _check_header(location)
         flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
         connection = new_connection(location, flags)
-        if not existed:
+        if existed:
+            _check_log(connection, location)
+        else:
             # While it is empty; SQLite gives the files beside it the same rights.
             path.chmod(_OWNER_ONLY)
         # Before the switch to a log, so that our mark stands in the file itself from the
@@ -64,6 +69,49 @@ def _check_header(location: Location) -> None:
         msg = f"{location.path!r} is not a database: it was left as it is; name another file"
         raise StoreCorruptError(msg)
     check_mark(int.from_bytes(header[_APPLICATION_ID], "big"), location.path)
+
+
+def _check_log(connection: apsw.Connection, location: Location) -> None:
+    """
+    Refuse a file beside which the log of another store stands, before that becomes its content.
+
+    Raises:
+        StoreCorruptError: With the log, and without, it is not the same store.
+    """
+    log = Path(f"{location.path}-wal")
+    if not log.exists() or not log.stat().st_size:
+        return
+    # Whoever closes the file last would otherwise carry the log over into it.
+    connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+    with_log = _secret(connection)
+    # Once may be in the middle of another process's carrying over.
+    if with_log and all(_secret_without_log(location) not in (None, with_log) for _ in range(3)):
+        connection.close()
+        msg = (
+            f"{str(log)!r} is the log of another store than {location.path!r}; both were left as "
+            "they are: put its own log beside it, or move this one away"
+        )
+        raise StoreCorruptError(msg)
+    connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
+
+
+def _secret_without_log(location: Location) -> bytes | None:
+    name = f"file:{quote(location.path)}?immutable=1"
+    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+    try:
+        with closing(apsw.Connection(name, flags=flags, vfs=location.vfs)) as alone:
+            return _secret(alone)
+    except apsw.Error:
+        return None
+
+
+def _secret(connection: apsw.Connection) -> bytes | None:
+    """Return the secret by which a store is known, ``None`` if there is none to be read."""
+    try:
+        found = connection.execute(QUERIES["secret"]).fetchone()
+    except apsw.Error:
+        return None
+    return bytes(found[0]) if found else None
 
 
 def _is_being_made(header: bytes, path: str) -> bool:

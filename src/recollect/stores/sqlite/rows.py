@@ -9,9 +9,10 @@ from typing import Any, Final, TypeAlias
 
 import apsw
 
-from recollect.records import Scope
+from recollect.records import FormationStatus, Scope
 from recollect.stores.rows import (
     FeedEntry,
+    FormationRow,
     IdempotencyRow,
     MemoryRow,
     MessageRow,
@@ -20,6 +21,7 @@ from recollect.stores.rows import (
     ScopeRow,
     ThreadRow,
 )
+from recollect.stores.sqlite.checksums import checker_of
 from recollect.stores.sqlite.paths import range_below, segments_of, stored_path
 from recollect.stores.sqlite.statements import QUERIES
 
@@ -31,14 +33,19 @@ Bound: TypeAlias = tuple[object, ...]
 
 _LAST: Final = (1 << 63) - 1
 
-# The columns of every query stand in the order of these fields.
+# The columns of every query stand in the order of these fields; then comes the checksum of
+# those that have one.
 _THREAD: Final = tuple(field.name for field in fields(ThreadRow))
 _MESSAGE: Final = tuple(field.name for field in fields(MessageRow))
 _MEMORY: Final = tuple(field.name for field in fields(MemoryRow))
 _REVISION: Final = tuple(field.name for field in fields(RevisionRow))
 _IDEMPOTENCY: Final = tuple(field.name for field in fields(IdempotencyRow))
+_FORMATION: Final = tuple(field.name for field in fields(FormationRow))
 _RECEIPT: Final = tuple(field.name for field in fields(ReceiptRow))
 _SCOPE_COLUMNS: Final = len(fields(ScopeRow))
+_CHECKED_MESSAGE: Final = checker_of(MessageRow)
+_CHECKED_MEMORY: Final = checker_of(MemoryRow)
+_CHECKED_REVISION: Final = checker_of(RevisionRow)
 
 
 def scope_row(row: Stored) -> ScopeRow:
@@ -64,16 +71,20 @@ def thread_row(row: Stored) -> ThreadRow:
 
 def message_row(row: Stored) -> MessageRow:
     """Return a message from its columns."""
-    return MessageRow(**dict(zip(_MESSAGE, row, strict=True)))
+    return MessageRow(**dict(zip(_MESSAGE, _CHECKED_MESSAGE(row), strict=True)))
 
 
 def memory_row(row: Stored) -> MemoryRow:
     """Return a memory from its columns."""
-    return MemoryRow(**dict(zip(_MEMORY, row, strict=True)))
+    return MemoryRow(**dict(zip(_MEMORY, _CHECKED_MEMORY(row), strict=True)))
 
 
 def _revision_row(row: Stored) -> RevisionRow:
-    return RevisionRow(**dict(zip(_REVISION, row, strict=True)))
+    return RevisionRow(**dict(zip(_REVISION, _CHECKED_REVISION(row), strict=True)))
+
+
+def _formation_row(row: Stored) -> FormationRow:
+    return FormationRow(**dict(zip(_FORMATION, row, strict=True)))
 
 
 def _receipt_row(row: Stored) -> ReceiptRow:
@@ -203,8 +214,37 @@ class SQLiteRows:
             for row in self._all("due_threads", (now, limit))
         ]
 
-    def due_threads_of(self, scope_id: int, now: int) -> Sequence[ThreadRow]:
-        return [thread_row(row) for row in self._all("due_threads_of", (scope_id, now))]
+    def due_threads_of(self, scope_id: int, now: int, limit: int) -> Sequence[ThreadRow]:
+        return [thread_row(row) for row in self._all("due_threads_of", (scope_id, now, limit))]
+
+    def waiting_threads(
+        self, prefix: Scope, *, below: bool, after: tuple[Scope, str] | None, limit: int
+    ) -> Sequence[tuple[ScopeRow, ThreadRow]]:
+        first, end = range_below(prefix)
+        # No path lies between that of a scope and this one.
+        end = end if below else first + b"\0"
+        path, id_ = (stored_path(after[0]), after[1]) if after else (b"", "")
+        found = self._all("waiting_threads", (first, end, path, id_, limit))
+        return [(scope_row(r[:_SCOPE_COLUMNS]), thread_row(r[_SCOPE_COLUMNS:])) for r in found]
+
+    def formation(self, scope_id: int, formation_id: str) -> FormationRow | None:
+        found = self._first("formation", (scope_id, formation_id))
+        return _formation_row(found) if found else None
+
+    def formations(
+        self,
+        scope_id: int,
+        status: FormationStatus | None,
+        before: tuple[int, int, str] | None,
+        limit: int,
+    ) -> Sequence[FormationRow]:
+        place = before or (_LAST, _LAST, "")
+        found = self._all("formations", (scope_id, *place, status, limit))
+        return [_formation_row(row) for row in found]
+
+    def spent(self, scope_id: int, since: int) -> tuple[int, int]:
+        calls, tokens = self._one("spent", (scope_id, since))
+        return int(calls), int(tokens)
 
     def unembedded_scopes(self, embedder: str, limit: int) -> Sequence[int]:
         return [id_ for (id_,) in self._all("unembedded_scopes", (embedder, limit))]

@@ -20,6 +20,7 @@ from recollect.stores.sqlite.identity import Identity
 from recollect.stores.sqlite.line import Line
 from recollect.stores.sqlite.reserve import Reserve
 from recollect.stores.sqlite.rows import SQLiteRows
+from recollect.stores.sqlite.statements import WRITES
 from recollect.stores.unit import Effect, Plan
 
 GROUP_CALLS_MAX: Final = 256
@@ -178,8 +179,11 @@ class Writer:
         connection.execute("BEGIN IMMEDIATE")
         try:
             self._identity.check()
+            before = connection.total_changes()
             for call in calls:
                 self._carry_out(connection, call)
+            if connection.total_changes() != before:
+                connection.execute(WRITES["sign_commit"])
             self._commit(connection)
         except BaseException:
             if connection.in_transaction:

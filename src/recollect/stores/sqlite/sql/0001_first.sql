@@ -3,11 +3,14 @@
 -- to them without following its overflow pages.
 PRAGMA application_id = 1380142156;
 
+-- Every commit counts itself here. So each log holds this row, and by its secret it is known to
+-- which file the log belongs.
 CREATE TABLE meta (
     id INTEGER PRIMARY KEY CHECK (id = 1),
     format TEXT NOT NULL,
     secret BLOB NOT NULL,
-    number INTEGER NOT NULL
+    number INTEGER NOT NULL,
+    commits INTEGER NOT NULL
 ) STRICT;
 
 -- path holds the segments in UTF-8, each ended by a zero byte, which no segment contains:
@@ -40,6 +43,9 @@ CREATE TABLE thread (
     not_before INTEGER,
     attempts INTEGER NOT NULL,
     state TEXT NOT NULL CHECK (state IN ('active', 'paused')),
+    waiting_tokens INTEGER NOT NULL,
+    again TEXT NOT NULL,
+    settings TEXT NOT NULL,
     PRIMARY KEY (scope_id, id)
 ) STRICT, WITHOUT ROWID;
 
@@ -47,11 +53,12 @@ CREATE UNIQUE INDEX thread_number ON thread (scope_id, number);
 
 -- The one index that leads with no scope: a worker asks who is due, whoever it is. It holds
 -- all that this question needs, so that threads which must wait are passed over unread.
-CREATE INDEX thread_due ON thread (due, number, not_before, state, formed, last)
-WHERE due IS NOT NULL AND state = 'active' AND formed < last;
+CREATE INDEX thread_due ON thread (due, number, not_before, state, formed, last, again)
+WHERE due IS NOT NULL AND state = 'active' AND (formed < last OR again <> '[]');
 
-CREATE INDEX thread_due_of_scope ON thread (scope_id, due, number, not_before)
-WHERE due IS NOT NULL AND state = 'active' AND formed < last;
+-- What waits in a scope, due or not; one without any is passed over at the cost of one look.
+CREATE INDEX thread_waiting ON thread (scope_id, due, number, not_before, state)
+WHERE formed < last OR again <> '[]';
 
 CREATE TABLE message (
     scope_id INTEGER NOT NULL,
@@ -66,6 +73,7 @@ CREATE TABLE message (
     session TEXT NOT NULL,
     source TEXT,
     kept_at INTEGER NOT NULL,
+    checksum INTEGER NOT NULL,
     digest BLOB NOT NULL,
     text_hash BLOB NOT NULL,
     terms BLOB NOT NULL,
@@ -98,6 +106,7 @@ CREATE TABLE memory (
     trust TEXT NOT NULL CHECK (trust IN ('user', 'assistant', 'external')),
     state TEXT NOT NULL CHECK (state IN ('active', 'quarantined', 'rejected')),
     cause TEXT NOT NULL,
+    checksum INTEGER NOT NULL,
     text_hash BLOB NOT NULL,
     terms BLOB NOT NULL,
     text TEXT NOT NULL,
@@ -121,6 +130,7 @@ CREATE TABLE revision (
     cause TEXT NOT NULL,
     believed_from INTEGER NOT NULL,
     believed_until INTEGER NOT NULL,
+    checksum INTEGER NOT NULL,
     text TEXT NOT NULL,
     value TEXT NOT NULL,
     evidence TEXT NOT NULL,
@@ -170,14 +180,26 @@ CREATE TABLE idempotency (
     PRIMARY KEY (scope_id, key)
 ) STRICT, WITHOUT ROWID;
 
+CREATE INDEX idempotency_time ON idempotency (scope_id, kept_at);
+
 CREATE TABLE formation (
     scope_id INTEGER NOT NULL,
     id TEXT NOT NULL,
     fence INTEGER NOT NULL,
     committed_at INTEGER NOT NULL,
+    status TEXT NOT NULL CHECK (
+        status IN ('formed', 'failed', 'dead', 'redriven', 'consolidated')
+    ),
+    calls INTEGER NOT NULL,
+    tokens INTEGER NOT NULL,
+    watermarks TEXT NOT NULL,
+    failed TEXT NOT NULL,
     receipt TEXT NOT NULL,
     PRIMARY KEY (scope_id, id)
 ) STRICT, WITHOUT ROWID;
+
+-- The status stands in it, so that a few dead ones are found among many without reading these.
+CREATE INDEX formation_time ON formation (scope_id, committed_at, fence, id, status);
 
 CREATE TABLE receipt (
     id TEXT PRIMARY KEY,
@@ -193,4 +215,5 @@ CREATE INDEX receipt_time ON receipt (erased_at, id);
 
 CREATE INDEX receipt_unclean ON receipt (erased_at, id) WHERE clean_at IS NULL;
 
-INSERT INTO meta (id, format, secret, number) VALUES (1, 'recollect', randomblob(32), 0);
+INSERT INTO meta (id, format, secret, number, commits)
+VALUES (1, 'recollect', randomblob(32), 0, 0);

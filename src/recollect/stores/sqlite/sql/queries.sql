@@ -20,12 +20,12 @@ FROM scope WHERE path >= ? AND path > ? AND path < ? ORDER BY path;
 
 -- :name thread
 SELECT scope_id, number, id, created_at, last, count, formed, first_pending_at, due,
-    not_before, attempts, state
+    not_before, attempts, state, waiting_tokens, again, settings
 FROM thread WHERE scope_id = ? AND id = ?;
 
 -- :name threads
 SELECT scope_id, number, id, created_at, last, count, formed, first_pending_at, due,
-    not_before, attempts, state
+    not_before, attempts, state, waiting_tokens, again, settings
 FROM thread WHERE scope_id = ? AND id > ? ORDER BY id LIMIT ?;
 
 -- :name thread_id
@@ -33,54 +33,54 @@ SELECT id FROM thread WHERE scope_id = ? AND number = ?;
 
 -- :name messages
 SELECT scope_id, thread, uid, id, position, role, name, text, content, time, session, source,
-    metadata, kept_at, digest, seq, terms, text_hash
+    metadata, kept_at, digest, seq, terms, text_hash, checksum
 FROM message WHERE scope_id = ? AND thread = ? AND position > ? AND position <= ?
 ORDER BY position LIMIT ?;
 
 -- :name last_messages
 SELECT scope_id, thread, uid, id, position, role, name, text, content, time, session, source,
-    metadata, kept_at, digest, seq, terms, text_hash
+    metadata, kept_at, digest, seq, terms, text_hash, checksum
 FROM message WHERE scope_id = ? AND thread = ? AND position < ?
 ORDER BY position DESC LIMIT ?;
 
 -- :name message_by_id
 SELECT scope_id, thread, uid, id, position, role, name, text, content, time, session, source,
-    metadata, kept_at, digest, seq, terms, text_hash
+    metadata, kept_at, digest, seq, terms, text_hash, checksum
 FROM message WHERE scope_id = ? AND thread = ? AND id = ?;
 
 -- :name message_by_uid
 SELECT scope_id, thread, uid, id, position, role, name, text, content, time, session, source,
-    metadata, kept_at, digest, seq, terms, text_hash
+    metadata, kept_at, digest, seq, terms, text_hash, checksum
 FROM message WHERE scope_id = ? AND uid = ?;
 
 -- :name messages_of_source
 SELECT scope_id, thread, uid, id, position, role, name, text, content, time, session, source,
-    metadata, kept_at, digest, seq, terms, text_hash
+    metadata, kept_at, digest, seq, terms, text_hash, checksum
 FROM message INDEXED BY message_source WHERE scope_id = ? AND source = ? ORDER BY thread, position;
 
 -- :name all_messages
 SELECT scope_id, thread, uid, id, position, role, name, text, content, time, session, source,
-    metadata, kept_at, digest, seq, terms, text_hash
+    metadata, kept_at, digest, seq, terms, text_hash, checksum
 FROM message WHERE scope_id = ? ORDER BY thread, position;
 
 -- :name memory
 SELECT scope_id, uid, type, key, version, value, text, created_at, updated_at, valid_from,
-    valid_until, expires_at, evidence, trust, state, cause, seq, terms, text_hash
+    valid_until, expires_at, evidence, trust, state, cause, seq, terms, text_hash, checksum
 FROM memory WHERE scope_id = ? AND type = ? AND key = ?;
 
 -- :name memory_by_uid
 SELECT scope_id, uid, type, key, version, value, text, created_at, updated_at, valid_from,
-    valid_until, expires_at, evidence, trust, state, cause, seq, terms, text_hash
+    valid_until, expires_at, evidence, trust, state, cause, seq, terms, text_hash, checksum
 FROM memory WHERE scope_id = ? AND uid = ?;
 
 -- :name memories
 SELECT scope_id, uid, type, key, version, value, text, created_at, updated_at, valid_from,
-    valid_until, expires_at, evidence, trust, state, cause, seq, terms, text_hash
+    valid_until, expires_at, evidence, trust, state, cause, seq, terms, text_hash, checksum
 FROM memory WHERE scope_id = ? AND (type, key) > (?, ?) ORDER BY type, key;
 
 -- :name memories_of_type
 SELECT scope_id, uid, type, key, version, value, text, created_at, updated_at, valid_from,
-    valid_until, expires_at, evidence, trust, state, cause, seq, terms, text_hash
+    valid_until, expires_at, evidence, trust, state, cause, seq, terms, text_hash, checksum
 FROM memory WHERE scope_id = ? AND type = ? AND key > ? ORDER BY key;
 
 -- :name resting_on
@@ -91,7 +91,7 @@ SELECT DISTINCT message FROM evidence WHERE scope_id = ? AND thread = ? ORDER BY
 
 -- :name revisions
 SELECT scope_id, uid, version, value, text, valid_from, valid_until, evidence, trust, state,
-    cause, believed_from, believed_until
+    cause, believed_from, believed_until, checksum
 FROM revision WHERE scope_id = ? AND uid = ? ORDER BY version;
 
 -- :name idempotency
@@ -122,11 +122,11 @@ SELECT uid FROM tombstone WHERE scope_id = ? AND seq > ?;
 SELECT s.id, s.path, s.created_at, s.epoch, s.seq, s.compacted, s.fence, s.lease_owner,
     s.lease_until,
     t.scope_id, t.number, t.id, t.created_at, t.last, t.count, t.formed, t.first_pending_at,
-    t.due, t.not_before, t.attempts, t.state
+    t.due, t.not_before, t.attempts, t.state, t.waiting_tokens, t.again, t.settings
 FROM (
     SELECT d.scope_id, d.id
     FROM thread AS d INDEXED BY thread_due CROSS JOIN scope AS l ON l.id = d.scope_id
-    WHERE d.due IS NOT NULL AND d.state = 'active' AND d.formed < d.last
+    WHERE d.due IS NOT NULL AND d.state = 'active' AND (d.formed < d.last OR d.again <> '[]')
         AND d.due <= ?1 AND (d.not_before IS NULL OR d.not_before <= ?1)
         AND (l.lease_owner IS NULL OR coalesce(l.lease_until, 0) <= ?1)
     ORDER BY d.due, d.number LIMIT ?2
@@ -137,11 +137,38 @@ ORDER BY t.due, t.number;
 
 -- :name due_threads_of
 SELECT scope_id, number, id, created_at, last, count, formed, first_pending_at, due,
-    not_before, attempts, state
-FROM thread INDEXED BY thread_due_of_scope
-WHERE due IS NOT NULL AND state = 'active' AND formed < last
+    not_before, attempts, state, waiting_tokens, again, settings
+FROM thread INDEXED BY thread_waiting
+WHERE (formed < last OR again <> '[]') AND state = 'active'
     AND scope_id = ?1 AND due <= ?2 AND (not_before IS NULL OR not_before <= ?2)
-ORDER BY due, number;
+ORDER BY due, number LIMIT ?3;
+
+-- :name waiting_threads
+SELECT s.id, s.path, s.created_at, s.epoch, s.seq, s.compacted, s.fence, s.lease_owner,
+    s.lease_until,
+    t.scope_id, t.number, t.id, t.created_at, t.last, t.count, t.formed, t.first_pending_at,
+    t.due, t.not_before, t.attempts, t.state, t.waiting_tokens, t.again, t.settings
+FROM scope AS s
+CROSS JOIN thread AS t INDEXED BY thread_waiting ON t.scope_id = s.id
+WHERE s.path >= ?1 AND s.path >= ?3 AND s.path < ?2 AND (s.path > ?3 OR t.id > ?4)
+    AND (t.formed < t.last OR t.again <> '[]')
+ORDER BY s.path, t.id LIMIT ?5;
+
+-- :name formation
+SELECT scope_id, id, fence, committed_at, status, calls, tokens, watermarks, failed, receipt
+FROM formation WHERE scope_id = ? AND id = ?;
+
+-- :name formations
+SELECT f.scope_id, f.id, f.fence, f.committed_at, f.status, f.calls, f.tokens, f.watermarks,
+    f.failed, f.receipt
+FROM formation AS f INDEXED BY formation_time
+WHERE f.scope_id = ?1 AND (f.committed_at, f.fence, f.id) < (?2, ?3, ?4)
+    AND (?5 IS NULL OR f.status = ?5)
+ORDER BY f.committed_at DESC, f.fence DESC, f.id DESC LIMIT ?6;
+
+-- :name spent
+SELECT coalesce(sum(calls), 0), coalesce(sum(tokens), 0)
+FROM formation INDEXED BY formation_time WHERE scope_id = ? AND committed_at >= ?;
 
 -- :name unembedded_scopes
 SELECT s.id

@@ -1,5 +1,8 @@
 -- What one transaction writes; the values stand in the order of the rows' fields.
 
+-- :name sign_commit
+UPDATE meta SET commits = commits + 1;
+
 -- :name put_scope
 INSERT INTO scope (
     id, path, created_at, epoch, seq, compacted, fence, lease_owner, lease_until
@@ -15,8 +18,8 @@ ON CONFLICT (id) DO UPDATE SET
 -- :name put_thread
 INSERT INTO thread (
     scope_id, number, id, created_at, last, count, formed, first_pending_at, due,
-    not_before, attempts, state
-) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    not_before, attempts, state, waiting_tokens, again, settings
+) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (scope_id, number) DO UPDATE SET
     created_at = excluded.created_at,
     last = excluded.last,
@@ -26,13 +29,16 @@ ON CONFLICT (scope_id, number) DO UPDATE SET
     due = excluded.due,
     not_before = excluded.not_before,
     attempts = excluded.attempts,
-    state = excluded.state;
+    state = excluded.state,
+    waiting_tokens = excluded.waiting_tokens,
+    again = excluded.again,
+    settings = excluded.settings;
 
 -- :name put_message
 INSERT INTO message (
     scope_id, thread, uid, id, position, role, name, text, content, time, session, source,
-    metadata, kept_at, digest, seq, terms, text_hash
-) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    metadata, kept_at, digest, seq, terms, text_hash, checksum
+) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (scope_id, uid) DO UPDATE SET
     role = excluded.role,
     name = excluded.name,
@@ -46,13 +52,14 @@ ON CONFLICT (scope_id, uid) DO UPDATE SET
     digest = excluded.digest,
     seq = excluded.seq,
     terms = excluded.terms,
-    text_hash = excluded.text_hash;
+    text_hash = excluded.text_hash,
+    checksum = excluded.checksum;
 
 -- :name put_memory
 INSERT INTO memory (
     scope_id, uid, type, key, version, value, text, created_at, updated_at, valid_from,
-    valid_until, expires_at, evidence, trust, state, cause, seq, terms, text_hash
-) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    valid_until, expires_at, evidence, trust, state, cause, seq, terms, text_hash, checksum
+) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (scope_id, uid) DO UPDATE SET
     version = excluded.version,
     value = excluded.value,
@@ -68,13 +75,14 @@ ON CONFLICT (scope_id, uid) DO UPDATE SET
     cause = excluded.cause,
     seq = excluded.seq,
     terms = excluded.terms,
-    text_hash = excluded.text_hash;
+    text_hash = excluded.text_hash,
+    checksum = excluded.checksum;
 
 -- :name put_revision
 INSERT INTO revision (
     scope_id, uid, version, value, text, valid_from, valid_until, evidence, trust, state,
-    cause, believed_from, believed_until
-) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    cause, believed_from, believed_until, checksum
+) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (scope_id, uid, version) DO UPDATE SET
     value = excluded.value,
     text = excluded.text,
@@ -85,7 +93,8 @@ ON CONFLICT (scope_id, uid, version) DO UPDATE SET
     state = excluded.state,
     cause = excluded.cause,
     believed_from = excluded.believed_from,
-    believed_until = excluded.believed_until;
+    believed_until = excluded.believed_until,
+    checksum = excluded.checksum;
 
 -- :name put_vector
 INSERT INTO vector (
@@ -112,7 +121,14 @@ ON CONFLICT (scope_id, key) DO UPDATE SET
     kept_at = excluded.kept_at;
 
 -- :name put_formation
-INSERT INTO formation (scope_id, id, fence, committed_at, receipt) VALUES (?, ?, ?, ?, ?);
+INSERT INTO formation (
+    scope_id, id, fence, committed_at, status, calls, tokens, watermarks, failed, receipt
+) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (scope_id, id) DO UPDATE SET
+    status = excluded.status,
+    watermarks = excluded.watermarks,
+    failed = excluded.failed,
+    receipt = excluded.receipt;
 
 -- :name put_receipt
 INSERT INTO receipt (
@@ -167,6 +183,12 @@ DELETE FROM thread WHERE scope_id = ? AND number = ?;
 
 -- :name forget_keys
 DELETE FROM idempotency WHERE scope_id = ?;
+
+-- :name forget_old_keys
+DELETE FROM idempotency WHERE scope_id = ? AND kept_at < ?;
+
+-- :name compact
+DELETE FROM tombstone WHERE scope_id = ? AND seq <= ?;
 
 -- :name drop_scope_message
 DELETE FROM message WHERE scope_id = ?;

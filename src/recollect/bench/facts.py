@@ -1,0 +1,156 @@
+"""Recall over messages with formed memories beside them: what is found, and in how many tokens."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Final
+
+from recollect.app import Recollect
+from recollect.bench.adapter import new_message
+from recollect.bench.conversations import Conversation, Question
+from recollect.bench.datasets import Dataset
+from recollect.bench.recorded import Fact, Session, read_sessions
+from recollect.embedders import EmbedderChoice
+from recollect.recall.budget import estimated_tokens
+from recollect.recall.result import Recalled
+from recollect.records import Evidence, Message, PutMemory, Scope
+from recollect.stores.open import open_store
+
+SCOPE: Final[Scope] = ("bench",)
+THREAD: Final = "conversation"
+RANKED: Final = 50
+DEPTHS: Final = (5, 10, 20, 50)
+BUDGETS: Final = (500, 1_000, 2_000, 4_000)
+BATCH: Final = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One recalled entry: the messages that it is, or rests on, and what it costs."""
+
+    messages: frozenset[str]
+    tokens: int
+
+
+@dataclass(slots=True)
+class FactsReport:
+    """Mean share of the evidence among the first k entries, and inside so many tokens."""
+
+    questions: int = 0
+    embedder: str = "none"
+    systems: dict[str, dict[str, float]] = field(default_factory=dict)
+
+    def as_json(self) -> dict[str, object]:
+        """Return the report as a JSON object."""
+        return asdict(self)
+
+
+async def ask_all(
+    dataset: Dataset,
+    data: Path,
+    embedder: EmbedderChoice,
+    progress: Callable[[str], None] = lambda _: None,
+) -> FactsReport:
+    """Ask every question of *dataset* with and without the recorded facts; print nothing."""
+    folder = dataset.find_folder(data)
+    questions: dict[str, list[Question]] = defaultdict(list)
+    for question in dataset.questions(folder):
+        if dataset.counts(question) and question.evidence:
+            questions[question.conversation_id].append(question)
+    facts = _facts_of(read_sessions(dataset, data))
+    report = FactsReport()
+    sums: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
+    for conversation in dataset.conversations(folder):
+        progress(conversation.conversation_id)
+        asked = questions[conversation.conversation_id]
+        report.questions += len(asked)
+        recorded = facts[conversation.conversation_id]
+        for name, kept in (("messages", []), ("messages and facts", recorded)):
+            async with Recollect(open_store("memory:"), embedder=embedder) as memory:
+                await _fill(memory, conversation, kept)
+                report.embedder = memory.embedder or "none"
+                for question in asked:
+                    found = await memory.recall(SCOPE, question.text, limit=RANKED)
+                    entries = [_found(each) for each in found.entries]
+                    for figure, value in _figures(frozenset(question.evidence), entries):
+                        sums[name][figure] += value
+    report.systems = {
+        name: {figure: total / max(1, report.questions) for figure, total in figures.items()}
+        for name, figures in sums.items()
+    }
+    return report
+
+
+def _facts_of(sessions: Sequence[Session]) -> dict[str, list[tuple[Session, Fact]]]:
+    found: dict[str, list[tuple[Session, Fact]]] = defaultdict(list)
+    for session in sessions:
+        found[session.conversation] += [(session, fact) for fact in session.facts]
+    return found
+
+
+async def _fill(
+    memory: Recollect, conversation: Conversation, facts: Sequence[tuple[Session, Fact]]
+) -> None:
+    messages = [new_message(each) for each in conversation.messages if each.text]
+    for at in range(0, len(messages), BATCH):
+        await memory.append(SCOPE, THREAD, messages[at : at + BATCH])
+    writes = [_write(session, fact, number) for number, (session, fact) in enumerate(facts)]
+    for at in range(0, len(writes), BATCH):
+        await memory.apply(SCOPE, writes[at : at + BATCH])
+    await memory.settled(SCOPE)
+
+
+def _write(session: Session, fact: Fact, number: int) -> PutMemory:
+    return PutMemory(
+        type="Note",
+        key=str(number),
+        value={"context": fact.subject, "content": fact.text},
+        valid_from=session.began,
+        evidence={"": [Evidence(thread=THREAD, message=id_) for id_ in fact.evidence]},
+    )
+
+
+def _found(entry: Recalled) -> Found:
+    tokens = estimated_tokens(entry.text)
+    if isinstance(entry.content, Message):
+        return Found(frozenset({entry.content.id}), tokens)
+    cited = [each.message for evidence in entry.content.evidence.values() for each in evidence]
+    return Found(frozenset(cited), tokens)
+
+
+def _figures(evidence: frozenset[str], entries: Sequence[Found]) -> Iterator[tuple[str, float]]:
+    for depth in DEPTHS:
+        found = _union(entries[:depth])
+        yield f"recall@{depth}", len(evidence & found) / len(evidence)
+        yield f"all@{depth}", float(evidence <= found)
+        yield f"tokens@{depth}", float(sum(each.tokens for each in entries[:depth]))
+    for budget in BUDGETS:
+        found = _union(_within(entries, budget))
+        yield f"in {budget} tokens", len(evidence & found) / len(evidence)
+
+
+def _within(entries: Sequence[Found], budget: int) -> Iterator[Found]:
+    """Yield the best entries while they fit."""
+    for entry in entries:
+        budget -= entry.tokens
+        if budget < 0:
+            return
+        yield entry
+
+
+def _union(entries: Sequence[Found] | Iterator[Found]) -> frozenset[str]:
+    return frozenset().union(*(each.messages for each in entries))
+
+
+def facts_page(report: FactsReport) -> str:
+    """Return the figures as a table, a column for each system."""
+    lines = [f"facts beside messages, embedder {report.embedder}, n={report.questions}"]
+    names = list(report.systems)
+    lines.append(f"{'':<16}" + "".join(f"{name:>22}" for name in names))
+    for figure in report.systems[names[0]] if names else ():
+        values = "".join(f"{report.systems[name][figure]:>22.3f}" for name in names)
+        lines.append(f"{figure:<16}{values}")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,234 @@
+"""`Chatbot`: one talk with a user, kept word by word and answered with what is remembered."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Final
+
+from anyio import CancelScope
+
+from recollect.app import Recollect
+from recollect.chat.correcting import correction_of
+from recollect.chat.prompting import Known, filled, known_within, scope_entries, turns_of
+from recollect.errors import NotFoundError, UsageError
+from recollect.formation.config import FormationSettings
+from recollect.ports import Model, ModelRequest, TokenCounter
+from recollect.recall.budget import estimated_tokens
+from recollect.recaller import QUERY_CHARACTERS_MAX
+from recollect.records import Evidence, Json, JsonObject, Memory, Message, NewMessage, Scope
+from recollect.stores.plans.formation import Debounce
+from recollect.stores.validate import to_datetime
+
+MEMORY_TOKENS: Final = 1_000
+"""How much of what is remembered goes into a prompt, unless it is said."""
+HISTORY_TOKENS: Final = 4_000
+HISTORY_MESSAGES: Final = 40
+ENTRIES: Final = 12
+"""At most so many memories and messages go into a prompt."""
+_CONSIDERED: Final = 60
+
+
+class Answer:
+    """
+    An answer that is being given: read *pieces*; *known* is what the model was shown.
+
+    *text* is what was streamed so far, *kept* the message that keeps it, once it has ended.
+    """
+
+    def __init__(self, known: Known, stream: AsyncIterator[str]) -> None:
+        self.known = known
+        self.kept: Message | None = None
+        self.is_whole = False
+        self._stream = stream
+        self._said: list[str] = []
+        self.pieces = self._pieces()
+
+    @property
+    def text(self) -> str:
+        """Return all that was streamed so far."""
+        return "".join(self._said)
+
+    async def _pieces(self) -> AsyncGenerator[str, None]:
+        async for piece in self._stream:
+            told = _storable(piece)
+            self._said.append(told)
+            yield told
+        self.is_whole = True
+
+    async def aclose(self) -> None:
+        """Let the model stop."""
+        await self.pieces.aclose()
+        if isinstance(self._stream, AsyncGenerator):
+            await self._stream.aclose()
+
+
+class Chatbot:
+    """
+    A talk with the user of a scope over an open memory.
+
+    `hear` keeps what the user says, `answering` answers it and keeps the answer. What is
+    known is recalled for each message anew, from messages and memories of all threads of the
+    scope. Without a *model* it keeps and recalls all the same.
+
+    Args:
+        memory: An open memory; its worker, if it has one, forms what was said in a pause.
+        model: What answers; ``None`` for nobody.
+        scope: Whose memory it is.
+        thread: The thread to go on with; a new one by default.
+        formation: The prompt of the chatbot, and the types of memories.
+        settings: How the thread is formed, see `Recollect.append`.
+        budget_tokens: How much of what is known goes into a prompt.
+    """
+
+    def __init__(
+        self,
+        memory: Recollect,
+        model: Model | None,
+        scope: Scope,
+        *,
+        thread: str | None = None,
+        formation: FormationSettings | None = None,
+        settings: JsonObject | None = None,
+        budget_tokens: int = MEMORY_TOKENS,
+        count_tokens: TokenCounter = estimated_tokens,
+    ) -> None:
+        if budget_tokens < 1:
+            msg = f"a budget of {budget_tokens} tokens holds nothing: give at least 1"
+            raise UsageError(msg)
+        self.memory = memory
+        self.scope = scope
+        self.thread = thread or memory.store.new_name()
+        self._model = model
+        self._formation = formation or FormationSettings()
+        self._settings = settings
+        self._budget_tokens = budget_tokens
+        self._count = count_tokens
+
+    @property
+    def model(self) -> str | None:
+        """Name what answers, ``None`` if nobody does."""
+        return self._model.identity if self._model else None
+
+    def new_thread(self) -> str:
+        """Begin another thread, and return its id; it exists with its first message."""
+        self.thread = self.memory.store.new_name()
+        return self.thread
+
+    async def hear(self, text: str) -> Message:
+        """Keep what the user says; when this returns it is on disk."""
+        return await self._keep(self.thread, NewMessage(role="user", text=text))
+
+    async def known(self, message: Message) -> Known:
+        """Return what is remembered and bears on *message*, without what is said around it."""
+        seen = await self._before(message)
+        query = message.text[:QUERY_CHARACTERS_MAX]
+        if not query.strip():
+            return Known()
+        found = await self.memory.recall(self.scope, query, limit=_CONSIDERED)
+        return known_within(
+            await self._documents(),
+            scope_entries(found.entries, self.scope, [*seen, message]),
+            limit=ENTRIES,
+            budget_tokens=self._budget_tokens,
+            count=self._count,
+        )
+
+    @asynccontextmanager
+    async def answering(self, message: Message) -> AsyncIterator[Answer]:
+        """
+        Answer *message*; leaving the block keeps what was streamed by then, whole or not.
+
+        A part of an answer carries the metadata ``{"interrupted": true}``.
+
+        Raises:
+            UsageError: There is no model.
+            ModelError: The model failed; what it had said before is kept.
+        """
+        if self._model is None:
+            msg = "nobody answers: the chatbot has no model"
+            raise UsageError(msg)
+        known = await self.known(message)
+        answer = Answer(known, self._model.stream(await self._request(message, known)))
+        try:
+            yield answer
+        finally:
+            with CancelScope(shield=True):
+                answer.kept = await self._keep_answer(message.thread, answer)
+            await answer.aclose()
+
+    async def reply(self, text: str) -> str:
+        """Hear *text*, and return the whole answer to it; both are kept."""
+        async with self.answering(await self.hear(text)) as answer:
+            async for _ in answer.pieces:
+                continue
+        return answer.text
+
+    async def correct(
+        self, type_: str, key: str, pointer: str, value: Json, *, said: str
+    ) -> Memory:
+        """
+        Put *value* in the place of what a memory has at *pointer*, because the user *said* so.
+
+        What was said is kept in the thread, without making it due, and is the new value's
+        evidence. See `correction_of`.
+
+        Raises:
+            NotFoundError: There is no such memory, or no such place in it.
+            UsageError: The document would be none of its type.
+        """
+        memory = await self.memory.get(self.scope, type_, key)
+        if memory is None:
+            msg = f"there is no memory {type_}/{key}"
+            raise NotFoundError(msg)
+        types = self._formation.types
+        draft = Evidence(thread=self.thread, message="draft")
+        correction_of(memory, pointer, value, because=draft, types=types)
+        message = await self._keep(
+            self.thread, NewMessage(role="user", text=said), debounce=Debounce(quiet_s=math.inf)
+        )
+        because = Evidence(thread=message.thread, message=message.id, quote=said)
+        write = correction_of(memory, pointer, value, because=because, types=types)
+        (corrected,) = await self.memory.apply(self.scope, [write])
+        return corrected or memory
+
+    async def _request(self, message: Message, known: Known) -> ModelRequest:
+        now = to_datetime(self.memory.store.now())
+        values = {"time": f"{now:%A %Y-%m-%d %H:%M} UTC", "memories": known.render()}
+        talk = [*await self._before(message), message]
+        return ModelRequest(
+            system=filled(self._formation.prompts.chatbot, values),
+            turns=turns_of(talk, budget_tokens=HISTORY_TOKENS, count=self._count),
+        )
+
+    async def _before(self, message: Message) -> tuple[Message, ...]:
+        return await self.memory.last_messages(
+            self.scope, message.thread, limit=HISTORY_MESSAGES, before=message.position
+        )
+
+    async def _documents(self) -> list[Memory]:
+        """Return the profile documents in force, in the order of their types."""
+        names = [each.name for each in self._formation.types if each.update_mode == "patch"]
+        found = [await self.memory.get(self.scope, name, name) for name in names]
+        return [each for each in found if each is not None and each.state == "active"]
+
+    async def _keep_answer(self, thread: str, answer: Answer) -> Message | None:
+        if not answer.text:
+            return None
+        metadata: JsonObject = {} if answer.is_whole else {"interrupted": True}
+        said = NewMessage(role="assistant", text=answer.text, metadata=metadata)
+        return await self._keep(thread, said)
+
+    async def _keep(
+        self, thread: str, message: NewMessage, *, debounce: Debounce | None = None
+    ) -> Message:
+        (kept,) = await self.memory.append(
+            self.scope, thread, [message], debounce=debounce, settings=self._settings
+        )
+        return kept
+
+
+def _storable(piece: str) -> str:
+    """Return a piece of an answer as every store can hold it; it is shown so, too."""
+    return piece.replace("\0", "\ufffd").encode("utf-8", "replace").decode()

@@ -1,0 +1,321 @@
+"""What can be typed into a talk besides words: looking at memories, and setting them right."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
+
+import click
+
+from recollect.cli.chat_shown import (
+    aside,
+    dated_words,
+    print_known,
+    print_memory,
+    print_versions,
+)
+from recollect.cli.erasing import preview_of, print_receipt
+from recollect.cli.formation_shown import countdown, summed_counts, waiting_of
+from recollect.cli.output import counted, print_entry, print_table
+from recollect.cli.paging import each_memory
+from recollect.cli.recalling import parts_of, words_of
+from recollect.cli.records import minute, who_of
+from recollect.cli.working import outcome_lines, summed_up
+from recollect.errors import NotFoundError, UsageError
+
+if TYPE_CHECKING:
+    from recollect.chat import Chatbot, Known
+    from recollect.records import Json, Memory, Message, Thread
+    from recollect.stores.plans.erase import EraseTarget
+    from recollect.worker.former import Result
+
+ResultT = TypeVar("ResultT")
+FORMATIONS_LOOKED_AT: Final = 20
+PENDING_THREADS: Final = 100
+_TITLES: Final = {
+    "active": "",
+    "quarantined": "waiting for you: /approve TYPE KEY or /reject TYPE KEY",
+    "rejected": "refused, and not formed again",
+}
+
+
+class Call(Protocol):
+    """What runs an async function where the memory lives."""
+
+    def __call__(self, function: Callable[[], Awaitable[ResultT]], /) -> ResultT:
+        """Return what *function* returns."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Typed:
+    """A command that can be typed: how it is written, what it does, and by what."""
+
+    usage: str
+    summary: str
+    act: Callable[[str], None]
+
+
+class ChatCommands:
+    """The commands of a talk; *known* is what the last answer was given with."""
+
+    def __init__(
+        self,
+        bot: Chatbot,
+        call: Call,
+        confirmed: Callable[[str], bool],
+        interruptible: Callable[[Callable[[], Awaitable[None]]], None],
+    ) -> None:
+        self.known: Known | None = None
+        self._bot = bot
+        self._memory = bot.memory
+        self._call = call
+        self._confirmed = confirmed
+        self._interruptible = interruptible
+        self._seen = {each.id for each in self._formations()}
+        self._commands: Mapping[str, Typed] = {
+            each.usage.partition(" ")[0]: each
+            for each in (
+                Typed(usage="/new", summary="start a new thread", act=self._new),
+                Typed(
+                    usage="/memories [TYPE KEY]",
+                    summary="what is remembered, with evidence; or all versions of one memory",
+                    act=self._memories,
+                ),
+                Typed(usage="/recall WORDS", summary="what bears on the words", act=self._recall),
+                Typed(usage="/why", summary="what the last answer was given with", act=self._why),
+                Typed(
+                    usage="/edit TYPE KEY POINTER JSON",
+                    summary='correct a memory, as in /edit User User /home "Oslo"',
+                    act=self._edit,
+                ),
+                Typed(
+                    usage="/reject TYPE KEY [POINTER]",
+                    summary="refuse a memory or a part of it, for good",
+                    act=self._reject,
+                ),
+                Typed(
+                    usage="/approve TYPE KEY",
+                    summary="put in force what waits for you",
+                    act=self._approve,
+                ),
+                Typed(
+                    usage="/forget thread|everything|TYPE KEY",
+                    summary="erase it everywhere, after asking",
+                    act=self._forget,
+                ),
+                Typed(usage="/pending", summary="what is still to be formed", act=self._pending),
+                Typed(usage="/form", summary="form it now", act=self._form),
+                Typed(usage="/help", summary="this list; //word says /word", act=self._help),
+                Typed(usage="/quit", summary="end the talk, as Ctrl-D does", act=self._help),
+            )
+        }
+
+    def do(self, line: str) -> bool:
+        """
+        Do what *line* commands; return whether the talk goes on.
+
+        Raises:
+            UsageError: There is no such command, or it is written otherwise.
+        """
+        name, _, rest = line.strip().partition(" ")
+        if name == "/quit":
+            return False
+        if name not in self._commands:
+            msg = f"there is no command {name!r}: /help lists them; //… says a line with a slash"
+            raise UsageError(msg)
+        self._commands[name].act(rest.strip())
+        return True
+
+    def show_formed(self) -> None:
+        """Tell what was formed since this was last asked."""
+        for each in reversed(self._formations()):
+            if each.id not in self._seen:
+                self._seen.add(each.id)
+                verb = "remembered" if each.status == "formed" else each.status
+                aside(f"{verb}: {summed_counts(each)} ({minute(each.at)} UTC)")
+
+    def show_known(self, message: Message) -> None:
+        """Print what bears on *message*, where nobody answers it."""
+        self.known = self._call(lambda: self._bot.known(message))
+        print_known(self.known)
+
+    def waiting(self) -> int:
+        """Return how many messages of the scope wait to be formed."""
+        return sum(waiting_of(each) for each in self._waiting_threads())
+
+    def _waiting_threads(self) -> Sequence[Thread]:
+        page = self._call(lambda: self._memory.pending(self._bot.scope, limit=PENDING_THREADS))
+        return page.rows
+
+    def _formations(self) -> Sequence[Any]:
+        scope = self._bot.scope
+        return self._call(lambda: self._memory.formations(scope, limit=FORMATIONS_LOOKED_AT)).rows
+
+    def _new(self, _: str) -> None:
+        aside(f"thread {self._bot.new_thread()}")
+
+    def _help(self, _: str) -> None:
+        print_table(("", ""), [(each.usage, each.summary) for each in self._commands.values()])
+
+    def _memories(self, rest: str) -> None:
+        scope = self._bot.scope
+        if rest:
+            memory = self._named(rest, "/memories")
+            versions = self._call(lambda: self._memory.history(scope, memory.type, memory.key))
+            words = self._call(lambda: dated_words(self._memory, scope, versions))
+            print_versions(memory, versions, words)
+            return
+        found = self._call(self._all)
+        words = self._call(lambda: dated_words(self._memory, scope, found))
+        for state, title in _TITLES.items():
+            shown = [each for each in found if each.state == state]
+            if title and shown:
+                aside(title)
+            for memory in shown:
+                reason = self._reason(memory) if state == "quarantined" else ""
+                print_memory(memory, words, reason)
+        aside(counted(len(found), "memory", "memories"))
+
+    async def _all(self) -> list[Memory]:
+        return [each async for each in each_memory(self._memory, self._bot.scope)]
+
+    def _reason(self, memory: Memory) -> str:
+        """Return why a memory waits: the cause of its present version."""
+        scope = self._bot.scope
+        return self._call(lambda: self._memory.history(scope, memory.type, memory.key))[-1].cause
+
+    def _recall(self, rest: str) -> None:
+        found = self._call(lambda: self._memory.recall(self._bot.scope, rest))
+        for rank, entry in enumerate(found.entries, start=1):
+            head = [
+                (f"{rank}.", "bold"),
+                (f"{entry.score:.2f}", ""),
+                (minute(entry.time), ""),
+                (who_of(entry.content), "bold"),
+                (entry.source, "cyan"),
+            ]
+            print_entry(head, words_of(entry), [(parts_of(entry), "dim")])
+        aside(f"{len(found.entries)} of {counted(found.eligible, 'entry', 'entries')}")
+
+    def _why(self, _: str) -> None:
+        if self.known is None:
+            aside("nothing was answered yet")
+        else:
+            print_known(self.known)
+
+    def _edit(self, rest: str) -> None:
+        parts = rest.split(maxsplit=3)
+        if len(parts) != 4:
+            raise self._misuse("/edit")
+        memory = self._named(" ".join(parts[:2]), "/edit")
+        value = _json(parts[3])
+        said = f"/edit {rest}"
+        pointer = "" if parts[2] == "/" else parts[2]
+        corrected = self._call(
+            lambda: self._bot.correct(memory.type, memory.key, pointer, value, said=said)
+        )
+        aside(f"corrected {corrected.type}/{corrected.key}, version {corrected.version}")
+
+    def _reject(self, rest: str) -> None:
+        parts = rest.split(maxsplit=2)
+        memory = self._named(" ".join(parts[:2]), "/reject")
+        pointer = parts[2] if len(parts) == 3 else ""
+        scope = self._bot.scope
+        self._call(lambda: self._memory.reject(scope, memory.type, memory.key, pointer=pointer))
+        aside(f"rejected {pointer or 'all'} of {memory.type}/{memory.key}: it is not formed again")
+
+    def _approve(self, rest: str) -> None:
+        memory = self._named(rest, "/approve")
+        self._call(lambda: self._memory.approve(self._bot.scope, memory.type, memory.key))
+        aside(f"approved {memory.type}/{memory.key}")
+
+    def _forget(self, rest: str) -> None:
+        target, what = self._target(rest)
+        scope = self._bot.scope
+        preview = self._call(lambda: preview_of(self._memory, scope, target))
+        if not self._confirmed(f"{what} would lose {preview}. Erase?"):
+            aside("nothing was erased")
+            return
+        print_receipt(self._call(lambda: self._memory.erase(scope, target)))
+
+    def _target(self, rest: str) -> tuple[EraseTarget, str]:
+        from recollect.stores.plans.erase import EraseMemory, EraseScope, EraseThread
+
+        if rest == "thread":
+            return EraseThread(thread=self._bot.thread), f"thread {self._bot.thread}"
+        if rest == "everything":
+            return EraseScope(below=False), "your memory"
+        memory = self._named(rest, "/forget")
+        address = f"{memory.type}/{memory.key}"
+        return EraseMemory(type=memory.type, key=memory.key), address
+
+    def _pending(self, _: str) -> None:
+        threads = self._waiting_threads()
+        now = self._now()
+        rows = [(each.id, waiting_of(each), countdown(each, now)) for each in threads]
+        if rows:
+            print_table(("thread", "waiting", "formed"), rows, right=("waiting",))
+        else:
+            aside("nothing waits to be formed")
+        worker = self._memory.worker
+        if rows and worker is None:
+            aside("there is no model to form it")
+        if worker is not None and worker.breaker.reason:
+            aside(f"the model cannot be used: {worker.breaker.reason}")
+
+    def _form(self, _: str) -> None:
+        results: list[Result] = []
+
+        async def form() -> None:
+            results.extend(await self._memory.form(self._bot.scope))
+
+        self._interruptible(form)
+        self._seen |= {each.id for each in self._formations()}
+        for each in results:
+            click.echo(f"{each.end}: {summed_up(each) or each.reason}")
+            for line in outcome_lines(each):
+                click.echo(f"    {line}")
+        if not results:
+            aside("nothing was formed: nothing waits, or somebody else is forming it")
+
+    def _named(self, rest: str, command: str) -> Memory:
+        """Return the memory that TYPE KEY names; of a key its beginning is enough."""
+        parts = rest.split()
+        if len(parts) != 2:
+            raise self._misuse(command)
+        type_, key = parts
+        scope = self._bot.scope
+        exact = self._call(lambda: self._memory.get(scope, type_, key))
+        if exact is not None:
+            return exact
+        found = [
+            each
+            for each in self._call(self._all)
+            if each.type == type_ and each.key.startswith(key)
+        ]
+        if len(found) == 1:
+            return found[0]
+        msg = f"{len(found)} memories begin so" if found else "there is no such memory"
+        msg = f"{type_} {key}: {msg}; /memories lists them"
+        raise NotFoundError(msg)
+
+    def _misuse(self, command: str) -> UsageError:
+        return UsageError(f"write {self._commands[command].usage}")
+
+    def _now(self) -> datetime:
+        from recollect.stores.validate import to_datetime
+
+        return to_datetime(self._memory.store.now())
+
+
+def _json(written: str) -> Json:
+    from recollect.formation.strictjson import NotJsonError, read_json
+
+    try:
+        return read_json(written)
+    except NotJsonError as error:
+        msg = f'{written!r} is no JSON ({error}): text is written in quotes, as "Oslo"'
+        raise UsageError(msg) from error

@@ -1,0 +1,194 @@
+"""How formations and what waits for one are shown: as tables and as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from recollect.cli.output import console, counted, plain, print_table, short, visible
+from recollect.cli.records import minute, moment, scope_list
+from recollect.records import Formation, Json, JsonObject, Thread
+
+if TYPE_CHECKING:
+    pass
+
+ERASED: Final = "its receipt went with what was erased"
+_RECEIPT_CHARACTERS: Final = 4_000
+
+
+def countdown(thread: Thread, now: datetime) -> str:
+    """
+    Say when what waits in a thread is formed.
+
+    >>> from datetime import UTC, timedelta
+    >>> noon = datetime(2024, 5, 6, 12, tzinfo=UTC)
+    >>> waiting = Thread(scope=("a",), id="t", created_at=noon, last=1, count=1, formed=0,
+    ...     due=noon + timedelta(seconds=8), attempts=0, state="active")
+    >>> countdown(waiting, noon)
+    'in 8 s'
+    """
+    if thread.state == "paused":
+        return "paused"
+    if thread.due is None:
+        return "with the next message"
+    left_s = (thread.due - now).total_seconds()
+    when = "now" if left_s <= 0 else f"in {_duration(left_s)}"
+    if not thread.attempts:
+        return when
+    failed = "failed once" if thread.attempts == 1 else f"failed {thread.attempts} times"
+    return f"{when} ({failed})"
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 100:
+        return f"{seconds:.0f} s" if seconds >= 1 else f"{seconds:.1f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 6_000 else f"{seconds / 3_600:.0f} h"
+
+
+def waiting_of(thread: Thread) -> int:
+    """Return how many positions of a thread wait."""
+    return thread.last - thread.formed + len(thread.again)
+
+
+def pending_record(thread: Thread, now: datetime) -> dict[str, Json]:
+    """Return what waits in a thread."""
+    due_in_s = None if thread.due is None else round((thread.due - now).total_seconds(), 3)
+    return {
+        "scope": scope_list(thread.scope),
+        "thread": thread.id,
+        "waiting": waiting_of(thread),
+        "state": thread.state,
+        "due": moment(thread.due),
+        "due_in_s": due_in_s,
+        "attempts": thread.attempts,
+    }
+
+
+def formation_record(formation: Formation, *, is_whole: bool) -> dict[str, Json]:
+    """Return a formation; its prompts and answers only if it is to be *whole*."""
+    receipt = formation.receipt
+    if not is_whole:
+        left_out = ("exchanges", "outcomes", "refused")
+        receipt = {name: each for name, each in receipt.items() if name not in left_out}
+    return {
+        "scope": scope_list(formation.scope),
+        "id": formation.id,
+        "status": formation.status,
+        "at": moment(formation.at),
+        "calls": formation.calls,
+        "tokens": formation.tokens,
+        "watermarks": dict(formation.watermarks),
+        "failed": {thread: list(each) for thread, each in formation.failed.items()},
+        "receipt": receipt,
+    }
+
+
+def summed_counts(formation: Formation) -> str:
+    """Say in a few words what a formation did, from its receipt."""
+    receipt = formation.receipt
+    reason = receipt.get("reason")
+    if isinstance(reason, str) and reason:
+        return short(reason, 80)
+    counts = receipt.get("counts")
+    if not isinstance(counts, Mapping):
+        return ERASED if not receipt else ""
+    said = ", ".join(f"{count} {action}" for action, count in counts.items())
+    return said or "nothing to remember"
+
+
+def print_formation(formation: Formation) -> None:
+    """Print a formation with its receipt, for a person."""
+    receipt = formation.receipt
+    given_up = sum(len(each) for each in formation.failed.values())
+    rows = [
+        ("formation", formation.id),
+        ("status", formation.status),
+        ("at (UTC)", minute(formation.at)),
+        ("model", receipt.get("model")),
+        ("calls, tokens", f"{formation.calls:,}, {formation.tokens:,}"),
+        ("cost", _cost(receipt.get("cost"))),
+        ("threads", ", ".join(f"{name} up to {at}" for name, at in formation.watermarks.items())),
+        ("given up", counted(given_up, "message") if given_up else None),
+        ("reason", receipt.get("reason")),
+    ]
+    print_table(("", ""), [row for row in rows if row[1]])
+    if not receipt:
+        console().print(plain(ERASED, "dim"))
+        return
+    for title, columns, name in (
+        ("outcomes", ("action", "type", "key", "reason"), "outcomes"),
+        ("not kept", ("kind", "type", "target", "value", "reason"), "refused"),
+    ):
+        _print_records(title, columns, _objects(receipt.get(name)))
+    _print_types(receipt.get("by_type"))
+    for number, exchange in enumerate(_objects(receipt.get("exchanges")), start=1):
+        _print_exchange(exchange, "first request" if number == 1 else f"repair {number - 1}")
+
+
+def _cost(cost: Json) -> str | None:
+    return f"{cost['amount']} {cost['currency']}" if isinstance(cost, Mapping) else None
+
+
+def _objects(found: Json) -> list[JsonObject]:
+    if not isinstance(found, Sequence) or isinstance(found, str):
+        return []
+    return [each for each in found if isinstance(each, Mapping)]
+
+
+def _print_records(title: str, columns: Sequence[str], records: Sequence[JsonObject]) -> None:
+    shown = [name for name in columns if any(name in each for each in records)]
+    if records:
+        _print_title(title)
+        print_table(shown, [[_cell(each.get(name)) for name in shown] for each in records])
+
+
+def _print_types(by_type: Json) -> None:
+    if isinstance(by_type, Mapping) and by_type:
+        found = [(name, each) for name, each in by_type.items() if isinstance(each, Mapping)]
+        _print_title("tokens by type")
+        rows = [(name, each.get("operations"), each.get("tokens")) for name, each in found]
+        print_table(("type", "operations", "tokens"), rows, right=("operations", "tokens"))
+
+
+def _print_exchange(exchange: JsonObject, title: str) -> None:
+    _print_title(f"{title}: instructions")
+    _print_text(exchange.get("system"))
+    tools = ", ".join(str(each.get("name")) for each in _objects(exchange.get("tools")))
+    _print_title(f"{title}: tools")
+    _print_text(tools)
+    for turn in _objects(exchange.get("turns")):
+        _print_title(f"{title}: {turn.get('role')}")
+        _print_text(turn.get("text"))
+    answer = exchange.get("answer")
+    if isinstance(answer, Mapping):
+        _print_title(f"answer to {title} ({answer.get('stopped')})")
+        _print_text(answer.get("text"))
+        for call in _objects(answer.get("calls")):
+            _print_text(f"{call.get('name')} {call.get('arguments')}")
+
+
+def _print_title(title: str) -> None:
+    click.echo()
+    console().print(plain(title, "bold"))
+
+
+def _print_text(text: Json) -> None:
+    for line in _lines(text):
+        console().print(plain(line), soft_wrap=True)
+
+
+def _lines(text: Json) -> Iterator[str]:
+    written = str(text or "")
+    for line in written[:_RECEIPT_CHARACTERS].splitlines():
+        yield visible(line)
+    if len(written) > _RECEIPT_CHARACTERS:
+        yield f"… ({len(written) - _RECEIPT_CHARACTERS:,} more characters: --json shows them)"
+
+
+def _cell(value: Json) -> str:
+    written = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return "" if value is None else short(written)

@@ -1,0 +1,85 @@
+"""
+Evaluation of formation: cases that say what must, may and must not be remembered of a talk.
+
+Under pytest, a case file becomes tests::
+
+    @pytest.mark.parametrize("case", case_params("my_cases.toml"))
+    async def test_a_case_is_formed_right(case: Case) -> None:
+        assert () == (await form(case, model)).problems
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from recollect.evaluation.answering import deeds_of
+from recollect.evaluation.cases import Case, Expectation, Talk, chosen
+from recollect.evaluation.compare import Comparison, compared, read_report
+from recollect.evaluation.langsmith import dataset_rows, send_rows
+from recollect.evaluation.loading import load_cases, shipped_cases
+from recollect.evaluation.measures import Figures, Measured, Verdict, measured
+from recollect.evaluation.report import EvalReport, report_of, write_report
+from recollect.evaluation.runner import CaseRun, RunPlan, run_case, run_cases
+from recollect.ports import Model
+
+if TYPE_CHECKING:
+    from _pytest.mark import ParameterSet
+
+__all__ = (
+    "Case",
+    "CaseRun",
+    "Comparison",
+    "EvalReport",
+    "Expectation",
+    "Figures",
+    "Measured",
+    "RunPlan",
+    "Talk",
+    "Verdict",
+    "case_params",
+    "chosen",
+    "compared",
+    "dataset_rows",
+    "deeds_of",
+    "form",
+    "load_cases",
+    "measured",
+    "read_report",
+    "report_of",
+    "run_case",
+    "run_cases",
+    "send_rows",
+    "shipped_cases",
+    "write_report",
+)
+
+
+def case_params(*paths: str | Path, tags: Sequence[str] = ()) -> list[ParameterSet]:
+    """
+    Return the cases of files as parameters for ``pytest.mark.parametrize``, called by their names.
+
+    Args:
+        paths: Case files; without any, the cases that come with the library.
+        tags: Only cases with one of these tags, or of one of these languages.
+
+    Raises:
+        UsageError: A case is not as it must be; the error names the place.
+    """
+    import pytest  # noqa: PLC0415 (a library for tests, which programs need not have)
+
+    cases = load_cases(*paths) if paths else shipped_cases()
+    return [pytest.param(case, id=case.name) for case in chosen(cases, tags)]
+
+
+async def form(case: Case, model: Model, plan: RunPlan | None = None) -> Measured:
+    """
+    Return what *model* makes of *case*; its ``problems`` are empty if all is as it should be.
+
+    With a *plan*, its prompts and limits hold.
+
+    Raises:
+        ModelError: The model cannot be used.
+    """
+    return measured(await run_case(case, model, plan))

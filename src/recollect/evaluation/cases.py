@@ -1,0 +1,125 @@
+"""What a case is: talks, and what must, may and must not be remembered after them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from typing import Literal, TypeAlias
+
+from recollect.formation.types import MemoryType
+from recollect.records import Json, JsonObject, NewMessage
+
+Kind: TypeAlias = Literal["must", "may", "must_not"]
+"""How much an expectation demands."""
+Forming: TypeAlias = Literal["own", "next", "none"]
+"""A talk is formed by itself, with the next one, or not at all: it stands before."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Talk:
+    """Messages of one thread, dated and named by their number in the case, and their forming."""
+
+    thread: str
+    messages: tuple[NewMessage, ...]
+    forming: Forming = "own"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """A memory that is there before the first talk; a *rejected* one is a refused value."""
+
+    type: str
+    value: JsonObject = field(hash=False)
+    since: datetime | None = None
+    until: datetime | None = None
+    rejected: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Because:
+    """The words of a message, by its number in the case, that a right answer would cite."""
+
+    message: int
+    quote: str
+    path: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expectation:
+    """
+    Something that must, may or must not be remembered after the talk with the number *after*.
+
+    It is about the memories of *type* whose fields are as *where* says. At *path* stands one of
+    *equals*, or a text with one of *contains*; without either, anything. With *absent* nothing
+    of that is there; with *ended* it is there as something that is true no longer, since *at*;
+    with *count* so many entries are like that. *since* and *until* say when it is true.
+
+    *value* is what a right answer would write, *because* what it would cite. With *tried* a
+    right answer gives it all the same, and it is the formation that has to keep it out.
+    """
+
+    kind: Kind
+    type: str
+    after: int
+    path: str = ""
+    where: Mapping[str, Json] = field(default_factory=dict, hash=False)
+    equals: tuple[Json, ...] = field(default=(), hash=False)
+    contains: tuple[str, ...] = ()
+    absent: bool = False
+    ended: bool = False
+    count: int | None = None
+    value: Json = field(default=None, hash=False)
+    because: tuple[Because, ...] = ()
+    since: date | None = None
+    until: date | None = None
+    at: date | None = None
+    tried: bool = False
+
+    def __str__(self) -> str:
+        return " ".join([self.kind.replace("_", " "), *self._about(), f"after talk {self.after}"])
+
+    def _about(self) -> list[str]:
+        parts = [self.type, *([self.path] if self.path else [])]
+        parts += [f"[{name} {value!r}]" for name, value in self.where.items()]
+        parts += [f"= {' or '.join(repr(each) for each in self.equals)}"] if self.equals else []
+        parts += [f"~ {' or '.join(repr(each) for each in self.contains)}"] if self.contains else []
+        parts += [f"{name} {each}" for name, each in self._dates() if each]
+        parts += ["absent"] if self.absent else []
+        parts += ["ended"] if self.ended else []
+        return [*parts, f"x {self.count}"] if self.count is not None else parts
+
+    def _dates(self) -> list[tuple[str, date | None]]:
+        return [("since", self.since), ("until", self.until), ("at", self.at)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """
+    A case of the evaluation.
+
+    *source* is where it was read. *expectations* come in the order of the file, the musts first.
+    """
+
+    name: str
+    talks: tuple[Talk, ...]
+    types: tuple[MemoryType, ...]
+    expectations: tuple[Expectation, ...]
+    language: str = "en"
+    tags: tuple[str, ...] = ()
+    memories: tuple[Standing, ...] = ()
+    source: str = ""
+
+    @property
+    def messages(self) -> tuple[NewMessage, ...]:
+        """Return the messages of all talks, by their number, which counts from 1."""
+        return tuple(message for talk in self.talks for message in talk.messages)
+
+    def type_named(self, name: str) -> MemoryType:
+        """Return the memory type *name*, which the case is known to have."""
+        return next(each for each in self.types if each.name == name)
+
+
+def chosen(cases: Sequence[Case], tags: Sequence[str]) -> list[Case]:
+    """Return the cases that have one of *tags*, or that language; all of them without tags."""
+    return [case for case in cases if not tags or not {case.language, *case.tags}.isdisjoint(tags)]

@@ -1,0 +1,75 @@
+"""Duplicates: what is remembered twice at the end of a case, word for word or nearly so."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from typing import Final
+
+from recollect.evaluation.answering import pattern_of
+from recollect.evaluation.cases import Case, Expectation
+from recollect.evaluation.leaves import grouped, is_current
+from recollect.evaluation.runner import CaseRun
+from recollect.formation.identity import normalised, same_text
+from recollect.formation.pointers import leaves
+from recollect.recall.analyse import terms_of
+from recollect.records import Memory
+
+NEAR: Final = 0.6
+"""Share of common terms (of all terms of both) from which on two entries are near duplicates."""
+
+
+def duplicate_counts(run: CaseRun) -> dict[str, int]:
+    """Count, at the end, what is remembered twice: word for word, or nearly so."""
+    last = run.steps[-1]
+    current = [each for each in last.after.values() if is_current(each, last.at)]
+    exact = sum(_repeated_elements(each) for each in current)
+    near = 0
+    for one, other in _pairs(current):
+        if same_text(one.value, other.value):
+            exact += 1
+        elif _is_near(one, other, run.case):
+            near += 1
+    return {"duplicates": exact, "near_duplicates": near}
+
+
+def _pairs(memories: Sequence[Memory]) -> Iterator[tuple[Memory, Memory]]:
+    for same_type in grouped(memories).values():
+        yield from combinations(same_type, 2)
+
+
+def _repeated_elements(memory: Memory) -> int:
+    """Return how many elements of a document's lists are there already."""
+    seen: Counter[tuple[str, str]] = Counter()
+    for pointer, leaf in leaves(memory.value):
+        parent, _, last = pointer.rpartition("/")
+        if last.isdigit() and isinstance(leaf, str):
+            seen[parent, normalised(leaf)] += 1
+    return sum(count - 1 for count in seen.values())
+
+
+def _is_near(one: Memory, other: Memory, case: Case) -> bool:
+    """Say whether two entries tell the same: to an expectation, or in nearly the same words."""
+    about = [e for e in case.expectations if e.type == one.type and _names_one(e)]
+    mine = {at for at, e in enumerate(about) if pattern_of(e).matches(one.value)}
+    theirs = {at for at, e in enumerate(about) if pattern_of(e).matches(other.value)}
+    if mine - theirs and theirs - mine:
+        return False
+    if mine & theirs:
+        return True
+    first, second = _terms(one), _terms(other)
+    return len(first & second) >= NEAR * len(first | second)
+
+
+def _names_one(expectation: Expectation) -> bool:
+    """Say whether *expectation* is about one entry: two that are like that tell the same."""
+    is_there = expectation.kind == "must" and not (expectation.absent or expectation.ended)
+    says_which = bool(expectation.where or expectation.equals or expectation.contains)
+    return is_there and says_which and expectation.count is None
+
+
+def _terms(memory: Memory) -> set[str]:
+    return {
+        term for _, leaf in leaves(memory.value) if isinstance(leaf, str) for term in terms_of(leaf)
+    }

@@ -1,0 +1,115 @@
+"""Leaves of memories: fields and list elements, which are formed, expected, lost or invented."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from recollect.evaluation.answering import pattern_of
+from recollect.evaluation.cases import Case, Expectation
+from recollect.formation.claims import Source, unsupported
+from recollect.formation.identity import required_fields
+from recollect.formation.pointers import covers as stands_in
+from recollect.formation.pointers import leaves, parse_pointer
+from recollect.records import Json, Memory
+
+_PLACE: Final = re.compile(r"/\d+(?=/|$)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leaf:
+    """A field or list element of a memory."""
+
+    memory: Memory
+    pointer: str
+    value: Json
+
+    @property
+    def identity(self) -> tuple[str, str, str, str]:
+        """Return what makes it the same leaf, wherever it stands in its list."""
+        place = _PLACE.sub("/-", self.pointer)
+        return self.memory.type, self.memory.key, place, f"{type(self.value).__name__} {self.value}"
+
+
+def is_current(memory: Memory, now: datetime) -> bool:
+    """Say whether *memory* is remembered as something that is true at *now*."""
+    is_open = memory.valid_until is None or memory.valid_until > now
+    return memory.state == "active" and is_open
+
+
+def is_ended(memory: Memory, now: datetime) -> bool:
+    """Say whether *memory* is remembered as something that was true once."""
+    return memory.state == "active" and not is_current(memory, now)
+
+
+def leaves_of(memories: Mapping[tuple[str, str], Memory], now: datetime) -> list[Leaf]:
+    """Return the leaves of the memories that are true at *now*."""
+    return [
+        Leaf(memory=memory, pointer=pointer, value=value)
+        for memory in memories.values()
+        if is_current(memory, now)
+        for pointer, value in leaves(memory.value)
+    ]
+
+
+def covers(expectation: Expectation, leaf: Leaf, case: Case) -> bool:
+    """
+    Say whether *expectation* wants or allows *leaf*.
+
+    One about an entry of a collection allows the fields that its schema demands as well.
+    """
+    is_positive = expectation.kind in {"must", "may"} and not expectation.absent
+    if not is_positive or expectation.type != leaf.memory.type:
+        return False
+    pattern, value = pattern_of(expectation), leaf.memory.value
+    if not expectation.path:
+        return pattern.matches(value)
+    if stands_in(expectation.path, leaf.pointer):
+        return pattern.selects(value) and pattern.fits(leaf.value)
+    type_ = case.type_named(expectation.type)
+    is_needed = parse_pointer(leaf.pointer)[0] in required_fields(type_.parameters)
+    return type_.update_mode == "insert" and is_needed and pattern.matches(value)
+
+
+def lets_go(expectation: Expectation, leaf: Leaf, *, is_closed: bool) -> bool:
+    """Say whether *expectation* wants *leaf* gone; if its memory *is_closed*, with all of that."""
+    goes = expectation.absent or expectation.ended or expectation.kind == "must_not"
+    if not goes or expectation.tried or expectation.type != leaf.memory.type:
+        return False
+    pattern = pattern_of(expectation)
+    if is_closed or not expectation.path:
+        return pattern.matches(leaf.memory.value)
+    is_there = stands_in(expectation.path, leaf.pointer)
+    return is_there and pattern.selects(leaf.memory.value) and pattern.fits(leaf.value)
+
+
+def same_place(one: Leaf, other: Leaf) -> bool:
+    """Say whether two leaves stand at the same place of the same memory."""
+    return one.identity[:3] == other.identity[:3]
+
+
+def spoken_of(case: Case, talk: int) -> list[Source]:
+    """Return everything that was said up to the talk with this number."""
+    return [
+        Source(text=message.text, at=message.time, speaker=message.name)
+        for each in case.talks[:talk]
+        for message in each.messages
+        if message.time is not None
+    ]
+
+
+def unheard(leaf: Leaf, heard: Sequence[Source], case: Case) -> bool:
+    """Say whether *leaf* holds a number, name or date that nobody said, and that did not stand."""
+    standing = [each.value for each in case.memories if each.type == leaf.memory.type]
+    return bool(unsupported(leaf.value, heard, standing))
+
+
+def grouped(memories: Iterable[Memory]) -> dict[str, list[Memory]]:
+    """Return memories by their type."""
+    found: dict[str, list[Memory]] = {}
+    for each in memories:
+        found.setdefault(each.type, []).append(each)
+    return found

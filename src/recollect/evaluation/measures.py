@@ -1,0 +1,281 @@
+"""
+The measures: what of a case was remembered as it should be, and what was not.
+
+Recall is the share of musts that are met; precision the share of formed leaves (fields and
+list elements that formation wrote) that a must or may covers.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from datetime import datetime
+
+from recollect.evaluation.answering import pattern_of
+from recollect.evaluation.cases import Case, Expectation
+from recollect.evaluation.duplicates import duplicate_counts
+from recollect.evaluation.leaves import (
+    Leaf,
+    covers,
+    is_current,
+    is_ended,
+    leaves_of,
+    lets_go,
+    same_place,
+    spoken_of,
+    unheard,
+)
+from recollect.evaluation.runner import CaseRun, Step
+from recollect.formation.pointers import leaves
+from recollect.records import Formation, Json, Memory
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """Whether an expectation is met; *about* says which it is, *found* what there was instead."""
+
+    kind: str
+    about: str
+    met: bool
+    found: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figures:
+    """
+    Counts over one case or many.
+
+    *formed* leaves are those that formation wrote, *covered* those of them that were expected.
+    *overwritten* are leaves that were changed, removed or ended although nothing says so.
+    *attempted* are operations that were refused or quarantined because nobody said so;
+    *invented* are stored leaves with a number, name or date that no message contains.
+    """
+
+    musts: int = 0
+    met: int = 0
+    formed: int = 0
+    covered: int = 0
+    violations: int = 0
+    duplicates: int = 0
+    near_duplicates: int = 0
+    attempted: int = 0
+    invented: int = 0
+    overwritten: int = 0
+    formations: int = 0
+    failures: int = 0
+    inserted: int = 0
+    patched: int = 0
+    ended: int = 0
+    merged: int = 0
+    quarantined: int = 0
+    calls: int = 0
+    repairs: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+    @property
+    def recall(self) -> float | None:
+        """Return the share of musts that are met; ``None`` if there are none."""
+        return self.met / self.musts if self.musts else None
+
+    @property
+    def precision(self) -> float | None:
+        """Return the share of formed leaves that are covered; ``None`` if nothing was formed."""
+        return self.covered / self.formed if self.formed else None
+
+    def a_formation(self, name: str) -> float | None:
+        """Return the count *name* for each formation; ``None`` if there was none."""
+        count: int = getattr(self, name)
+        return count / self.formations if self.formations else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """A case with its verdicts and figures."""
+
+    case: Case
+    verdicts: tuple[Verdict, ...]
+    figures: Figures
+    failures: tuple[str, ...] = ()
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """Say what is not as the case demands: expectations that are not met, and failures."""
+        unmet = [
+            f"{each.about}: {each.found}" if each.found else each.about
+            for each in self.verdicts
+            if not each.met
+        ]
+        return (*unmet, *(f"formation failed: {each}" for each in self.failures))
+
+
+def measured(run: CaseRun) -> Measured:
+    """Return the verdicts and figures of a case that was run."""
+    verdicts = [
+        _verdict(each, step)
+        for each in run.case.expectations
+        if each.kind != "may"
+        for step in run.steps
+        if step.talk == each.after
+    ]
+    musts = [each for each in verdicts if each.kind == "must"]
+    counted = _operations([each for step in run.steps for each in step.formations])
+    counted.update(_leaf_counts(run))
+    counted.update(duplicate_counts(run))
+    counted["attempted"] = _attempted(run)
+    return Measured(
+        case=run.case,
+        verdicts=tuple(verdicts),
+        failures=tuple(failure for step in run.steps for failure in step.failures),
+        figures=Figures(
+            musts=len(musts),
+            met=sum(each.met for each in musts),
+            violations=sum(not each.met for each in verdicts if each.kind == "must_not"),
+            failures=sum(len(step.failures) for step in run.steps),
+            **counted,
+        ),
+    )
+
+
+def total(figures: Iterable[Figures]) -> Figures:
+    """Return the sum of figures, count by count."""
+    sums: Counter[str] = Counter()
+    for each in figures:
+        sums.update({name.name: getattr(each, name.name) for name in fields(Figures)})
+    return Figures(**sums)
+
+
+def _verdict(expectation: Expectation, step: Step) -> Verdict:
+    pattern = pattern_of(expectation)
+    all_of = [each for each in step.after.values() if each.type == expectation.type]
+    state = is_ended if expectation.ended else is_current
+    fitting = [each for each in all_of if state(each, step.at) and pattern.matches(each.value)]
+    found = [each for each in fitting if _is_dated(each, expectation)]
+    if expectation.count is not None:
+        met = len(found) == expectation.count
+    else:
+        met = bool(found) == (expectation.kind == "must" and not expectation.absent)
+    shown = [each for each in found or all_of if each.state == "active"]
+    instead = "; ".join(_shown(each, step.at) for each in shown[:5])
+    return Verdict(
+        kind=expectation.kind,
+        about=str(expectation),
+        met=met,
+        found="" if met else f"there is {instead or 'nothing'}",
+    )
+
+
+def _is_dated(memory: Memory, expectation: Expectation) -> bool:
+    """Say whether *memory* is true in the time that is expected."""
+    ends = expectation.at if expectation.ended else expectation.until
+    pairs = [(expectation.since, memory.valid_from), (ends, memory.valid_until)]
+    return all(day is None or (m is not None and m.date() == day) for day, m in pairs)
+
+
+def _shown(memory: Memory, now: datetime) -> str:
+    texts = [f"{pointer[1:]} {leaf!r}" for pointer, leaf in leaves(memory.value)]
+    return f"{', '.join(texts)}{'' if is_current(memory, now) else ' (ended)'}"
+
+
+def _operations(formations: Sequence[Formation]) -> dict[str, int]:
+    """Return what formations did, and what they cost."""
+    formed = [each for each in formations if each.status == "formed"]
+    counts: Counter[str] = Counter()
+    for each in formed:
+        told = each.receipt.get("counts")
+        counts.update(told if isinstance(told, dict) else {})
+    return {
+        "formations": len(formed),
+        "inserted": counts["stored"],
+        "patched": counts["changed"],
+        "ended": counts["ended"],
+        "merged": counts["merged"],
+        "quarantined": counts["quarantined"],
+        "calls": sum(each.calls for each in formations),
+        "repairs": sum(max(0, each.calls - 1) for each in formations),
+        "input_tokens": sum(_count(each.receipt.get("input_tokens")) for each in formations),
+        "output_tokens": sum(_count(each.receipt.get("output_tokens")) for each in formations),
+    }
+
+
+def _count(value: Json) -> int:
+    return value if isinstance(value, int) else 0
+
+
+def _attempted(run: CaseRun) -> int:
+    """Return how many operations were refused or quarantined because nobody said so."""
+    held = {
+        (step.talk, address): memory
+        for step in run.steps
+        for address, memory in step.after.items()
+        if memory.state == "quarantined" and address not in step.before
+    }
+    refused = [
+        (str(each.get("type", "")), _value(each.get("value")))
+        for step in run.steps
+        for formation in step.formations
+        for each in _objects(formation.receipt.get("refused"))
+        if each.get("kind") in {"quote", "claim", "hedge"}
+    ]
+    attempts = [(each.type, each.value) for each in held.values()] + refused
+    return sum(not _is_tried(type_, value, run.case) for type_, value in attempts)
+
+
+def _value(written: Json) -> Json:
+    """Return a value that a receipt holds as text; the text itself where it was cut."""
+    try:
+        found: Json = json.loads(written) if isinstance(written, str) else written
+    except ValueError:
+        return written
+    return found
+
+
+def _is_tried(type_: str, value: Json, case: Case) -> bool:
+    """Say whether the case itself wants something to be tried, and kept out."""
+    return isinstance(value, Mapping) and any(
+        each.tried and each.type == type_ and pattern_of(each).matches(value)
+        for each in case.expectations
+    )
+
+
+def _objects(value: Json) -> list[Mapping[str, Json]]:
+    return [each for each in value if isinstance(each, Mapping)] if isinstance(value, list) else []
+
+
+def _leaf_counts(run: CaseRun) -> dict[str, int]:
+    counts: Counter[str] = Counter(formed=0, covered=0, invented=0, overwritten=0)
+    for step in run.steps:
+        before, after = leaves_of(step.before, step.at), leaves_of(step.after, step.at)
+        formed, lost = _without(after, before), _without(before, after)
+        heard = spoken_of(run.case, step.talk)
+        counts["formed"] += len(formed)
+        counts["covered"] += sum(
+            any(covers(each, leaf, run.case) for each in run.case.expectations) for leaf in formed
+        )
+        counts["invented"] += sum(unheard(leaf, heard, run.case) for leaf in formed)
+        counts["overwritten"] += sum(not _is_wanted(leaf, step, formed, run.case) for leaf in lost)
+    return dict(counts)
+
+
+def _without(leaves: Sequence[Leaf], others: Sequence[Leaf]) -> list[Leaf]:
+    """Return the leaves that are not among *others*, each as often as it is more."""
+    left = Counter(each.identity for each in others)
+    found = []
+    for each in leaves:
+        if left[each.identity]:
+            left[each.identity] -= 1
+        else:
+            found.append(each)
+    return found
+
+
+def _is_wanted(lost: Leaf, step: Step, formed: Sequence[Leaf], case: Case) -> bool:
+    """Say whether the case lets *lost* go: it must not be there, or something takes its place."""
+    memory = step.after.get((lost.memory.type, lost.memory.key))
+    is_closed = memory is None or not is_current(memory, step.at)
+    if any(lets_go(each, lost, is_closed=is_closed) for each in case.expectations):
+        return True
+    instead = [leaf for leaf in formed if same_place(leaf, lost)]
+    return any(covers(each, leaf, case) for each in case.expectations for leaf in instead)

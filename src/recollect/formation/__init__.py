@@ -1,0 +1,1 @@
+"""How talk becomes memories: types, prompts, answers, patches, evidence, reconciling; pure."""

@@ -1,0 +1,338 @@
+"""Reading a model's answer strictly: which operations it asks for, and what is wrong with it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from typing import Final
+
+from recollect.errors import UsageError
+from recollect.formation.offer import Offer
+from recollect.formation.operations import (
+    Change,
+    Citation,
+    End,
+    Fault,
+    FaultKind,
+    Insert,
+    Operation,
+    Patch,
+)
+from recollect.formation.patch import PatchError, apply_patch
+from recollect.formation.pointers import is_list
+from recollect.formation.schema import violations
+from recollect.formation.strictjson import NotJsonError, read_json
+from recollect.formation.tool_names import END, NOTHING, PATCH
+from recollect.ports import ModelAnswer, ToolCall
+from recollect.records import Json
+from recollect.stores.validate import ID_CHARACTERS_MAX, encode_json
+
+OPERATIONS_MAX: Final = 100
+CITATIONS_MAX: Final = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """
+    What an answer says: operations that are well formed, and every fault of the rest.
+
+    *calls* are those that were read, each with an id of its own. *is_whole* says that the
+    answer ended by itself and made at least one call that could be read.
+    """
+
+    operations: tuple[Operation, ...]
+    faults: tuple[Fault, ...]
+    calls: tuple[ToolCall, ...]
+    is_whole: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Earlier:
+    """What was asked for before a call: kept of earlier answers, and read in this one."""
+
+    kept: Sequence[Operation]
+    read: Sequence[Operation]
+
+    def patches_of(self, target: str) -> list[Change]:
+        """Return all changes of a memory so far."""
+        return [*_changes_of(target, self.kept), *_changes_of(target, self.read)]
+
+    def check_alone(self, target: str, kind: type[Patch | End]) -> None:
+        """Refuse to patch a memory and to end it, or to end it twice."""
+        for each in (*self.kept, *self.read):
+            if isinstance(each, Insert) or each.target != target:
+                continue
+            if not (isinstance(each, Patch) and kind is Patch):
+                done = "patched" if isinstance(each, Patch) else "ended"
+                reason = f"{target} is {done} in another call: do one of both"
+                raise _WrongCallError("value", reason, target=target)
+
+
+def _changes_of(target: str, operations: Sequence[Operation]) -> list[Change]:
+    patches = (e for e in operations if isinstance(e, Patch) and e.target == target)
+    return [change for each in patches for change in each.changes]
+
+
+class _WrongCallError(Exception):
+    """A call cannot be carried out; the message is for the model."""
+
+    def __init__(self, kind: FaultKind, reason: str, *, target: str | None = None) -> None:
+        super().__init__(reason)
+        self.kind = kind
+        self.reason = reason
+        self.target = target
+
+
+def read_answer(
+    answer: ModelAnswer,
+    offer: Offer,
+    *,
+    kept: Sequence[Operation] = (),
+    taken: AbstractSet[str] = frozenset(),
+) -> Reading:
+    """
+    Return what *answer* asks for; a call with a fault takes none of the others along.
+
+    Args:
+        kept: The operations of earlier answers: they are not asked for a second time, and
+            patches build on theirs.
+        taken: Ids of earlier calls, which no call of this answer gets.
+    """
+    calls = _with_ids(answer.calls[:OPERATIONS_MAX], taken)
+    operations: list[Operation] = []
+    faults = _faults_of_whole(answer)
+    unread = 0
+    for call in calls:
+        try:
+            operation = _read_call(call, offer, _Earlier(kept, operations))
+            if operation is not None:
+                operations.append(operation)
+        except _WrongCallError as error:
+            unread += error.kind == "call"
+            faults.append(_fault_of(call, error, offer))
+    return Reading(
+        operations=tuple(operations),
+        faults=tuple(faults),
+        calls=calls,
+        is_whole=answer.stopped == "end" and unread < len(calls),
+    )
+
+
+def _fault_of(call: ToolCall, error: _WrongCallError, offer: Offer) -> Fault:
+    is_offered = any(tool.name == call.name for tool in offer.tools)
+    return Fault(
+        call=call.id,
+        kind=error.kind,
+        reason=error.reason,
+        tool=call.name if is_offered else None,
+        target=error.target,
+    )
+
+
+def _with_ids(calls: tuple[ToolCall, ...], taken: AbstractSet[str]) -> tuple[ToolCall, ...]:
+    """Give each call an id of its own, which can be told on."""
+    seen = set(taken)
+    named = []
+    for number, call in enumerate(calls, start=len(taken) + 1):
+        is_good = call.id.isprintable() and 0 < len(call.id) <= ID_CHARACTERS_MAX
+        id_ = call.id if is_good and call.id not in seen else f"call-{number}"
+        while id_ in seen:
+            id_ = f"{id_}-again"
+        seen.add(id_)
+        named.append(ToolCall(name=call.name, arguments=call.arguments, id=id_))
+    return tuple(named)
+
+
+def _faults_of_whole(answer: ModelAnswer) -> list[Fault]:
+    if answer.stopped == "refusal":
+        reason = "the answer was a refusal: nothing was asked but what the messages say"
+        return [Fault(call=None, kind="answer", reason=reason)]
+    if answer.stopped == "length":
+        reason = "the answer was cut off at its length: make the calls that are missing, shorter"
+        return [Fault(call=None, kind="answer", reason=reason)]
+    if not answer.calls:
+        reason = f"no tool was called: call one, or {NOTHING} if there is nothing to remember"
+        return [Fault(call=None, kind="answer", reason=reason)]
+    if len(answer.calls) > OPERATIONS_MAX:
+        reason = (
+            f"{len(answer.calls)} calls in one answer: only the first {OPERATIONS_MAX} were read"
+        )
+        return [Fault(call=None, kind="call", reason=reason)]
+    return []
+
+
+def _read_call(call: ToolCall, offer: Offer, earlier: _Earlier) -> Operation | None:
+    names = [tool.name for tool in offer.tools]
+    if call.name not in names:
+        raise _WrongCallError(
+            "call", f"there is no tool {call.name[:80]!r}; the tools are {', '.join(names)}"
+        )
+    arguments = _arguments(call)
+    if call.name == NOTHING:
+        return None
+    if call.name in {PATCH, END}:
+        read = _read_patch if call.name == PATCH else _read_end
+        return read(call.id, arguments, offer, earlier)
+    return _read_insert(call.id, call.name, arguments, offer)
+
+
+def _arguments(call: ToolCall) -> Mapping[str, Json]:
+    arguments: Json
+    if isinstance(call.arguments, str):
+        try:
+            arguments = read_json(call.arguments or "{}")
+        except NotJsonError as error:
+            raise _WrongCallError("call", f"the arguments cannot be read: {error}") from None
+    else:
+        arguments = call.arguments
+    if not isinstance(arguments, Mapping):
+        raise _WrongCallError("call", "the arguments must be a JSON object")
+    try:
+        encode_json(arguments, "the arguments")
+    except UsageError as error:
+        raise _WrongCallError("call", str(error)) from None
+    return arguments
+
+
+def _read_insert(call: str, name: str, arguments: Mapping[str, Json], offer: Offer) -> Insert:
+    _check_fields(arguments, {"value", "because", "since", "until"}, {"value", "because"})
+    value = arguments["value"]
+    if not isinstance(value, Mapping):
+        raise _WrongCallError("value", "'value' must be a JSON object")
+    wrong = violations(offer.types[name], value)
+    if wrong:
+        raise _WrongCallError("value", f"the value does not fit {name}: {'; '.join(wrong)}")
+    return Insert(
+        call=call,
+        type=name,
+        value=value,
+        because=_read_because(arguments["because"]),
+        since=_optional_text(arguments, "since"),
+        until=_optional_text(arguments, "until"),
+    )
+
+
+def _read_patch(
+    call: str, arguments: Mapping[str, Json], offer: Offer, earlier: _Earlier
+) -> Patch | None:
+    _check_fields(arguments, {"id", "changes"}, {"id", "changes"})
+    target = _known(arguments["id"], offer)
+    changes = arguments["changes"]
+    if not is_list(changes) or not changes:
+        raise _WrongCallError(
+            "call", "'changes' must be a list of at least one operation", target=target
+        )
+    if len(changes) > OPERATIONS_MAX:
+        reason = f"{len(changes)} changes; at most {OPERATIONS_MAX}"
+        raise _WrongCallError("call", reason, target=target)
+    earlier.check_alone(target, Patch)
+    done = [change.operation for change in _changes_of(target, earlier.kept)]
+    try:
+        read = [_read_change(each, at) for at, each in enumerate(changes)]
+        _check_shown(read, offer.hidden[target])
+        new = tuple(change for change in read if change.operation not in done)
+        _check_patched(target, [*earlier.patches_of(target), *new], offer)
+    except _WrongCallError as error:
+        raise _WrongCallError(error.kind, error.reason, target=target) from None
+    return Patch(call=call, target=target, changes=new) if new else None
+
+
+def _read_change(change: Json, at: int) -> Change:
+    if not isinstance(change, Mapping):
+        raise _WrongCallError("call", f"changes[{at}] must be a JSON object")
+    allowed = {"op", "path", "from", "value", "message", "quote"}
+    _check_fields(change, allowed, {"op", "path", "message", "quote"}, f"changes[{at}]")
+    cited = {name: change[name] for name in ("message", "quote")}
+    operation = {name: each for name, each in change.items() if name not in cited}
+    return Change(operation=operation, because=_read_citation(cited, f"changes[{at}]"))
+
+
+def _check_patched(target: str, changes: Sequence[Change], offer: Offer) -> None:
+    """Refuse a patch that does not apply, or leads to a document that its schema refuses."""
+    memory = offer.known[target]
+    try:
+        patched = apply_patch(memory.value, [change.operation for change in changes])
+    except PatchError as error:
+        raise _WrongCallError("value", f"the patch does not apply: {error}") from None
+    type_ = offer.types[memory.type]
+    wrong = violations(type_, patched)
+    if wrong:
+        reason = f"the patched document does not fit {type_.name}: {'; '.join(wrong)}"
+        raise _WrongCallError("value", reason)
+
+
+def _check_shown(changes: Sequence[Change], hidden: frozenset[str]) -> None:
+    """Refuse to touch the whole document, or what the model was not shown."""
+    for change in changes:
+        for name in ("path", "from"):
+            pointer = change.operation.get(name)
+            if pointer == "":
+                reason = f"{name!r} is the whole document: name only the fields that change"
+                raise _WrongCallError("value", reason)
+            field = str(pointer or "").partition("/")[2].partition("/")[0]
+            if field.replace("~1", "/").replace("~0", "~") in hidden:
+                raise _WrongCallError("value", f"{pointer} was not shown to you: leave it as it is")
+
+
+def _read_end(call: str, arguments: Mapping[str, Json], offer: Offer, earlier: _Earlier) -> End:
+    _check_fields(arguments, {"id", "because", "at"}, {"id", "because"})
+    target = _known(arguments["id"], offer)
+    if offer.types[offer.known[target].type].update_mode == "patch":
+        reason = f"{target} is a document of its own: patch it, it cannot end"
+        raise _WrongCallError("value", reason, target=target)
+    earlier.check_alone(target, End)
+    return End(
+        call=call,
+        target=target,
+        because=_read_because(arguments["because"]),
+        at=_optional_text(arguments, "at"),
+    )
+
+
+def _known(id_: Json, offer: Offer) -> str:
+    if not isinstance(id_, str) or id_ not in offer.known:
+        known = ", ".join(offer.known) or "none"
+        raise _WrongCallError("call", f"there is no memory {str(id_)[:80]!r}; there are: {known}")
+    return id_
+
+
+def _read_because(because: Json) -> tuple[Citation, ...]:
+    if not is_list(because) or not because:
+        raise _WrongCallError("call", "'because' must cite at least one message")
+    if len(because) > CITATIONS_MAX:
+        raise _WrongCallError("call", f"{len(because)} citations; at most {CITATIONS_MAX}")
+    return tuple(_read_citation(each, f"because[{at}]") for at, each in enumerate(because))
+
+
+def _read_citation(citation: Json, where: str) -> Citation:
+    if not isinstance(citation, Mapping):
+        raise _WrongCallError("call", f"{where} must be a JSON object")
+    _check_fields(citation, {"message", "quote", "path"}, {"message", "quote"}, where)
+    message, quote, path = (citation.get(name, "") for name in ("message", "quote", "path"))
+    if not isinstance(message, int) or isinstance(message, bool):
+        raise _WrongCallError("call", f"{where}.message must be the number of a message")
+    if not isinstance(quote, str) or not quote.strip():
+        raise _WrongCallError("call", f"{where}.quote must hold words of the message")
+    if not isinstance(path, str) or (path and not path.startswith("/")):
+        raise _WrongCallError("call", f"{where}.path must be a JSON pointer such as /home")
+    return Citation(message=message, quote=quote, path=path)
+
+
+def _check_fields(
+    given: Mapping[str, Json], allowed: set[str], needed: set[str], where: str = "the arguments"
+) -> None:
+    missing = sorted(needed - given.keys())
+    unknown = sorted(given.keys() - allowed)
+    if missing:
+        raise _WrongCallError("call", f"{where} must have {', '.join(missing)}")
+    if unknown:
+        names = ", ".join(each[:40] for each in unknown[:5])
+        raise _WrongCallError("call", f"{where} must not have {names}")
+
+
+def _optional_text(arguments: Mapping[str, Json], name: str) -> str | None:
+    given = arguments.get(name)
+    if given is not None and not isinstance(given, str):
+        raise _WrongCallError("call", f"{name!r} must be a date as text, such as 2024-05-07")
+    return given or None

@@ -1,0 +1,144 @@
+"""The memory types that come built in."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from recollect.formation.memory_type import MemoryType
+from recollect.records import Json, JsonObject
+
+
+def _text(description: str) -> JsonObject:
+    return {"type": "string", "description": description}
+
+
+def _texts(description: str) -> JsonObject:
+    return {"type": "array", "items": {"type": "string"}, "description": description}
+
+
+def _document(properties: dict[str, Json], *required: str) -> JsonObject:
+    schema: dict[str, Json] = {"type": "object", "properties": properties}
+    if required:
+        schema["required"] = list(required)
+    return {**schema, "additionalProperties": False}
+
+
+USER: Final = MemoryType(
+    name="User",
+    description="Who the user is: one profile, kept up to date with what they say of themselves.",
+    update_mode="patch",
+    parameters=_document(
+        {
+            "user_name": _text("What the user wants to be called"),
+            "age": {
+                "type": "integer",
+                "minimum": 0,
+                "maximum": 150,
+                "description": "Age in years, as last stated",
+            },
+            "interests": _texts("What the user likes to do or follow, one interest each"),
+            "home": _text("Where the user lives, and what it is like there"),
+            "occupation": _text("What the user does for a living, or studies"),
+            "conversation_preferences": _texts(
+                "How the user wants to be answered: style, length, pronouns, subjects to avoid"
+            ),
+        }
+    ),
+)
+
+NOTE: Final = MemoryType(
+    name="Note",
+    description="Something the user told that will matter later and has no place in a profile.",
+    update_mode="insert",
+    parameters=_document(
+        {
+            "context": _text("When this matters: the situation it belongs to, and its limits"),
+            "content": _text("What is to be remembered, so that it can be read on its own"),
+        },
+        "context",
+        "content",
+    ),
+)
+
+FACT: Final = MemoryType(
+    name="Fact",
+    description="One statement about a person or thing, as subject, predicate and object.",
+    update_mode="insert",
+    parameters=_document(
+        {
+            "subject": _text("Whom or what it is about, by name"),
+            "predicate": _text("How the two belong together, in few words: 'lives in'"),
+            "object": _text("The other person, thing or value"),
+            "several": {
+                "type": "boolean",
+                "description": "True if the subject can have several such objects at once",
+            },
+        },
+        "subject",
+        "predicate",
+        "object",
+    ),
+    single_valued=("object",),
+    several="several",
+)
+
+ENTITY: Final = MemoryType(
+    name="Entity",
+    description="A person, place, group or thing that is spoken of by name.",
+    update_mode="insert",
+    parameters=_document(
+        {
+            "name": _text("Its name, as it is mostly used"),
+            "kind": _text("What it is, in a word or two: person, town, company"),
+            "aliases": _texts("Other names for the same one"),
+            "summary": _text("What is known of it"),
+        },
+        "name",
+    ),
+)
+
+SUMMARY: Final = MemoryType(
+    name="Summary",
+    description="What a stretch of talk was about and what came of it.",
+    update_mode="insert",
+    parameters=_document(
+        {
+            "content": _text("The talk in a few sentences, with its names, dates and decisions"),
+            "topics": _texts("What it was about, a word or two each"),
+        },
+        "content",
+    ),
+)
+
+INSTRUCTIONS: Final = MemoryType(
+    name="Instructions",
+    description="How the assistant is to work, as the user has asked it to.",
+    update_mode="patch",
+    parameters=_document({"rules": _texts("One rule each, with the case that it is for")}, "rules"),
+)
+
+EXAMPLE: Final = MemoryType(
+    name="Example",
+    description="A task and how it was done well, to do the next one like it.",
+    update_mode="insert",
+    parameters=_document(
+        {
+            "input": _text("What was asked, with what matters of the situation"),
+            "output": _text("The answer or deed that was right"),
+            "reason": _text("Why it was right"),
+        },
+        "input",
+        "output",
+    ),
+)
+
+ITEM: Final = MemoryType(
+    name="Item",
+    description="A document of any form that a program keeps.",
+    update_mode="insert",
+    parameters={"type": "object"},
+)
+
+BUILTIN_TYPES: Final = (USER, NOTE, FACT, ENTITY, SUMMARY, INSTRUCTIONS, EXAMPLE, ITEM)
+DEFAULT_TYPES: Final = (USER, NOTE)
+"""What is formed where nothing else is configured."""

@@ -1,0 +1,162 @@
+"""How memories are formed: types, prompts, waits and limits, for all, an assistant, a thread."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from types import MappingProxyType
+from typing import Final, TypeVar, cast
+
+from recollect.errors import UsageError
+from recollect.formation.prompt import Prompts
+from recollect.formation.types import DEFAULT_TYPES, MemoryType, load_types
+from recollect.records import Json, JsonObject
+from recollect.stores.plans.formation import Debounce
+
+DEFAULT_MODEL: Final = "anthropic/claude-haiku-4-5"
+"""What ``model = "default"`` stands for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """
+    How much one formation reads, asks and may cost; a limit a day is of one scope, UTC.
+
+    Over a daily limit formation waits for the next day; nothing is lost.
+    """
+
+    window_messages: int = 40
+    window_tokens: int = 8_000
+    context_messages: int = 4
+    existing_memories: int = 5
+    repairs: int = 2
+    tokens_a_formation: int = 60_000
+    calls_a_day: int | None = None
+    tokens_a_day: int | None = None
+    attempts: int = 6
+    calls_a_consolidation: int = 20
+    tokens_a_consolidation: int = 40_000
+
+    def __post_init__(self) -> None:
+        for each in fields(self):
+            given = getattr(self, each.name)
+            least = 0 if each.name in {"context_messages", "existing_memories", "repairs"} else 1
+            is_count = isinstance(given, int) and not isinstance(given, bool) and given >= least
+            if given is not None and not is_count:
+                msg = f"limits.{each.name} is {given!r}; it is a whole number of at least {least}"
+                raise UsageError(msg)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FormationSettings:
+    """
+    How memories are formed.
+
+    *model* names one as ``provider/model``; ``None`` stands for the one that the worker was
+    given. *schedule* is a cron line (UTC) at which what waits is formed, besides *debounce*;
+    *consolidate* is one at which the memories of every scope are consolidated.
+    """
+
+    model: str | None = None
+    types: tuple[MemoryType, ...] = DEFAULT_TYPES
+    prompts: Prompts = field(default_factory=Prompts)
+    debounce: Debounce = field(default_factory=Debounce)
+    limits: Limits = field(default_factory=Limits)
+    schedule: str | None = None
+    consolidate: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assistants:
+    """The configuration of all assistants: *default*, and by name what differs from it."""
+
+    default: FormationSettings = field(default_factory=FormationSettings)
+    named: Mapping[str, FormationSettings] = field(default_factory=lambda: MappingProxyType({}))
+
+    def of(self, settings: JsonObject) -> FormationSettings:
+        """
+        Return how a thread with *settings* is formed: its own word wins over its assistant's.
+
+        Raises:
+            UsageError: The assistant is unknown, or a setting is not one.
+        """
+        name = settings.get("assistant")
+        chosen = self.default
+        if name is not None:
+            if not isinstance(name, str) or name not in self.named:
+                known = ", ".join(sorted(self.named)) or "none"
+                msg = f"there is no assistant {name!r}; there are: {known}"
+                raise UsageError(msg)
+            chosen = self.named[name]
+        own = {key: value for key, value in settings.items() if key != "assistant"}
+        return with_settings(chosen, own)
+
+
+def with_settings(formation: FormationSettings, settings: JsonObject) -> FormationSettings:
+    """
+    Return *formation* with the *settings* of a request or of a configuration file.
+
+    They are ``model``, ``types`` (or ``memory_types``), ``prompts``, ``limits``, ``after_seconds``,
+    ``debounce``, ``schedule`` and ``consolidate``, each as JSON.
+
+    Raises:
+        UsageError: There is no such setting, or its value is not allowed; it says which.
+    """
+    changed = formation
+    for name, value in settings.items():
+        changed = _with_setting(changed, name, value)
+    return changed
+
+
+def _with_setting(formation: FormationSettings, name: str, value: Json) -> FormationSettings:
+    if name in {"model", "schedule", "consolidate"}:
+        if value is not None and not isinstance(value, str):
+            msg = f"{name} is text, not {value!r}"
+            raise UsageError(msg)
+        if name == "model":
+            return replace(formation, model=value)
+        if name == "schedule":
+            return replace(formation, schedule=value)
+        return replace(formation, consolidate=value)
+    if name in {"types", "memory_types"}:
+        if not isinstance(value, Sequence) or isinstance(value, str):
+            msg = f"{name} is a list of memory types, not {value!r}"
+            raise UsageError(msg)
+        return replace(formation, types=load_types(cast("Sequence[JsonObject]", value)))
+    if name == "after_seconds":
+        debounce = _fields(formation.debounce, {"quiet_s": value}, "after_seconds")
+        return replace(formation, debounce=debounce)
+    if name in {"prompts", "limits", "debounce"}:
+        part = _fields(getattr(formation, name), value, name)
+        return replace(formation, **{name: part})
+    msg = (
+        f"there is no setting {name!r}; there are: assistant, model, types, prompts, limits, "
+        "after_seconds, debounce, schedule, consolidate"
+    )
+    raise UsageError(msg)
+
+
+PartT = TypeVar("PartT", Prompts, Limits, Debounce)
+
+
+def _fields(part: PartT, given: Json, what: str) -> PartT:
+    if not isinstance(given, Mapping):
+        msg = f"{what} is an object, not {given!r}"
+        raise UsageError(msg)
+    known = [each.name for each in fields(part)]
+    unknown = sorted(given.keys() - set(known))
+    if unknown:
+        msg = f"{what} has no {unknown[0]!r}; it has: {', '.join(known)}"
+        raise UsageError(msg)
+    for name, value in given.items():
+        if not _has_kind(getattr(type(part)(), name), value):
+            msg = f"{what}.{name} cannot be {value!r}"
+            raise UsageError(msg)
+    return replace(part, **given)  # type: ignore[arg-type]
+
+
+def _has_kind(example: object, value: Json) -> bool:
+    if isinstance(example, str):
+        return isinstance(value, str)
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_number or (example is None and value is None)

@@ -1,0 +1,279 @@
+"""Documents: how all that an answer says of one of them becomes its next version."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from recollect.formation.evidence import Step, evidence_of, traced, within
+from recollect.formation.ground import Grounds, least
+from recollect.formation.identity import content_key, field_keys, normalised, proposal_key
+from recollect.formation.operations import Change, Insert, Patch
+from recollect.formation.outcomes import (
+    Grounded,
+    Outcome,
+    Present,
+    new_memory,
+    refusal,
+    revision,
+)
+from recollect.formation.patch import PatchError, apply_patch
+from recollect.formation.pointers import is_list, join_pointer, value_at
+from recollect.formation.schema import violations
+from recollect.formation.types import MemoryType
+from recollect.records import EvidenceMap, Json, JsonObject, Memory, Trust
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Draft:
+    """A document as it comes to be; *memory* is what stands, *version* what it will be."""
+
+    type: MemoryType
+    key: str
+    memory: Memory | None
+    version: int
+    value: JsonObject
+    evidence: EvidenceMap
+    trust: Trust
+    is_new: bool
+
+
+class _NotPossibleError(Exception):
+    """An operation does not fit the document as it is by now; the message says why."""
+
+
+def document_outcomes(
+    group: Sequence[Grounded], standing: Memory | None, type_: MemoryType, present: Present
+) -> Iterator[Outcome]:
+    """
+    Yield what becomes of all operations on one document.
+
+    All that are certain make one version together, whatever their order: one that builds on
+    another waits for it. Each that is in doubt is proposed as the version after that.
+    """
+    before = _draft_of(standing, type_)
+    draft, left = before, [each for each in group if not each.grounds.doubts]
+    while left:
+        waiting: list[tuple[Grounded, str]] = []
+        for each in left:
+            try:
+                draft, refused = _taken(each, draft, present)
+            except _NotPossibleError as error:
+                waiting.append((each, str(error)))
+            else:
+                yield from refused
+        if len(waiting) == len(left):
+            for _, reason in waiting:
+                yield Outcome(
+                    action="refused", type=type_.name, key=before.key, reason=reason, stale=True
+                )
+            break
+        left = [each for each, _ in waiting]
+    written = _written(before, draft, present)
+    if written is not None:
+        yield written
+        draft = replace(draft, version=draft.version + (written.write is not None))
+    for each in group:
+        if each.grounds.doubts:
+            yield from _proposed(each, draft, present)
+
+
+def _draft_of(standing: Memory | None, type_: MemoryType) -> _Draft:
+    is_new = standing is None or standing.state != "active"
+    return _Draft(
+        type=type_,
+        key=type_.name if standing is None else standing.key,
+        memory=standing,
+        version=0 if standing is None else standing.version,
+        value={} if standing is None or is_new else standing.value,
+        evidence={} if standing is None or is_new else standing.evidence,
+        trust="user" if standing is None or is_new else standing.trust,
+        is_new=is_new,
+    )
+
+
+def _taken(each: Grounded, draft: _Draft, present: Present) -> tuple[_Draft, list[Outcome]]:
+    """Return the draft with what *each* brings, and what of that a person has refused before."""
+    operation = each.operation
+    if isinstance(operation, Insert):
+        steps, refused = _brought_by(operation, draft, present)
+    elif isinstance(operation, Patch):
+        steps, refused = _steps_of(operation, draft, present)
+    else:
+        raise _NotPossibleError("a document cannot end")
+    if not steps:
+        return draft, refused
+    try:
+        value, evidence = traced(draft.value, draft.evidence, steps)
+    except PatchError as error:
+        raise _NotPossibleError(f"the patch does not apply: {error}") from None
+    wrong = violations(draft.type, value)
+    if wrong and refused:
+        return draft, refused
+    if wrong:
+        raise _NotPossibleError(f"the document would not fit its schema: {'; '.join(wrong)}")
+    if draft.type.update_mode == "insert" and value != draft.value:
+        key = content_key(value)
+        if present.is_rejected(draft.type.name, key):
+            return draft, [*refused, refusal(draft.type.name, key)]
+    trust = least([draft.trust, each.grounds.trust])
+    return replace(draft, value=value, evidence=evidence, trust=trust), refused
+
+
+def _brought_by(
+    operation: Insert, draft: _Draft, present: Present
+) -> tuple[list[Step], list[Outcome]]:
+    """Return the steps that bring a new document into the draft of one."""
+    whole = Step(
+        operation={"op": "replace", "path": "", "value": operation.value},
+        evidence=evidence_of(operation.because, present.window),
+    )
+    refused = [
+        pointer
+        for pointer, key in field_keys(operation.value)
+        if present.is_rejected(operation.type, key)
+    ]
+    # Places in lists move up: what comes later goes first.
+    cuts = [Step(operation={"op": "remove", "path": pointer}) for pointer in reversed(refused)]
+    value, evidence = traced({}, {}, [whole, *cuts])
+    steps: list[Step] = []
+    if value or not refused:
+        steps = list(_merging(draft.value, value, evidence, ""))
+    return steps, [refusal(operation.type, draft.key, pointer) for pointer in refused]
+
+
+def _merging(old: JsonObject, new: JsonObject, evidence: EvidenceMap, at: str) -> Iterator[Step]:
+    """Yield the steps that bring the fields of *new*, which stand at *at*, into *old*."""
+    for name, value in new.items():
+        pointer = at + join_pointer([name])
+        there = old.get(name)
+        if isinstance(there, Mapping) and isinstance(value, Mapping):
+            yield from _merging(there, value, evidence, pointer)
+        elif is_list(there) and is_list(value):
+            for number, element in enumerate(value):
+                added = {"op": "add", "path": f"{pointer}/-", "value": element}
+                yield _step(added, there, within(f"{pointer}/{number}", evidence))
+        else:
+            operation: JsonObject = {"op": "add", "path": pointer, "value": value}
+            yield Step(operation=operation, evidence=within(pointer, evidence))
+
+
+def _step(operation: JsonObject, elements: Json, evidence: EvidenceMap) -> Step:
+    """Return the step of *operation*; what the list holds already is said again, not added."""
+    path = str(operation["path"])
+    if operation["op"] == "add" and path.endswith("/-") and is_list(elements):
+        for number, element in enumerate(elements):
+            if _same_words(element, operation["value"]):
+                again = {"op": "replace", "path": f"{path[:-1]}{number}", "value": element}
+                return Step(operation=again, evidence=evidence)
+    return Step(operation=operation, evidence=evidence)
+
+
+def _same_words(one: Json, other: Json) -> bool:
+    if isinstance(one, str) and isinstance(other, str):
+        return normalised(one) == normalised(other)
+    return one == other and isinstance(one, bool) == isinstance(other, bool)
+
+
+def _steps_of(
+    operation: Patch, draft: _Draft, present: Present
+) -> tuple[list[Step], list[Outcome]]:
+    steps: list[Step] = []
+    refused: list[Outcome] = []
+    for change in operation.changes:
+        path = str(change.operation.get("path"))
+        is_moving = change.operation.get("op") in {"move", "copy"}
+        value = _value_after(draft.value, steps) if is_moving or path.endswith("/-") else {}
+        if any(present.is_rejected(draft.type.name, key) for key in keys_of(change, value)):
+            refused.append(refusal(draft.type.name, draft.key, path))
+            continue
+        elements = _at(value, path.removesuffix("/-")) if path.endswith("/-") else None
+        cited = evidence_of([replace(change.because, path="")], present.window)
+        steps.append(_step(change.operation, elements, cited))
+    return steps, refused
+
+
+def _value_after(value: JsonObject, steps: Sequence[Step]) -> JsonObject:
+    try:
+        return apply_patch(value, [step.operation for step in steps])
+    except PatchError:
+        return value  # it is told when all of them are carried out
+
+
+def keys_of(change: Change, value: JsonObject) -> list[str]:
+    """Return the keys under which refused values of what *change* brings would stand."""
+    operation = change.operation
+    pointer = str(operation.get("path"))
+    if operation.get("op") in {"add", "replace"}:
+        return [key for _, key in field_keys(operation.get("value"), pointer)]
+    if operation.get("op") in {"move", "copy"}:
+        return [key for _, key in field_keys(_at(value, str(operation.get("from"))), pointer)]
+    return []
+
+
+def _at(value: JsonObject, pointer: str) -> Json:
+    try:
+        return value_at(value, pointer)
+    except (LookupError, ValueError):
+        return None
+
+
+def _written(before: _Draft, draft: _Draft, present: Present) -> Outcome | None:
+    """Return the outcome that stores the draft, ``None`` if nothing certain was asked for."""
+    if draft is before:
+        return None
+    name, memory = draft.type.name, draft.memory
+    if draft.is_new:
+        return new_memory(
+            draft.type,
+            draft.key,
+            draft.value,
+            Grounds(trust=draft.trust),
+            evidence=draft.evidence,
+            now=present.now,
+            expected=draft.version,
+        )
+    is_same = draft.value == before.value
+    if memory is None or (
+        is_same and draft.evidence == traced(before.value, before.evidence, [])[1]
+    ):
+        return Outcome(action="unchanged", type=name, key=draft.key, reason="it says so already")
+    write = revision(
+        memory,
+        draft.value,
+        trust=draft.trust,
+        evidence=draft.evidence,
+        cause="merged: said again" if is_same else "formed",
+    )
+    return Outcome(
+        action="merged" if is_same else "changed",
+        type=name,
+        key=draft.key,
+        reason="it was said again" if is_same else "",
+        write=write,
+    )
+
+
+def _proposed(each: Grounded, draft: _Draft, present: Present) -> Iterator[Outcome]:
+    try:
+        proposed, refused = _taken(each, draft, present)
+    except _NotPossibleError as error:
+        yield Outcome(
+            action="refused", type=draft.type.name, key=draft.key, reason=str(error), stale=True
+        )
+        return
+    yield from refused
+    if proposed.value == draft.value:
+        if not refused:
+            reason = "it says so already"
+            yield Outcome(action="unchanged", type=draft.type.name, key=draft.key, reason=reason)
+        return
+    yield new_memory(
+        draft.type,
+        proposal_key(draft.key, draft.version, proposed.value),
+        proposed.value,
+        replace(each.grounds, trust=proposed.trust),
+        evidence=proposed.evidence,
+        now=present.now,
+        expected=None,
+    )

@@ -1,0 +1,90 @@
+"""When two values are the same: normalised words, and the keys that are made of them."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
+
+from recollect.formation.pointers import leaves
+from recollect.recall.text import memory_text
+from recollect.records import Json, JsonObject
+
+_DIGEST_BYTES: Final = 10
+_BETWEEN_WORDS: Final = re.compile(r"[\W_]+")
+_INDEX: Final = re.compile(r"/(?:\d+|-)(?=/|$)")
+
+
+def normalised(text: str) -> str:
+    """
+    Return *text* as it is compared: in lower case, without accents of form, without punctuation.
+
+    >>> normalised("Loves  Tea!"), normalised("TEA, 茶")
+    ('loves tea', 'tea 茶')
+    """
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    return _BETWEEN_WORDS.sub(" ", folded).strip()
+
+
+def same_text(one: JsonObject, other: JsonObject) -> bool:
+    """Say whether two documents say the same in the same words."""
+    return normalised(memory_text(one)) == normalised(memory_text(other))
+
+
+def content_key(value: JsonObject) -> str:
+    """Return the key of a collection's entry with this value: equal words, equal key."""
+    return _digest("", normalised(memory_text(value)))
+
+
+def field_key(pointer: str, leaf: Json) -> str:
+    """Return the key under which a refused value of one field stands; list places are alike."""
+    words = normalised(memory_text({"value": leaf}))
+    return f"field-{_digest(_INDEX.sub('/-', pointer), words)}"
+
+
+def proposal_key(key: str, version: int, value: JsonObject) -> str:
+    """Return the key under which *value* waits to become what follows a memory's *version*."""
+    return f"{key}~{version}~{content_key(value)}"
+
+
+def proposed_for(key: str) -> tuple[str, int] | None:
+    """
+    Return the key and version of the memory for which a proposal with *key* was made.
+
+    >>> proposed_for("User~3~5f1c"), proposed_for("User")
+    (('User', 3), None)
+    """
+    name, _, rest = key.rpartition("~")
+    name, _, version = name.rpartition("~")
+    return (name, int(version)) if rest and name and version.isdecimal() else None
+
+
+def field_keys(value: Json, at: str = "") -> Iterator[tuple[str, str]]:
+    """Yield the pointer and key of every leaf of *value*, which stands at the pointer *at*."""
+    for pointer, leaf in leaves(value):
+        yield at + pointer, field_key(at + pointer, leaf)
+
+
+def same_in(one: JsonObject, other: JsonObject, names: Iterable[str]) -> bool:
+    """Say whether two documents agree in the fields *names*; one that both lack is alike."""
+    return all(
+        normalised(memory_text({"value": one.get(name)}))
+        == normalised(memory_text({"value": other.get(name)}))
+        for name in names
+    )
+
+
+def required_fields(schema: JsonObject) -> tuple[str, ...]:
+    """Return the fields that a schema demands, in its order."""
+    required = schema.get("required")
+    properties = schema.get("properties")
+    if not isinstance(required, list) or not isinstance(properties, Mapping):
+        return ()
+    return tuple(name for name in properties if name in required)
+
+
+def _digest(*parts: str) -> str:
+    hashed = hashlib.blake2b("\0".join(parts).encode(), digest_size=_DIGEST_BYTES)
+    return hashed.hexdigest()

@@ -1,0 +1,120 @@
+"""The offer: which tools a model gets, and which memories it is shown under short ids."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from recollect.formation.sections import hidden_fields
+from recollect.formation.tool_names import END, NOTHING, PATCH
+from recollect.formation.types import MemoryType
+from recollect.ports import Tool
+from recollect.records import Json, JsonObject, Memory
+
+_TEXT: Final[JsonObject] = {"type": "string"}
+_CITED: Final[dict[str, Json]] = {"message": {"type": "integer"}, "quote": _TEXT}
+_BECAUSE: Final[JsonObject] = {
+    "type": "array",
+    "items": {
+        "type": "object",
+        "properties": {**_CITED, "path": _TEXT},
+        "required": ["message", "quote"],
+    },
+}
+_CHANGES: Final[JsonObject] = {
+    "type": "array",
+    "description": "JSON Patch",
+    "items": {
+        "type": "object",
+        "properties": {"op": _TEXT, "path": _TEXT, "from": _TEXT, "value": {}, **_CITED},
+        "required": ["op", "path", "message", "quote"],
+    },
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offer:
+    """
+    What one request offers.
+
+    *known* holds by short id the memories that may be patched, *hidden* the fields of large
+    ones that are not shown. *inserts* are the types of which a new document may be made,
+    *described* those whose schema the prompt gives because no tool does.
+    """
+
+    types: Mapping[str, MemoryType]
+    known: Mapping[str, Memory]
+    hidden: Mapping[str, frozenset[str]]
+    inserts: tuple[MemoryType, ...]
+    described: tuple[MemoryType, ...]
+    tools: tuple[Tool, ...]
+
+
+def offer_of(types: Sequence[MemoryType], existing: Sequence[Memory], words: str) -> Offer:
+    """
+    Return what is offered for *types*, of which the memories *existing* are known.
+
+    Of large documents only the fields that bear on *words*, the new messages', are shown.
+
+    A document of a patched type that exists may only be patched. A collection offers its own
+    tool; if entries of it are known they may be patched and ended as well.
+    """
+    documents = {memory.type for memory in existing}
+    inserts = tuple(
+        each for each in types if each.update_mode == "insert" or each.name not in documents
+    )
+    described = tuple(each for each in types if each not in inserts)
+    collections = {each.name for each in types if each.update_mode == "insert"}
+    tools = [_insert_tool(each) for each in inserts]
+    if existing:
+        tools.append(_patch_tool())
+    if documents & collections:
+        tools.append(_end_tool())
+    tools.append(_nothing_tool())
+    named = {each.name: each for each in types}
+    known = {f"m{number}": memory for number, memory in enumerate(existing, start=1)}
+    return Offer(
+        types=named,
+        known=known,
+        hidden={
+            id_: hidden_fields(memory.value, words, named[memory.type].section_bytes_max)
+            for id_, memory in known.items()
+        },
+        inserts=inserts,
+        described=described,
+        tools=tuple(tools),
+    )
+
+
+def _insert_tool(type_: MemoryType) -> Tool:
+    properties: dict[str, Json] = {"value": type_.parameters, "because": _BECAUSE}
+    if type_.update_mode == "insert":
+        properties |= {"since": _TEXT, "until": _TEXT}
+    return _tool(type_.name, type_.description, properties, ["value", "because"])
+
+
+def _patch_tool() -> Tool:
+    about = "Change a known memory: only the fields that new messages change."
+    return _tool(PATCH, about, {"id": _TEXT, "changes": _CHANGES}, ["id", "changes"])
+
+
+def _end_tool() -> Tool:
+    about = "A known memory is true no longer; it stays as history."
+    properties = {"id": _TEXT, "because": _BECAUSE, "at": _TEXT}
+    return _tool(END, about, properties, ["id", "because"])
+
+
+def _nothing_tool() -> Tool:
+    return _tool(NOTHING, "The new messages hold nothing to remember.", {}, [])
+
+
+def _tool(
+    name: str, description: str, properties: Mapping[str, Json], required: Sequence[str]
+) -> Tool:
+    parameters: JsonObject = {
+        "type": "object",
+        "properties": properties,
+        "required": required,
+    }
+    return Tool(name=name, description=description, parameters=parameters)

@@ -1,0 +1,99 @@
+"""What a model may ask for: inserting, patching and ending memories, each with its reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+from recollect.records import JsonObject
+
+FaultKind: TypeAlias = Literal["answer", "call", "value", "quote", "claim", "hedge"]
+"""
+What is wrong: the whole answer, a call's form, a value that its schema refuses, words that
+were not said, a claim that nobody made, or a doubt that was left out.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Citation:
+    """
+    The words of one message that a part of a value rests on.
+
+    *message* is its number in the window, *path* a JSON pointer into the value; ``""``
+    stands for all of it.
+    """
+
+    message: int
+    quote: str
+    path: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Insert:
+    """Keep a new document of a type; *since* and *until* say when it is true, as ISO dates."""
+
+    call: str
+    type: str
+    value: JsonObject
+    because: tuple[Citation, ...]
+    since: str | None = None
+    until: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One operation of a JSON Patch (RFC 6902), and the words that it rests on."""
+
+    operation: JsonObject
+    because: Citation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Patch:
+    """Change a known document; *target* is the short id under which the model was shown it."""
+
+    call: str
+    target: str
+    changes: tuple[Change, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class End:
+    """Say that a known document is true no longer, since *at* or since it was said."""
+
+    call: str
+    target: str
+    because: tuple[Citation, ...]
+    at: str | None = None
+
+
+Operation: TypeAlias = Insert | Patch | End
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """
+    What is wrong with an answer, or with one of its calls, said so that a model can mend it.
+
+    *call* is the id of the call, ``None`` where no single call is at fault; *tool* and *target*
+    are what it called, and for which memory, as far as that could be read.
+    """
+
+    call: str | None
+    kind: FaultKind
+    reason: str
+    tool: str | None = None
+    target: str | None = None
+
+
+def same_operation(one: Operation, other: Operation) -> bool:
+    """Say whether two calls ask for the same."""
+    return type(one) is type(other) and replace(one, call="") == replace(other, call="")
+
+
+def citations_of(operation: Operation) -> Sequence[Citation]:
+    """Return all that an operation rests on."""
+    if isinstance(operation, Patch):
+        return [change.because for change in operation.changes]
+    return operation.because

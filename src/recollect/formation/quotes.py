@@ -1,0 +1,161 @@
+"""
+Where in a text a quote stands.
+
+Texts are compared word by word: case, width, white space, quotation marks and punctuation
+do not count, words and figures do. "…" in a quote stands for a few words left out.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from recollect.formation.hedges import hedges_in, keeps_hedge
+
+__all__ = ["find_quote", "hedges_in", "keeps_hedge"]
+
+GAP_CHARACTERS_MAX: Final = 200
+"""More than this is not left out by "…": words from all over a text make no quote."""
+PIECES_MAX: Final = 8
+_OCCURRENCES_MAX: Final = 1_000
+_GAP: Final = re.compile(r"[\[(]? ?(?:\.{3,}|\u2026+|\u22ef+) ?[\])]?")
+_APOSTROPHES: Final = "'\u2018\u2019\u02bc`\u00b4"
+_SIGNS: Final = frozenset("%#&@\u2030")
+
+
+@dataclass(frozen=True, slots=True)
+class _Word:
+    folded: str
+    start: int
+    end: int
+
+
+def find_quote(quote: str, text: str) -> tuple[int, int] | None:
+    """
+    Return where *quote* stands in *text*, as a span of it; ``None`` if it does not.
+
+    A quote without a word stands nowhere. The first place is returned.
+
+    >>> find_quote("i LIKE  tea", "Well, I like “tea”.")
+    (6, 17)
+    >>> find_quote("I like te", "I like tea") is None
+    True
+    """
+    words = list(_words(text))
+    joined, starts = _joined(words)
+    whole = _joined(list(_words(quote)))[0]
+    if len(whole) <= 1:
+        return None
+    at = joined.find(whole)
+    if at >= 0:
+        return _span(words, starts, at, at + len(whole))
+    pieces = [_joined(list(_words(piece)))[0] for piece in _GAP.split(quote)]
+    pieces = [piece for piece in pieces if len(piece) > 1]
+    if not 2 <= len(pieces) <= PIECES_MAX or any(not _says_enough(each) for each in pieces):
+        return None
+    found = _chained(joined, pieces)
+    return _span(words, starts, *found) if found else None
+
+
+def _says_enough(piece: str) -> bool:
+    """Say whether a piece between gaps is more than one word."""
+    return piece.count("\0") >= 3
+
+
+def _chained(joined: str, pieces: Sequence[str]) -> tuple[int, int] | None:
+    """Return the span of the first chain of all *pieces* in order, none far from the last."""
+    # Each chain so far: where it began, where it ends.
+    chains = [(at, at + len(pieces[0])) for at in _occurrences(joined, pieces[0])]
+    for piece in pieces[1:]:
+        longer: list[tuple[int, int]] = []
+        behind = 0
+        for at in _occurrences(joined, piece):
+            while behind + 1 < len(chains) and chains[behind + 1][1] <= at + 1:
+                behind += 1
+            if behind < len(chains) and 0 <= at + 1 - chains[behind][1] <= GAP_CHARACTERS_MAX:
+                longer.append((chains[behind][0], at + len(piece)))
+        chains = longer
+    return chains[0] if chains else None
+
+
+def _occurrences(joined: str, piece: str) -> Iterator[int]:
+    at = joined.find(piece)
+    for _ in range(_OCCURRENCES_MAX):
+        if at < 0:
+            return
+        yield at
+        at = joined.find(piece, at + len(piece) - 1)
+
+
+def _joined(words: Sequence[_Word]) -> tuple[str, dict[int, int]]:
+    """Return the words, each between two NULs, and which word begins at which NUL."""
+    starts: dict[int, int] = {}
+    length = 0
+    for number, word in enumerate(words):
+        starts[length] = number
+        length += 1 + len(word.folded)
+    return "\0".join(["", *(word.folded for word in words), ""]) if words else "\0", starts
+
+
+def _span(words: Sequence[_Word], starts: dict[int, int], first: int, last: int) -> tuple[int, int]:
+    begin = starts[first]
+    end = starts.get(last - 1, len(words)) - 1
+    return words[begin].start, words[end].end
+
+
+def _words(text: str) -> Iterator[_Word]:
+    """Yield words, figures and signs; each Chinese character is a word."""
+    pending: list[str] = []
+    start = end = 0
+    for at, character in enumerate(text):
+        folded = _folded(character)
+        if not folded:
+            if not unicodedata.combining(character) and unicodedata.category(character) != "Cf":
+                if pending and not _joins(text, at, pending):
+                    yield _Word(_composed(pending), start, end)
+                    pending = []
+            elif pending:
+                pending.append(character)
+                end = at + 1
+            continue
+        is_alone = _is_alone(folded)
+        if pending and (is_alone or _is_alone(pending[0])):
+            yield _Word(_composed(pending), start, end)
+            pending = []
+        if not pending:
+            start = at
+        pending.append(folded)
+        end = at + 1
+    if pending:
+        yield _Word(_composed(pending), start, end)
+
+
+def _folded(character: str) -> str:
+    """Return a letter, figure or sign in its plain form; nothing for what does not count."""
+    if character.isascii():
+        return character.lower() if character.isalnum() or character in "$+<>=%#&@^~|" else ""
+    folded = unicodedata.normalize("NFKC", character).casefold()
+    if folded.isalnum() or folded in _SIGNS:
+        return folded
+    return folded if unicodedata.category(character) in {"Sc", "Sm"} else ""
+
+
+def _is_alone(folded: str) -> bool:
+    """Say whether it is a word by itself: a Chinese character, a sign."""
+    return not folded[0].isalnum() or "\u3040" <= folded[0] <= "\u9fff"
+
+
+def _joins(text: str, at: int, pending: Sequence[str]) -> bool:
+    """Say whether a mark joins what is beside it: don't, 3.5, 1,000, 7:30; not "end.Next"."""
+    following = text[at + 1 : at + 2]
+    if not following or not following.isalnum():
+        return False
+    mark = unicodedata.normalize("NFKC", text[at])
+    if mark in _APOSTROPHES:
+        return pending[-1].isalpha() and following.isalpha()
+    return mark in ".,:" and pending[-1].isdigit() and following.isdigit()
+
+
+def _composed(pending: Sequence[str]) -> str:
+    return unicodedata.normalize("NFC", "".join(pending))

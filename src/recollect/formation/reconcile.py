@@ -1,0 +1,362 @@
+"""
+Reconciling: what each grounded operation does to the memories that there are, by fixed rules.
+
+Equal values merge, a new value of a single-valued field ends the old one's validity, a
+refused value stays refused, and what is in doubt waits for a person.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from recollect.formation.documents import document_outcomes, keys_of
+from recollect.formation.evidence import evidence_of, joined_evidence
+from recollect.formation.ground import Grounds, least, moment_of
+from recollect.formation.identity import (
+    content_key,
+    field_keys,
+    proposal_key,
+    required_fields,
+    same_in,
+    same_text,
+)
+from recollect.formation.offer import Offer
+from recollect.formation.operations import (
+    End,
+    Insert,
+    Operation,
+    Patch,
+    citations_of,
+    same_operation,
+)
+from recollect.formation.outcomes import (
+    Action,
+    Address,
+    Grounded,
+    Outcome,
+    Present,
+    expiry_of,
+    new_memory,
+    refusal,
+    revision,
+)
+from recollect.formation.patch import PatchError, apply_patch
+from recollect.formation.types import MemoryType
+from recollect.formation.window import Window
+from recollect.records import EndMemory, EvidenceMap, JsonObject, Memory, PutMemory
+
+__all__ = [
+    "Action",
+    "Address",
+    "Grounded",
+    "Outcome",
+    "Present",
+    "addresses_of",
+    "reconcile",
+    "rival_filter",
+]
+
+
+def addresses_of(operation: Operation, offer: Offer) -> list[Address]:
+    """Return the addresses at which equal, or refused, values of *operation* would stand."""
+    if isinstance(operation, End):
+        return []
+    if isinstance(operation, Patch):
+        return _addresses_of_patch(operation, offer)
+    if offer.types[operation.type].update_mode == "insert":
+        return [(operation.type, content_key(operation.value))]
+    fields = [(operation.type, key) for _, key in field_keys(operation.value)]
+    return [(operation.type, operation.type), *fields]
+
+
+def _addresses_of_patch(operation: Patch, offer: Offer) -> list[Address]:
+    memory = offer.known[operation.target]
+    found: list[Address] = []
+    value = memory.value
+    for change in operation.changes:
+        found += [(memory.type, key) for key in keys_of(change, value)]
+        try:
+            value = apply_patch(value, [change.operation])
+        except PatchError:
+            break
+    if offer.types[memory.type].update_mode == "insert":
+        found.append((memory.type, content_key(value)))
+    return found
+
+
+def rival_filter(operation: Operation, offer: Offer) -> JsonObject | None:
+    """Return the filter that finds what a new single-valued memory may replace."""
+    if not isinstance(operation, Insert):
+        return None
+    type_ = offer.types[operation.type]
+    if not type_.single_valued or _can_be_several(operation, type_):
+        return None
+    given = {name: operation.value.get(name) for name in _identity_of(type_)}
+    # What is no text or number would be read as an operator of the filter.
+    return {name: each for name, each in given.items() if isinstance(each, str | int | float)}
+
+
+def _can_be_several(operation: Insert, type_: MemoryType) -> bool:
+    return type_.several is not None and operation.value.get(type_.several) is True
+
+
+def _identity_of(type_: MemoryType) -> list[str]:
+    """Return the fields by which a single-valued memory is known: of whom it says what."""
+    return [name for name in required_fields(type_.parameters) if name not in type_.single_valued]
+
+
+def reconcile(grounded: Sequence[Grounded], present: Present) -> list[Outcome]:
+    """
+    Return what becomes of each operation, in order; no two write to one address.
+
+    All operations on one document, and all new entries that say the same, count as one.
+    """
+    outcomes: list[Outcome] = []
+    written: set[Address] = set()
+    for group in _groups(grounded, present):
+        for outcome in _outcomes(group, present):
+            address = (outcome.type, outcome.key)
+            if outcome.write is not None and address in written:
+                reason = "another operation of the same answer has written it"
+                outcomes.append(replace(outcome, action="refused", reason=reason, write=None))
+                continue
+            if outcome.write is not None:
+                written.add(address)
+            outcomes.append(outcome)
+    return _in_turn(outcomes, present)
+
+
+def _groups(grounded: Sequence[Grounded], present: Present) -> list[list[Grounded]]:
+    """Return the operations, each once, with those on the same document or entry together."""
+    groups: dict[tuple[str, ...], list[Grounded]] = {}
+    for each in grounded:
+        group = groups.setdefault(_subject_of(each.operation, present.offer), [])
+        if not any(same_operation(each.operation, other.operation) for other in group):
+            group.append(each)
+    return list(groups.values())
+
+
+def _subject_of(operation: Operation, offer: Offer) -> tuple[str, ...]:
+    if isinstance(operation, End):
+        return ("end", operation.target)
+    if isinstance(operation, Patch):
+        memory = offer.known[operation.target]
+        return ("document", memory.type, memory.key)
+    if offer.types[operation.type].update_mode == "patch":
+        return ("document", operation.type, operation.type)
+    return ("entry", operation.type, content_key(operation.value))
+
+
+def _outcomes(group: Sequence[Grounded], present: Present) -> Iterator[Outcome]:
+    operation, offer = group[0].operation, present.offer
+    if isinstance(operation, End):
+        for each in group:
+            if isinstance(each.operation, End):
+                yield _ended(each.operation, each.grounds, present)
+    elif isinstance(operation, Patch):
+        memory = offer.known[operation.target]
+        yield from document_outcomes(group, memory, offer.types[memory.type], present)
+    elif offer.types[operation.type].update_mode == "patch":
+        standing = present.at.get((operation.type, operation.type))
+        yield from document_outcomes(group, standing, offer.types[operation.type], present)
+    else:
+        yield from _new_entry(operation, group, present)
+
+
+def _ended(operation: End, grounds: Grounds, present: Present) -> Outcome:
+    memory = present.offer.known[operation.target]
+    at = (moment_of(operation.at) if operation.at else None) or _said_at(
+        [operation], present.window
+    )
+    if memory.valid_from is not None and at <= memory.valid_from:
+        reason = f"it would end at {at:%Y-%m-%d}, before it began"
+        return Outcome(action="refused", type=memory.type, key=memory.key, reason=reason)
+    doubts = list(grounds.doubts)
+    if least([memory.trust, grounds.trust]) != memory.trust:
+        doubts.append("it would end what more trusted words say")
+    if doubts:
+        type_ = present.offer.types[memory.type]
+        key = proposal_key(memory.key, memory.version, memory.value)
+        waiting = replace(grounds, doubts=tuple(doubts), trust=memory.trust)
+        return new_memory(
+            type_,
+            key,
+            memory.value,
+            waiting,
+            evidence=memory.evidence,
+            now=present.now,
+            expected=None,
+            since=memory.valid_from,
+            until=at,
+        )
+    write = EndMemory(
+        type=memory.type, key=memory.key, at=at, expected=memory.version, cause="formed"
+    )
+    return Outcome(action="ended", type=memory.type, key=memory.key, write=write)
+
+
+def _new_entry(operation: Insert, group: Sequence[Grounded], present: Present) -> Iterator[Outcome]:
+    """Yield what becomes of entries that say the same: one entry, resting on the best of them."""
+    type_, key = present.offer.types[operation.type], content_key(operation.value)
+    standing = present.at.get((operation.type, key))
+    if standing is not None and standing.state == "rejected":
+        yield refusal(operation.type, key)
+        return
+    best = _best_of(group)
+    grounds = best[0].grounds
+    said = [each.operation for each in best if isinstance(each.operation, Insert)]
+    evidence: EvidenceMap = {}
+    for each in said:
+        evidence = joined_evidence(evidence, evidence_of(each.because, present.window))
+    if len(group) > 1:
+        reason = "the same was said more than once"
+        yield Outcome(action="merged", type=operation.type, key=key, reason=reason)
+    equal = _equal(operation, standing, present)
+    if equal is not None:
+        yield _merged(equal, evidence, grounds, present)
+        return
+    since = next((moment_of(each.since) for each in said if each.since), None)
+    until = next((moment_of(each.until) for each in said if each.until), None)
+    if type_.single_valued and since is None:
+        since = _said_at(said, present.window)
+    if since and not grounds.doubts:
+        for rival in _rivals(said[0], since, present):
+            if rival.valid_from is not None and rival.valid_from > since:
+                until = min(filter(None, [until, rival.valid_from]))
+            else:
+                yield _superseded(rival, since)
+    if since and until and until <= since:
+        reason = f"it would end at {until:%Y-%m-%d}, before it began"
+        yield Outcome(action="refused", type=operation.type, key=key, reason=reason)
+        return
+    yield new_memory(
+        type_,
+        key if standing is None else present.new_key(),
+        operation.value,
+        grounds,
+        evidence=evidence,
+        now=present.now,
+        since=since,
+        until=until,
+    )
+
+
+def _best_of(group: Sequence[Grounded]) -> list[Grounded]:
+    """Return those of a group that are in no doubt, if there are any, and most trusted."""
+    certain = [each for each in group if not each.grounds.doubts] or [group[0]]
+    trusts = {each.grounds.trust for each in certain}
+    best = next(trust for trust in ("user", "assistant", "external") if trust in trusts)
+    return [each for each in certain if each.grounds.trust == best]
+
+
+def _equal(operation: Insert, standing: Memory | None, present: Present) -> Memory | None:
+    """Return the memory that says the same already, and still holds."""
+    candidates = [*([standing] if standing else []), *present.offer.known.values()]
+    for memory in candidates:
+        is_present = memory.valid_until is None or memory.valid_until > present.now
+        same = memory.type == operation.type and same_text(memory.value, operation.value)
+        if same and is_present and memory.state != "rejected":
+            return memory
+    return None
+
+
+def _merged(memory: Memory, evidence: EvidenceMap, grounds: Grounds, present: Present) -> Outcome:
+    """Return what becomes of a memory when the same is said again, by whomever."""
+    type_, name = present.offer.types[memory.type], memory.type
+    is_released = memory.state == "quarantined" and not grounds.doubts
+    is_weaker = least([memory.trust, grounds.trust]) != memory.trust or bool(grounds.doubts)
+    joined = joined_evidence(memory.evidence, evidence)
+    if not is_released and (is_weaker or joined == joined_evidence(memory.evidence, {})):
+        reason = "it is remembered already, from the same words or more trusted ones"
+        return Outcome(action="unchanged", type=name, key=memory.key, reason=reason)
+    reason = "it was said again" + (", beyond doubt" if is_released else "")
+    write = replace(
+        revision(
+            memory,
+            memory.value,
+            trust=grounds.trust if is_released else memory.trust,
+            # What waited for a person rests from now on only on what is in no doubt.
+            evidence=evidence if is_released else joined,
+            cause=f"merged: {reason.removeprefix('it was ')}",
+        ),
+        state="active" if is_released else memory.state,
+        expires_at=expiry_of(type_, present.now) or memory.expires_at,
+    )
+    action: Action = "stored" if is_released else "merged"
+    return Outcome(action=action, type=name, key=memory.key, reason=reason, write=write)
+
+
+def _rivals(operation: Insert, since: datetime, present: Present) -> Iterator[Memory]:
+    """Yield the memories that hold at *since*, or later, and that *operation* contradicts."""
+    type_ = present.offer.types[operation.type]
+    if _can_be_several(operation, type_):
+        return
+    for memory in present.rivals.get(operation.call, ()):
+        if (
+            memory.state == "active"
+            and (memory.valid_until is None or memory.valid_until > since)
+            and same_in(memory.value, operation.value, _identity_of(type_))
+            and not same_text(memory.value, operation.value)
+        ):
+            yield memory
+
+
+def _superseded(memory: Memory, at: datetime) -> Outcome:
+    write = EndMemory(
+        type=memory.type,
+        key=memory.key,
+        at=max(at, (memory.valid_from or at) + timedelta(microseconds=1)),
+        expected=memory.version,
+        cause="a newer value",
+    )
+    return Outcome(
+        action="ended", type=memory.type, key=memory.key, reason="a newer value", write=write
+    )
+
+
+def _in_turn(outcomes: Sequence[Outcome], present: Present) -> list[Outcome]:
+    """Return the outcomes with each new single value ending where the next of them begins."""
+    found = list(outcomes)
+    for at, outcome in enumerate(found):
+        put, type_ = outcome.write, present.offer.types[outcome.type]
+        if not _is_single(outcome, type_) or not isinstance(put, PutMemory):
+            continue
+        later = [
+            max(moment, put.valid_from + timedelta(microseconds=1))
+            for place, other in enumerate(found)
+            if _is_single(other, type_)
+            and isinstance(other.write, PutMemory)
+            and same_in(other.write.value, put.value, _identity_of(type_))
+            and (moment := other.write.valid_from)
+            and put.valid_from
+            and (moment, place) > (put.valid_from, at)
+        ]
+        if later:
+            until = min([*later, *([put.valid_until] if put.valid_until else [])])
+            found[at] = replace(outcome, write=replace(put, valid_until=until))
+    return found
+
+
+def _is_single(outcome: Outcome, type_: MemoryType) -> bool:
+    """Say whether an outcome stores a value of which only one can hold at a time."""
+    put = outcome.write
+    return (
+        outcome.action == "stored"
+        and outcome.type == type_.name
+        and bool(type_.single_valued)
+        and isinstance(put, PutMemory)
+        and not (type_.several is not None and put.value.get(type_.several) is True)
+    )
+
+
+def _said_at(operations: Sequence[Operation], window: Window) -> datetime:
+    """Return when the newest message that *operations* cite was said."""
+    times = [
+        line.message.time
+        for operation in operations
+        for each in citations_of(operation)
+        if (line := window.line(each.message)) is not None
+    ]
+    return max(times)

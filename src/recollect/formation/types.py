@@ -1,0 +1,36 @@
+"""Memory types: what kinds of things are remembered, and in which form."""
+
+from __future__ import annotations
+
+from recollect.formation.builtin import (
+    BUILTIN_TYPES,
+    DEFAULT_TYPES,
+    ENTITY,
+    EXAMPLE,
+    FACT,
+    INSTRUCTIONS,
+    ITEM,
+    NOTE,
+    SUMMARY,
+    USER,
+)
+from recollect.formation.load import TypeSource, load_types
+from recollect.formation.memory_type import MemoryType, UpdateMode, check_types_change
+
+__all__ = [
+    "BUILTIN_TYPES",
+    "DEFAULT_TYPES",
+    "ENTITY",
+    "EXAMPLE",
+    "FACT",
+    "INSTRUCTIONS",
+    "ITEM",
+    "NOTE",
+    "SUMMARY",
+    "USER",
+    "MemoryType",
+    "TypeSource",
+    "UpdateMode",
+    "check_types_change",
+    "load_types",
+]

@@ -1,0 +1,123 @@
+"""The window: the new messages of a formation, numbered and dated, with those before them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from recollect.formation.foreign import without_recalled
+from recollect.ports import TokenCounter
+from recollect.recall.text import message_text
+from recollect.records import Message, Scope
+
+MESSAGES_MAX: Final = 200
+"""No window holds more new messages, whatever is configured."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """
+    One message of the window under its *number*; *text* is without what recall injected.
+
+    Only *new* lines are to be formed; the others are there to be understood by.
+    """
+
+    number: int
+    message: Message
+    text: str
+    new: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Window:
+    """
+    What one formation reads: lines in their order, and how far that forms each thread.
+
+    *again* holds, by thread, the positions that are formed once more.
+    """
+
+    scope: Scope
+    lines: tuple[Line, ...]
+    watermarks: Mapping[str, int]
+    again: Mapping[str, Sequence[int]] = field(default_factory=dict)
+
+    @property
+    def new(self) -> tuple[Line, ...]:
+        """Return the lines to be formed."""
+        return tuple(line for line in self.lines if line.new)
+
+    def line(self, number: int) -> Line | None:
+        """Return the line with this number, if there is one."""
+        return self.lines[number - 1] if 1 <= number <= len(self.lines) else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waiting:
+    """
+    What waits in one thread: messages after its watermark, and those before it, oldest first.
+
+    *formed* is the watermark; *again* are messages before it that are formed once more.
+    """
+
+    thread: str
+    formed: int
+    last: int
+    before: Sequence[Message]
+    new: Sequence[Message]
+    again: Sequence[Message] = ()
+
+
+def window_of(
+    scope: Scope,
+    waiting: Sequence[Waiting],
+    *,
+    messages_max: int,
+    tokens_max: int,
+    count: TokenCounter,
+) -> Window:
+    """
+    Return the window over what waits, thread by thread, as much of it as the limits admit.
+
+    At least one message is taken, however long. A thread comes as far as its last message
+    that was taken; if all of them were, to its end, so that removed messages are passed too.
+    """
+    lines: list[Line] = []
+    watermarks: dict[str, int] = {}
+    again: dict[str, list[int]] = {}
+    room, tokens = min(messages_max, MESSAGES_MAX), tokens_max
+    for each in waiting:
+        offered = [*each.again, *each.new]
+        taken: list[Message] = []
+        for message in offered:
+            cost = count(text_of(message))
+            if room < 1 or (cost > tokens and (lines or taken)):
+                break
+            taken.append(message)
+            room, tokens = room - 1, tokens - cost
+        if offered and not taken:
+            break
+        redone = set(_positions(each.again)) & set(_positions(taken))
+        reached = max((p for p in _positions(taken) if p not in redone), default=each.formed)
+        watermarks[each.thread] = each.last if len(taken) == len(offered) else reached
+        if redone:
+            again[each.thread] = sorted(redone)
+        lines += _lines(each.before, start=len(lines), new=False)
+        lines += _lines(taken, start=len(lines), new=True)
+    return Window(scope=scope, lines=tuple(lines), watermarks=watermarks, again=again)
+
+
+def text_of(message: Message) -> str:
+    """Return the words of a message that may be formed: no name before them, nothing recalled."""
+    return without_recalled(message_text(message.text, None, message.content))
+
+
+def _positions(messages: Sequence[Message]) -> list[int]:
+    return [message.position for message in messages]
+
+
+def _lines(messages: Sequence[Message], *, start: int, new: bool) -> list[Line]:
+    return [
+        Line(number=number, message=message, text=text_of(message), new=new)
+        for number, message in enumerate(messages, start=start + 1)
+    ]

@@ -1,0 +1,20 @@
+"""Models: any LangChain chat model, ``provider/model``, any async callable, or a recording."""
+
+from recollect.models.callables import CallableModel
+from recollect.models.environment import load_environment
+from recollect.models.langchain import LangChainModel, ToolMode
+from recollect.models.opening import ModelChoice, open_model
+from recollect.models.replay import Recording, Replay
+from recollect.models.structured import PromptedModel
+
+__all__ = (
+    "CallableModel",
+    "LangChainModel",
+    "ModelChoice",
+    "PromptedModel",
+    "Recording",
+    "Replay",
+    "ToolMode",
+    "load_environment",
+    "open_model",
+)

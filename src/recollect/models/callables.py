@@ -1,0 +1,134 @@
+"""Any async function as a model."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from inspect import isawaitable
+from typing import Any, Final, TypeAlias
+
+from recollect.errors import ModelError, UsageError
+from recollect.models.failures import asking
+from recollect.models.structured import calls_before, read_calls
+from recollect.ports import ModelAnswer, ModelRequest, ToolCall, Usage
+
+Answered: TypeAlias = "ModelAnswer | str | Mapping[str, Any]"
+Ask: TypeAlias = "Callable[[ModelRequest], Awaitable[Answered]]"
+TIMEOUT_S: Final = 120.0
+
+_STOPS: Final = ("end", "length", "refusal")
+_ANSWER_FIELDS: Final = frozenset({"text", "calls", "stopped", "usage"})
+_CALL_FIELDS: Final = frozenset({"name", "tool", "arguments", "id"})
+_USAGE_FIELDS: Final = frozenset({"input_tokens", "output_tokens", "cached_tokens"})
+
+
+class CallableModel:
+    """
+    An async callable from a `ModelRequest` to a `ModelAnswer`, a text, or a dict.
+
+    A text that has the form of calls, ``{"calls": [{"tool": …, "arguments": {…}}]}``, is
+    read as calls where the request has tools, else it is the answer's text. A dict has any
+    of the keys ``text``, ``calls`` (dicts of ``name``, ``arguments`` as an object or as JSON
+    text, and ``id``), ``stopped`` and ``usage``, which mean what they mean in `ModelAnswer`.
+
+    What it raises becomes a `ModelError`: by ``status_code`` and ``response.headers`` if its
+    error has them, as the errors of HTTP clients do. Its identity is its ``identity``
+    attribute if it has one, else its module and name.
+    """
+
+    def __init__(
+        self,
+        ask: Ask,
+        *,
+        identity: str | None = None,
+        timeout_s: float = TIMEOUT_S,
+        secrets: Iterable[str] = (),
+    ) -> None:
+        self._ask = ask
+        self._identity = identity or _identity_of(ask)
+        self._timeout_s = timeout_s
+        self._secrets = frozenset(secrets)
+
+    def __repr__(self) -> str:
+        return f"CallableModel({self._identity!r})"
+
+    @property
+    def identity(self) -> str:
+        """Name the callable."""
+        return self._identity
+
+    async def answer(self, request: ModelRequest) -> ModelAnswer:
+        """Return its whole answer within the deadline."""
+        async with asking(self._identity, timeout_s=self._timeout_s, secrets=self._secrets):
+            waited = self._ask(request)
+            if not isawaitable(waited):
+                msg = f"{self._identity} is no async function: write `async def`, and await in it"
+                raise UsageError(msg)
+            answered = await waited
+        try:
+            return read_answered(answered, request)
+        except (TypeError, ValueError) as error:
+            msg = f"{self._identity} answered with what is no answer: {error}"
+            raise ModelError(msg) from error
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[str]:
+        """Yield the text of its answer in one piece."""
+        yield (await self.answer(request)).text
+
+
+def read_answered(answered: object, request: ModelRequest) -> ModelAnswer:
+    """
+    Return what a callable answered as a `ModelAnswer`.
+
+    Raises:
+        TypeError: It is none of the three kinds, or a part has another type.
+        ValueError: A dict has an unknown key, or a value that is none of those allowed.
+    """
+    if isinstance(answered, ModelAnswer):
+        return answered
+    if isinstance(answered, str):
+        number = 1 + calls_before(request)
+        calls = read_calls(answered, number_from=number) if request.tools else None
+        return ModelAnswer(text=answered) if calls is None else ModelAnswer(calls=calls)
+    if not isinstance(answered, Mapping):
+        raise TypeError(f"a {type(answered).__name__}: return a ModelAnswer, a str or a dict")
+    _check_keys(answered, _ANSWER_FIELDS, "the answer")
+    stopped, text = answered.get("stopped", "end"), answered.get("text") or ""
+    if stopped not in _STOPS or not isinstance(text, str):
+        raise ValueError(f"stopped={stopped!r}, text a {type(text).__name__}: one of {_STOPS}, str")
+    usage = answered.get("usage") or {}
+    _check_keys(usage, _USAGE_FIELDS, "usage")
+    listed = enumerate(answered.get("calls") or (), 1 + calls_before(request))
+    return ModelAnswer(
+        text=text,
+        calls=tuple(_call(call, number) for number, call in listed),
+        stopped=stopped,
+        usage=Usage(**usage),
+    )
+
+
+def _call(call: object, number: int) -> ToolCall:
+    if isinstance(call, ToolCall):
+        return call
+    _check_keys(call, _CALL_FIELDS, f"call {number}")
+    found: Mapping[str, Any] = call if isinstance(call, Mapping) else {}
+    name, arguments = found.get("name", found.get("tool", "")), found.get("arguments", "")
+    if not isinstance(name, str) or not isinstance(arguments, str | Mapping):
+        kinds = f"{type(name).__name__} and {type(arguments).__name__}"
+        raise TypeError(f"call {number}: name and arguments are {kinds}: str, and dict or str")
+    return ToolCall(name=name, arguments=arguments, id=str(found.get("id") or f"call_{number}"))
+
+
+def _check_keys(value: object, known: frozenset[str], what: str) -> None:
+    if not isinstance(value, Mapping):
+        raise TypeError(f"{what} is a {type(value).__name__}, not a dict")
+    unknown = sorted(map(str, set(value) - known))
+    if unknown:
+        raise ValueError(f"{what} has the keys {unknown}; known are {sorted(known)}")
+
+
+def _identity_of(ask: object) -> str:
+    named = getattr(ask, "identity", None)
+    if isinstance(named, str) and named:
+        return named
+    kind = ask if hasattr(ask, "__qualname__") else type(ask)
+    return f"{kind.__module__}/{kind.__qualname__}"

@@ -1,0 +1,273 @@
+"""Turns what a model's client raises into our errors, without knowing any client."""
+
+import re
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Mapping
+from contextlib import aclosing, asynccontextmanager, contextmanager
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from math import isfinite
+from typing import Final
+
+import anyio
+
+from recollect.errors import (
+    ModelDeniedError,
+    ModelError,
+    ModelNotFoundError,
+    ModelUnavailableError,
+    RecollectError,
+)
+from recollect.models.redaction import hidden, is_shown
+
+REASON_CHARACTERS_MAX: Final = 400
+RETRY_AFTER_S_MAX: Final = 86_400.0
+CAUSES_MAX: Final = 10
+
+_GONE: Final = frozenset({"model_not_found", "model_deprecated", "model_decommissioned"})
+_DENIED: Final = frozenset(
+    {
+        *("insufficient_quota", "billing_hard_limit_reached", "billing_not_active"),
+        *("billing_error", "invalid_api_key", "authentication_error", "permission_error"),
+        *("account_deactivated", "permission_denied", "unauthenticated"),
+    }
+)
+_BUSY: Final = frozenset(
+    {
+        *("overloaded_error", "rate_limit_error", "rate_limit_exceeded", "api_error"),
+        *("server_error", "timeout_error", "resource_exhausted", "unavailable"),
+    }
+)
+_AWAY: Final = frozenset(
+    {
+        *("APIConnectionError", "TransportError", "TimeoutException", "HTTPClientError"),
+        *("ModelConnectionError", "ModelTimeoutError"),
+    }
+)
+_WITHDRAWN: Final = re.compile(
+    r"\bmodel\b.{0,200}?\b(?:not exist|not found|deprecated|decommissioned|retired|no longer)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+_WITHOUT_CREDIT: Final = re.compile(r"credit balance|exceeded your current quota", re.IGNORECASE)
+# A key with a line end in it, and a client that found no key: neither passes by waiting.
+_WITHOUT_KEY: Final = re.compile(
+    r"illegal header value|api_key client option|authentication method|no api key|api key not",
+    re.IGNORECASE,
+)
+
+
+@asynccontextmanager
+async def asking(
+    identity: str, *, timeout_s: float, secrets: Iterable[str] = (), allowed_s: float | None = None
+) -> AsyncIterator[None]:
+    """
+    Run strangers' code for *timeout_s* at most; whatever it raises leaves as a `ModelError`.
+
+    Args:
+        identity: The model's name, for messages.
+        timeout_s: From entering to leaving.
+        secrets: What must not be read in any message; keys in the environment are hidden too.
+        allowed_s: What a message calls the deadline, where *timeout_s* is what is left of it.
+
+    Raises:
+        ModelError: Of the kind that `read_failure` finds; the client's error is its cause.
+    """
+    allowed = timeout_s if allowed_s is None else allowed_s
+    secrets = tuple(secrets)
+    deadline = anyio.move_on_after(timeout_s)
+
+    def read(error: Exception) -> ModelError:
+        late = deadline.cancel_called  # some clients turn the cancellation into their own error
+        return _late(identity, allowed) if late else read_failure(error, identity, secrets)
+
+    with told(read, secrets), deadline:
+        yield
+    if deadline.cancelled_caught:
+        raise _late(identity, allowed)
+
+
+@contextmanager
+def told(read: Callable[[Exception], RecollectError], secrets: Iterable[str]) -> Iterator[None]:
+    """Run strangers' code; what it raises becomes what *read* makes of it, errors of ours pass."""
+    try:
+        yield
+    except RecollectError:
+        raise
+    except Exception as error:  # noqa: BLE001  # strangers' code may raise anything
+        raise read(error) from cause_of(error, secrets)
+
+
+def _late(identity: str, allowed_s: float) -> ModelError:
+    advice = "allow more, or try later"
+    return ModelUnavailableError(
+        f"{identity} gave no whole answer within {allowed_s:g} s; {advice}"
+    )
+
+
+async def pieces_within(
+    pieces: AsyncGenerator[str, None], identity: str, *, timeout_s: float, secrets: Iterable[str]
+) -> AsyncGenerator[str, None]:
+    """
+    Yield *pieces*; the model may take *timeout_s* for all of them, its reader any time.
+
+    Raises:
+        ModelError: As in `asking`; what was yielded before stays yielded.
+    """
+    left = timeout_s
+    async with aclosing(pieces):
+        while True:
+            began = anyio.current_time()
+            async with asking(identity, timeout_s=left, secrets=secrets, allowed_s=timeout_s):
+                piece = await anext(pieces, None)
+            left -= anyio.current_time() - began
+            if piece is None:
+                return
+            yield piece
+
+
+def read_failure(error: BaseException, identity: str, secrets: Iterable[str] = ()) -> ModelError:
+    """Return the error of ours that says what *error* means for a caller, without secrets."""
+    status, codes = status_of(error), frozenset(_codes(error))
+    words = " <- ".join(f"{type(each).__name__}: {each}" for each in _chain(error))
+    reason = hidden(words, secrets)[:REASON_CHARACTERS_MAX]
+    number = "" if status is None else f" ({status})"
+    kind = _kind(error, status, codes, words)
+    if kind is ModelUnavailableError:
+        message = f"{identity} is busy, limited or away{number}: {reason}"
+        return ModelUnavailableError(message, retry_after_s(_headers(error)))
+    if kind is ModelDeniedError:
+        advice = "check the key, its rights and its credit"
+        return ModelDeniedError(f"{identity} refused{number}; {advice}: {reason}")
+    if kind is ModelNotFoundError:
+        advice = "name another model, or check the base URL"
+        return ModelNotFoundError(
+            f"{identity} does not exist, or not any more{number}; {advice}: {reason}"
+        )
+    return ModelError(f"{identity} failed{number}: {reason}")
+
+
+def _kind(
+    error: BaseException, status: int | None, codes: frozenset[str], words: str
+) -> type[ModelError]:
+    """Decide by the provider's own codes first, then by HTTP status, then by words."""
+    verdicts: tuple[tuple[bool, type[ModelError]], ...] = (
+        (bool(codes & _GONE), ModelNotFoundError),
+        (bool(codes & _DENIED or _WITHOUT_CREDIT.search(words)), ModelDeniedError),
+        (status in (404, 410), ModelNotFoundError),
+        (status in (401, 402, 403), ModelDeniedError),
+        (status in (408, 409, 425, 429) or (status or 0) >= 500, ModelUnavailableError),
+        (bool(codes & _BUSY), ModelUnavailableError),
+        (status in (None, 400, 422) and bool(_WITHDRAWN.search(words)), ModelNotFoundError),
+        (status is None and bool(_WITHOUT_KEY.search(words)), ModelDeniedError),
+        (status is None and any(map(_is_away, _chain(error))), ModelUnavailableError),
+    )
+    return next((kind for holds, kind in verdicts if holds), ModelError)
+
+
+def _is_away(error: BaseException) -> bool:
+    kinds = {kind.__name__ for kind in type(error).__mro__}
+    if isinstance(error, RuntimeError) and "Event loop is closed" in str(error):
+        return True  # a connection of a loop that has ended; the next request gets a new one
+    return isinstance(error, TimeoutError | ConnectionError) or not kinds.isdisjoint(_AWAY)
+
+
+def status_of(error: BaseException) -> int | None:
+    """Return the HTTP status, 400 to 599, that *error* carries in one of the usual places."""
+    response = getattr(error, "response", None)
+    if isinstance(response, Mapping):  # botocore
+        found = response.get("ResponseMetadata")
+        places: list[object] = [found.get("HTTPStatusCode") if isinstance(found, Mapping) else None]
+    else:
+        places = [
+            *(getattr(error, name, None) for name in ("status_code", "status", "code")),
+            getattr(response, "status_code", None),
+        ]
+    return next((each for each in places if isinstance(each, int) and 400 <= each <= 599), None)
+
+
+def _codes(error: BaseException) -> Iterator[str]:
+    """Yield the provider's codes, in lower case: attributes, and fields of the body."""
+    body = getattr(error, "body", None)
+    inner = body.get("error") if isinstance(body, Mapping) else None
+    for field in ("code", "type", "status"):
+        found = [getattr(error, field, None)]
+        found += [each.get(field) for each in (body, inner) if isinstance(each, Mapping)]
+        yield from (each.lower() for each in found if isinstance(each, str))
+
+
+def _headers(error: BaseException) -> Mapping[str, str]:
+    headers = getattr(getattr(error, "response", None), "headers", None)
+    if headers is None or not hasattr(headers, "items"):
+        return {}
+    return {str(name).lower(): str(value) for name, value in headers.items()}
+
+
+def retry_after_s(headers: Mapping[str, str]) -> float | None:
+    """
+    Return how long a provider asks to wait (RFC 9110, 10.2.3), ``None`` if it does not say.
+
+    A date counts from the answer's own ``date``. Nonsense is not heeded, and nothing above
+    `RETRY_AFTER_S_MAX`.
+
+    >>> retry_after_s({"retry-after": "7"}), retry_after_s({"retry-after-ms": "1500"})
+    (7.0, 1.5)
+    >>> retry_after_s({"retry-after": "soon"}), retry_after_s({"retry-after": "1e999"})
+    (None, None)
+    """
+    asked = _seconds(headers.get("retry-after-ms", ""))
+    if asked is not None:
+        asked /= 1_000
+    else:
+        said = headers.get("retry-after", "")
+        asked = _seconds(said)
+        if asked is None:
+            until, now = _moment(said), _moment(headers.get("date", ""))
+            asked = (until - (now or datetime.now(UTC))).total_seconds() if until else None
+    return None if asked is None else min(max(asked, 0.0), RETRY_AFTER_S_MAX)
+
+
+def _seconds(text: str) -> float | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if isfinite(number) else None
+
+
+def _moment(text: str) -> datetime | None:
+    try:
+        moment = parsedate_to_datetime(text)
+    except (ValueError, OverflowError):
+        return None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def cause_of(error: BaseException, secrets: Iterable[str]) -> BaseException | None:
+    """
+    Return *error* to be shown as a cause, with the secrets in its texts overwritten.
+
+    Clients quote what they sent, e.g. a header with a key in it, and a logged error shows its
+    causes. An error whose text cannot be overwritten is not shown: ``None``.
+    """
+    secrets = tuple(secrets)
+    for each in _chain(error):
+        each.args = tuple(
+            hidden(part, secrets)
+            if isinstance(part, str)
+            else hidden(part.decode("utf-8", "replace"), secrets)
+            if isinstance(part, bytes)
+            else part
+            for part in each.args
+        )
+        if is_shown(f"{each} {each!r} {getattr(each, '__notes__', '')}", secrets):
+            return None
+    return error
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """Yield *error* and what led to it, the last first."""
+    each: BaseException | None = error
+    for _ in range(CAUSES_MAX):
+        if each is None:
+            return
+        yield each
+        each = each.__cause__ or each.__context__

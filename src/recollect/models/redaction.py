@@ -1,0 +1,56 @@
+"""Keeps keys out of every text that a person or a log may see."""
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+SECRET_CHARACTERS_MIN: Final = 6
+HIDDEN: Final = "***"
+
+_SECRET_NAME: Final = re.compile(r"(?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIALS?)(?:_\w+)?$")
+_LIKE_A_KEY: Final = re.compile(
+    r"\b(?:sk|pk|rk|gsk|xai|hf|AIza|AKIA)[-_]?(?:[\w*-]){16,}"
+    r"|(?<=Bearer )[^\s'\"]+|(?<=Basic )[^\s'\"]+|(?<=://)[^\s/@'\"]+(?=@)"
+)
+
+
+def hidden(text: str, secrets: Iterable[str] = ()) -> str:
+    """
+    Return *text* with *secrets*, the environment's keys and what looks like a key overwritten.
+
+    >>> hidden("no such key: mango-7731; sent Bearer abc", ["mango-7731"])
+    'no such key: ***; sent Bearer ***'
+    """
+    for secret in _known(secrets):
+        text = text.replace(secret, HIDDEN)
+    return _LIKE_A_KEY.sub(HIDDEN, text)
+
+
+def is_shown(text: str, secrets: Iterable[str] = ()) -> bool:
+    """Say whether *text* shows one of *secrets* or of the environment's keys."""
+    return any(secret in text for secret in _known(secrets))
+
+
+def secrets_of(client: object) -> frozenset[str]:
+    """Return the secret values among the attributes of a client, as pydantic marks them."""
+    found = set()
+    for value in getattr(client, "__dict__", {}).values():
+        reveal = getattr(value, "get_secret_value", None)
+        secret = reveal() if callable(reveal) else None
+        if isinstance(secret, str):
+            found.add(secret)
+    return frozenset(found)
+
+
+def _known(secrets: Iterable[str]) -> list[str]:
+    """Return each secret as it is and as it is quoted, longest first."""
+    plain = {*secrets, *_environment()}
+    quoted = {form for secret in plain for form in (secret, secret.strip(), repr(secret)[1:-1])}
+    return sorted(
+        (form for form in quoted if len(form) >= SECRET_CHARACTERS_MIN), key=len, reverse=True
+    )
+
+
+def _environment() -> Iterator[str]:
+    return (value for name, value in os.environ.items() if _SECRET_NAME.search(name.upper()))

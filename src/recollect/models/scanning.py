@@ -1,0 +1,122 @@
+"""Finds the parts of a JSON text without reading what is in them, as far as it goes."""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Final
+
+_SPACE: Final = re.compile(r"[ \t\r\n]*")
+_BRACKETS: Final = re.compile(r'["{}\[\]]')
+_SCALAR: Final = re.compile(r"[^\s,:{}\[\]\"]+")
+_CLOSES: Final = {"{": "}", "[": "]"}
+_DECODER: Final = json.JSONDecoder(strict=False)
+
+
+class Unfinished(Exception):  # noqa: N818
+    """The text ends, or stops being JSON, before the value does."""
+
+
+def end_of(text: str, start: int) -> int:
+    """
+    Return where the value at *start* ends, looking at strings and brackets alone.
+
+    Of any depth and length: nothing is converted. A value that seems whole here may still
+    be refused by a strict reader.
+
+    Raises:
+        Unfinished: It does not end.
+    """
+    if text[start : start + 1] == '"':
+        return _string(text, start)[1]
+    if text[start : start + 1] not in _CLOSES:
+        scalar = _SCALAR.match(text, start)
+        if scalar is None:
+            raise Unfinished
+        return scalar.end()
+    open_brackets: list[str] = []
+    at = start
+    while (found := _BRACKETS.search(text, at)) is not None:
+        sign, at = found[0], found.end()
+        if sign == '"':
+            at = _string(text, found.start())[1]
+        elif sign in _CLOSES:
+            open_brackets.append(_CLOSES[sign])
+        elif open_brackets.pop() != sign:
+            raise Unfinished
+        if not open_brackets:
+            return at
+    raise Unfinished
+
+
+def members_of(text: str, start: int) -> Iterator[tuple[str, int, int]]:
+    """
+    Yield name, begin and end of each member of the object at *start*, in order.
+
+    Of a member whose value does not end, the end is that of the text; it is the last.
+    """
+    at = _after_space(text, start + 1)
+    while text[at : at + 1] == '"':
+        try:
+            name, at = _string(text, at)
+        except Unfinished:
+            return
+        at = _after_space(text, at)
+        if text[at : at + 1] != ":":
+            return
+        begin = _after_space(text, at + 1)
+        try:
+            end = end_of(text, begin)
+        except Unfinished:
+            yield name, begin, len(text)
+            return
+        yield name, begin, end
+        at = _after_space(text, end)
+        if text[at : at + 1] != ",":
+            return
+        at = _after_space(text, at + 1)
+
+
+def elements_of(text: str, start: int) -> Iterator[tuple[int, int]]:
+    """
+    Yield begin and end of each element of the list at *start*, in order.
+
+    Of a list that does not end, or stops being one, the rest of the text is the last element.
+    """
+    at = _after_space(text, start + 1)
+    while text[at : at + 1] != "]":
+        try:
+            end = end_of(text, at)
+        except Unfinished:
+            yield at, len(text)
+            return
+        yield at, end
+        at = _after_space(text, end)
+        if text[at : at + 1] == ",":
+            at = _after_space(text, at + 1)
+        elif text[at : at + 1] != "]":
+            yield at, len(text)
+            return
+
+
+def string_in(raw: str) -> str | None:
+    """Return the string that the JSON text *raw* writes; ``None`` if it writes none."""
+    if not raw.startswith('"'):
+        return None
+    try:
+        return _string(raw, 0)[0]
+    except Unfinished:
+        return None
+
+
+def _string(text: str, start: int) -> tuple[str, int]:
+    """Return the string at *start* and its end; line ends within are let pass."""
+    try:
+        found, end = _DECODER.raw_decode(text, start)
+    except json.JSONDecodeError:
+        raise Unfinished from None
+    return str(found), end
+
+
+def _after_space(text: str, at: int) -> int:
+    found = _SPACE.match(text, at)
+    return found.end() if found else at

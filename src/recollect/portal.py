@@ -1,0 +1,61 @@
+"""The thread on which a `SyncRecollect` lives, and the way into it; it stays behind at a fork."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import Future
+from threading import Thread
+from types import TracebackType
+
+import anyio
+from anyio.from_thread import BlockingPortal
+
+
+class PortalThread:
+    """
+    An event loop on a thread of its own, as a context that gives its portal.
+
+    AnyIO's own context waits at its end for that thread, be it by leaving the block or by
+    being collected. A forked child has no such thread: here it leaves at once, and whatever
+    the loop owned is its parent's.
+    """
+
+    def __init__(self) -> None:
+        self._process = os.getpid()
+        self._portal: BlockingPortal | None = None
+        self._thread: Thread | None = None
+
+    def __enter__(self) -> BlockingPortal:
+        started: Future[BlockingPortal] = Future()
+        self._process = os.getpid()
+        # A daemon: a program that forgets to leave the block can still end.
+        self._thread = Thread(target=_serve, args=(started,), name="recollect-portal", daemon=True)
+        self._thread.start()
+        self._portal = started.result()
+        return self._portal
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        portal, thread = self._portal, self._thread
+        self._portal = self._thread = None
+        if self._process == os.getpid() and portal and thread:
+            portal.call(portal.stop, error is not None)
+            thread.join()
+
+
+def _serve(started: Future[BlockingPortal]) -> None:
+    """Run an event loop until its portal is stopped; say when there is one."""
+
+    async def serve() -> None:
+        async with BlockingPortal() as portal:
+            started.set_result(portal)
+            await portal.sleep_until_stopped()
+
+    try:
+        anyio.run(serve)
+    finally:
+        started.cancel()  # where no loop could be started: nobody waits for it any more

@@ -1,0 +1,55 @@
+"""The backlog as a person sees it: what waits, and threads that are paused and resumed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from recollect.records import Scope
+from recollect.stores.plans.threads import existing_thread
+from recollect.stores.plans.waiting import due_at_once, is_waiting
+from recollect.stores.rows import ThreadRow
+from recollect.stores.unit import Effect, Planned, Rows
+
+_PAGE_ROWS: Final = 1_000
+
+
+def plan_pause(rows: Rows, scope: Scope, thread: str | None) -> Planned[int]:
+    """
+    Let a thread, or all threads of a scope, be claimed no more; say how many were active.
+
+    Raises:
+        NotFoundError: There is no such thread.
+    """
+    found = [each for each in _threads(rows, scope, thread) if each.state == "active"]
+    return Planned(Effect(threads=[replace(each, state="paused") for each in found]), len(found))
+
+
+def plan_resumption(rows: Rows, scope: Scope, thread: str | None, now: int) -> Planned[int]:
+    """
+    Let a thread, or all threads of a scope, be claimed again; say how many were paused.
+
+    Raises:
+        NotFoundError: There is no such thread.
+    """
+    found = [each for each in _threads(rows, scope, thread) if each.state == "paused"]
+    return Planned(Effect(threads=[resumed_thread(each, now) for each in found]), len(found))
+
+
+def resumed_thread(thread: ThreadRow, now: int) -> ThreadRow:
+    """Return the thread active again: what waits in it is due, but not before its backoff ends."""
+    active = replace(thread, state="active")
+    return due_at_once(active, now) if is_waiting(active) else active
+
+
+def _threads(rows: Rows, scope: Scope, thread: str | None) -> Iterator[ThreadRow]:
+    """Yield the thread named, or every thread of the scope."""
+    if thread is not None:
+        yield existing_thread(rows, scope, thread)[1]
+        return
+    scope_row = rows.scope(scope)
+    after: str | None = None
+    while scope_row and (page := rows.threads(scope_row.id, after, _PAGE_ROWS)):
+        yield from page
+        after = page[-1].id

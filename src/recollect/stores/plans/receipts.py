@@ -1,0 +1,165 @@
+"""What formations leave behind: their receipts, what they spent, and the messages they gave up."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+from typing import Final
+
+from recollect.errors import NotFoundError, UsageError
+from recollect.records import Formation, JsonObject, Scope
+from recollect.stores.plans.fields import Fields
+from recollect.stores.plans.waiting import again_of, due_at_once, with_again
+from recollect.stores.rows import FormationRow, ScopeRow, ThreadRow
+from recollect.stores.unit import Effect, Planned, Rows
+from recollect.stores.validate import (
+    POSITION_MAX,
+    check_id,
+    check_object,
+    encode_json,
+    to_datetime,
+)
+
+_PAGE_ROWS: Final = 100
+"""Receipts may be long: so many are held at a time."""
+
+Place = tuple[int, int, str]
+"""Where a formation stands among those of its scope: (committed_at, fence, id)."""
+
+
+def formation_of(row: FormationRow, scope: Scope) -> Formation:
+    """Return the formation that *row* keeps."""
+    failed = json.loads(row.failed)
+    return Formation(
+        scope=scope,
+        id=row.id,
+        status=row.status,
+        at=to_datetime(row.committed_at),
+        fence=row.fence,
+        calls=row.calls,
+        tokens=row.tokens,
+        watermarks=json.loads(row.watermarks),
+        failed={thread: tuple(positions) for thread, positions in failed.items()},
+        receipt=json.loads(row.receipt),
+    )
+
+
+def place_of(row: FormationRow) -> Place:
+    """Return where a formation stands among those of its scope."""
+    return row.committed_at, row.fence, row.id
+
+
+def each_formation(rows: Rows, scope_id: int) -> Iterator[FormationRow]:
+    """Yield all formations of a scope, newest first."""
+    before: Place | None = None
+    while page := rows.formations(scope_id, None, before, _PAGE_ROWS):
+        yield from page
+        before = place_of(page[-1])
+
+
+def formation_record(row: FormationRow, scope: Scope) -> JsonObject:
+    """Return the record of a formation in an archive."""
+    return {
+        "kind": "formation",
+        "scope": list(scope),
+        "id": row.id,
+        "status": row.status,
+        "committed_at": row.committed_at,
+        "fence": row.fence,
+        "calls": row.calls,
+        "tokens": row.tokens,
+        "watermarks": json.loads(row.watermarks),
+        "failed": json.loads(row.failed),
+        "receipt": json.loads(row.receipt),
+    }
+
+
+def restored_formation(given: Fields, scope_id: int) -> FormationRow:
+    """
+    Return the formation that an archive's record tells of.
+
+    Raises:
+        UsageError: A field is not what it must be.
+    """
+    watermarks, failed = given.by_thread("watermarks"), given.by_thread("failed")
+    for thread in watermarks:
+        Fields(watermarks).count(thread)
+    for thread in failed:
+        Fields(failed).positions(thread, POSITION_MAX)
+    return FormationRow(
+        scope_id=scope_id,
+        id=check_id(given.text("id"), "a formation's id"),
+        fence=given.count("fence"),
+        committed_at=given.moment("committed_at"),
+        status=given.status(),
+        calls=given.count("calls"),
+        tokens=given.count("tokens"),
+        watermarks=encode_json(watermarks, "a formation's watermarks"),
+        failed=encode_json(failed, "a formation's failed positions"),
+        receipt=check_object(given.record["receipt"], "a formation's receipt"),
+    )
+
+
+def blanked_formations(
+    rows: Rows, scope_id: int, gone_threads: Collection[str]
+) -> list[FormationRow]:
+    """
+    Return the formations of a scope that say more than they may after an erase, without that.
+
+    Their counts stay, and the positions in threads other than *gone_threads*: a redrive
+    finds by itself which messages there still are.
+    """
+    found = []
+    for row in each_formation(rows, scope_id):
+        blank = replace(row, receipt="{}")
+        if gone_threads:
+            blank = replace(
+                blank,
+                watermarks=_without(row.watermarks, gone_threads),
+                failed=_without(row.failed, gone_threads),
+            )
+        if blank != row:
+            found.append(blank)
+    return found
+
+
+def _without(by_thread: str, gone_threads: Collection[str]) -> str:
+    kept = {name: each for name, each in json.loads(by_thread).items() if name not in gone_threads}
+    return json.dumps(kept, ensure_ascii=False, separators=(",", ":"))
+
+
+def plan_redrive(rows: Rows, scope: Scope, formation_id: str, now: int) -> Planned[int]:
+    """
+    Let the messages that a dead formation gave up wait again; say how many there still are.
+
+    Raises:
+        NotFoundError: There is no such formation.
+        UsageError: It is not dead, or was re-driven before.
+    """
+    scope_row = rows.scope(scope)
+    row = rows.formation(scope_row.id, formation_id) if scope_row else None
+    if scope_row is None or row is None:
+        msg = f"there is no formation {formation_id!r} in the scope {scope!r}"
+        raise NotFoundError(msg)
+    if row.status != "dead":
+        msg = f"formation {formation_id!r} is {row.status}: only a dead one is re-driven, and once"
+        raise UsageError(msg)
+    threads, count = [], 0
+    for thread_id, positions in json.loads(row.failed).items():
+        thread = rows.thread(scope_row.id, thread_id)
+        live = _live(rows, scope_row, thread, positions) if thread else []
+        if thread and live:
+            count += len(live)
+            threads.append(due_at_once(with_again(thread, (*again_of(thread), *live)), now))
+    effect = Effect(threads=threads, formations=[replace(row, status="redriven")])
+    return Planned(effect, count)
+
+
+def _live(rows: Rows, scope: ScopeRow, thread: ThreadRow, positions: list[int]) -> list[int]:
+    """Return those of *positions* at which a message still stands."""
+    return [
+        position
+        for position in positions
+        if rows.messages(scope.id, thread.number, after=position - 1, until=position, limit=1)
+    ]

@@ -1,0 +1,150 @@
+"""The contract, what waits: which threads those are, and how they are paused and resumed."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from recollect.errors import NotFoundError, UsageError
+from recollect.stores.base import Store
+from recollect.stores.plans.formation import Debounce, Formed
+from recollect.testing.clock import FrozenClock
+from recollect.testing.contract import Contract
+from recollect.testing.samples import ADA, BOB, TALK, claimed, said, tell
+
+
+class PendingContract(Contract):
+    """How a person sees the backlog, and stops it."""
+
+    async def test_what_waits_is_listed(self, store: Store, clock: FrozenClock) -> None:
+        """Return the threads of a scope of which something waits to be formed, paused ones too."""
+        await tell(store, "m1")
+        await store.commit(await claimed(store, clock), [], Formed(watermarks={TALK: 1}))
+        await tell(store, "m1", thread="paused")
+        await store.append(ADA, "unsignalled", [said("m1")], debounce=Debounce(quiet_s=math.inf))
+        await store.pause(ADA, "paused")
+        await store.append((*ADA, "below"), TALK, [said("m1")])
+
+        found = await store.pending(ADA)
+
+        assert ["paused", "unsignalled"] == [thread.id for thread in found.rows]
+        assert [await store.thread(ADA, thread.id) for thread in found.rows] == list(found.rows)
+        assert () == (await store.pending(BOB)).rows
+
+    async def test_what_waits_comes_in_order(self, store: Store) -> None:
+        """They come by scope and id."""
+        scopes = [("b",), ("a", "x"), ("a",), ("a!",), ("a", "b")]
+        for scope in scopes:
+            for thread in ("u", "t", "T"):
+                await store.append(scope, thread, [said("m1")])
+        wanted = [(scope, thread) for scope in sorted(scopes) for thread in ("T", "t", "u")]
+
+        found, cursor = [], None
+        while True:
+            page = await store.pending(cursor=cursor, limit=4)
+            found += [(thread.scope, thread.id) for thread in page.rows]
+            cursor = page.cursor
+            if cursor is None:
+                break
+
+        assert wanted == found
+
+    async def test_what_waits_below_is_listed(self, store: Store) -> None:
+        """below: The threads of the scopes below it as well."""
+        for scope in (ADA, BOB, ADA[:-1], ("other",)):
+            await store.append(scope, TALK, [said("m1")])
+
+        assert [ADA[:-1]] == [each.scope for each in (await store.pending(ADA[:-1])).rows]
+        below = await store.pending(ADA[:-1], below=True)
+        assert [ADA[:-1], ADA, BOB] == [each.scope for each in below.rows]
+
+    async def test_what_waits_anywhere_is_listed(self, store: Store) -> None:
+        """scope: ``None`` for the whole store."""
+        for scope in (ADA, ("other",)):
+            await store.append(scope, TALK, [said("m1")])
+
+        assert [ADA, ("other",)] == [each.scope for each in (await store.pending()).rows]
+
+    @pytest.mark.parametrize("cursor", ["", "x", "[]", '["a", "b"]', '[["a"], 5]', "5"])
+    async def test_only_a_cursor_continues(self, store: Store, cursor: str) -> None:
+        """What is no cursor is refused."""
+        with pytest.raises(UsageError):
+            await store.pending(ADA, cursor=cursor)
+
+    async def test_a_paused_thread_is_not_claimed(self, store: Store, clock: FrozenClock) -> None:
+        """Let a thread, or all that a scope has now, not be claimed; say how many were active."""
+        await tell(store, "m1")
+        await tell(store, "m1", thread="other")
+        await store.append(BOB, TALK, [said("m1")])
+
+        assert [1, 0] == [await store.pause(ADA, TALK) for _ in "12"]
+        lease = await claimed(store, clock)
+        assert ["other"] == [each.thread for each in lease.threads]
+        await store.release(lease)
+
+        assert [1, 0, 0] == [await store.pause(scope) for scope in (ADA, ADA, ("never",))]
+        await store.signal(ADA, TALK)
+        assert await store.claim("worker", scope=ADA) is None
+        assert await store.claim("worker", scope=BOB) is not None
+
+    async def test_a_pause_takes_no_lease(self, store: Store, clock: FrozenClock) -> None:
+        """A formation that is under way may still be committed."""
+        await tell(store, "m1")
+        lease = await claimed(store, clock)
+
+        await store.pause(ADA)
+        await store.commit(lease, [], Formed(watermarks={TALK: 1}))
+
+        thread = await store.thread(ADA, TALK)
+        assert thread is not None
+        assert (1, "paused") == (thread.formed, thread.state)
+
+    async def test_a_resumed_thread_is_claimed(self, store: Store) -> None:
+        """Let a thread, or all of a scope, be claimed again; say how many were paused."""
+        await tell(store, "m1")
+        await tell(store, "m1", thread="other")
+        await tell(store, "m1", thread="active")
+        await store.pause(ADA, TALK)
+        await store.pause(ADA, "other")
+
+        assert [1, 0] == [await store.resume(ADA, TALK) for _ in "12"]
+        assert [1, 0, 0] == [await store.resume(scope) for scope in (ADA, ADA, ("never",))]
+
+        lease = await store.claim("worker")
+        assert lease is not None
+        assert {TALK, "other"} == {each.thread for each in lease.threads}
+
+    async def test_a_backoff_outlasts_a_pause(self, store: Store, clock: FrozenClock) -> None:
+        """What waits in them is due at once, but not before a backoff has ended."""
+        await tell(store, "m1")
+        await store.release(await claimed(store, clock), failed=[TALK], retry_s=100)
+        await store.append(ADA, "new", [said("m1")], debounce=Debounce(quiet_s=math.inf))
+        await store.pause(ADA)
+
+        await store.resume(ADA)
+
+        lease = await store.claim("worker")
+        assert lease is not None
+        assert ["new"] == [each.thread for each in lease.threads]
+        await store.commit(lease, [], Formed(watermarks={"new": 1}))
+        clock.advance(99)
+        assert await store.claim("worker") is None
+        clock.advance(1)
+        assert await store.claim("worker") is not None
+
+    async def test_what_is_idle_stays_idle(self, store: Store, clock: FrozenClock) -> None:
+        """A resumed thread in which nothing waits is not due."""
+        await tell(store, "m1")
+        await store.commit(await claimed(store, clock), [], Formed(watermarks={TALK: 1}))
+        await store.pause(ADA)
+
+        assert 1 == await store.resume(ADA)
+
+        assert await store.claim("worker") is None
+
+    async def test_only_a_thread_can_be_paused(self, store: Store) -> None:
+        """NotFoundError: There is no such thread."""
+        for change in (store.pause, store.resume):
+            with pytest.raises(NotFoundError, match=TALK):
+                await change(ADA, TALK)

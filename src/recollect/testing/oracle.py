@@ -1,0 +1,251 @@
+"""
+A model that knows the right answers.
+
+An `Oracle` is told what a good model would do upon which words. Everything else it reads from
+the request, as any model must: the numbers of messages, and the short ids of what is known.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from recollect.formation.pointers import parse_pointer
+from recollect.formation.quotes import find_quote
+from recollect.formation.tool_names import END, NOTHING, PATCH
+from recollect.ports import ModelAnswer, ModelRequest, ToolCall
+from recollect.records import Json, JsonObject
+from recollect.testing.pattern import Pattern, leaves_at
+from recollect.testing.rulemodel import shown_in
+from recollect.testing.scripted import usage_of
+
+Action: TypeAlias = Literal["write", "keep", "remove", "end"]
+Called: TypeAlias = tuple[str, dict[str, Json]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cited:
+    """Words of the message *text*; *path* is what they support."""
+
+    text: str
+    quote: str
+    path: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deed:
+    """
+    What is to be done upon the words *because*, to a memory of *type* that *pattern* describes.
+
+    ``write`` puts *value* at the pattern's path (into the list there with *is_list*) of the
+    document, or of the collection's entry that the pattern selects; ``keep`` adds *value* to a
+    collection; ``remove`` takes what the pattern matches out of a document; ``end`` ends entries.
+    """
+
+    action: Action
+    type: str
+    pattern: Pattern
+    because: tuple[Cited, ...]
+    value: Json = field(default=None, hash=False)
+    is_list: bool = False
+    since: str | None = None
+    until: str | None = None
+    at: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """A message as a request shows it; only *new* ones are to be formed."""
+
+    number: int
+    speaker: str
+    text: str
+    new: bool
+
+    @property
+    def is_user(self) -> bool:
+        """Say whether a user speaks, under a name or none."""
+        return self.speaker.partition(" ")[0] not in {"assistant", "tool", "system"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """A memory as a request shows it, under its short id."""
+
+    id: str
+    type: str
+    value: Mapping[str, Json]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What a request shows and offers."""
+
+    known: tuple[Known, ...]
+    messages: tuple[Said, ...]
+    tools: Mapping[str, JsonObject]
+
+    def of_type(self, name: str) -> Iterator[tuple[str, dict[str, Json]]]:
+        """Yield short id and value of each known memory of a type."""
+        yield from ((each.id, dict(each.value)) for each in self.known if each.type == name)
+
+    def cited(self, cited: Cited) -> Said | None:
+        """Return the message that *cited* names, if it is shown; a new one rather than an old."""
+        found = [each for each in self.messages if find_quote(cited.quote, each.text)]
+        found.sort(key=lambda each: (each.text != cited.text, not each.new))
+        return found[0] if found else None
+
+
+def read_request(request: ModelRequest) -> Request:
+    """Return what the first turn of a formation's *request* shows, and its tools."""
+    shown = shown_in(request)
+    spoken = [(each, False) for each in shown.before] + [(each, True) for each in shown.new]
+    return Request(
+        known=tuple(Known(id=id_, type=type_, value=value) for id_, type_, value in shown.known),
+        messages=tuple(
+            Said(number=number, speaker=speaker, text=text, new=is_new)
+            for (number, speaker, text), is_new in sorted(spoken)
+        ),
+        tools={tool.name: tool.parameters for tool in request.tools},
+    )
+
+
+class Oracle:
+    """
+    A `Model` that does its *deeds*: all whose words are among the new messages of a request.
+
+    *requests* keeps what it was asked. A repair gets the same answer again.
+    """
+
+    def __init__(self, deeds: Sequence[Deed], *, identity: str = "oracle/1") -> None:
+        self.requests: list[ModelRequest] = []
+        self.deeds = tuple(deeds)
+        self._identity = identity
+
+    @property
+    def identity(self) -> str:
+        """Name it as it was told."""
+        return self._identity
+
+    async def answer(self, request: ModelRequest) -> ModelAnswer:
+        """Return the calls that *request* asks for."""
+        self.requests.append(request)
+        called = self.called(read_request(request)) or [(NOTHING, {})]
+        calls = tuple(
+            ToolCall(name=name, arguments=json.dumps(each, ensure_ascii=False), id=f"call-{number}")
+            for number, (name, each) in enumerate(called, 1)
+        )
+        answer = ModelAnswer(calls=calls)
+        return ModelAnswer(calls=calls, usage=usage_of(request, answer))
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[str]:
+        """Yield the text of its answer, which is empty: it speaks in calls alone."""
+        yield (await self.answer(request)).text
+
+    def called(self, shown: Request) -> list[Called]:
+        """Return tool and arguments of each call."""
+        due = [each for each in self.deeds if _is_due(each, shown)]
+        writes = [each for each in due if each.action in {"write", "remove"}]
+        calls = [
+            call
+            for name in dict.fromkeys(each.type for each in writes)
+            for call in _document_calls(name, [each for each in writes if each.type == name], shown)
+        ]
+        calls += [_kept(each, shown) for each in due if each.action == "keep"]
+        return calls + [call for each in due if each.action == "end" for call in _ends(each, shown)]
+
+
+def _is_due(deed: Deed, shown: Request) -> bool:
+    found = [said for each in deed.because if (said := shown.cited(each))]
+    return len(found) == len(deed.because) and any(said.new for said in found)
+
+
+def _because(deed: Deed, shown: Request, path: str | None = None) -> list[Json]:
+    """Return the citations of *deed*, with their own paths or with *path*."""
+    found: list[Json] = []
+    for each in deed.because:
+        said = shown.cited(each)
+        place = each.path if path is None else path
+        if said is not None:
+            cited: dict[str, Json] = {"message": said.number, "quote": each.quote}
+            found.append({**cited, "path": place} if place else cited)
+    return found
+
+
+def _kept(deed: Deed, shown: Request) -> Called:
+    arguments: dict[str, Json] = {"value": deed.value, "because": _because(deed, shown)}
+    dates = {"since": deed.since, "until": deed.until}
+    return deed.type, {**arguments, **{name: date for name, date in dates.items() if date}}
+
+
+def _ends(deed: Deed, shown: Request) -> Iterator[Called]:
+    for id_, value in shown.of_type(deed.type):
+        if deed.pattern.matches(value):
+            arguments: dict[str, Json] = {"id": id_, "because": _because(deed, shown)}
+            yield END, {**arguments, "at": deed.at} if deed.at else arguments
+
+
+def _document_calls(name: str, deeds: Sequence[Deed], shown: Request) -> Iterator[Called]:
+    """Yield a patch of each known memory that *deeds* are about, or one new document."""
+    found = False
+    for id_, value in shown.of_type(name):
+        about = [each for each in deeds if each.pattern.selects(value)]
+        changes = [change for each in about for change in _changes(each, value, shown)]
+        found = found or bool(about)
+        if changes:
+            yield PATCH, {"id": id_, "changes": changes}
+    writes = [each for each in deeds if each.action == "write"]
+    if not found and writes and name in shown.tools:
+        yield name, _new_document(writes, shown)
+
+
+def _new_document(deeds: Sequence[Deed], shown: Request) -> dict[str, Json]:
+    document: dict[str, Json] = {}
+    because: list[Json] = []
+    for deed in deeds:
+        path = _placed(document, deed)
+        because += _because(deed, shown, path)
+    return {"value": document, "because": because}
+
+
+def _placed(document: dict[str, Json], deed: Deed) -> str:
+    """Put the value of *deed* into *document*; return where it stands then."""
+    *parents, last = parse_pointer(deed.pattern.path)
+    place = document
+    for step in parents:
+        inner = place.setdefault(step, {})
+        place = inner if isinstance(inner, dict) else {}
+    if not deed.is_list:
+        place[last] = deed.value
+        return deed.pattern.path
+    listed = place.setdefault(last, [])
+    if isinstance(listed, list):
+        listed.append(deed.value)
+        return f"{deed.pattern.path}/{len(listed) - 1}"
+    return deed.pattern.path
+
+
+def _changes(deed: Deed, value: dict[str, Json], shown: Request) -> list[Json]:
+    """Return the JSON Patch operations of *deed*; *value* follows them."""
+    (cited, *_) = _because(deed, shown, "")
+    words = dict(cited) if isinstance(cited, Mapping) else {}
+    if deed.action == "remove":
+        return [{"op": "remove", "path": path, **words} for path in _removed(deed.pattern, value)]
+    path, field_ = deed.pattern.path, parse_pointer(deed.pattern.path)[0]
+    stands = leaves_at(value, path) or field_ in value
+    if not deed.is_list:
+        operation = "replace" if stands else "add"
+        value.setdefault(field_, deed.value)
+        return [{"op": operation, "path": path, "value": deed.value, **words}]
+    if stands:
+        return [{"op": "add", "path": f"{path}/-", "value": deed.value, **words}]
+    value[field_] = [deed.value]
+    return [{"op": "add", "path": path, "value": [deed.value], **words}]
+
+
+def _removed(pattern: Pattern, value: JsonObject) -> list[str]:
+    """Return the pointers of what *pattern* matches in *value*, those at the end first."""
+    found = [pointer for pointer, leaf in leaves_at(value, pattern.path) if pattern.fits(leaf)]
+    return found[::-1]

@@ -1,0 +1,75 @@
+"""What a memory looks like that a case speaks of: the same for the oracle and for the measures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from recollect.errors import NotFoundError, UsageError
+from recollect.formation.identity import normalised
+from recollect.formation.pointers import join_pointer, leaves, value_at
+from recollect.records import Json, JsonObject
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pattern:
+    """
+    Memories whose fields are as *where* says, and that have something at *path*.
+
+    That is one of *equals*, or a text with one of *contains*; without either, anything. Texts
+    are compared without regard to case and punctuation. Keys of *where* are fields or pointers.
+
+    >>> tea = Pattern(path="/likes", contains=("tea",))
+    >>> tea.matches({"likes": ["green tea", "rain"]}), tea.matches({"likes": ["coffee"]})
+    (True, False)
+    """
+
+    path: str = ""
+    where: Mapping[str, Json] = field(default_factory=dict, hash=False)
+    equals: tuple[Json, ...] = field(default=(), hash=False)
+    contains: tuple[str, ...] = ()
+
+    @property
+    def is_open(self) -> bool:
+        """Say whether anything at the path will do."""
+        return not self.equals and not self.contains
+
+    def selects(self, value: JsonObject) -> bool:
+        """Say whether the fields of *value* are as *where* says."""
+        return all(
+            any(same_leaf(leaf, wanted) for _, leaf in leaves_at(value, pointer_of(name)))
+            for name, wanted in self.where.items()
+        )
+
+    def matches(self, value: JsonObject) -> bool:
+        """Say whether *value* is such a memory."""
+        found = leaves_at(value, self.path)
+        return self.selects(value) and any(self.fits(leaf) for _, leaf in found)
+
+    def fits(self, leaf: Json) -> bool:
+        """Say whether *leaf* is something of the kind that is looked for."""
+        if self.is_open or any(same_leaf(leaf, wanted) for wanted in self.equals):
+            return True
+        words = normalised(leaf) if isinstance(leaf, str) else ""
+        return any(normalised(each) in words for each in self.contains)
+
+
+def same_leaf(one: Json, other: Json) -> bool:
+    """Say whether two leaves are equal; texts, if they are so in lower case without punctuation."""
+    if isinstance(one, str) and isinstance(other, str):
+        return normalised(one) == normalised(other)
+    return type(one) is type(other) and one == other
+
+
+def leaves_at(value: JsonObject, pointer: str) -> list[tuple[str, Json]]:
+    """Return pointer and value of every leaf at or below *pointer*; none if nothing is there."""
+    try:
+        found = value_at(value, pointer)
+    except (NotFoundError, UsageError):
+        return []
+    return [(f"{pointer}{below}", leaf) for below, leaf in leaves(found)]
+
+
+def pointer_of(name: str) -> str:
+    """Return the pointer that *name* is, or that of the field with this name."""
+    return name if name.startswith("/") else join_pointer([name])

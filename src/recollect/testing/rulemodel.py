@@ -1,0 +1,233 @@
+"""
+A model of rules: it forms profiles and notes from plain sentences, without a network or chance.
+
+It reads nothing but the request that it is given, as a language model would: without the
+messages in it, or without what is remembered, it cannot answer right.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from recollect.formation.consolidation import LEAVE
+from recollect.ports import ModelAnswer, ModelRequest, ToolCall, Usage
+from recollect.recall.analyse import terms_of
+from recollect.recall.budget import estimated_tokens
+from recollect.records import Json
+
+_PLACE: Final = (
+    r"([A-Z]\w+(?: [A-Z]\w+)*|[\u4e00-\u9fff]{2,4}?)(?=[.,!?;，。！？]|$| now\b| since\b| with\b)"
+)
+_RULES: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
+    ("user_name", re.compile(rf"(?:[Mm]y name is|[Cc]all me|[Ii] go by|我叫) ?{_PLACE}")),
+    ("home", re.compile(rf"(?:I live in|I(?:'ve| have)? moved to|我住在|我搬到了?) ?{_PLACE}")),
+    ("age", re.compile(r"(?:I am|I'm|I turned|我今年) ?(\d{1,3})(?: years old| today|岁|$)")),
+    ("occupation", re.compile(r"I (?:work|am working) as an? ([\w -]+?)(?=[.,!?;]|$)")),
+    (
+        "interests",
+        re.compile(r"I (?:like|love|enjoy) ([\w -]+?)(?=[.,!?;]|$)|我喜欢([^，。！？]+)"),
+    ),
+    ("conversation_preferences", re.compile(r"[Pp]lease (keep [^.!?]+|answer [^.!?]+)")),
+)
+_NOTE: Final = re.compile(r"([^.!?]*\b[Mm]y (?!name)\w+ [^.!?]+)[.!?]?")
+_LISTS: Final = frozenset({"interests", "conversation_preferences"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Said:
+    number: int
+    quote: str
+    field: str
+    value: str | int
+
+
+@dataclass(slots=True)
+class RuleModel:
+    """
+    A `Model` whose answers follow from rules, for the built-in types ``User`` and ``Note``.
+
+    *requests* keeps what it was asked. It speaks the English sentences "My name is …", "I live
+    in …", "I moved to …", "I am … years old", "I work as …", "I like …", "Please keep …", "… my
+    … …", and some Chinese ones.
+    """
+
+    identity: str = "rules/1"
+    requests: list[ModelRequest] = field(default_factory=list)
+
+    async def answer(self, request: ModelRequest) -> ModelAnswer:
+        """Return calls for what the new messages of *request* say, or that there is nothing."""
+        self.requests.append(request)
+        if any(tool.name == LEAVE for tool in request.tools):
+            # It is asked about what is remembered, of which it knows no rule.
+            return ModelAnswer(calls=(ToolCall(name=LEAVE, arguments="{}"),))
+        shown = shown_in(request)
+        known: list[Mapping[str, Json]] = [
+            {"id": id_, "type": type_, "value": value} for id_, type_, value in shown.known
+        ]
+        said = [
+            each
+            for number, speaker, words in shown.new
+            if _is_user(speaker)
+            for each in _said_in(number, words)
+        ]
+        offered = {tool.name for tool in request.tools}
+        calls = [*_profile_calls(known, said, offered), *_note_calls(known, said, offered)]
+        if not calls:
+            calls = [ToolCall(name="remember_nothing", arguments="{}")]
+        written = sum(estimated_tokens(str(call.arguments)) for call in calls)
+        return ModelAnswer(
+            calls=tuple(calls),
+            usage=Usage(input_tokens=tokens_of(request), output_tokens=written),
+        )
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[str]:
+        """Yield what was said, and what the system text remembers of it, word by word."""
+        self.requests.append(request)
+        said = request.turns[-1].text
+        remembered = _remembered(request.system, said)
+        answer = f"You said: {said}" + (f" I remember: {remembered}" if remembered else "")
+        for word in answer.split(" "):
+            yield f"{word} "
+
+
+def _remembered(system: str, said: str) -> str:
+    """Return the record in *system* that shares most words with what was *said*."""
+    asked = set(terms_of(said))
+    best, most = "", 0
+    for line in system.splitlines():
+        if line.startswith("{"):
+            text = str(json.loads(line).get("text", ""))
+            shared = len(asked & set(terms_of(text)))
+            if shared > most:
+                best, most = text, shared
+    return best
+
+
+def tokens_of(request: ModelRequest) -> int:
+    """Return about how many tokens a request has, its tools included."""
+    texts = [request.system, *(turn.text for turn in request.turns)]
+    texts += [
+        json.dumps([t.name, t.description, t.parameters], default=list) for t in request.tools
+    ]
+    return sum(estimated_tokens(text) for text in texts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """A request as a model sees it: memories as (id, type, value), and new messages by number."""
+
+    known: tuple[tuple[str, str, Mapping[str, Json]], ...]
+    new: tuple[tuple[int, str, str], ...]
+    before: tuple[tuple[int, str, str], ...]
+
+
+def shown_in(request: ModelRequest) -> Shown:
+    """Return what a formation's request shows: messages are (number, speaker, words)."""
+    known: list[tuple[str, str, Mapping[str, Json]]] = []
+    new: list[tuple[int, str, str]] = []
+    before: list[tuple[int, str, str]] = []
+    heading = ""
+    for line in request.turns[0].text.splitlines():
+        if not line.startswith("["):
+            heading = line if line.endswith(":") else heading
+            continue
+        record = json.loads(line)
+        if heading == "Remembered:":
+            known.append((record[0], record[1], record[2]))
+        else:
+            message = (record[0], record[1], record[2])
+            (new if heading == "New messages:" else before).append(message)
+    return Shown(known=tuple(known), new=tuple(new), before=tuple(before))
+
+
+def _is_user(speaker: str) -> bool:
+    return speaker.split(" ", maxsplit=1)[0] not in {"assistant", "tool", "system"}
+
+
+def _said_in(number: int, words: str) -> list[_Said]:
+    found = []
+    for name, rule in _RULES:
+        for match in rule.finditer(words):
+            value = next(each for each in match.groups() if each)
+            typed = int(value) if name == "age" else value.strip()
+            found.append(_Said(number=number, quote=match.group(), field=name, value=typed))
+    found += [
+        _Said(number=number, quote=match[1].strip(), field="note", value=match[1].strip())
+        for match in _NOTE.finditer(words)
+    ]
+    return found
+
+
+def _profile_calls(
+    known: Sequence[Mapping[str, Json]], said: list[_Said], offered: set[str]
+) -> list[ToolCall]:
+    told = [each for each in said if each.field != "note"]
+    document = next((each for each in known if each["type"] == "User"), None)
+    if not told:
+        return []
+    if document is None:
+        return [_inserted(told)] if "User" in offered else []
+    value = document["value"]
+    current = dict(value) if isinstance(value, Mapping) else {}
+    changes = [change for each in told for change in _changes(each, current)]
+    if not changes:
+        return []
+    arguments = json.dumps({"id": document["id"], "changes": changes}, ensure_ascii=False)
+    return [ToolCall(name="patch_memory", arguments=arguments)]
+
+
+def _inserted(told: list[_Said]) -> ToolCall:
+    value: dict[str, Json] = {}
+    because: list[Json] = []
+    for each in told:
+        path = f"/{each.field}"
+        if each.field in _LISTS:
+            listed = value.setdefault(each.field, [])
+            if isinstance(listed, list):
+                path += f"/{len(listed)}"
+                listed.append(each.value)
+        else:
+            value[each.field] = each.value
+        because.append({"message": each.number, "quote": each.quote, "path": path})
+    arguments = json.dumps({"value": value, "because": because}, ensure_ascii=False)
+    return ToolCall(name="User", arguments=arguments)
+
+
+def _changes(each: _Said, current: dict[str, Json]) -> list[Json]:
+    """Return the operations that bring one thing into the document; *current* follows."""
+    cited: dict[str, Json] = {"message": each.number, "quote": each.quote}
+    listed = current.get(each.field)
+    if each.field in _LISTS:
+        if isinstance(listed, list):
+            if each.value in listed:
+                return []
+            listed.append(each.value)
+            return [{"op": "add", "path": f"/{each.field}/-", "value": each.value, **cited}]
+        current[each.field] = [each.value]
+        return [{"op": "add", "path": f"/{each.field}", "value": [each.value], **cited}]
+    if listed == each.value:
+        return []
+    operation = "replace" if each.field in current else "add"
+    current[each.field] = each.value
+    return [{"op": operation, "path": f"/{each.field}", "value": each.value, **cited}]
+
+
+def _note_calls(
+    known: Sequence[Mapping[str, Json]], said: list[_Said], offered: set[str]
+) -> list[ToolCall]:
+    if "Note" not in offered:
+        return []
+    notes = [each["value"] for each in known if each["type"] == "Note"]
+    contents = {each["content"] for each in notes if isinstance(each, Mapping)}
+    calls = []
+    for each in said:
+        if each.field == "note" and each.value not in contents:
+            value = {"context": "said in passing", "content": each.value}
+            because = [{"message": each.number, "quote": each.quote}]
+            arguments = json.dumps({"value": value, "because": because}, ensure_ascii=False)
+            calls.append(ToolCall(name="Note", arguments=arguments))
+    return calls

@@ -1,0 +1,366 @@
+"""Consolidating a scope: groups of memories are looked at by a model, once, and tidied."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, Literal, TypeAlias
+
+import anyio
+
+from recollect.erasure import merged_into
+from recollect.errors import (
+    LeaseLostError,
+    NotFoundError,
+    RecollectError,
+    StoreClosedError,
+    StoreError,
+    VersionConflictError,
+)
+from recollect.formation.config import Assistants, FormationSettings
+from recollect.formation.consolidation import (
+    Combination,
+)
+from recollect.formation.derivation import (
+    Change,
+    Standing,
+    before_end,
+    change_record,
+    changes_in,
+    planned,
+    sources_of,
+    undoing,
+)
+from recollect.formation.grouping import address_of
+from recollect.formation.identity import content_key
+from recollect.formation.outcomes import Outcome
+from recollect.formation.receipt import receipt_of
+from recollect.formation.window import Window
+from recollect.models import ModelChoice
+from recollect.ports import Model, TokenCounter
+from recollect.records import DeleteMemory, Json, JsonObject, Memory, Scope, Write
+from recollect.stores.base import Store
+from recollect.stores.plans.formation import Formed, Lease
+from recollect.stores.validate import check_scope, to_datetime
+from recollect.worker.opening import Models
+from recollect.worker.questioning import Questioner, Run
+from recollect.worker.schedule import check_schedule, has_struck
+from recollect.worker.viewing import Embed, View, Viewer
+
+LEASE_S: Final = 60.0
+RELEASE_S: Final = 2.0
+CONFLICTS_MAX: Final = 3
+SCHEDULE_EVERY_S: Final = 30.0
+PAGE_ROWS: Final = 500
+
+Ending: TypeAlias = Literal["consolidated", "unchanged", "busy", "lost", "stopped"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsolidationResult:
+    """
+    What a consolidation did.
+
+    *id* is that of its receipt, by which it can be undone; ``None`` if there was nothing to do.
+    *postponed* groups wait for another run, because of a limit or of the model (*reason*).
+    """
+
+    end: Ending
+    id: str | None = None
+    changes: tuple[Change, ...] = ()
+    groups: int = 0
+    postponed: int = 0
+    dropped: int = 0
+    """Derived memories that held no more, because a source had changed."""
+    calls: int = 0
+    tokens: int = 0
+    reason: str = ""
+
+
+class Consolidator:
+    """Consolidates the memories of scopes over one store, each under its lease."""
+
+    def __init__(
+        self,
+        store: Store,
+        models: Models,
+        assistants: Assistants,
+        *,
+        count_tokens: TokenCounter,
+        embed: Embed | None = None,
+    ) -> None:
+        self._store = store
+        self._models = models
+        self._assistants = assistants
+        self._count = count_tokens
+        self._embed = embed
+        self._checked = self._now()
+        self._scheduled = _scheduled(assistants)
+
+    async def consolidate(self, scope: Scope, assistant: str | None = None) -> ConsolidationResult:
+        """
+        Have a model merge memories of a scope that say the same, and derive new ones of several.
+
+        It is asked about each group of like memories once, within the limits of the settings:
+        those of *assistant*, or the default ones. All that comes of it is written in one
+        transaction, under the scope's lease: nothing is formed meanwhile. Merged memories end,
+        and stay as history; what is made names them as evidence, and goes with any of them.
+
+        Raises:
+            UsageError: No model is configured, or there is no such assistant.
+        """
+        named: JsonObject = {} if assistant is None else {"assistant": assistant}
+        return await self._consolidate(check_scope(scope), self._assistants.of(named))
+
+    async def _consolidate(self, scope: Scope, settings: FormationSettings) -> ConsolidationResult:
+        model = self._models(settings.model)
+        viewer = Viewer(self._store, settings.types, self._embed)
+        view = await viewer.view(scope)
+        if not view.unseen and not await viewer.outdated(view):
+            return ConsolidationResult(end="unchanged", groups=len(view.groups))
+        owner = f"consolidation {os.getpid()}"
+        lease = await self._store.claim(owner, lease_s=LEASE_S, scope=scope, idle=True)
+        if lease is None:
+            return ConsolidationResult(end="busy", reason="the scope is being formed: try again")
+        try:
+            return await self._under(lease, settings, model, viewer)
+        except LeaseLostError as error:
+            return ConsolidationResult(end="lost", reason=str(error))
+        except BaseException:
+            # Nobody shall wait for the lease of what was given up.
+            with anyio.move_on_after(RELEASE_S, shield=True), suppress(LeaseLostError, StoreError):
+                await self._store.release(lease)
+            raise
+
+    async def undo(self, scope: Scope, consolidation: str) -> None:
+        """
+        Take a consolidation back: what it made goes, what that replaced is as it was.
+
+        Its groups stay looked at. Nothing is undone if any of it cannot be.
+
+        Raises:
+            NotFoundError: There is no such consolidation.
+            UsageError: Its receipt says nothing any more, because something was erased.
+            VersionConflictError: What it wrote was changed since, or undone already.
+        """
+        found = await self._store.formation(scope, consolidation)
+        if found is None or found.status != "consolidated":
+            raise NotFoundError(f"there is no consolidation {consolidation!r} in {scope!r}")
+        writes: list[Write] = []
+        for change in changes_in(found.receipt):
+            if change.action != "refused":
+                made = await self._store.get(scope, change.type, change.key)
+                replaced = [
+                    (await self._store.get(scope, *each), await self._store.history(scope, *each))
+                    for each in change.ended
+                ]
+                writes += undoing(change, made, replaced)
+        await self._store.apply(scope, writes)
+
+    async def keep_schedules(self) -> list[ConsolidationResult]:
+        """Consolidate what a cron line says since the last look; return how each run ended."""
+        since, self._checked = self._checked, self._now()
+        results = []
+        for settings in self._scheduled:
+            if settings.consolidate and has_struck(settings.consolidate, since, self._checked):
+                cursor: str | None = None
+                while True:
+                    page = await self._store.scopes(cursor=cursor, limit=PAGE_ROWS)
+                    results += [await self._tried(each, settings) for each in page.rows]
+                    cursor = page.cursor
+                    if cursor is None:
+                        break
+        return results
+
+    async def _tried(self, scope: Scope, settings: FormationSettings) -> ConsolidationResult:
+        """Consolidate one of many scopes: where it fails, the others have their turn."""
+        try:
+            return await self._consolidate(scope, settings)
+        except StoreError:
+            raise
+        except RecollectError as error:
+            return ConsolidationResult(end="stopped", reason=str(error))
+
+    async def run(self) -> None:
+        """Keep the schedules until cancelled; a store that is away is tried again."""
+        while self._scheduled:
+            await anyio.sleep(SCHEDULE_EVERY_S)
+            try:
+                await self.keep_schedules()
+            except StoreClosedError:
+                return
+            except StoreError:
+                continue
+
+    def _questioner(self, settings: FormationSettings, model: Model) -> Questioner:
+        return Questioner(self._store, settings, model, self._count)
+
+    def _now(self) -> datetime:
+        return to_datetime(self._store.now())
+
+    async def _under(
+        self, lease: Lease, settings: FormationSettings, model: Model, viewer: Viewer
+    ) -> ConsolidationResult:
+        """Do it under *lease*, which ends with it."""
+        scope = lease.scope
+        view = await viewer.view(scope)
+        outdated = await viewer.outdated(view)
+        if outdated:
+            await self._drop(scope, outdated)
+            view = await viewer.view(scope)
+        run = await self._questioner(settings, model).ask(lease, view)
+        if not run.exchanges:
+            await self._store.release(lease)
+            return ConsolidationResult(
+                end="stopped" if run.reason else "consolidated" if outdated else "unchanged",
+                groups=len(view.groups),
+                postponed=len(view.unseen),
+                dropped=len(outdated),
+                reason=run.reason,
+            )
+        changes = await self._commit(lease, view, run, model, viewer=viewer)
+        newest = await self._store.formations(scope, status="consolidated", limit=1)
+        return ConsolidationResult(
+            end="stopped" if run.reason else "consolidated",
+            id=newest.rows[0].id if newest.rows else None,
+            changes=tuple(changes),
+            groups=len(view.groups),
+            postponed=len(view.unseen) - len(run.looked_at),
+            dropped=len(outdated),
+            calls=run.asked.calls,
+            tokens=run.asked.tokens,
+            reason=run.reason,
+        )
+
+    async def _drop(self, scope: Scope, outdated: Sequence[Memory]) -> None:
+        """Delete derived memories that hold no more, and let what they replaced hold again."""
+        for memory in outdated:
+            writes: list[Write] = [
+                DeleteMemory(type=memory.type, key=memory.key, expected=memory.version)
+            ]
+            for type_, key, _ in sources_of(memory):
+                source = await self._store.get(scope, type_, key)
+                history = await self._store.history(scope, type_, key)
+                ended_by = merged_into(memory.type, memory.key)
+                if source is not None and history[-1].cause == ended_by:
+                    writes += before_end(source, history, cause="what it was merged into is gone")
+            try:
+                await self._store.apply(scope, writes)
+            except VersionConflictError:
+                continue  # somebody writes there: the next run looks again
+
+    async def _commit(
+        self,
+        lease: Lease,
+        view: View,
+        run: Run,
+        model: Model,
+        *,
+        viewer: Viewer,
+    ) -> list[Change]:
+        """Write what was asked for; leave out what somebody changed meanwhile."""
+        combinations = run.combinations
+        for _ in range(CONFLICTS_MAX):
+            changes = planned(combinations, await self._standing(lease.scope, view, combinations))
+            looked_at = await viewer.looked_at_after(view, run.looked_at, changes)
+            receipt = _receipt(lease.scope, run, changes, model, looked_at)
+            formed = Formed(
+                watermarks={},
+                status="consolidated",
+                receipt=receipt,
+                calls=run.asked.calls,
+                tokens=run.asked.tokens,
+            )
+            writes = [write for each in changes for write in each.writes]
+            try:
+                await self._store.commit(lease, writes, formed)
+            except VersionConflictError:
+                left = await self._unchanged(lease.scope, combinations)
+                lost = {each.group.digest for each in combinations if each not in left}
+                run.looked_at = [each for each in run.looked_at if each.digest not in lost]
+                combinations = left
+                continue
+            return changes
+        raise LeaseLostError(f"the memories of {lease.scope!r} change too fast: run again later")
+
+    async def _unchanged(
+        self, scope: Scope, combinations: Sequence[Combination]
+    ) -> list[Combination]:
+        """Return those of which all sources are as they were read."""
+        found = []
+        for each in combinations:
+            now = await self._store.get_many(scope, [address_of(m) for m in each.sources])
+            if list(each.sources) == now:
+                found.append(each)
+        return found
+
+    async def _standing(
+        self, scope: Scope, view: View, combinations: Sequence[Combination]
+    ) -> Standing:
+        wanted = [(each.group.type, content_key(each.value)) for each in combinations]
+        found = await self._store.get_many(scope, wanted)
+        there = [each for each in found if each is not None]
+        return Standing(
+            now=self._now(),
+            new_key=self._store.new_name,
+            in_force={address_of(each): each for each in (*view.memories, *view.derived)},
+            refused={address_of(each) for each in there if each.state == "rejected"},
+            taken={address_of(each) for each in there},
+            derived=view.derived,
+        )
+
+
+def open_consolidator(
+    store: Store,
+    model: ModelChoice | None,
+    assistants: Assistants,
+    *,
+    count_tokens: TokenCounter,
+    embed: Embed | None = None,
+) -> Consolidator:
+    """
+    Return a consolidator over *store*, which asks *model*.
+
+    Raises:
+        UsageError: The model, or a cron line, is not one.
+    """
+    return Consolidator(store, Models(model), assistants, count_tokens=count_tokens, embed=embed)
+
+
+def _scheduled(assistants: Assistants) -> list[FormationSettings]:
+    """Return the settings that have a cron line, those with the same types and line once."""
+    found: dict[tuple[object, ...], FormationSettings] = {}
+    for each in (assistants.default, *assistants.named.values()):
+        if each.consolidate is not None:
+            check_schedule(each.consolidate)
+            found.setdefault((each.consolidate, each.types), each)
+    return list(found.values())
+
+
+def _receipt(
+    scope: Scope, run: Run, changes: Sequence[Change], model: Model, looked_at: Sequence[str]
+) -> JsonObject:
+    outcomes = [
+        Outcome(
+            action="refused" if each.action == "refused" else "stored",
+            type=each.type,
+            key=each.key,
+            reason=each.reason or each.action,
+        )
+        for each in changes
+    ]
+    outcomes += [
+        Outcome(action="ended", type=type_, key=key, reason=f"merged into {each.type}/{each.key}")
+        for each in changes
+        for type_, key in each.ended
+    ]
+    window = Window(scope=scope, lines=(), watermarks={})
+    told = receipt_of(window, run.asked, outcomes, model=model.identity, reason=run.reason)
+    consolidation: dict[str, Json] = {
+        "changes": [change_record(each) for each in changes],
+        "looked_at": list(looked_at),
+    }
+    return {**told, "consolidation": consolidation}

@@ -1,0 +1,86 @@
+"""Putting a worker together: its search, its models, its former."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+
+from recollect.errors import UsageError
+from recollect.formation.config import Assistants, FormationSettings
+from recollect.models import ModelChoice, open_model
+from recollect.ports import Model, TokenCounter
+from recollect.recaller import Ask, Recaller, Where
+from recollect.records import Memory, Scope
+from recollect.stores.base import Store
+from recollect.worker.former import Former, Result
+from recollect.worker.loop import Worker
+from recollect.worker.reading import Search
+
+
+def open_worker(
+    store: Store,
+    recaller: Recaller,
+    model: ModelChoice | None,
+    assistants: Assistants,
+    *,
+    count_tokens: TokenCounter,
+    notice: Callable[[Scope, Result], None] = lambda *_: None,
+) -> Worker:
+    """
+    Return a worker over *store*, which has *model* form what is due.
+
+    Raises:
+        UsageError: The model, a type or a schedule is not one.
+        MissingExtraError: A package that the model needs is not installed.
+    """
+    former = Former(
+        store,
+        search_of(recaller),
+        Models(model),
+        assistants,
+        count_tokens=count_tokens,
+    )
+    return Worker(store, former, assistants, name=f"worker {os.getpid()}", notice=notice)
+
+
+def assistants_of(given: Assistants | FormationSettings | None) -> Assistants:
+    """Return the configuration of all assistants that *given* stands for."""
+    if isinstance(given, FormationSettings):
+        return Assistants(default=given)
+    return given or Assistants()
+
+
+class Models:
+    """The models in use, each opened once: the worker's own, and those that settings name."""
+
+    def __init__(self, own: ModelChoice | None) -> None:
+        self._own = None if own is None else open_model(own)
+        self._named: dict[str, Model] = {}
+
+    def __call__(self, name: str | None) -> Model:
+        """
+        Return the model *name*, the worker's own for ``None``.
+
+        Raises:
+            UsageError: It is not a model's name, or there is no model of one's own.
+        """
+        if name is None:
+            if self._own is None:
+                msg = "no model is configured: give one as 'provider/model', or as an object"
+                raise UsageError(msg)
+            return self._own
+        if name not in self._named:
+            self._named[name] = open_model(name)
+        return self._named[name]
+
+
+def search_of(recaller: Recaller) -> Search:
+    """Return the search by which a formation finds what is known already: recall itself."""
+
+    async def search(scope: Scope, query: str, types: Sequence[str], limit: int) -> list[Memory]:
+        where = Where(messages=False, types=types)
+        ask = Ask(query=query, limit=limit, budget_tokens=None, where=where, asked_at=None)
+        found = await recaller.recall([scope], ask)
+        return [each.content for each in found.entries if isinstance(each.content, Memory)]
+
+    return search

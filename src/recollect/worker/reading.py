@@ -1,0 +1,160 @@
+"""Reading for a formation: what waits, what is known, what reconciling has to heed."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from typing import Final, TypeAlias
+
+from recollect.formation.config import FormationSettings, Limits
+from recollect.formation.offer import Offer, offer_of
+from recollect.formation.operations import Operation
+from recollect.formation.reconcile import Address, Present, addresses_of, rival_filter
+from recollect.formation.window import MESSAGES_MAX, Line, Waiting, Window, window_of
+from recollect.ports import TokenCounter
+from recollect.records import JsonObject, Memory, Message, Scope
+from recollect.stores.base import Store
+from recollect.stores.plans.formation import DueThread
+from recollect.stores.validate import to_datetime
+
+QUERIES_MAX: Final = 8
+QUERY_CHARACTERS_MAX: Final = 2_000
+RIVALS_A_PAGE: Final = 100
+
+Search: TypeAlias = Callable[[Scope, str, Sequence[str], int], Awaitable[Sequence[Memory]]]
+"""Recall of memories: scope, query, types, how many; best first."""
+
+
+async def read_window(
+    store: Store,
+    scope: Scope,
+    threads: Sequence[DueThread],
+    limits: Limits,
+    count: TokenCounter,
+) -> Window:
+    """Return what *threads* have waiting; less of it after every formation that failed."""
+    attempts = max((each.attempts for each in threads), default=0)
+    messages_max = max(1, min(limits.window_messages, MESSAGES_MAX) >> attempts)
+    waiting = [await _waiting(store, scope, each, limits, messages_max) for each in threads]
+    return window_of(
+        scope,
+        waiting,
+        messages_max=messages_max,
+        tokens_max=max(1, limits.window_tokens >> attempts),
+        count=count,
+    )
+
+
+async def _waiting(
+    store: Store, scope: Scope, due: DueThread, limits: Limits, messages_max: int
+) -> Waiting:
+    page = await store.messages(scope, due.thread, after=due.formed, limit=messages_max + 1)
+    before: Sequence[Message] = ()
+    if limits.context_messages:
+        before = await store.last_messages(
+            scope,
+            due.thread,
+            limit=min(limits.context_messages, MESSAGES_MAX),
+            before=due.formed + 1,
+        )
+    again = []
+    for position in due.again[:messages_max]:
+        found = await store.messages(scope, due.thread, after=position - 1, limit=1)
+        again += [message for message in found.rows if message.position == position]
+    return Waiting(
+        thread=due.thread,
+        formed=due.formed,
+        last=due.last,
+        before=before,
+        new=[message for message in page.rows if message.position <= due.last],
+        again=again,
+    )
+
+
+async def read_offer(
+    store: Store, search: Search, window: Window, settings: FormationSettings
+) -> Offer:
+    """Return what a model is offered: the documents that exist, the entries that bear on it."""
+    scope, types = window.scope, settings.types
+    names = [each.name for each in types if each.update_mode == "patch"]
+    documents = await store.get_many(scope, [(name, name) for name in names])
+    known = [each for each in documents if each is not None and each.state == "active"]
+    collections = [each.name for each in types if each.update_mode == "insert"]
+    if collections and settings.limits.existing_memories:
+        known += await _related(search, window, collections, settings.limits.existing_memories)
+    return offer_of(types, known, " ".join(line.text for line in window.new))
+
+
+async def _related(
+    search: Search, window: Window, types: Sequence[str], limit: int
+) -> list[Memory]:
+    """Return the entries that bear on the new messages, those found by most of them first."""
+    best: dict[Address, tuple[float, Memory]] = {}
+    for query in _queries(window.new):
+        for rank, memory in enumerate(await search(window.scope, query, types, limit), start=1):
+            address = (memory.type, memory.key)
+            score = best[address][0] if address in best else 0.0
+            best[address] = (score + 1 / rank, memory)
+    ranked = sorted(best.items(), key=lambda item: (-item[1][0], item[0]))
+    return [memory for _, (_, memory) in ranked[:limit]]
+
+
+def _queries(lines: Sequence[Line]) -> list[str]:
+    """Return what to search for: each new message, or runs of them if there are many."""
+    texts = [line.text for line in lines if line.text.strip()]
+    step = -(-len(texts) // QUERIES_MAX) or 1
+    joined = [" ".join(texts[at : at + step]) for at in range(0, len(texts), step)]
+    return [each[:QUERY_CHARACTERS_MAX] for each in joined]
+
+
+async def read_present(
+    store: Store, window: Window, offer: Offer, operations: Sequence[Operation]
+) -> Present:
+    """Return what reconciling *operations* has to heed, as it stands now."""
+    now = to_datetime(store.now())
+    addresses = list(
+        dict.fromkeys(each for operation in operations for each in addresses_of(operation, offer))
+    )
+    found = await store.get_many(window.scope, addresses)
+    rivals: dict[str, Sequence[Memory]] = {}
+    for operation in operations:
+        wanted = rival_filter(operation, offer)
+        if wanted is not None:
+            type_ = addresses_of(operation, offer)[0][0]
+            rivals[operation.call] = await _all_memories(store, window.scope, type_, wanted)
+    return Present(
+        window=window,
+        offer=offer,
+        now=now,
+        new_key=store.new_name,
+        at={each: memory for each, memory in zip(addresses, found, strict=True) if memory},
+        rivals=rivals,
+    )
+
+
+async def _all_memories(
+    store: Store, scope: Scope, type_: str, filter_: JsonObject
+) -> list[Memory]:
+    """Return all memories that the filter finds: the one in force may be the last of them."""
+    found: list[Memory] = []
+    cursor: str | None = None
+    while True:
+        page = await store.memories(
+            scope, type_=type_, filter_=filter_ or None, cursor=cursor, limit=RIVALS_A_PAGE
+        )
+        found += page.rows
+        cursor = page.cursor
+        if cursor is None:
+            return found
+
+
+async def refreshed(store: Store, scope: Scope, offer: Offer) -> Offer | None:
+    """Return *offer* with its memories as they are now; ``None`` if one of them is gone."""
+    addresses = [(memory.type, memory.key) for memory in offer.known.values()]
+    found = await store.get_many(scope, addresses)
+    known = {
+        id_: memory
+        for id_, memory in zip(offer.known, found, strict=True)
+        if memory is not None and memory.state == "active"
+    }
+    return replace(offer, known=known) if len(known) == len(offer.known) else None

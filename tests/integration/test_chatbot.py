@@ -1,0 +1,330 @@
+"""The chatbot: a talk is kept word by word, answered with what is remembered, and corrected."""
+
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import anyio
+import pytest
+
+import recollect
+from recollect.chat import Chatbot
+from recollect.chat.prompting import NOTHING_KNOWN, filled
+from recollect.errors import ModelError, ModelUnavailableError, NotFoundError, UsageError
+from recollect.formation.config import FormationSettings
+from recollect.formation.prompt import Prompts
+from recollect.ports import ModelAnswer, ModelRequest
+from recollect.recall.render import read_block
+from recollect.records import Message
+from recollect.testing import FrozenClock, SeededIds
+from recollect.testing.rulemodel import RuleModel
+from recollect.testing.scripted import ScriptedModel
+
+ADA = ("users", "ada")
+
+
+@pytest.fixture
+def clock() -> FrozenClock:
+    """Return a clock that only the test moves."""
+    return FrozenClock()
+
+
+@pytest.fixture
+async def memory(clock: FrozenClock, tmp_path: Path) -> AsyncIterator[recollect.Recollect]:
+    """Return a memory that is formed by rules, and only when it is told to."""
+    async with recollect.open(
+        str(tmp_path / "talk.db"),
+        embedder="none",
+        model=RuleModel(),
+        worker=False,
+        clock=clock,
+        ids=SeededIds(1),
+    ) as memory:
+        yield memory
+
+
+class Breaking(RuleModel):
+    """A model that says two words, and then fails or is never heard of again."""
+
+    def __init__(self, error: Exception | None = None) -> None:
+        super().__init__()
+        self.error = error
+        self.waits = anyio.Event()
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[str]:
+        """Yield two words, then fail or wait."""
+        yield "I "
+        yield "would"
+        if self.error is not None:
+            raise self.error
+        self.waits.set()
+        await anyio.sleep_forever()
+
+
+async def said(memory: recollect.Recollect, thread: str) -> list[tuple[str, str]]:
+    """Return role and text of all messages of a thread."""
+    return [(each.role, each.text) for each in (await memory.messages(ADA, thread)).rows]
+
+
+def block_of(request: ModelRequest) -> list[str]:
+    """Return the sources that a request shows as remembered, in its order."""
+    begin, end = request.system.index("<memory "), request.system.rindex("</memory ")
+    end = request.system.index(">", end) + 1
+    return [each.source for each in read_block(request.system[begin:end])]
+
+
+async def test_a_talk_is_kept_word_by_word(memory: recollect.Recollect) -> None:
+    """The answer is kept exactly as it was streamed."""
+    bot = Chatbot(memory, ScriptedModel(["  Hello,\n Ada. "]), ADA, thread="talk")
+
+    answered = await bot.reply("I am Ada.")
+
+    assert "  Hello,\n Ada. " == answered
+    assert [("user", "I am Ada."), ("assistant", answered)] == await said(memory, "talk")
+
+
+async def test_what_cannot_be_stored_is_shown_as_it_is_kept(memory: recollect.Recollect) -> None:
+    """A NUL or half a character of a model's answer loses nothing else of it."""
+    bot = Chatbot(memory, ScriptedModel(["one\0two \ud800three"]), ADA, thread="talk")
+
+    answered = await bot.reply("Count.")
+
+    assert "one\ufffdtwo ?three" == answered
+    assert ("assistant", answered) == (await said(memory, "talk"))[1]
+
+
+async def test_another_thread_is_answered_with_what_was_formed(
+    memory: recollect.Recollect,
+) -> None:
+    """The profile comes first, then what bears on the question, each in a data block."""
+    model = RuleModel()
+    bot = Chatbot(memory, model, ADA, thread="one")
+    await bot.reply("My name is Ada. I live in Bergen. My dog hates rain.")
+    await memory.form(ADA)
+    bot.new_thread()
+
+    await bot.reply("What does my dog hate?")
+
+    sources = block_of(model.requests[-1])
+    assert "User/User" == sources[0]
+    assert "home: Bergen" in model.requests[-1].system
+    assert any(source.startswith("Note/") for source in sources[1:])
+    assert any(source.startswith("one/") for source in sources[1:])
+
+
+async def test_what_is_said_in_the_talk_itself_is_not_recalled_again(
+    memory: recollect.Recollect,
+) -> None:
+    """The talk so far stands in the turns, in order, and not in the block as well."""
+    model = ScriptedModel(["Noted.", "Bergen."])
+    bot = Chatbot(memory, model, ADA, thread="talk")
+    await bot.reply("I live in Bergen.")
+
+    await bot.reply("Where do I live?")
+
+    assert NOTHING_KNOWN in model.requests[-1].system
+    assert ["I live in Bergen.", "Noted.", "Where do I live?"] == [
+        turn.text for turn in model.requests[-1].turns
+    ]
+
+
+async def test_the_budget_of_tokens_is_kept(memory: recollect.Recollect) -> None:
+    """Of what bears on a question as much is shown as fits."""
+    for number in range(30):
+        text = f"Boat number {number} is called {'x' * 40}{number}."
+        await memory.append(ADA, f"t{number}", [recollect.NewMessage(role="user", text=text)])
+    small = Chatbot(memory, None, ADA, budget_tokens=50)
+    large = Chatbot(memory, None, ADA, budget_tokens=500)
+    message = await small.hear("Which boat?")
+
+    few, many = await small.known(message), await large.known(message)
+
+    assert 0 < few.tokens <= 50
+    assert few.tokens < many.tokens <= 500
+    assert len(few.entries) < len(many.entries)
+
+
+@pytest.mark.parametrize("error", [ModelError("broken"), ModelUnavailableError("away", 2.0)])
+async def test_a_model_that_fails_leaves_what_it_said(
+    memory: recollect.Recollect, error: ModelError
+) -> None:
+    """The error is raised, and the part of the answer is kept as such."""
+    bot = Chatbot(memory, Breaking(error), ADA, thread="talk")
+
+    with pytest.raises(type(error)):
+        await bot.reply("Would you?")
+
+    (_, answer) = (await memory.messages(ADA, "talk")).rows
+    assert ("assistant", "I would", {"interrupted": True}) == _shape(answer)
+
+
+async def test_an_answer_that_is_stopped_is_kept_as_far_as_it_came(
+    memory: recollect.Recollect,
+) -> None:
+    """Stopping is cancelling: nothing that was streamed is lost by it."""
+    model = Breaking()
+    bot = Chatbot(memory, model, ADA, thread="talk")
+    async with anyio.create_task_group() as group:
+        group.start_soon(bot.reply, "Would you?")
+        await model.waits.wait()
+
+        group.cancel_scope.cancel()
+
+    (_, answer) = (await memory.messages(ADA, "talk")).rows
+    assert ("assistant", "I would", {"interrupted": True}) == _shape(answer)
+
+
+async def test_leaving_an_answer_early_keeps_what_was_read(memory: recollect.Recollect) -> None:
+    """What nobody read of it was not streamed."""
+    bot = Chatbot(memory, ScriptedModel(["one two three"]), ADA, thread="talk")
+
+    async with bot.answering(await bot.hear("Count.")) as answer:
+        async for piece in answer.pieces:
+            if piece.startswith("two"):
+                break
+
+    assert answer.kept is not None
+    assert ("assistant", "one two ", {"interrupted": True}) == _shape(answer.kept)
+
+
+def _shape(message: Message) -> tuple[str, str, Mapping[str, object]]:
+    return message.role, message.text, message.metadata
+
+
+async def test_without_a_model_all_is_kept_and_recalled(memory: recollect.Recollect) -> None:
+    """Only answering needs one."""
+    bot = Chatbot(memory, None, ADA)
+    await bot.hear("The key is under the mat.")
+    bot.new_thread()
+    message = await bot.hear("Where is the key?")
+
+    known = await bot.known(message)
+
+    assert ["The key is under the mat."] == [each.text for each in known.entries]
+    with pytest.raises(UsageError, match="no model"):
+        async with bot.answering(message):
+            pass
+
+
+async def test_a_correction_replaces_and_the_history_shows_both(
+    memory: recollect.Recollect,
+) -> None:
+    """Each version of the value with the words that it rests on."""
+    bot = Chatbot(memory, None, ADA, thread="talk")
+    await bot.hear("My name is Ada. I live in Bergen.")
+    await memory.form(ADA)
+    bot.new_thread()
+
+    corrected = await bot.correct("User", "User", "/home", "Oslo", said="No: Oslo!")
+
+    assert {"user_name": "Ada", "home": "Oslo"} == corrected.value
+    old, new = await memory.history(ADA, "User", "User")
+    assert ("formed", "corrected /home") == (old.cause, new.cause)
+    assert ["I live in Bergen", "No: Oslo!"] == [
+        each.quote for version in (old, new) for each in version.evidence["/home"]
+    ]
+    assert old.evidence["/user_name"] == new.evidence["/user_name"]
+
+
+async def test_a_correction_rests_on_its_own_words_alone(memory: recollect.Recollect) -> None:
+    """Erasing the talk in which the value was wrong leaves the right one, and the other way."""
+    bot = Chatbot(memory, None, ADA, thread="wrong")
+    await bot.hear("I live in Bergen.")
+    await memory.form(ADA)
+    right = bot.new_thread()
+    await bot.correct("User", "User", "/home", "Oslo", said="Oslo")
+
+    await memory.erase(ADA, recollect.EraseThread(thread="wrong"))
+    kept = await memory.get(ADA, "User", "User")
+    await memory.erase(ADA, recollect.EraseThread(thread=right))
+
+    assert kept is not None
+    assert {"home": "Oslo"} == kept.value
+    assert await memory.get(ADA, "User", "User") is None
+
+
+@pytest.mark.parametrize(
+    ("pointer", "value", "error"),
+    [
+        ("/age", -3, UsageError),
+        ("/colour", "blue", UsageError),
+        ("", "all", UsageError),
+        ("/age/years", 30, NotFoundError),
+        ("home", "Oslo", UsageError),
+    ],
+)
+async def test_a_correction_that_cannot_be_leaves_nothing(
+    memory: recollect.Recollect, pointer: str, value: recollect.Json, error: type[Exception]
+) -> None:
+    """The schema holds for people too; what was said to that end is not kept either."""
+    bot = Chatbot(memory, None, ADA, thread="talk")
+    await bot.hear("I live in Bergen.")
+    await memory.form(ADA)
+
+    with pytest.raises(error):
+        await bot.correct("User", "User", pointer, value, said="change it")
+
+    assert [("user", "I live in Bergen.")] == await said(memory, "talk")
+    assert 1 == len(await memory.history(ADA, "User", "User"))
+
+
+async def test_a_correction_alone_makes_nothing_due(
+    memory: recollect.Recollect, clock: FrozenClock
+) -> None:
+    """It is done already; a model sees it with what is said next."""
+    bot = Chatbot(memory, None, ADA, thread="talk")
+    await bot.hear("I live in Bergen.")
+    await memory.form(ADA)
+    await bot.correct("User", "User", "/home", "Oslo", said="Oslo")
+    clock.advance(3_600)
+    assert memory.worker is not None
+
+    formed = await memory.worker.drain()
+
+    assert [] == formed
+
+
+async def test_only_what_is_in_force_is_shown_as_profile(memory: recollect.Recollect) -> None:
+    """What waits in quarantine is no profile."""
+    write = recollect.PutMemory(
+        type="User", key="User", value={"home": "Bergen"}, state="quarantined"
+    )
+    await memory.apply(ADA, [write])
+    bot = Chatbot(memory, None, ADA)
+
+    known = await bot.known(await bot.hear("Where do I live?"))
+
+    assert () == known.documents
+
+
+async def test_the_prompt_of_an_assistant_is_its_own(memory: recollect.Recollect) -> None:
+    """What is remembered is never read as a template."""
+    model = ScriptedModel(["Yes.", "Yes."])
+    prompts = Prompts(chatbot="Be {{brief}}. {memories}")
+    formation = replace(FormationSettings(), prompts=prompts)
+    bot = Chatbot(memory, model, ADA, formation=formation)
+    await bot.reply("The word is {time} and {0.__class__}.")
+    bot.new_thread()
+
+    await bot.reply("What is the word?")
+
+    assert model.requests[0].system.startswith("Be {brief}. ")
+    assert "The word is {time} and {0.__class__}." in model.requests[1].system
+
+
+def test_a_value_that_looks_like_a_template_is_text() -> None:
+    """Only the template's own variables are filled in."""
+    assert "{b} {a}" == filled("{a} {{a}}", {"a": "{b}", "b": "no"})
+
+
+async def test_a_model_sees_only_the_newest_turns(memory: recollect.Recollect) -> None:
+    """The first is the user's, whatever the budget cuts off."""
+    model = ScriptedModel(lambda _: ModelAnswer(text="x" * 6_000))
+    bot = Chatbot(memory, model, ADA, thread="talk")
+    for number in range(6):
+        await bot.reply(f"Question {number}")
+
+    turns = model.requests[-1].turns
+    assert "user" == turns[0].role
+    assert "Question 5" == turns[-1].text
+    assert len(turns) < 11

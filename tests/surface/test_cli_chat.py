@@ -1,0 +1,382 @@
+"""`recollect chat` as it is used: typed or piped in, killed at any moment, interrupted."""
+
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+import recollect
+from recollect.errors import EXIT_STATUS
+
+SOURCE = Path(recollect.__file__).parents[1]
+FORMED_S_MAX = 20.0
+TALK_S_MAX = 60.0
+COMMAND = (sys.executable, "-m", "recollect.cli")
+FAST = ("--model", "rules", "--after-seconds", "0.2")
+
+
+def environment() -> dict[str, str]:
+    """Return this process's environment, with this tree's package and none of our variables."""
+    ours = {name: value for name, value in os.environ.items() if not name.startswith("RECOLLECT_")}
+    paths = [str(SOURCE), *filter(None, [os.environ.get("PYTHONPATH")])]
+    wide = {"RECOLLECT_EMBEDDER": "none", "RECOLLECT_STORE": "talk.db", "COLUMNS": "200"}
+    return {**ours, "PYTHONPATH": os.pathsep.join(paths), **wide}
+
+
+def chat(
+    *options: str, lines: Sequence[str] = (), folder: Path
+) -> subprocess.CompletedProcess[str]:
+    """Pipe *lines* into a chat."""
+    return subprocess.run(
+        [*COMMAND, "chat", *options],
+        cwd=folder,
+        env=environment(),
+        input="".join(f"{line}\n" for line in lines),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+
+def shown(*arguments: str, folder: Path) -> dict[str, object]:
+    """Return what a command prints as JSON."""
+    printed = subprocess.run(
+        [*COMMAND, *arguments, "--json"],
+        cwd=folder,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    found = json.loads(printed)
+    assert isinstance(found, dict)
+    return found
+
+
+class Talking:
+    """A chat that goes on, as a process of its own; both of its streams as one."""
+
+    def __init__(self, folder: Path, *options: str) -> None:
+        self.process = subprocess.Popen(
+            [*COMMAND, "chat", *options],
+            cwd=folder,
+            env=environment(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        # A chat that says nothing more is ended, and so is the wait for it.
+        self._watch = threading.Timer(TALK_S_MAX, self.process.kill)
+        self._watch.start()
+
+    def say(self, *lines: str) -> None:
+        """Type *lines*."""
+        assert self.process.stdin
+        for line in lines:
+            self.process.stdin.write(f"{line}\n")
+        self.process.stdin.flush()
+
+    def until(self, pattern: str) -> list[str]:
+        """Read on until a line matches; return what was read."""
+        assert self.process.stdout
+        read = []
+        for line in self.process.stdout:
+            read.append(line.rstrip())
+            if re.search(pattern, read[-1]):
+                return read
+        pytest.fail(f"the chat ended before {pattern!r}: {read}")
+
+    def until_formed(self) -> None:
+        """Ask until nothing waits any more, as somebody would who wants to know."""
+        for _ in range(int(FORMED_S_MAX * 10)):
+            self.say("/pending")
+            (*_, last) = self.until(r"^thread +waiting|nothing waits")
+            if "nothing waits" in last:
+                return
+            self.until(r" in .* s$| now$")
+            time.sleep(0.1)
+        pytest.fail("nothing was formed")
+
+    def kill(self) -> None:
+        """End it at once, as a power switch would."""
+        self.process.send_signal(signal.SIGKILL)
+        assert -signal.SIGKILL == self.process.wait(10)
+
+    def end(self) -> None:
+        """Leave nothing of it behind."""
+        self._watch.cancel()
+        if self.process.poll() is None:
+            self.kill()
+        assert self.process.stdin
+        assert self.process.stdout
+        with suppress(BrokenPipeError):
+            self.process.stdin.close()
+        self.process.stdout.close()
+
+
+@pytest.fixture
+def talking() -> Iterator[list[Talking]]:
+    """Keep the chats that a test starts, and end those that it leaves."""
+    started: list[Talking] = []
+    yield started
+    for each in started:
+        each.end()
+
+
+def quotes(version: Mapping[str, object], pointer: str) -> list[str]:
+    """Return the quotes on which a version's field rests."""
+    evidence = version["evidence"]
+    assert isinstance(evidence, dict)
+    return [each["quote"] for each in evidence[pointer]]
+
+
+def test_a_talk_is_remembered_used_and_corrected_through_kills(
+    tmp_path: Path, talking: list[Talking]
+) -> None:
+    """A profile and a note form in the pause; another talk uses them; corrections replace."""
+    one = Talking(tmp_path, *FAST, "--thread", "one")
+    talking.append(one)
+    one.say("My name is Ada. I live in Bergen.", "My dog hates rain.")
+    one.until("kept 4")
+    one.until_formed()
+    one.kill()
+
+    two = Talking(tmp_path, *FAST, "--thread", "two")
+    talking.append(two)
+    two.say("What does my dog hate?", "/why", "/memories")
+    two.until("kept 2")
+    why = "\n".join(two.until("[0-9] memories"))
+    two.say("I moved to Porto.")
+    two.until("kept 4")
+    two.until_formed()
+    two.say('/edit User User /home "Lisboa"')
+    two.until("corrected User/User, version 3")
+    two.kill()
+
+    found = shown("memories", "User/User", folder=tmp_path)
+    versions = found["versions"]
+    assert isinstance(versions, list)
+    assert ["Bergen", "Porto", "Lisboa"] == [each["value"]["home"] for each in versions]
+    assert ["I live in Bergen", "I moved to Porto", '/edit User User /home "Lisboa"'] == [
+        quote for each in versions for quote in quotes(each, "/home")
+    ]
+    assert "user_name: Ada; home: Bergen" in why
+    assert "“My dog hates rain” user, " in why
+
+
+@pytest.mark.parametrize("kept", [1, 2, 5, 8])
+def test_what_is_said_to_be_kept_survives_a_kill(
+    tmp_path: Path, talking: list[Talking], kept: int
+) -> None:
+    """A kill at any moment takes nothing that was acknowledged."""
+    talk = Talking(tmp_path, *FAST, "--thread", "talk")
+    talking.append(talk)
+    talk.say(*(f"I like colour {number}" for number in range(8)))
+    talk.until(f"kept {kept}$")
+
+    talk.kill()
+
+    messages = shown("threads", "talk", folder=tmp_path)["messages"]
+    assert isinstance(messages, list)
+    assert len(messages) >= kept
+    for place, each in enumerate(messages):
+        said = f"I like colour {place // 2}"
+        assert (said if place % 2 == 0 else f"You said: {said} ") == each["text"]
+
+
+def test_answers_alone_go_to_standard_output(tmp_path: Path) -> None:
+    """All else goes to the other stream, and nothing is coloured."""
+    finished = chat("--model", "rules", lines=["Hello", "", "Bye", "/quit", "no"], folder=tmp_path)
+
+    assert "You said: Hello \nYou said: Bye \n" == finished.stdout
+    assert ["kept 1", "kept 2", "kept 3", "kept 4"] == finished.stderr.splitlines()[1:5]
+    assert "4 messages still to be formed" in finished.stderr
+    assert "\x1b" not in finished.stdout + finished.stderr
+    assert 0 == finished.returncode
+
+
+def test_without_a_model_it_says_so_and_keeps_and_recalls(tmp_path: Path) -> None:
+    """Nobody answers, and what bears on the words is shown."""
+    lines = ["The key is under the mat.", "/new", "Where is the key?", "/form"]
+
+    finished = chat("--user", "ada", lines=lines, folder=tmp_path)
+
+    assert "no model: nobody answers" in finished.stderr
+    assert "The key is under the mat." in finished.stdout
+    assert "no model is configured" in finished.stderr
+    assert EXIT_STATUS["usage"] == finished.returncode
+    threads = shown("threads", "--scope", "ada", folder=tmp_path)["threads"]
+    assert isinstance(threads, list)
+    assert [1, 1] == [each["messages"] for each in threads]
+
+
+def test_memories_can_be_rejected_approved_and_forgotten(tmp_path: Path) -> None:
+    """Each with a word; forgetting asks, and no is no."""
+    lines = [
+        "I live in Bergen. I like chess.",
+        "/form",
+        "/reject User User /home",
+        "I live in Bergen.",
+        "/form",
+        "/memories",
+        "/forget User User",
+        "n",
+        "/forget User User",
+        "y",
+        "/memories User User",
+        "/forget everything",
+        "yes",
+    ]
+
+    finished = chat("--model", "rules", lines=lines, folder=tmp_path)
+
+    assert "refused User/User: this value was rejected for /home" in finished.stdout
+    assert "refused, and not formed again" in finished.stderr
+    assert "User/User would lose 0 messages and 1 memory. Erase?" in finished.stderr
+    assert 1 == finished.stderr.count("nothing was erased")
+    assert "erased 0 messages and 1 memory" in finished.stdout
+    assert "User User: there is no such memory" in finished.stderr
+    assert [] == shown("threads", folder=tmp_path)["threads"]
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("/nothing", "there is no command '/nothing'"),
+        ("/edit User User", "write /edit TYPE KEY POINTER JSON"),
+        ("/edit User User /home Oslo", "there is no such memory"),
+        ("/approve User", "write /approve TYPE KEY"),
+        ("/recall", "the query is empty"),
+        ("/forget", "write /forget"),
+        ("a\0b", "NUL"),
+    ],
+)
+def test_a_line_that_cannot_be_done_is_told_and_the_talk_goes_on(
+    tmp_path: Path, line: str, told: str
+) -> None:
+    """A piped talk ends with the status of its first error."""
+    finished = chat("--model", "rules", lines=[line, "Hello"], folder=tmp_path)
+
+    assert told.lower() in finished.stderr.lower()
+    assert "You said: Hello" in finished.stdout
+    assert 0 < finished.returncode < 5
+    assert "Traceback" not in finished.stderr
+
+
+def test_two_slashes_say_a_line_that_begins_with_one(tmp_path: Path) -> None:
+    """It is kept with one."""
+    finished = chat("--model", "rules", lines=["//tmp is full"], folder=tmp_path)
+
+    assert "You said: /tmp is full \n" == finished.stdout
+
+
+def test_an_answer_acts_on_no_terminal_and_is_kept_as_it_came(tmp_path: Path) -> None:
+    """What is shown is freed of control characters; its lines stay."""
+    answers = ["\x1b[2J\x07red\nalert"]
+    tmp_path.joinpath("script.json").write_text(json.dumps({"answers": answers}), "utf-8")
+
+    finished = chat("--model", "script.json", "--thread", "talk", lines=["Hi"], folder=tmp_path)
+
+    assert "\ufffd[2J\ufffdred\nalert\n" == finished.stdout
+    messages = shown("threads", "talk", folder=tmp_path)["messages"]
+    assert isinstance(messages, list)
+    assert answers[0] == messages[1]["text"]
+
+
+def test_a_script_answers_and_forms_in_its_order(tmp_path: Path) -> None:
+    """And says when it is used up."""
+    because = [{"message": 1, "quote": "I live in Bergen", "path": "/home"}]
+    call = {"name": "User", "arguments": {"value": {"home": "Bergen"}, "because": because}}
+    script = {"answers": ["Noted."], "formations": [[call]]}
+    tmp_path.joinpath("script.json").write_text(json.dumps(script), "utf-8")
+    lines = ["I live in Bergen", "/form", "And now?"]
+
+    finished = chat("--model", "script.json", lines=lines, folder=tmp_path)
+
+    assert "formed: 1 stored" in finished.stdout
+    assert "script.json: answers: is used up" in finished.stderr
+    assert EXIT_STATUS["model"] == finished.returncode
+
+
+def test_an_interrupt_stops_the_answer_and_not_the_talk(
+    tmp_path: Path, talking: list[Talking]
+) -> None:
+    """What was streamed by then is kept as a part."""
+    long = " ".join(f"word{number}" for number in range(60_000))
+    tmp_path.joinpath("script.json").write_text(json.dumps({"answers": [long, "Fine."]}), "utf-8")
+    talk = Talking(tmp_path, "--model", "script.json", "--thread", "talk")
+    talking.append(talk)
+    assert talk.process.stdout
+    talk.say("Count.")
+    talk.until("kept 1$")
+    talk.process.stdout.read(1_000)
+
+    talk.process.send_signal(signal.SIGINT)
+    talk.until("kept 2$")
+    talk.say("Enough.")
+    talk.until("kept 4$")
+
+    messages = shown("threads", "talk", folder=tmp_path)["messages"]
+    assert isinstance(messages, list)
+    assert ["user", "assistant", "user", "assistant"] == [each["role"] for each in messages]
+    assert long.startswith(messages[1]["text"])
+    assert 1_000 <= len(messages[1]["text"]) < len(long)
+    assert {"interrupted": True} == messages[1]["metadata"]
+    assert "Fine." == messages[3]["text"]
+
+
+@pytest.mark.parametrize("end", [b"\x04", b"\x03", b"/quit\r"])
+def test_at_a_terminal_it_prompts_and_ends_when_told(tmp_path: Path, end: bytes) -> None:
+    """Ctrl-D, Ctrl-C and /quit end the talk without an error."""
+    terminal, inner = pty.openpty()
+    process = subprocess.Popen(
+        [*COMMAND, "chat", "--model", "rules", "--thread", "talk"],
+        cwd=tmp_path,
+        env={**environment(), "TERM": "xterm-256color"},
+        stdin=inner,
+        stdout=inner,
+        stderr=inner,
+        start_new_session=True,
+        preexec_fn=take_terminal,  # noqa: PLW1509 (it is one call of the system)
+    )
+    os.close(inner)
+    printed = read_until(terminal, b"> ")
+
+    os.write(terminal, b"I live in Bergen.\r")
+    printed += read_until(terminal, b"kept 2")
+    printed += read_until(terminal, b"> ")
+    os.write(terminal, end)
+    status = process.wait(20)
+    os.close(terminal)
+
+    assert 0 == status
+    assert b"You said: I live in Bergen." in printed
+    assert b"\x1b[2m" in printed
+
+
+def take_terminal() -> None:
+    """Make the terminal on standard input the one whose keys send signals."""
+    import fcntl
+    import termios
+
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
+def read_until(terminal: int, wanted: bytes) -> bytes:
+    """Read what is printed on a terminal until *wanted* is."""
+    printed = b""
+    while wanted not in printed:
+        printed += os.read(terminal, 1_000)
+    return printed

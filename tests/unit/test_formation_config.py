@@ -1,0 +1,125 @@
+"""How memories are formed: what can be configured, by whom, and who wins."""
+
+from dataclasses import fields
+
+import pytest
+
+from recollect.errors import UsageError
+from recollect.formation.config import Assistants, FormationSettings, Limits, with_settings
+from recollect.formation.prompt import Prompts
+from recollect.formation.types import DEFAULT_TYPES, NOTE
+from recollect.records import Json
+from recollect.stores.plans.formation import Debounce
+
+CONFIG: dict[str, Json] = {
+    "name": "favorite_locations",
+    "description": "Where someone likes to go.",
+    "update_mode": "insert",
+    "parameters": {"type": "object", "properties": {"name": {"type": "string"}}},
+}
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({}, FormationSettings()),
+        ({"model": "a/b"}, FormationSettings(model="a/b")),
+        ({"model": None}, FormationSettings()),
+        ({"schedule": "0 3 * * *"}, FormationSettings(schedule="0 3 * * *")),
+        ({"after_seconds": 3}, FormationSettings(debounce=Debounce(quiet_s=3))),
+        ({"debounce": {"messages": 5}}, FormationSettings(debounce=Debounce(messages=5))),
+        ({"debounce": {"messages": None}}, FormationSettings()),
+        ({"limits": {"calls_a_day": 3}}, FormationSettings(limits=Limits(calls_a_day=3))),
+        (
+            {"prompts": {"patching": "Patch."}},
+            FormationSettings(prompts=Prompts(patching="Patch.")),
+        ),
+    ],
+)
+def test_a_setting_changes_what_it_names(
+    given: dict[str, Json], expected: FormationSettings
+) -> None:
+    """And nothing else."""
+    assert expected == with_settings(FormationSettings(), given)
+
+
+@pytest.mark.parametrize("name", ["types", "memory_types"])
+def test_types_are_settings(name: str) -> None:
+    """Under either name."""
+    (type_,) = with_settings(FormationSettings(), {name: [CONFIG]}).types
+
+    assert CONFIG == type_.as_config()
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"colour": "red"}, "there is no setting 'colour'"),
+        ({"model": 3}, "model is text"),
+        ({"schedule": ["x"]}, "schedule is text"),
+        ({"types": "User"}, "types is a list"),
+        ({"types": [{**CONFIG, "update_mode": "merge"}]}, "update_mode"),
+        ({"types": [CONFIG, CONFIG]}, "favorite_locations"),
+        ({"limits": 3}, "limits is an object"),
+        ({"limits": {"calls": 3}}, "limits has no 'calls'"),
+        ({"limits": {"calls_a_day": "3"}}, "limits.calls_a_day cannot be '3'"),
+        ({"limits": {"calls_a_day": 0}}, "at least 1"),
+        ({"limits": {"window_messages": 0}}, "at least 1"),
+        ({"limits": {"window_messages": None}}, "window_messages"),
+        ({"limits": {"window_messages": True}}, "window_messages"),
+        ({"limits": {"window_messages": 1.5}}, "window_messages"),
+        ({"limits": {"repairs": -1}}, "at least 0"),
+        ({"after_seconds": -1}, "quiet_s"),
+        ({"after_seconds": "10"}, "after_seconds"),
+        ({"debounce": {"quiet_s": None}}, "debounce.quiet_s"),
+        ({"prompts": {"extraction": "{who}"}}, "names {who}"),
+        ({"prompts": {"extraction": 3}}, "prompts.extraction"),
+        ({"prompts": {"other": "x"}}, "prompts has no 'other'"),
+    ],
+)
+def test_a_setting_that_is_not_right_is_refused(given: dict[str, Json], told: str) -> None:
+    """With its name."""
+    with pytest.raises(UsageError) as raised:
+        with_settings(FormationSettings(), given)
+
+    assert told in str(raised.value)
+
+
+def test_the_request_wins_over_its_assistant_and_that_over_the_default() -> None:
+    """Setting by setting."""
+    default = FormationSettings(model="a/default", limits=Limits(repairs=0))
+    poet = FormationSettings(model="a/poet", types=(NOTE,), limits=Limits(repairs=1))
+    assistants = Assistants(default=default, named={"poet": poet})
+
+    own = assistants.of({"assistant": "poet", "limits": {"attempts": 2}})
+
+    assert default == assistants.of({})
+    assert poet == assistants.of({"assistant": "poet"})
+    assert ("a/poet", (NOTE,), 1, 2) == (
+        own.model,
+        own.types,
+        own.limits.repairs,
+        own.limits.attempts,
+    )
+    assert "a/own" == assistants.of({"assistant": "poet", "model": "a/own"}).model
+
+
+def test_an_unknown_assistant_is_named() -> None:
+    with pytest.raises(UsageError, match="there is no assistant 'x'; there are: poet"):
+        Assistants(named={"poet": FormationSettings()}).of({"assistant": "x"})
+
+
+@pytest.mark.parametrize("name", [["poet"], {"a": 1}, 3, True])
+def test_an_assistant_is_named_by_text(name: Json) -> None:
+    """Anything else is refused, and breaks nothing."""
+    with pytest.raises(UsageError, match="there is no assistant"):
+        Assistants(named={"poet": FormationSettings()}).of({"assistant": name})
+
+
+def test_the_defaults_are_the_built_in_types() -> None:
+    """With limits that every formation has."""
+    settings = FormationSettings()
+
+    assert DEFAULT_TYPES == settings.types
+    assert all(getattr(settings.limits, each.name) != 0 for each in fields(Limits))
+    assert (2, 10.0) == (settings.limits.repairs, settings.debounce.quiet_s)

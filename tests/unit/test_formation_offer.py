@@ -1,0 +1,116 @@
+"""What a model is offered: which tools, and which memories under which short ids."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from itertools import product
+
+import pytest
+
+from recollect.formation.offer import offer_of
+from recollect.formation.types import FACT, NOTE, USER, MemoryType
+from recollect.records import JsonObject, Memory
+
+AT = datetime(2026, 5, 1, tzinfo=UTC)
+
+
+def memory(type_: str = "User", key: str = "", **value: str) -> Memory:
+    """Return an active memory."""
+    return Memory(
+        scope=("u",), type=type_, key=key or type_, value=value, text="", version=1, created_at=AT,
+        updated_at=AT, valid_from=None, valid_until=None, expires_at=None, evidence={},
+        trust="user", state="active",
+    )  # fmt: skip
+
+
+PROFILE, ENTRY = memory(home="Bergen"), memory("Note", "n1", content="a boat")
+
+
+@pytest.mark.parametrize(
+    ("types", "existing", "tools", "described"),
+    [
+        ((USER,), (), ["User", "remember_nothing"], []),
+        ((USER,), (PROFILE,), ["patch_memory", "remember_nothing"], ["User"]),
+        ((NOTE,), (), ["Note", "remember_nothing"], []),
+        ((NOTE,), (ENTRY,), ["Note", "patch_memory", "end_memory", "remember_nothing"], []),
+        ((USER, NOTE), (), ["User", "Note", "remember_nothing"], []),
+        ((USER, NOTE), (PROFILE,), ["Note", "patch_memory", "remember_nothing"], ["User"]),
+        (
+            (USER, NOTE),
+            (ENTRY,),
+            ["User", "Note", "patch_memory", "end_memory", "remember_nothing"],
+            [],
+        ),
+        (
+            (USER, NOTE),
+            (PROFILE, ENTRY),
+            ["Note", "patch_memory", "end_memory", "remember_nothing"],
+            ["User"],
+        ),
+    ],
+)
+def test_what_exists_decides_on_the_tools(
+    types: Sequence[MemoryType],
+    existing: Sequence[Memory],
+    tools: list[str],
+    described: list[str],
+) -> None:
+    """A document that exists is only patched; an entry may be added, patched and ended."""
+    offer = offer_of(types, existing, "")
+
+    assert tools == [tool.name for tool in offer.tools]
+    assert described == [type_.name for type_ in offer.described]
+    assert set(tools) - {"patch_memory", "end_memory", "remember_nothing"} == {
+        type_.name for type_ in offer.inserts
+    }
+
+
+def test_the_schema_of_a_tool_is_that_of_its_type() -> None:
+    """Beside what the value rests on; a document has no dates of validity, an entry has."""
+    user, note = offer_of((USER, NOTE), (), "").tools[:2]
+
+    fields = [dict(tool.parameters["properties"]) for tool in (user, note)]  # type: ignore[arg-type]
+    assert [USER.parameters, NOTE.parameters] == [each["value"] for each in fields]
+    assert {"value", "because"} == fields[0].keys()
+    assert {"value", "because", "since", "until"} == fields[1].keys()
+
+
+def test_memories_get_short_ids_in_their_order() -> None:
+    """No key, and nothing of another scope, is ever shown."""
+    offer = offer_of((USER, NOTE), (PROFILE, ENTRY), "")
+
+    assert {"m1": PROFILE, "m2": ENTRY} == offer.known
+
+
+def test_tools_are_equal_for_equal_types() -> None:
+    """Whatever the memories say, so that a provider can keep them."""
+    others = (memory(home="Oslo", age="30"), memory("Note", "n2", content="a bike"))
+
+    first, second = (
+        offer_of((USER, NOTE, FACT), each, words).tools
+        for each, words in (((PROFILE, ENTRY), "boats"), (others, "bikes"))
+    )
+
+    assert first == second
+
+
+def test_of_a_large_document_fields_are_hidden() -> None:
+    """Only of the type that says so."""
+    small = replace(USER, section_bytes_max=40)
+    large: JsonObject = {"home": "Bergen " * 20, "occupation": "baker"}
+    profile = replace(PROFILE, value=large)
+
+    hidden = [offer_of((type_,), (profile,), "").hidden["m1"] for type_ in (USER, small)]
+
+    assert [frozenset(), frozenset({"home"})] == hidden
+
+
+def test_no_tool_is_there_twice() -> None:
+    """With any types and any memories."""
+    kinds = ((), (PROFILE,), (ENTRY,), (PROFILE, ENTRY))
+
+    for types, existing in product(((USER,), (NOTE,), (USER, NOTE), (NOTE, USER, FACT)), kinds):
+        known = [each for each in existing if each.type in {type_.name for type_ in types}]
+        names = [tool.name for tool in offer_of(types, known, "").tools]
+        assert sorted(set(names)) == sorted(names)
+        assert "remember_nothing" == names[-1]
