@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack
 from datetime import datetime
-from typing import Final, Self, TypeVar, cast
+from typing import Final, Self, cast
 
 import anyio
 from anyio import to_thread
@@ -13,14 +13,11 @@ from anyio import to_thread
 from recollect.embedders import EmbedderChoice, open_embedder
 from recollect.embedding import Embedding, opened_embedding
 from recollect.errors import (
-    NotFoundError,
     StoreClosedError,
     StoreUnavailableError,
-    UsageError,
 )
 from recollect.formation.config import Assistants, FormationSettings
-from recollect.formation.identity import proposed_for
-from recollect.formation.review import approval_of, rejection_of
+from recollect.forming import Forming, opened
 from recollect.index import Indexes
 from recollect.models import ModelChoice
 from recollect.ports import Clock, Ids, TokenCounter
@@ -29,8 +26,6 @@ from recollect.recall.result import Recall
 from recollect.recaller import Ask, Recaller, Where
 from recollect.records import (
     EvidenceMap,
-    Formation,
-    FormationStatus,
     JsonObject,
     Memory,
     Message,
@@ -50,18 +45,12 @@ from recollect.stores.plans.formation import Debounce
 from recollect.stores.scopes import ScopePattern
 from recollect.stores.validate import check_scope
 from recollect.worker.consolidating import (
-    ConsolidationResult,
-    Consolidator,
     open_consolidator,
 )
-from recollect.worker.former import Result
 from recollect.worker.loop import Worker
 from recollect.worker.opening import assistants_of, open_worker
 
 MERGE_EVERY_S: Final = 1.0
-PENDING_THREADS: Final = 500
-
-PartT = TypeVar("PartT")
 
 
 def open(  # noqa: A001 (users write recollect.open)
@@ -103,7 +92,7 @@ def open(  # noqa: A001 (users write recollect.open)
     )
 
 
-class Recollect:
+class Recollect(Forming):
     """
     The memory of an application: threads of messages, and memories, by scope.
 
@@ -128,9 +117,8 @@ class Recollect:
         self._assistants = assistants_of(formation)
         self._works = worker
         self._count_tokens = count_tokens
-        self.worker: Worker | None = None
-        """What forms memories while this is open, ``None`` where no model is configured."""
-        self._consolidator: Consolidator | None = None
+        self.worker = None
+        self._consolidator = None
         self._indexes = Indexes()
         self._embedding: Embedding | None = None
         self._recaller: Recaller | None = None
@@ -141,11 +129,6 @@ class Recollect:
             await exit_.enter_async_context(self.store)
             embedder = await to_thread.run_sync(open_embedder, self._embedder_choice)
             self._embedding = await opened_embedding(self.store, embedder) if embedder else None
-            group = await exit_.enter_async_context(anyio.create_task_group())
-            if self._embedding:
-                group.start_soon(self._embedding.run)
-            group.start_soon(self._keep_merged)
-            exit_.callback(group.cancel_scope.cancel)
             self._recaller = Recaller(
                 self.store, self._indexes, self._embedding, self._count_tokens
             )
@@ -157,6 +140,11 @@ class Recollect:
                 count_tokens=self._count_tokens,
                 embed=self._embedding.vectors if self._embedding else None,
             )
+            group = await exit_.enter_async_context(anyio.create_task_group())
+            exit_.callback(group.cancel_scope.cancel)
+            if self._embedding:
+                group.start_soon(self._embedding.run)
+            group.start_soon(self._keep_merged)
             if self.worker and self._works:
                 group.start_soon(self.worker.run)
                 group.start_soon(self._consolidator.run)
@@ -329,127 +317,6 @@ class Recollect:
             prefix=prefix, suffix=suffix, depth_max=depth_max, cursor=cursor, limit=limit
         )
 
-    # Formation
-
-    async def form(self, scope: Scope, thread: str | None = None) -> list[Result]:
-        """
-        Form now what waits in a thread, or in all of a scope; return how each formation ended.
-
-        What another worker is forming at this moment is left to it.
-
-        Raises:
-            UsageError: No model is configured.
-            NotFoundError: There is no such thread.
-        """
-        if self.worker is None:
-            msg = "no model is configured: open the memory with model='provider/model'"
-            raise UsageError(msg)
-        if thread is not None:
-            await self.store.signal(scope, thread)
-        else:
-            await self._signal_all(scope)
-        return await self.worker.drain(check_scope(scope))
-
-    async def _signal_all(self, scope: Scope) -> None:
-        cursor: str | None = None
-        while True:
-            page = await self.store.pending(scope, cursor=cursor, limit=PENDING_THREADS)
-            for each in page.rows:
-                await self.store.signal(each.scope, each.id)
-            cursor = page.cursor
-            if cursor is None:
-                return
-
-    async def consolidate(
-        self, scope: Scope, *, assistant: str | None = None
-    ) -> ConsolidationResult:
-        """Merge and derive memories, as an assistant does; see `Consolidator.consolidate`."""
-        result = await _opened(self._consolidator).consolidate(scope, assistant)
-        self._wake()
-        return result
-
-    async def undo(self, scope: Scope, consolidation: str) -> None:
-        """Take back the consolidation with this id; see `Consolidator.undo`."""
-        await _opened(self._consolidator).undo(scope, consolidation)
-        self._wake()
-
-    async def reject(
-        self, scope: Scope, type_: str, key: str, *, pointer: str = ""
-    ) -> tuple[Memory | None, ...]:
-        """
-        Refuse a memory, or what stands at *pointer* in it, for good: it is not formed again.
-
-        The refused value stays visible, in the state ``rejected``.
-
-        Raises:
-            NotFoundError: There is no such memory, or nothing at *pointer*.
-        """
-        memory = await self._existing(scope, type_, key)
-        return await self.apply(scope, rejection_of(memory, pointer))
-
-    async def approve(self, scope: Scope, type_: str, key: str) -> tuple[Memory | None, ...]:
-        """
-        Put in force what waits in quarantine, exactly as it waits.
-
-        Raises:
-            NotFoundError: There is no such memory.
-            UsageError: It is not in quarantine.
-            VersionConflictError: What it would change has changed since.
-        """
-        memory = await self._existing(scope, type_, key)
-        proposed = proposed_for(key)
-        standing = await self.get(scope, type_, proposed[0]) if proposed else None
-        return await self.apply(scope, approval_of(memory, standing))
-
-    async def _existing(self, scope: Scope, type_: str, key: str) -> Memory:
-        memory = await self.get(scope, type_, key)
-        if memory is None:
-            msg = f"there is no memory {type_}/{key} in {scope!r}"
-            raise NotFoundError(msg)
-        return memory
-
-    async def pending(
-        self,
-        scope: Scope | None = None,
-        *,
-        below: bool = False,
-        cursor: str | None = None,
-        limit: int = 100,
-    ) -> Page[Thread]:
-        """Return the threads of which something waits to be formed; see `Store.pending`."""
-        return await self.store.pending(scope, below=below, cursor=cursor, limit=limit)
-
-    async def signal(self, scope: Scope, thread: str) -> bool:
-        """Make what waits in a thread due at once; say whether anything waits."""
-        return await self.store.signal(scope, thread)
-
-    async def pause(self, scope: Scope, thread: str | None = None) -> int:
-        """Let a thread, or all that a scope has now, not be formed; see `Store.pause`."""
-        return await self.store.pause(scope, thread)
-
-    async def resume(self, scope: Scope, thread: str | None = None) -> int:
-        """Let a thread, or all of a scope, be formed again; see `Store.resume`."""
-        return await self.store.resume(scope, thread)
-
-    async def formations(
-        self,
-        scope: Scope,
-        *,
-        status: FormationStatus | None = None,
-        cursor: str | None = None,
-        limit: int = 100,
-    ) -> Page[Formation]:
-        """Return the formations of a scope, the newest first; see `Store.formations`."""
-        return await self.store.formations(scope, status=status, cursor=cursor, limit=limit)
-
-    async def formation(self, scope: Scope, formation_id: str) -> Formation | None:
-        """Return a formation of a scope, ``None`` if there is none with this id."""
-        return await self.store.formation(scope, formation_id)
-
-    async def redrive(self, scope: Scope, formation_id: str) -> int:
-        """Let the messages that a dead formation gave up wait again; see `Store.redrive`."""
-        return await self.store.redrive(scope, formation_id)
-
     # Recall
 
     async def recall(
@@ -482,7 +349,7 @@ class Recollect:
         Raises:
             UsageError: The query is empty, or an argument is outside its range.
         """
-        recaller = _opened(self._recaller)
+        recaller = opened(self._recaller)
         ask = Ask(
             query=query,
             limit=limit,
@@ -582,14 +449,6 @@ class Recollect:
             self._indexes.drop_idle()
             for index in self._indexes.unmerged():
                 await to_thread.run_sync(self._indexes.merge, index)
-
-
-def _opened(part: PartT | None) -> PartT:
-    """Return a part of a memory that is there while the memory is open."""
-    if part is None:
-        msg = "this memory is not open: use it inside 'async with recollect.open(...)'"
-        raise StoreClosedError(msg)
-    return part
 
 
 def _listed(scope: Scope | Sequence[Scope]) -> tuple[Scope, ...]:

@@ -29,6 +29,7 @@ from recollect.stores.sqlite.effects import write_effect
 from recollect.stores.unit import Effect
 from recollect.testing import FrozenClock
 from recollect.testing.invariants import violations
+from recollect.testing.rulemodel import shown_in
 from recollect.testing.scripted import ScriptedModel
 from recollect.worker import asking
 
@@ -51,14 +52,8 @@ _processes = multiprocessing.get_context("forkserver")
 def answer_to(request: ModelRequest) -> ModelAnswer:
     """Return a note of each new message in words of its own, and its interest for the profile."""
     chance = random.SystemRandom()
-    calls, changes, is_new = [], list[Json](), False
-    for line in request.turns[0].text.splitlines():
-        if line.startswith(("New messages", "Said before")):
-            is_new = line.startswith("New")
-        if not is_new or not line.startswith("["):
-            continue
-        row = json.loads(line)
-        number, words = row[0], row[-1]
+    calls, changes = [], list[Json]()
+    for number, _, words in shown_in(request).new:
         interest = words.removeprefix("I like ")
         word = "".join(chance.choices(LETTERS, k=12))
         value = {"context": "in passing", "content": f"{words}, {word}"}
@@ -66,7 +61,7 @@ def answer_to(request: ModelRequest) -> ModelAnswer:
         arguments = json.dumps({"value": value, "because": because})
         calls.append(ToolCall(name="Note", arguments=arguments))
         path, brought = "/interests/-", f"{interest} {word}"
-        cited = {"message": number, "quote": words}
+        cited: dict[str, Json] = {"message": number, "quote": words}
         changes.append({"op": "add", "path": path, "value": brought, **cited})
     arguments = json.dumps({"id": "m1", "changes": changes})
     return ModelAnswer(calls=(*calls, ToolCall(name="patch_memory", arguments=arguments)))

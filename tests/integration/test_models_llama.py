@@ -107,7 +107,7 @@ def write_weights(path: Path, seed: int) -> None:
 
 def serve(weights: str) -> None:
     """Serve *weights* until standard input ends; say the address first."""
-    import xllamacpp  # type: ignore[import-untyped]
+    import xllamacpp
 
     settings = xllamacpp.CommonParams()
     settings.model.path = weights

@@ -61,7 +61,12 @@ def ids(found: Recall) -> list[str]:
 
 def public(class_: type) -> dict[str, Callable[..., object] | property]:
     """Return the methods and properties that a user sees."""
-    return {name: each for name, each in vars(class_).items() if not name.startswith("_")}
+    return {
+        name: each
+        for class_ in reversed(class_.__mro__[:-1])
+        for name, each in vars(class_).items()
+        if not name.startswith("_")
+    }
 
 
 def parameters(call: Callable[..., object]) -> list[str]:

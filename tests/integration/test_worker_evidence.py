@@ -15,6 +15,7 @@ from recollect.formation.types import USER
 from recollect.ports import ModelRequest, ToolCall
 from recollect.records import Json, JsonObject, NewMessage
 from recollect.testing import FrozenClock, SeededIds
+from recollect.testing.rulemodel import shown_in
 from recollect.testing.scripted import ScriptedAnswer, ScriptedModel
 
 ADA = ("users", "ada")
@@ -23,13 +24,7 @@ LIFE = replace(USER, name="Life", parameters={"type": "object"})
 
 def new_lines(request: ModelRequest) -> list[tuple[int, str]]:
     """Return number and text of each new message of a request."""
-    rows, is_new = [], False
-    for line in request.turns[0].text.splitlines():
-        if line.startswith(("New messages", "Said before")):
-            is_new = line.startswith("New")
-        elif is_new and line.startswith("["):
-            rows.append(json.loads(line))
-    return [(row[0], row[-1]) for row in rows]
+    return [(number, words) for number, _, words in shown_in(request).new]
 
 
 def grown(chance: random.Random, value: JsonObject | None, words: Sequence[str]) -> ToolCall:

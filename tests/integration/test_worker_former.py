@@ -26,7 +26,7 @@ from recollect.records import Json, Memory, NewMessage, PutMemory, Scope
 from recollect.stores.base import Store
 from recollect.stores.plans.formation import DueThread, Formed
 from recollect.testing import FrozenClock, SeededIds
-from recollect.testing.rulemodel import RuleModel
+from recollect.testing.rulemodel import RuleModel, shown_in
 from recollect.testing.scripted import Script, ScriptedAnswer, ScriptedModel
 from recollect.worker import former as forming
 from recollect.worker.former import Result
@@ -86,13 +86,7 @@ def patch(*changes: Mapping[str, Json], id_: str = "m1") -> ToolCall:
 
 def new_lines(request: ModelRequest) -> list[tuple[int, str]]:
     """Return number and text of each new message of a request."""
-    rows, is_new = [], False
-    for line in request.turns[0].text.splitlines():
-        if line.startswith(("New messages", "Said before")):
-            is_new = line.startswith("New")
-        elif is_new and line.startswith("["):
-            rows.append(json.loads(line))
-    return [(row[0], row[-1]) for row in rows]
+    return [(number, words) for number, _, words in shown_in(request).new]
 
 
 async def contents(memory: recollect.Recollect) -> list[str]:
@@ -307,7 +301,7 @@ async def test_a_doubtful_change_builds_on_the_certain_ones(clock: FrozenClock) 
 
 async def test_a_doubtful_end_waits(clock: FrozenClock) -> None:
     """A memory ends with a date that nobody named only if a person says so."""
-    end = {"id": "m1", "because": [{"message": 2, "quote": "sold my boat"}], "at": "2019-03-01"}
+    end = {"id": "m1", "message": 2, "quote": "sold my boat", "at": "2019-03-01"}
     call = ToolCall(name="end_memory", arguments=json.dumps(end))
     async with opened([[note(1, "I own a boat")], *[[call]] * 3], clock) as memory:
         await say(memory, "I own a boat.")

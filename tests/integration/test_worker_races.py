@@ -27,6 +27,7 @@ from recollect.stores.open import open_store
 from recollect.stores.plans import formation as planning
 from recollect.stores.plans.formation import Debounce, Lease
 from recollect.stores.rows import ScopeRow
+from recollect.testing.rulemodel import shown_in
 from recollect.testing.scripted import ScriptedModel
 from recollect.worker.former import Result
 
@@ -44,16 +45,12 @@ def word(length: int = 12) -> str:
 async def answer_to(request: ModelRequest) -> ModelAnswer:
     """Note each new message in other words every time, so that no two notes are equal."""
     await asyncio.sleep(0)
-    calls, is_new = [], False
-    for line in request.turns[0].text.splitlines():
-        if line.startswith(("New messages", "Said before")):
-            is_new = line.startswith("New")
-        if is_new and line.startswith("["):
-            row = json.loads(line)
-            value = {"context": "in passing", "content": f"{row[-1]}, {word()}"}
-            because = [{"message": row[0], "quote": row[-1]}]
-            arguments = json.dumps({"value": value, "because": because})
-            calls.append(ToolCall(name="Note", arguments=arguments))
+    calls = []
+    for number, _, words in shown_in(request).new:
+        value = {"context": "in passing", "content": f"{words}, {word()}"}
+        because = [{"message": number, "quote": words}]
+        arguments = json.dumps({"value": value, "because": because})
+        calls.append(ToolCall(name="Note", arguments=arguments))
     return ModelAnswer(calls=tuple(calls))
 
 

@@ -24,7 +24,7 @@ GROUP_OF = {
     **dict.fromkeys(("index", "embedding", "recaller", "conversation"), "memory"),
     **dict.fromkeys(("models", "embedders"), "adapters"),
     "testing": "testing",
-    **dict.fromkeys(("app", "worker"), "app"),
+    **dict.fromkeys(("app", "forming", "worker"), "app"),
     **dict.fromkeys(("sync", "portal"), "sync"),
     **dict.fromkeys(
         (

@@ -17,7 +17,8 @@ from recollect.ports import ModelAnswer, ToolCall
 from recollect.records import Json, JsonObject, Memory
 
 AT = datetime(2026, 5, 1, tzinfo=UTC)
-BECAUSE: list[Json] = [{"message": 1, "quote": "I own a boat"}]
+CITED: dict[str, Json] = {"message": 1, "quote": "I own a boat"}
+BECAUSE: list[Json] = [CITED]
 VALUE: dict[str, Json] = {"context": "c", "content": "I own a boat"}
 
 
@@ -40,6 +41,12 @@ OFFER = offer_of(
     "home",
 )
 EMPTY = offer_of((USER, NOTE), (), "")
+
+
+def ended(id_: Json, call_id: str = "") -> ToolCall:
+    """Return the call that ends a memory."""
+    arguments = json.dumps({"id": id_, **CITED})
+    return ToolCall(name="end_memory", arguments=arguments, id=call_id)
 
 
 def call(name: str, id_: str = "", **arguments: Json) -> ToolCall:
@@ -74,7 +81,7 @@ def test_each_call_becomes_its_operation() -> None:
     reading = read(
         call("Note", "a", value=VALUE, because=BECAUSE, since="2024-05-07"),
         patch(change(), call_id="b"),
-        call("end_memory", "c", id="m2", because=BECAUSE),
+        ended("m2", "c"),
         call("remember_nothing", "d"),
     )
 
@@ -148,8 +155,8 @@ def test_arguments_that_a_client_has_parsed_are_read_alike() -> None:
         ),
         (patch(change("replace", "", value={})), "'path' is the whole document"),
         (patch(change("copy", "/home", **{"from": ""})), "'from' is the whole document"),
-        (call("end_memory", id="m1", because=BECAUSE), "a document of its own: patch it"),
-        (call("end_memory", id=["m1"], because=BECAUSE), "there is no memory"),
+        (ended("m1"), "a document of its own: patch it"),
+        (ended(["m1"]), "there is no memory"),
     ],
 )
 def test_what_is_wrong_with_a_call_is_said(wrong: ToolCall, told: str) -> None:
@@ -207,7 +214,7 @@ def test_calls_beyond_the_limit_are_not_read_and_that_is_told() -> None:
 def test_a_memory_is_not_both_patched_and_ended() -> None:
     """The second call is refused, whichever it is."""
     entry = patch(change("replace", "/content"), id_="m2")
-    end = call("end_memory", id="m2", because=BECAUSE)
+    end = ended("m2")
 
     assert "m2 is patched in another call: do one of both" == reason(read(entry, end))
     assert "m2 is ended in another call: do one of both" == reason(read(end, entry))

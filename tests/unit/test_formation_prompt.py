@@ -16,12 +16,14 @@ from recollect.formation.prompt import (
     ECHO_CHARACTERS_MAX,
     Prompts,
     first_request,
+    on_one_line,
     repair_request,
 )
 from recollect.formation.types import NOTE, USER, MemoryType
 from recollect.formation.window import Line, Window
 from recollect.ports import ModelAnswer, ModelRequest, ToolCall
-from recollect.records import Json, JsonObject, Memory, Message
+from recollect.records import JsonObject, Memory, Message
+from recollect.testing.rulemodel import shown_in
 
 AT = datetime(2026, 5, 1, 12, tzinfo=UTC)
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=40)
@@ -147,7 +149,7 @@ def test_no_words_can_begin_a_line_of_ours(end: str, where: str) -> None:
 
     lines, expected = (each.turns[0].text.splitlines() for each in (request, plain))
     assert len(expected) == len(lines)
-    assert [each[:1] in "[{" for each in expected] == [each[:1] in "[{" for each in lines]
+    assert [each[:2] for each in expected] == [each[:2] for each in lines]
 
 
 @given(TEXTS, TEXTS)
@@ -155,10 +157,9 @@ def test_every_record_is_one_line_that_can_be_read_back(said: str, known: str) -
     """Whatever is in it."""
     request = asked(said, known=[memory("User", {"home": known})])
 
-    rows = [json.loads(line) for line in request.turns[0].text.splitlines() if line[:1] in "[{"]
-    assert 2 == len(rows)
-    assert said in rows[1]
-    assert {"home": known} in rows[0]
+    shown = shown_in(request)
+    assert [{"home": known}] == [value for _, _, value in shown.known]
+    assert [on_one_line(said)] == [words for _, _, words in shown.new]
 
 
 def test_new_messages_stand_apart_from_those_before() -> None:
@@ -166,9 +167,10 @@ def test_new_messages_stand_apart_from_those_before() -> None:
     lines = asked("a", "b", "c", new=2).turns[0].text.splitlines()
 
     heads = [line for line in lines if line.endswith(":")]
-    rows: list[list[Json]] = [json.loads(line) for line in lines if line.startswith("[")]
+    shown = shown_in(asked("a", "b", "c", new=2))
+    rows = [(number, words) for number, _, words in (*shown.before, *shown.new)]
     assert ["Said before, for reference:", "New messages:"] == heads
-    assert [(1, "a"), (2, "b"), (3, "c")] == [(row[0], row[-1]) for row in rows]
+    assert [(1, "a"), (2, "b"), (3, "c")] == rows
 
 
 def test_a_call_is_demanded() -> None:

@@ -30,8 +30,6 @@ class CostRow:
     calls: int
     tokens: int
     stored: int | None = None
-    refused: int | None = None
-    quarantined: int | None = None
 
     @property
     def tokens_a_formation(self) -> float:
@@ -81,7 +79,7 @@ async def _recollect_row(
 ) -> CostRow:
     model = RecordedModel()
     settings = FormationSettings(types=types)
-    counts = {"stored": 0, "refused": 0, "quarantined": 0}
+    stored = 0
     store = open_store("memory:")
     async with Recollect(
         store, embedder="none", model=model, formation=settings, worker=False
@@ -92,9 +90,7 @@ async def _recollect_row(
             await memory.append(scope, session.id, [_new(each) for each in session.messages])
             for result in await memory.form(scope):
                 model.spent.formations += 1
-                for outcome in result.outcomes:
-                    if outcome.action in counts:
-                        counts[outcome.action] += 1
+                stored += sum(outcome.action == "stored" for outcome in result.outcomes)
     spent = model.spent
     return CostRow(
         system=name,
@@ -102,7 +98,7 @@ async def _recollect_row(
         formations=spent.formations,
         calls=spent.calls,
         tokens=spent.tokens,
-        **counts,
+        stored=stored,
     )
 
 
@@ -148,17 +144,14 @@ def cost_page(report: CostReport) -> str:
     """Return the rows as a table."""
     said = f"{report.messages:,} messages, {report.said:,} tokens said"
     names = ("formations", "calls", "calls each", "input tokens", "a formation")
-    ends = ("stored", "refused", "waiting")
-    heads = "".join(f"{name:>14}" for name in names) + "".join(f"{name:>10}" for name in ends)
+    heads = "".join(f"{name:>14}" for name in (*names, "stored"))
     lines = [f"formation of {report.sessions} sessions, {said}", f"{'':<18}{'batch':<9}{heads}"]
     for row in report.rows:
-        counts = (row.stored, row.refused, row.quarantined)
-        shown = ["-" if count is None else f"{count:,}" for count in counts]
         each = row.calls / max(1, row.formations)
         figures = (
             f"{row.formations:>14,}{row.calls:>14,}{each:>14.2f}"
             f"{row.tokens:>14,}{row.tokens_a_formation:>14,.0f}"
         )
-        ended = "".join(f"{count:>10}" for count in shown)
-        lines.append(f"{row.system:<18}{row.batch:<9}{figures}{ended}")
+        stored = "-" if row.stored is None else f"{row.stored:,}"
+        lines.append(f"{row.system:<18}{row.batch:<9}{figures}{stored:>14}")
     return "\n".join(lines) + "\n"

@@ -276,8 +276,9 @@ def _check_shown(changes: Sequence[Change], hidden: frozenset[str]) -> None:
 
 
 def _read_end(call: str, arguments: Mapping[str, Json], offer: Offer, earlier: _Earlier) -> End:
-    _check_fields(arguments, {"id", "because", "at"}, {"id", "because"})
+    _check_fields(arguments, {"id", "message", "quote", "at"}, {"id", "message", "quote"})
     target = _known(arguments["id"], offer)
+    cited = {name: arguments[name] for name in ("message", "quote")}
     if offer.types[offer.known[target].type].update_mode == "patch":
         reason = f"{target} is a document of its own: patch it, it cannot end"
         raise _WrongCallError("value", reason, target=target)
@@ -285,7 +286,7 @@ def _read_end(call: str, arguments: Mapping[str, Json], offer: Offer, earlier: _
     return End(
         call=call,
         target=target,
-        because=_read_because(arguments["because"]),
+        because=(_read_citation(cited, "the arguments"),),
         at=_optional_text(arguments, "at"),
     )
 

@@ -48,12 +48,12 @@ USER: Final = MemoryType(
 
 NOTE: Final = MemoryType(
     name="Note",
-    description="Something the user told that will matter later and has no place in a profile.",
+    description="Something to remember that has no place in a profile.",
     update_mode="insert",
     parameters=_document(
         {
-            "context": _text("When this matters: the situation it belongs to, and its limits"),
-            "content": _text("What is to be remembered, so that it can be read on its own"),
+            "context": _text("When it matters, and its limits"),
+            "content": _text("What to remember, readable on its own"),
         },
         "context",
         "content",

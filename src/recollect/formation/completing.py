@@ -76,7 +76,7 @@ def _missing_citations(
         if not set(wanted) - set(left):
             continue
         quote = _quote(leaf, line, sources, len(left))
-        yield Citation(message=line.number, quote=quote, path=pointer)
+        yield Citation(message=line.number, quote=quote, path=pointer, implied=True)
         sources.append(source_of(line))
         missing = left
         if not missing:

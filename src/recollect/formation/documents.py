@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from recollect.formation.evidence import Step, evidence_of, traced, within
 from recollect.formation.ground import Grounds, least
 from recollect.formation.identity import content_key, field_keys, normalised, proposal_key
-from recollect.formation.operations import Change, Insert, Patch
+from recollect.formation.operations import Change, Insert, Patch, cited_by
 from recollect.formation.outcomes import (
     Grounded,
     Outcome,
@@ -188,7 +188,7 @@ def _steps_of(
             refused.append(refusal(draft.type.name, draft.key, path))
             continue
         elements = _at(value, path.removesuffix("/-")) if path.endswith("/-") else None
-        cited = evidence_of([replace(change.because, path="")], present.window)
+        cited = evidence_of([replace(each, path="") for each in cited_by(change)], present.window)
         steps.append(_step(change.operation, elements, cited))
     return steps, refused
 

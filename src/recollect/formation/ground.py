@@ -14,7 +14,8 @@ from datetime import UTC, datetime
 from typing import Final
 
 from recollect.errors import UsageError
-from recollect.formation.claims import Source, unsupported
+from recollect.formation.claims import unsupported
+from recollect.formation.completing import sources_of
 from recollect.formation.foreign import foreign_spans, instructs
 from recollect.formation.offer import Offer
 from recollect.formation.operations import (
@@ -25,11 +26,12 @@ from recollect.formation.operations import (
     Operation,
     Patch,
     citations_of,
+    cited_by,
 )
 from recollect.formation.pointers import covers, leaves, shown, value_at
-from recollect.formation.quotes import find_quote, keeps_hedge
+from recollect.formation.quotes import find_quote, hedges_in, keeps_hedge
 from recollect.formation.types import MemoryType
-from recollect.formation.window import Line, Window
+from recollect.formation.window import Window
 from recollect.recall.text import memory_text
 from recollect.records import Json, Trust
 from recollect.stores.validate import check_time
@@ -157,8 +159,24 @@ def _insert_faults(operation: Insert, window: Window) -> list[Fault]:
             reason = f"{pointer} cites no message: add one to 'because', or leave the field out"
             found.append(Fault(call=operation.call, kind="quote", reason=reason))
             continue
-        found += _leaf_faults(operation, pointer, leaf, cited, window, before=None)
-    return found
+        found += _claim_faults_of(operation, pointer, leaf, cited, window, before=None)
+    return [*found, *_insert_hedge_faults(operation)]
+
+
+def _insert_hedge_faults(operation: Insert) -> list[Fault]:
+    """Return a fault if a doubt that was spoken is in no text of the value."""
+    texts = [
+        (pointer, leaf, _quoted([each for each in operation.because if covers(each.path, pointer)]))
+        for pointer, leaf in leaves(operation.value)
+        if isinstance(leaf, str)
+    ]
+    lacking = [(pointer, quoted) for pointer, leaf, quoted in texts if not _keeps(leaf, quoted)]
+    doubtful = {sentence for _, quoted in lacking for sentence in quoted}
+    is_kept = any(
+        _keeps(leaf, quoted) and hedges_in(leaf) and doubtful & set(quoted)
+        for _, leaf, quoted in texts
+    )
+    return [] if is_kept else [_hedge_fault(operation, pointer) for pointer, _ in lacking[:1]]
 
 
 def _empty_faults(operation: Insert) -> Iterator[Fault]:
@@ -187,7 +205,7 @@ def _patch_faults(operation: Patch, window: Window, offer: Offer) -> list[Fault]
         pointer = str(change.operation.get("path"))
         for below, leaf in leaves(value):
             found += _leaf_faults(
-                operation, pointer + below, leaf, [change.because], window, before=before
+                operation, pointer + below, leaf, cited_by(change), window, before=before
             )
     return found
 
@@ -201,11 +219,24 @@ def _leaf_faults(  # noqa: PLR0917 (what a leaf rests on)
     before: Json,
 ) -> list[Fault]:
     found = _claim_faults_of(operation, pointer, leaf, cited, window, before)
-    quoted = [part for each in cited for part in _SENTENCE_END.split(each.quote) if part.strip()]
-    if isinstance(leaf, str) and not any(keeps_hedge(leaf, each) for each in quoted):
-        reason = f"{pointer or '/'}: the speaker was in doubt, or told what others say: say so"
-        found.append(Fault(call=operation.call, kind="hedge", reason=reason))
+    if isinstance(leaf, str) and not _keeps(leaf, _quoted(cited)):
+        found.append(_hedge_fault(operation, pointer))
     return found
+
+
+def _hedge_fault(operation: Operation, pointer: str) -> Fault:
+    reason = f"{pointer or '/'}: the speaker was in doubt, or told what others say: say so"
+    return Fault(call=operation.call, kind="hedge", reason=reason)
+
+
+def _quoted(cited: Sequence[Citation]) -> list[str]:
+    """Return the sentences that a model quoted."""
+    parts = [part for each in cited if not each.implied for part in _SENTENCE_END.split(each.quote)]
+    return [part for part in parts if part.strip()]
+
+
+def _keeps(text: str, quoted: Sequence[str]) -> bool:
+    return not quoted or any(keeps_hedge(text, each) for each in quoted)
 
 
 def _claim_faults_of(  # noqa: PLR0917 (what a leaf rests on)
@@ -217,8 +248,7 @@ def _claim_faults_of(  # noqa: PLR0917 (what a leaf rests on)
     before: Json,
 ) -> list[Fault]:
     lines = [line for each in cited if (line := window.line(each.message))]
-    sources = [*(_source(line) for line in lines), *_participants(window)]
-    missing = unsupported(leaf, sources, before)
+    missing = unsupported(leaf, sources_of(lines, window), before)
     numbers = ", ".join(str(line.number) for line in lines)
     return [
         Fault(
@@ -228,16 +258,6 @@ def _claim_faults_of(  # noqa: PLR0917 (what a leaf rests on)
         )
         for each in missing
     ]
-
-
-def _participants(window: Window) -> list[Source]:
-    """Return who takes part in the talk: their names need not be spoken to be known."""
-    named = {line.message.name: line.message.time for line in window.lines if line.message.name}
-    return [Source(text="", at=at, speaker=name) for name, at in named.items()]
-
-
-def _source(line: Line) -> Source:
-    return Source(text=line.text, at=line.message.time, speaker=line.message.name)
 
 
 def _sentences_of(citation: Citation, window: Window) -> str:

@@ -80,12 +80,12 @@ _ENGLISH: Final = (
     # Standing orders.
     rf"{_START}(?:always|never|do not ever|don't ever|only ever)(?: \w+ly)? {_ACT}\b(?! up\b)",
     (
-        r"\b(?:assistants?|agents?|ais?|bots?|models?|you) (?:must|should|shall|will|needs? to|ha(?:s"
+        r"\b(?:(?:assistant|agent|ai|bot|model)s?|you) (?:must|should|shall|will|needs? to|ha(?:s"
         r"|ve) to|(?:is|are) (?:required|instructed|expected|supposed) to) (?:always |never "
         rf"|not |now |first |also )?{_TASK}\b"
     ),
     (
-        r"\b(?:assistants?|agents?|ais?|bots?|models?) must\b|\byou must (?:not|never|always|now|only"
+        r"\b(?:assistant|agent|ai|bot|model)s? must\b|\byou must (?:not|never|always|now|only"
         r"|immediately)\b"
     ),
     (

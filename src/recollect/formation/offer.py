@@ -101,8 +101,7 @@ def _patch_tool() -> Tool:
 
 def _end_tool() -> Tool:
     about = "A known memory is true no longer; it stays as history."
-    properties = {"id": _TEXT, "because": _BECAUSE, "at": _TEXT}
-    return _tool(END, about, properties, ["id", "because"])
+    return _tool(END, about, {"id": _TEXT, **_CITED, "at": _TEXT}, ["id", *_CITED])
 
 
 def _nothing_tool() -> Tool:

@@ -21,12 +21,13 @@ class Citation:
     The words of one message that a part of a value rests on.
 
     *message* is its number in the window, *path* a JSON pointer into the value; ``""``
-    stands for all of it.
+    stands for all of it. An *implied* one was found in the talk, not cited by the model.
     """
 
     message: int
     quote: str
     path: str = ""
+    implied: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +48,7 @@ class Change:
 
     operation: JsonObject
     because: Citation
+    besides: tuple[Citation, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,5 +97,10 @@ def same_operation(one: Operation, other: Operation) -> bool:
 def citations_of(operation: Operation) -> Sequence[Citation]:
     """Return all that an operation rests on."""
     if isinstance(operation, Patch):
-        return [change.because for change in operation.changes]
+        return [each for change in operation.changes for each in cited_by(change)]
     return operation.because
+
+
+def cited_by(change: Change) -> tuple[Citation, ...]:
+    """Return all that one change rests on."""
+    return (change.because, *change.besides)

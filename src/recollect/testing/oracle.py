@@ -162,9 +162,9 @@ def _is_due(deed: Deed, shown: Request) -> bool:
     return len(found) == len(deed.because) and any(said.new for said in found)
 
 
-def _because(deed: Deed, shown: Request, path: str | None = None) -> list[Json]:
+def _because(deed: Deed, shown: Request, path: str | None = None) -> list[dict[str, Json]]:
     """Return the citations of *deed*, with their own paths or with *path*."""
-    found: list[Json] = []
+    found: list[dict[str, Json]] = []
     for each in deed.because:
         said = shown.cited(each)
         place = each.path if path is None else path
@@ -183,7 +183,8 @@ def _kept(deed: Deed, shown: Request) -> Called:
 def _ends(deed: Deed, shown: Request) -> Iterator[Called]:
     for id_, value in shown.of_type(deed.type):
         if deed.pattern.matches(value):
-            arguments: dict[str, Json] = {"id": id_, "because": _because(deed, shown)}
+            cited = next(iter(_because(deed, shown, path="")), {})
+            arguments: dict[str, Json] = {"id": id_, **cited}
             yield END, {**arguments, "at": deed.at} if deed.at else arguments
 
 
@@ -230,7 +231,7 @@ def _placed(document: dict[str, Json], deed: Deed) -> str:
 def _changes(deed: Deed, value: dict[str, Json], shown: Request) -> list[Json]:
     """Return the JSON Patch operations of *deed*; *value* follows them."""
     (cited, *_) = _because(deed, shown, "")
-    words = dict(cited) if isinstance(cited, Mapping) else {}
+    words = dict(cited)
     if deed.action == "remove":
         return [{"op": "remove", "path": path, **words} for path in _removed(deed.pattern, value)]
     path, field_ = deed.pattern.path, parse_pointer(deed.pattern.path)[0]

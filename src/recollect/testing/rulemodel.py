@@ -34,6 +34,8 @@ _RULES: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
     ("conversation_preferences", re.compile(r"[Pp]lease (keep [^.!?]+|answer [^.!?]+)")),
 )
 _NOTE: Final = re.compile(r"([^.!?]*\b[Mm]y (?!name)\w+ [^.!?]+)[.!?]?")
+_HEADINGS: Final = ("Remembered:", "New messages:", "Said before, for reference:")
+_MESSAGE: Final = re.compile(r"(?P<number>\d+) (?P<speaker>[^:]+): (?P<words>.*)")
 _LISTS: Final = frozenset({"interests", "conversation_preferences"})
 
 
@@ -131,16 +133,15 @@ def shown_in(request: ModelRequest) -> Shown:
     new: list[tuple[int, str, str]] = []
     before: list[tuple[int, str, str]] = []
     heading = ""
-    for line in request.turns[0].text.splitlines():
-        if not line.startswith("["):
-            heading = line if line.endswith(":") else heading
-            continue
-        record = json.loads(line)
-        if heading == "Remembered:":
+    for line in request.turns[0].text.split("\n"):
+        if line in _HEADINGS:
+            heading = line
+        elif heading == "Remembered:":
+            record = json.loads(line)
             known.append((record[0], record[1], record[2]))
-        else:
-            message = (record[0], record[1], record[2])
-            (new if heading == "New messages:" else before).append(message)
+        elif message := _MESSAGE.fullmatch(line):
+            said = (int(message["number"]), message["speaker"], message["words"])
+            (new if heading == "New messages:" else before).append(said)
     return Shown(known=tuple(known), new=tuple(new), before=tuple(before))
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from recollect.formation.answer import Reading, read_answer
+from recollect.formation.completing import completed
 from recollect.formation.config import FormationSettings
 from recollect.formation.ground import Grounds, grounds_of
 from recollect.formation.offer import Offer
@@ -87,7 +88,8 @@ class Asking:
         self._ids |= {call.id for call in reading.calls}
         good: list[Grounded] = []
         wrong = [_Wrong(operation=None, faults=(each,)) for each in reading.faults]
-        for operation in reading.operations:
+        for read in reading.operations:
+            operation = completed(read, self._window)
             grounds = grounds_of(operation, self._window, self._offer)
             if grounds.faults:
                 wrong.append(_Wrong(operation=operation, faults=grounds.faults))

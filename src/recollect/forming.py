@@ -1,0 +1,168 @@
+"""What a memory does to form: now, by review, and what of it waits."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Final, TypeVar
+
+from recollect.errors import NotFoundError, StoreClosedError, UsageError
+from recollect.formation.identity import proposed_for
+from recollect.formation.review import approval_of, rejection_of
+from recollect.records import Formation, FormationStatus, Memory, Page, Scope, Thread, Write
+from recollect.stores.base import Store
+from recollect.stores.validate import check_scope
+from recollect.worker.consolidating import ConsolidationResult, Consolidator
+from recollect.worker.former import Result
+from recollect.worker.loop import Worker
+
+PENDING_THREADS: Final = 500
+
+PartT = TypeVar("PartT")
+
+
+class Forming(ABC):
+    """The part of `Recollect` that forms memories, and lets people decide about them."""
+
+    store: Store
+    worker: Worker | None
+    """What forms memories while this is open, ``None`` where no model is configured."""
+    _consolidator: Consolidator | None
+
+    async def form(self, scope: Scope, thread: str | None = None) -> list[Result]:
+        """
+        Form now what waits in a thread, or in all of a scope; return how each formation ended.
+
+        What another worker is forming at this moment is left to it.
+
+        Raises:
+            UsageError: No model is configured.
+            NotFoundError: There is no such thread.
+        """
+        if self.worker is None:
+            msg = "no model is configured: open the memory with model='provider/model'"
+            raise UsageError(msg)
+        if thread is not None:
+            await self.store.signal(scope, thread)
+        else:
+            await self._signal_all(scope)
+        return await self.worker.drain(check_scope(scope))
+
+    async def _signal_all(self, scope: Scope) -> None:
+        cursor: str | None = None
+        while True:
+            page = await self.store.pending(scope, cursor=cursor, limit=PENDING_THREADS)
+            for each in page.rows:
+                await self.store.signal(each.scope, each.id)
+            cursor = page.cursor
+            if cursor is None:
+                return
+
+    async def consolidate(
+        self, scope: Scope, *, assistant: str | None = None
+    ) -> ConsolidationResult:
+        """Merge and derive memories, as an assistant does; see `Consolidator.consolidate`."""
+        result = await opened(self._consolidator).consolidate(scope, assistant)
+        self._wake()
+        return result
+
+    async def undo(self, scope: Scope, consolidation: str) -> None:
+        """Take back the consolidation with this id; see `Consolidator.undo`."""
+        await opened(self._consolidator).undo(scope, consolidation)
+        self._wake()
+
+    async def reject(
+        self, scope: Scope, type_: str, key: str, *, pointer: str = ""
+    ) -> tuple[Memory | None, ...]:
+        """
+        Refuse a memory, or what stands at *pointer* in it, for good: it is not formed again.
+
+        The refused value stays visible, in the state ``rejected``.
+
+        Raises:
+            NotFoundError: There is no such memory, or nothing at *pointer*.
+        """
+        memory = await self._existing(scope, type_, key)
+        proposed = proposed_for(key)
+        standing = await self.store.get(scope, type_, proposed[0]) if proposed else None
+        return await self._apply(scope, rejection_of(memory, pointer, standing=standing))
+
+    async def approve(self, scope: Scope, type_: str, key: str) -> tuple[Memory | None, ...]:
+        """
+        Put in force what waits in quarantine, exactly as it waits.
+
+        Raises:
+            NotFoundError: There is no such memory.
+            UsageError: It is not in quarantine.
+            VersionConflictError: What it would change has changed since.
+        """
+        memory = await self._existing(scope, type_, key)
+        proposed = proposed_for(key)
+        standing = await self.store.get(scope, type_, proposed[0]) if proposed else None
+        return await self._apply(scope, approval_of(memory, standing))
+
+    async def _existing(self, scope: Scope, type_: str, key: str) -> Memory:
+        memory = await self.store.get(scope, type_, key)
+        if memory is None:
+            msg = f"there is no memory {type_}/{key} in {scope!r}"
+            raise NotFoundError(msg)
+        return memory
+
+    async def pending(
+        self,
+        scope: Scope | None = None,
+        *,
+        below: bool = False,
+        cursor: str | None = None,
+        limit: int = 100,
+    ) -> Page[Thread]:
+        """Return the threads of which something waits to be formed; see `Store.pending`."""
+        return await self.store.pending(scope, below=below, cursor=cursor, limit=limit)
+
+    async def signal(self, scope: Scope, thread: str) -> bool:
+        """Make what waits in a thread due at once; say whether anything waits."""
+        return await self.store.signal(scope, thread)
+
+    async def pause(self, scope: Scope, thread: str | None = None) -> int:
+        """Let a thread, or all that a scope has now, not be formed; see `Store.pause`."""
+        return await self.store.pause(scope, thread)
+
+    async def resume(self, scope: Scope, thread: str | None = None) -> int:
+        """Let a thread, or all of a scope, be formed again; see `Store.resume`."""
+        return await self.store.resume(scope, thread)
+
+    async def formations(
+        self,
+        scope: Scope,
+        *,
+        status: FormationStatus | None = None,
+        cursor: str | None = None,
+        limit: int = 100,
+    ) -> Page[Formation]:
+        """Return the formations of a scope, the newest first; see `Store.formations`."""
+        return await self.store.formations(scope, status=status, cursor=cursor, limit=limit)
+
+    async def formation(self, scope: Scope, formation_id: str) -> Formation | None:
+        """Return a formation of a scope, ``None`` if there is none with this id."""
+        return await self.store.formation(scope, formation_id)
+
+    async def redrive(self, scope: Scope, formation_id: str) -> int:
+        """Let the messages that a dead formation gave up wait again; see `Store.redrive`."""
+        return await self.store.redrive(scope, formation_id)
+
+    async def _apply(self, scope: Scope, writes: Sequence[Write]) -> tuple[Memory | None, ...]:
+        applied = await self.store.apply(scope, writes)
+        self._wake()
+        return applied
+
+    @abstractmethod
+    def _wake(self) -> None:
+        """Look at once whether something new is to be embedded."""
+
+
+def opened(part: PartT | None) -> PartT:
+    """Return a part of a memory that is there while the memory is open."""
+    if part is None:
+        msg = "this memory is not open: use it inside 'async with recollect.open(...)'"
+        raise StoreClosedError(msg)
+    return part
