@@ -199,11 +199,15 @@ async def test_a_stroke_that_was_slept_through_strikes_once_on_waking(clock: Fro
 
 
 async def test_a_schedule_that_is_none_is_refused_at_once(clock: FrozenClock) -> None:
-    """Not in the night in which it would first have struck."""
-    broken = Assistants(named={"odd": FormationSettings(schedule="at night")})
-    async with opened(RuleModel(), clock) as (memory, worker):
+    """Not in the night in which it would first have struck; nor is what came with it kept."""
+    with pytest.raises(UsageError, match="is no cron line"):
+        FormationSettings(schedule="at night")
+    async with opened(RuleModel(), clock) as (memory, _):
+        said = [NewMessage(role="user", text="Hi.")]
         with pytest.raises(UsageError, match="is no cron line"):
-            Worker(memory.store, worker._former, broken, name="odd")
+            await memory.append(ADA, "talk", said, settings={"schedule": "at night"})
+
+        assert await memory.thread(ADA, "talk") is None
 
 
 async def test_what_is_paused_waits(clock: FrozenClock) -> None:

@@ -147,15 +147,12 @@ def _settings(base: FormationSettings, table: object, place: str) -> FormationSe
     """Return *base* with the settings of a table; errors begin with its *place*."""
     from recollect.formation.config import DEFAULT_MODEL, with_settings
     from recollect.models.opening import parsed_choice
-    from recollect.worker.schedule import check_schedule
 
     if not isinstance(table, Mapping):
         msg = f"{place}: is a table of settings, not {table!r}"
         raise UsageError(msg)
     try:
         settings = with_settings(base, cast("JsonObject", table))
-        if settings.schedule is not None:
-            check_schedule(settings.schedule)
         if settings.model == DEFAULT:
             settings = replace(settings, model=DEFAULT_MODEL)
         if settings.model is not None:

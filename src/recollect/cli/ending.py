@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from signal import Signals
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import anyio
 from anyio import CancelScope, lowlevel
 from anyio.abc import TaskStatus
 
-from recollect.errors import LeaseLostError, StoreError
 from recollect.recall.budget import estimated_tokens
 from recollect.recaller import Where
 from recollect.records import Memory, Scope
-from recollect.worker.former import LEASE_S, Former, Result
+from recollect.worker.former import Former, Result
 from recollect.worker.loop import Worker
 from recollect.worker.opening import Models
 from recollect.worker.reading import Search
@@ -25,23 +23,6 @@ if TYPE_CHECKING:
     from recollect.app import Recollect
     from recollect.formation.config import Assistants
     from recollect.ports import Model
-    from recollect.stores.plans.formation import Lease
-
-RELEASE_S: Final = 2.0
-
-
-class ReleasingFormer(Former):
-    """A former that gives its lease back when it is cancelled, so that nobody waits for its end."""
-
-    async def form(self, lease: Lease, *, lease_s: float = LEASE_S) -> Result:
-        """Form what *lease* gives; see `Former.form`."""
-        try:
-            return await super().form(lease, lease_s=lease_s)
-        except anyio.get_cancelled_exc_class():
-            # A lease that is lost has passed on; any other runs out by itself.
-            with anyio.move_on_after(RELEASE_S, shield=True), suppress(LeaseLostError, StoreError):
-                await self._store.release(lease)
-            raise
 
 
 class EndingWorker(Worker):
@@ -59,7 +40,7 @@ class EndingWorker(Worker):
         concurrency: int,
         notice: Callable[[Scope, Result], None],
     ) -> None:
-        former = ReleasingFormer(
+        former = Former(
             memory.store,
             _search_of(memory),
             Models(model),

@@ -9,6 +9,7 @@ from typing import Final, TypeVar, cast
 
 from recollect.errors import UsageError
 from recollect.formation.prompt import Prompts
+from recollect.formation.schedule import check_schedule
 from recollect.formation.types import DEFAULT_TYPES, MemoryType, load_types
 from recollect.records import Json, JsonObject
 from recollect.stores.plans.formation import Debounce
@@ -55,6 +56,9 @@ class FormationSettings:
     *model* names one as ``provider/model``; ``None`` stands for the one that the worker was
     given. *schedule* is a cron line (UTC) at which what waits is formed, besides *debounce*;
     *consolidate* is one at which the memories of every scope are consolidated.
+
+    Raises:
+        UsageError: A cron line is none.
     """
 
     model: str | None = None
@@ -64,6 +68,11 @@ class FormationSettings:
     limits: Limits = field(default_factory=Limits)
     schedule: str | None = None
     consolidate: str | None = None
+
+    def __post_init__(self) -> None:
+        for line in (self.schedule, self.consolidate):
+            if line is not None:
+                check_schedule(line)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -38,6 +38,7 @@ from recollect.formation.grouping import address_of
 from recollect.formation.identity import content_key
 from recollect.formation.outcomes import Outcome
 from recollect.formation.receipt import receipt_of
+from recollect.formation.schedule import has_struck
 from recollect.formation.window import Window
 from recollect.models import ModelChoice
 from recollect.ports import Model, TokenCounter
@@ -47,7 +48,6 @@ from recollect.stores.plans.formation import Formed, Lease
 from recollect.stores.validate import check_scope, to_datetime
 from recollect.worker.opening import Models
 from recollect.worker.questioning import Questioner, Run
-from recollect.worker.schedule import check_schedule, has_struck
 from recollect.worker.viewing import Embed, View, Viewer
 
 LEASE_S: Final = 60.0
@@ -335,7 +335,6 @@ def _scheduled(assistants: Assistants) -> list[FormationSettings]:
     found: dict[tuple[object, ...], FormationSettings] = {}
     for each in (assistants.default, *assistants.named.values()):
         if each.consolidate is not None:
-            check_schedule(each.consolidate)
             found.setdefault((each.consolidate, each.types), each)
     return list(found.values())
 

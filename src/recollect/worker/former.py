@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final, Literal, TypeAlias
@@ -45,6 +45,8 @@ from recollect.worker.reading import (
 
 LEASE_S: Final = 60.0
 CONFLICTS_MAX: Final = 5
+RELEASE_S: Final = 2.0
+"""So long a cancelled formation may take to give its lease back."""
 RETRY_S_MIN: Final = 5.0
 RETRY_S_MAX: Final = 3_600.0
 WAIT_FOR_OPERATOR_S: Final = 300.0
@@ -122,6 +124,9 @@ class Former:
             model = self._models(settings.model)
             async with self._held(lease, lease_s):
                 return await self._form(lease, threads, settings, model)
+        except anyio.get_cancelled_exc_class():
+            await self._give_back(lease)
+            raise
         except (UsageError, MissingExtraError, ModelError) as error:  # settings, or a model's name
             return await self._postpone(lease, threads, str(error), WAIT_FOR_OPERATOR_S)
         except (LeaseLostError, NotFoundError) as error:  # a thread was erased meanwhile
@@ -131,6 +136,11 @@ class Former:
         except Exception as error:  # noqa: BLE001 (the worker must live on, whatever broke)
             reason = f"{type(error).__name__}: {error}"
             return await self._postpone(lease, threads, reason, WAIT_FOR_OPERATOR_S)
+
+    async def _give_back(self, lease: Lease) -> None:
+        """Give *lease* back, so that nobody waits for its end; one that is lost has passed on."""
+        with anyio.move_on_after(RELEASE_S, shield=True), suppress(LeaseLostError, StoreError):
+            await self._store.release(lease)
 
     async def _form(
         self,

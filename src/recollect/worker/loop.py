@@ -16,12 +16,12 @@ from recollect.errors import (
     UsageError,
 )
 from recollect.formation.config import Assistants
+from recollect.formation.schedule import has_struck
 from recollect.records import Scope, Thread
 from recollect.stores.base import Store
 from recollect.stores.validate import to_datetime
 from recollect.worker.breaker import Breaker
 from recollect.worker.former import LEASE_S, Former, Result
-from recollect.worker.schedule import check_schedule, has_struck
 
 POLL_S: Final = 1.0
 SCHEDULE_EVERY_S: Final = 30.0
@@ -55,9 +55,6 @@ class Worker:
         self._woken = anyio.Event()
         self._checked = to_datetime(store.now())
         self.breaker = Breaker()
-        for each in (assistants.default, *assistants.named.values()):
-            if each.schedule is not None:
-                check_schedule(each.schedule)
 
     def wake(self) -> None:
         """Look at once whether something is due."""
