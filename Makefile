@@ -45,7 +45,7 @@ demo: setup
 	$(VENV)/bin/recollect demo
 
 test: setup
-	$(VENV)/bin/python -m pytest
+	$(VENV)/bin/python -m pytest -n auto --dist loadscope
 
 prove: setup
 	$(VENV)/bin/python -m pytest -m prove
