@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.formation import claims, names
-from recollect.formation.claims import Source, unsupported
+from recollect.formation import claims
+from recollect.formation.claims import Source, names, unsupported
 from recollect.records import Json
 
 SAID_AT = datetime(2024, 5, 6, 12, tzinfo=UTC)  # a Monday

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.formation import instructing
-from recollect.formation.foreign import foreign_spans, instructs, without_recalled
+from recollect.formation.wording import instructing
+from recollect.formation.wording.foreign import foreign_spans, instructs, without_recalled
 from recollect.recall.render import Record, render_block
 
 LONG: Final = (

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from recollect.formation import claims
 from recollect.formation.claims import Source, unsupported
-from recollect.formation.clock_times import times_in
-from recollect.formation.numerals import counts_in, digit_runs, numbers_in, plain
-from recollect.formation.numerals_chinese import chinese_values
+from recollect.formation.claims.clock_times import times_in
+from recollect.formation.claims.numerals import counts_in, digit_runs, numbers_in, plain
+from recollect.formation.claims.numerals_chinese import chinese_values
 from recollect.records import Json
 
 SAID_AT = datetime(2024, 5, 6, 12, tzinfo=UTC)

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.errors import UsageError
-from recollect.formation.formats import FORMATS, unlike
-from recollect.formation.patterns import Pattern
-from recollect.formation.schema import VIOLATIONS_MAX, violations
 from recollect.formation.types import NOTE, USER, MemoryType, load_types
+from recollect.formation.types.formats import FORMATS, unlike
+from recollect.formation.types.patterns import Pattern
+from recollect.formation.types.schema import VIOLATIONS_MAX, violations
 from recollect.records import Json, JsonObject
 
 

@@ -9,14 +9,6 @@ import pydantic
 import pytest
 
 from recollect.errors import LimitError, NotFoundError, UsageError
-from recollect.formation.load import FILE_BYTES_MAX
-from recollect.formation.memory_type import (
-    DESCRIPTION_CHARACTERS_MAX,
-    SCHEMA_BYTES_MAX,
-    SCHEMA_DEPTH_MAX,
-    TYPES_MAX,
-)
-from recollect.formation.schema import violations
 from recollect.formation.types import (
     BUILTIN_TYPES,
     DEFAULT_TYPES,
@@ -27,6 +19,14 @@ from recollect.formation.types import (
     check_types_change,
     load_types,
 )
+from recollect.formation.types.load import FILE_BYTES_MAX
+from recollect.formation.types.memory_type import (
+    DESCRIPTION_CHARACTERS_MAX,
+    SCHEMA_BYTES_MAX,
+    SCHEMA_DEPTH_MAX,
+    TYPES_MAX,
+)
+from recollect.formation.types.schema import violations
 from recollect.records import Json
 
 Entry = dict[str, Json]

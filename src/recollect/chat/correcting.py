@@ -8,8 +8,8 @@ from recollect.errors import NotFoundError, UsageError
 from recollect.formation.evidence import Step, traced
 from recollect.formation.patch import PatchError
 from recollect.formation.pointers import value_at
-from recollect.formation.schema import violations
 from recollect.formation.types import MemoryType
+from recollect.formation.types.schema import violations
 from recollect.records import Evidence, Json, Memory, PutMemory
 
 

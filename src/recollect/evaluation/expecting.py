@@ -10,9 +10,9 @@ from recollect.errors import UsageError
 from recollect.evaluation.cases import Because, Expectation, Kind, Talk
 from recollect.evaluation.table import Table
 from recollect.formation.pointers import is_list, listed, parse_pointer
-from recollect.formation.quotes import find_quote
-from recollect.formation.schema import violations
 from recollect.formation.types import MemoryType
+from recollect.formation.types.schema import violations
+from recollect.formation.wording.quotes import find_quote
 from recollect.records import Json
 
 _STATES: Final = ("absent", "ended", "count")

@@ -15,8 +15,8 @@ from recollect.evaluation.cases import Case, Forming, Standing, Talk
 from recollect.evaluation.expecting import Setting, read_expectations
 from recollect.evaluation.table import Table
 from recollect.formation.pointers import listed
-from recollect.formation.schema import violations
 from recollect.formation.types import BUILTIN_TYPES, DEFAULT_TYPES, MemoryType, load_types
+from recollect.formation.types.schema import violations
 from recollect.records import NewMessage, Role
 
 FILE_BYTES_MAX: Final = 4_000_000

@@ -21,9 +21,9 @@ from recollect.formation.operations import (
 )
 from recollect.formation.patch import PatchError, apply_patch
 from recollect.formation.pointers import is_list
-from recollect.formation.schema import violations
 from recollect.formation.strictjson import NotJsonError, read_json
 from recollect.formation.tool_names import END, NOTHING, PATCH
+from recollect.formation.types.schema import violations
 from recollect.ports import ModelAnswer, ToolCall
 from recollect.records import Json
 from recollect.stores.validate import ID_CHARACTERS_MAX, encode_json

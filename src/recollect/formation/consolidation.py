@@ -15,13 +15,13 @@ from typing import Final
 
 from recollect.errors import UsageError
 from recollect.formation.claims import Source, unsupported
-from recollect.formation.foreign import instructs
 from recollect.formation.grouping import Address, Group, address_of
 from recollect.formation.operations import Fault, FaultKind
-from recollect.formation.quotes import keeps_hedge
-from recollect.formation.schema import violations
 from recollect.formation.strictjson import NotJsonError, read_json
 from recollect.formation.types import MemoryType
+from recollect.formation.types.schema import violations
+from recollect.formation.wording.foreign import instructs
+from recollect.formation.wording.quotes import keeps_hedge
 from recollect.ports import ModelAnswer, ModelRequest, TokenCounter, Tool, ToolCall, Turn
 from recollect.recall.text import memory_text
 from recollect.records import Json, JsonObject, Memory

@@ -19,8 +19,8 @@ from recollect.formation.outcomes import (
 )
 from recollect.formation.patch import PatchError, apply_patch
 from recollect.formation.pointers import is_list, join_pointer, value_at
-from recollect.formation.schema import violations
 from recollect.formation.types import MemoryType
+from recollect.formation.types.schema import violations
 from recollect.records import EvidenceMap, Json, JsonObject, Memory, Trust
 
 

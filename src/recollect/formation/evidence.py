@@ -17,8 +17,8 @@ from recollect.formation.pointers import (
     parse_pointer,
     value_at,
 )
-from recollect.formation.quotes import find_quote
 from recollect.formation.window import Window
+from recollect.formation.wording.quotes import find_quote
 from recollect.records import Evidence, EvidenceMap, Json, JsonObject
 
 QUOTE_CHARACTERS_MAX: Final = 500

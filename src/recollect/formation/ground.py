@@ -16,7 +16,6 @@ from typing import Final
 from recollect.errors import UsageError
 from recollect.formation.claims import unsupported
 from recollect.formation.completing import sources_of
-from recollect.formation.foreign import foreign_spans, instructs
 from recollect.formation.offer import Offer
 from recollect.formation.operations import (
     Citation,
@@ -29,9 +28,10 @@ from recollect.formation.operations import (
     cited_by,
 )
 from recollect.formation.pointers import covers, leaves, shown, value_at
-from recollect.formation.quotes import find_quote, hedges_in, keeps_hedge
 from recollect.formation.types import MemoryType
 from recollect.formation.window import Window
+from recollect.formation.wording.foreign import foreign_spans, instructs
+from recollect.formation.wording.quotes import find_quote, hedges_in, keeps_hedge
 from recollect.recall.text import memory_text
 from recollect.records import Json, Trust
 from recollect.stores.validate import check_time

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from recollect.formation.foreign import without_recalled
+from recollect.formation.wording.foreign import without_recalled
 from recollect.ports import TokenCounter
 from recollect.recall.text import message_text
 from recollect.records import Message, Scope

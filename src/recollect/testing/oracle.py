@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from recollect.formation.pointers import parse_pointer
-from recollect.formation.quotes import find_quote
 from recollect.formation.tool_names import END, NOTHING, PATCH
+from recollect.formation.wording.quotes import find_quote
 from recollect.ports import ModelAnswer, ModelRequest, ToolCall
 from recollect.records import Json, JsonObject
 from recollect.testing.pattern import Pattern, leaves_at

@@ -16,12 +16,12 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 
 from recollect.errors import LimitError, UsageError
-from recollect.formation.complaints import complaint, shown_pointer
-from recollect.formation.keywords import CheckingStoppedError, Validator, checked
-from recollect.formation.memory_type import SCHEMA_BYTES_MAX, SCHEMA_DEPTH_MAX, MemoryType
-from recollect.formation.patterns import Pattern
 from recollect.formation.pointers import is_list, join_pointer, kind_of, shown
-from recollect.formation.references import Steps, path_of, subschemas, written_out
+from recollect.formation.types.complaints import complaint, shown_pointer
+from recollect.formation.types.keywords import CheckingStoppedError, Validator, checked
+from recollect.formation.types.memory_type import SCHEMA_BYTES_MAX, SCHEMA_DEPTH_MAX, MemoryType
+from recollect.formation.types.patterns import Pattern
+from recollect.formation.types.references import Steps, path_of, subschemas, written_out
 from recollect.records import Json, JsonObject
 from recollect.stores.validate import JSON_BYTES_MAX, JSON_DEPTH_MAX, check_text, encode_json
 
@@ -43,7 +43,7 @@ def violations(type_: MemoryType, value: object) -> tuple[str, ...]:
     Raises:
         UsageError: The schema of *type_* is none; types of `load_types` have been checked.
 
-    >>> from recollect.formation.builtin import USER
+    >>> from recollect.formation.types.builtin import USER
     >>> violations(USER, {"age": -3})
     ('/age: -3 is less than the minimum of 0',)
     """

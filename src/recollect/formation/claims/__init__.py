@@ -17,13 +17,13 @@ from functools import cached_property
 from itertools import chain, islice
 from typing import Final
 
-from recollect.formation.chinese_names import han_names_in, is_heard
-from recollect.formation.clock_times import ClockTime, times_in
-from recollect.formation.known_places import IN_CHINESE
-from recollect.formation.names import HeardWords, Name, names_in
-from recollect.formation.number import Number
-from recollect.formation.numerals import DIGITS_MAX, counts_in, digit_runs, numbers_in, plain
-from recollect.formation.told_dates import Told, dates_of_value, is_weak, year_claim
+from recollect.formation.claims.chinese_names import han_names_in, is_heard
+from recollect.formation.claims.clock_times import ClockTime, times_in
+from recollect.formation.claims.known_places import IN_CHINESE
+from recollect.formation.claims.names import HeardWords, Name, names_in
+from recollect.formation.claims.number import Number
+from recollect.formation.claims.numerals import DIGITS_MAX, counts_in, digit_runs, numbers_in, plain
+from recollect.formation.claims.told_dates import Told, dates_of_value, is_weak, year_claim
 from recollect.records import Json
 
 DATES_MAX: Final = 200

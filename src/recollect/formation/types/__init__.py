@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recollect.formation.builtin import (
+from recollect.formation.types.builtin import (
     BUILTIN_TYPES,
     DEFAULT_TYPES,
     ENTITY,
@@ -14,8 +14,8 @@ from recollect.formation.builtin import (
     SUMMARY,
     USER,
 )
-from recollect.formation.load import TypeSource, load_types
-from recollect.formation.memory_type import MemoryType, UpdateMode, check_types_change
+from recollect.formation.types.load import TypeSource, load_types
+from recollect.formation.types.memory_type import MemoryType, UpdateMode, check_types_change
 
 __all__ = [
     "BUILTIN_TYPES",

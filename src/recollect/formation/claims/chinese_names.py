@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from recollect.formation.known_places import PLACES
+from recollect.formation.claims.known_places import PLACES
 
 _HAN: Final = "\u3400-\u4dbf\u4e00-\u9fff"
 _SURNAMES: Final = (

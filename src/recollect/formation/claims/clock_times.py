@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from recollect.formation.numerals_chinese import chinese_values
+from recollect.formation.claims.numerals_chinese import chinese_values
 
 _HALF_DAY: Final = 12 * 60
 _HOUR_WORDS: Final = {

@@ -9,8 +9,8 @@ from datetime import date
 from typing import Final
 from uuid import UUID
 
-from recollect.formation.patterns import Pattern
 from recollect.formation.pointers import parse_pointer
+from recollect.formation.types.patterns import Pattern
 
 _FORMAT_CHARACTERS_MAX: Final = 4_096
 

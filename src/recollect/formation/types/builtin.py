@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from recollect.formation.memory_type import MemoryType
+from recollect.formation.types.memory_type import MemoryType
 from recollect.records import Json, JsonObject
 
 

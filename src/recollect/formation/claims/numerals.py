@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Final
 
-from recollect.formation.number import Number
-from recollect.formation.numerals_chinese import chinese_numbers
-from recollect.formation.numerals_english import english_numbers
+from recollect.formation.claims.number import Number
+from recollect.formation.claims.numerals_chinese import chinese_numbers
+from recollect.formation.claims.numerals_english import english_numbers
 
 DIGITS_MAX: Final = 40
 """A longer run of digits (a key, an encoded file) is no number; it is compared as it is written."""

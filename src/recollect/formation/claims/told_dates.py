@@ -9,8 +9,8 @@ from functools import cached_property
 from itertools import chain
 from typing import Final
 
-from recollect.formation.calendar_dates import Dated, absolute_dates, stretch
-from recollect.formation.relative_dates import relative_dates
+from recollect.formation.claims.calendar_dates import Dated, absolute_dates, stretch
+from recollect.formation.claims.relative_dates import relative_dates
 from recollect.recall.dates import Days
 
 _LOOSE_DAYS_MAX: Final = 17

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Final
 
-from recollect.formation.number import Number
+from recollect.formation.claims.number import Number
 
 DIGITS: Final = {
     **{each: value for value, each in enumerate("零一二三四五六七八九")},

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final
 
-from recollect.formation.number import Number
+from recollect.formation.claims.number import Number
 
 _CARDINALS: Final = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen"

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Final
 
-from recollect.formation.numerals_chinese import chinese_values
-from recollect.formation.numerals_english import ORDINALS
+from recollect.formation.claims.numerals_chinese import chinese_values
+from recollect.formation.claims.numerals_english import ORDINALS
 from recollect.recall.dates import Days
 
 WEEKDAYS: Final = "monday tuesday wednesday thursday friday saturday sunday".split()

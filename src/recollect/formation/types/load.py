@@ -8,7 +8,10 @@ from pathlib import Path
 from typing import Final, Protocol, TypeAlias, cast, get_args
 
 from recollect.errors import LimitError, NotFoundError, UsageError
-from recollect.formation.memory_type import (
+from recollect.formation.pointers import is_list, kind_of, listed, shown
+from recollect.formation.strictjson import NotJsonError, read_json
+from recollect.formation.tool_names import RESERVED
+from recollect.formation.types.memory_type import (
     CONFIG_KEYS,
     DESCRIPTION_CHARACTERS_MAX,
     EXPIRES_S_MAX,
@@ -17,11 +20,8 @@ from recollect.formation.memory_type import (
     MemoryType,
     UpdateMode,
 )
-from recollect.formation.pointers import is_list, kind_of, listed, shown
-from recollect.formation.references import path_of
-from recollect.formation.schema import check_schema
-from recollect.formation.strictjson import NotJsonError, read_json
-from recollect.formation.tool_names import RESERVED
+from recollect.formation.types.references import path_of
+from recollect.formation.types.schema import check_schema
 from recollect.records import Json, Role
 from recollect.stores.validate import check_text
 

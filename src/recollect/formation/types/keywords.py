@@ -14,10 +14,10 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 from jsonschema.validators import extend
 
-from recollect.formation.complaints import reason_of
-from recollect.formation.formats import unlike
-from recollect.formation.patterns import Pattern
 from recollect.formation.pointers import listed, shown
+from recollect.formation.types.complaints import reason_of
+from recollect.formation.types.formats import unlike
+from recollect.formation.types.patterns import Pattern
 from recollect.records import Json, JsonObject
 
 CHECKS_MAX: Final = 1_000_000

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from recollect.formation.hedges import hedges_in, keeps_hedge
+from recollect.formation.wording.hedges import hedges_in, keeps_hedge
 
 __all__ = ["find_quote", "hedges_in", "keeps_hedge"]
 

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Final
 
-from recollect.formation.instructing import instructs
+from recollect.formation.wording.instructing import instructs
 
 __all__ = ["foreign_spans", "instructs", "without_recalled"]
 

@@ -12,7 +12,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Final
 
-from recollect.formation.common_words import ALIASES, COMMON, ENDINGS, NAMES_IN_SPITE
+from recollect.formation.claims.common_words import ALIASES, COMMON, ENDINGS, NAMES_IN_SPITE
 from recollect.recall.analyse import fold
 
 _LETTER: Final = "A-Za-zªµºÀ-ÖØ-öø-ʯͰ-ϿЀ-ԯḀ-\u1eff"

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from recollect.errors import UsageError
-from recollect.formation.pattern_reader import (
+from recollect.formation.types.pattern_reader import (
     WORD,
     Border,
     Chars,

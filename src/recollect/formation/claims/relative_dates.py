@@ -5,14 +5,14 @@ from collections.abc import Callable, Iterator
 from datetime import date, timedelta
 from typing import Final, TypeAlias
 
-from recollect.formation.calendar_dates import (
+from recollect.formation.claims.calendar_dates import (
     MONTH_NAME,
     WEEKDAYS,
     Dated,
     month_number,
     stretch,
 )
-from recollect.formation.numerals_chinese import chinese_values
+from recollect.formation.claims.numerals_chinese import chinese_values
 from recollect.recall.dates import Days
 
 _Reader: TypeAlias = Callable[[re.Match[str], date], list[Days | None]]

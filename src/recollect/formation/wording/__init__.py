@@ -1,0 +1,1 @@
+"""How something was said: quoted, doubted, pasted from elsewhere, or meant as an instruction."""
