@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -9,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recollect.formation.config import Prices
 from recollect.formation.ground import Grounds
 from recollect.formation.operations import Citation, Fault, Insert
 from recollect.formation.receipt import (
     TEXT_CHARACTERS_MAX,
     Asked,
-    Cost,
     Exchange,
     kept_text,
     receipt_of,
@@ -108,7 +109,10 @@ def test_a_price_is_told_where_one_is_known() -> None:
     asked = Asked(exchanges=(exchange(tokens=1_000_000),))
 
     receipt = receipt_of(
-        WINDOW, asked, [], model="a/b", cost=Cost(input=2.0, output=10.0, currency="EUR")
+        WINDOW,
+        replace(asked, prices=Prices(input=2.0, output=10.0, currency="EUR")),
+        [],
+        model="a/b",
     )
 
     assert {"amount": 2.00001, "currency": "EUR"} == receipt["cost"]

@@ -60,6 +60,8 @@ class SpeedPlan:
     searches: int = 60
     cold_loads: int = 7
     other_scopes: int = 1_000
+    pending_threads: int = 10_000
+    claims: int = 100
     appends: int = 6_400
 
 
@@ -150,6 +152,8 @@ async def run(
             report.rows += await _recall_rows(place / f"{size}.db", size, plan, seeded)
         progress(f"recall beside {plan.other_scopes:,} other scopes")
         report.rows.append(await _crowd_row(place, plan, seeded))
+        progress(f"a claim among {plan.pending_threads:,} pending threads")
+        report.rows.append(await _claim_row(place / "pending.db", plan))
         progress(f"{plan.appends:,} appends by {CALLERS} callers")
         report.rows += await _append_rows(place, plan)
     return report
@@ -288,6 +292,24 @@ async def _crowd_row(folder: Path, plan: SpeedPlan, embedder: Embedder | None) -
         "alone in its file",
         statistics.median(times_ms[False]),
     )
+
+
+async def _claim_row(path: Path, plan: SpeedPlan) -> Row:
+    """Measure a worker's claim where as many scopes have a thread that is due."""
+    message = NewMessage(role="user", text="I moved to Bergen")
+    async with open_store(str(path), durability="relaxed") as store:
+        for number in range(plan.pending_threads):
+            scope = ("users", str(number))
+            await store.append(scope, "talk", [message], debounce=Debounce(quiet_s=0))
+    times_ms = []
+    async with open_store(str(path)) as store:
+        for _ in range(plan.claims):
+            began = timer_s()
+            await store.claim("worker")
+            times_ms.append((timer_s() - began) * 1_000)
+    alone = bare_commits_a_second(path.with_name("alone-claim.db"), 200)
+    name = f"claim of one of {plan.pending_threads:,} pending threads"
+    return _timed(name, times_ms, "a bare FULL commit", 1_000 / alone)
 
 
 async def _append_rows(folder: Path, plan: SpeedPlan) -> list[Row]:

@@ -150,8 +150,9 @@ def _print_types(by_type: Json) -> None:
     if isinstance(by_type, Mapping) and by_type:
         found = [(name, each) for name, each in by_type.items() if isinstance(each, Mapping)]
         _print_title("tokens by type")
-        rows = [(name, each.get("operations"), each.get("tokens")) for name, each in found]
-        print_table(("type", "operations", "tokens"), rows, right=("operations", "tokens"))
+        columns = ("operations", "tokens", "cost")
+        rows = [(name, *(each.get(column) for column in columns)) for name, each in found]
+        print_table(("type", *columns), rows, right=columns)
 
 
 def _print_exchange(exchange: JsonObject, title: str) -> None:

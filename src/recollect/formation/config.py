@@ -49,6 +49,15 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Prices:
+    """What a model's tokens cost, for a million of them; receipts then say what was spent."""
+
+    input: float = 0.0
+    output: float = 0.0
+    currency: str = "USD"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FormationSettings:
     """
     How memories are formed.
@@ -68,6 +77,7 @@ class FormationSettings:
     limits: Limits = field(default_factory=Limits)
     schedule: str | None = None
     consolidate: str | None = None
+    prices: Prices | None = None
 
     def __post_init__(self) -> None:
         for line in (self.schedule, self.consolidate):
@@ -119,14 +129,7 @@ def with_settings(formation: FormationSettings, settings: JsonObject) -> Formati
 
 def _with_setting(formation: FormationSettings, name: str, value: Json) -> FormationSettings:
     if name in {"model", "schedule", "consolidate"}:
-        if value is not None and not isinstance(value, str):
-            msg = f"{name} is text, not {value!r}"
-            raise UsageError(msg)
-        if name == "model":
-            return replace(formation, model=value)
-        if name == "schedule":
-            return replace(formation, schedule=value)
-        return replace(formation, consolidate=value)
+        return _with_text(formation, name, value)
     if name in {"types", "memory_types"}:
         if not isinstance(value, Sequence) or isinstance(value, str):
             msg = f"{name} is a list of memory types, not {value!r}"
@@ -138,14 +141,27 @@ def _with_setting(formation: FormationSettings, name: str, value: Json) -> Forma
     if name in {"prompts", "limits", "debounce"}:
         part = _fields(getattr(formation, name), value, name)
         return replace(formation, **{name: part})
+    if name == "prices":
+        return replace(formation, prices=_fields(formation.prices or Prices(), value, name))
     msg = (
         f"there is no setting {name!r}; there are: assistant, model, types, prompts, limits, "
-        "after_seconds, debounce, schedule, consolidate"
+        "after_seconds, debounce, schedule, consolidate, prices"
     )
     raise UsageError(msg)
 
 
-PartT = TypeVar("PartT", Prompts, Limits, Debounce)
+def _with_text(formation: FormationSettings, name: str, value: Json) -> FormationSettings:
+    if value is not None and not isinstance(value, str):
+        msg = f"{name} is text, not {value!r}"
+        raise UsageError(msg)
+    if name == "model":
+        return replace(formation, model=value)
+    if name == "schedule":
+        return replace(formation, schedule=value)
+    return replace(formation, consolidate=value)
+
+
+PartT = TypeVar("PartT", Prompts, Limits, Debounce, Prices)
 
 
 def _fields(part: PartT, given: Json, what: str) -> PartT:

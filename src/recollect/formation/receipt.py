@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import starmap
 from typing import Final, cast
 
+from recollect.formation.config import Prices
 from recollect.formation.operations import Fault, Insert, Operation
 from recollect.formation.reconcile import Grounded, Outcome
 from recollect.formation.window import Window
@@ -46,6 +47,7 @@ class Asked:
     exchanges: tuple[Exchange, ...] = ()
     is_whole: bool = True
     failure: str = ""
+    prices: Prices | None = None
 
     @property
     def calls(self) -> int:
@@ -59,15 +61,6 @@ class Asked:
         return sum(each.input_tokens + each.output_tokens for each in usage)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cost:
-    """What a model's tokens cost, in any currency, for a million of them."""
-
-    input: float = 0.0
-    output: float = 0.0
-    currency: str = field(default="USD")
-
-
 def receipt_of(
     window: Window,
     asked: Asked,
@@ -75,7 +68,6 @@ def receipt_of(
     *,
     model: str | None,
     reason: str = "",
-    cost: Cost | None = None,
 ) -> JsonObject:
     """Return the receipt as JSON: no part of it is needed to read the memories themselves."""
     usage = [each.answer.usage for each in asked.exchanges]
@@ -90,16 +82,15 @@ def receipt_of(
         "counts": dict(sorted(counts.items())),
         "outcomes": _within(map(_outcome, outcomes), OUTCOMES_BYTES_MAX),
         "refused": _within(starmap(_refused, asked.refused), REFUSED_BYTES_MAX),
-        "by_type": _by_type(outcomes, read + written),
+        "by_type": _by_type(outcomes, read + written, _price(asked)),
         "exchanges": _within(map(_exchange, asked.exchanges[:EXCHANGES_MAX]), EXCHANGES_BYTES_MAX),
     }
     for name, of in (("outcomes", outcomes), ("refused", asked.refused)):
         left_out = len(of) - len(cast("list[Json]", receipt[name]))
         if left_out:
             receipt[f"{name}_left_out"] = left_out
-    if cost is not None:
-        price = (read * cost.input + written * cost.output) / 1_000_000
-        receipt["cost"] = {"amount": round(price, 8), "currency": cost.currency}
+    if asked.prices is not None:
+        receipt["cost"] = {"amount": _price(asked), "currency": asked.prices.currency}
     if reason:
         receipt["reason"] = kept_text(reason, VALUE_CHARACTERS_MAX)
     return receipt
@@ -122,14 +113,28 @@ def _refused(operation: Operation | None, fault: Fault) -> JsonObject:
     return found
 
 
-def _by_type(outcomes: Sequence[Outcome], tokens: int) -> Mapping[str, JsonObject]:
-    """Share the tokens between the types, by how many operations each of them had."""
+def _price(asked: Asked) -> float | None:
+    """Return what all requests cost, ``None`` without prices."""
+    if asked.prices is None:
+        return None
+    usage = [each.answer.usage for each in asked.exchanges]
+    read, written = sum(u.input_tokens for u in usage), sum(u.output_tokens for u in usage)
+    return round((read * asked.prices.input + written * asked.prices.output) / 1_000_000, 8)
+
+
+def _by_type(
+    outcomes: Sequence[Outcome], tokens: int, price: float | None
+) -> Mapping[str, JsonObject]:
+    """Share tokens and cost between the types, by how many operations each of them had."""
     counts = Counter(outcome.type for outcome in outcomes)
     total = counts.total()
-    return {
-        name: {"operations": count, "tokens": round(tokens * count / total)}
-        for name, count in sorted(counts.items())
-    }
+    shared: dict[str, JsonObject] = {}
+    for name, count in sorted(counts.items()):
+        found: dict[str, Json] = {"operations": count, "tokens": round(tokens * count / total)}
+        shared[name] = (
+            found if price is None else {**found, "cost": round(price * count / total, 8)}
+        )
+    return shared
 
 
 def _within(records: Iterable[JsonObject], bytes_max: int) -> list[Json]:

@@ -57,7 +57,7 @@ class Asking:
         self._settings = settings
         self._wrong: list[_Wrong] = []
         self._ids: set[str] = set()
-        self.asked = Asked(is_whole=False)
+        self.asked = Asked(is_whole=False, prices=settings.prices)
 
     async def ask(self) -> Asked:
         """
