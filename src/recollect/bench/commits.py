@@ -11,6 +11,7 @@ import anyio
 import apsw
 
 from recollect.app import Recollect
+from recollect.ports import Model
 from recollect.records import NewMessage
 from recollect.stores.open import open_store
 from recollect.stores.plans.formation import Debounce
@@ -66,10 +67,15 @@ def bare_commits_a_second(path: Path, commits: int) -> float:
 
 
 async def append_all(
-    path: Path, messages: Sequence[NewMessage], *, callers: int, debounce: Debounce
+    path: Path,
+    messages: Sequence[NewMessage],
+    *,
+    callers: int,
+    debounce: Debounce,
+    model: Model | None = None,
 ) -> float:
     """Append each message by a call of its own, so many callers at a time; return the seconds."""
-    async with Recollect(open_store(str(path)), embedder="none") as memory:
+    async with Recollect(open_store(str(path)), embedder="none", model=model) as memory:
 
         async def call(number: int) -> None:
             scope = ("users", str(number))

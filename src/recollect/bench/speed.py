@@ -26,6 +26,7 @@ from recollect.records import NewMessage, Scope
 from recollect.stores.open import open_store
 from recollect.stores.plans.formation import Debounce
 from recollect.stores.world import timer_s
+from recollect.testing.rulemodel import RuleModel
 
 THREAD_MESSAGES: Final = 500
 SESSION_MESSAGES: Final = 20
@@ -323,7 +324,11 @@ async def _append_rows(folder: Path, plan: SpeedPlan) -> list[Row]:
         for name, debounce, found in (("on", Debounce(), signalled), ("off", never, silent)):
             with counted_syncs() as counted:
                 took_s = await append_all(
-                    folder / f"{name}{turn}.db", messages, callers=CALLERS, debounce=debounce
+                    folder / f"{name}{turn}.db",
+                    messages,
+                    callers=CALLERS,
+                    debounce=debounce,
+                    model=RuleModel() if name == "on" else None,
                 )
             found.append(len(messages) / took_s)
             an_fsync.append(len(messages) / counted.syncs)
@@ -339,7 +344,7 @@ async def _append_rows(folder: Path, plan: SpeedPlan) -> list[Row]:
             control_value=1.0,
         ),
         Row(
-            name="cost of signalling formation",
+            name="cost of formation being on",
             value=100 * (_median_ratio(silent, signalled) - 1),
             unit="% of an append",
             control="appends a second without",
