@@ -23,7 +23,7 @@ OUTERMOST = frozenset({"cli", "worker", "service", "mcp"})
 FOREIGN = frozenset({"embedders/adapters.py", "models/failures.py"})
 
 # Optional parts that the tests use for real.
-TESTED_EXTRAS = ("langchain", "openai", "anthropic", "dev")
+TESTED_EXTRAS = ("langchain", "openai", "anthropic", "postgres", "dev")
 
 # Put together here, so that this file passes its own gate.
 _MACHINE_FOLDERS = ("home", "root", "work", "Users")
@@ -269,7 +269,7 @@ def test_every_pin_has_a_hash(name: str) -> None:
     pinned = {entry.partition("==")[0].lower() for entry in entries}
 
     assert [entry for entry in entries if "--hash=sha256:" not in entry or "==" not in entry] == []
-    assert {re.split("[<>=]", wish)[0].lower() for wish in wanted(name)} <= pinned
+    assert {re.split(r"[<>=\[]", wish)[0].lower() for wish in wanted(name)} <= pinned
 
 
 def test_the_network_is_closed(refused_connections: list[str]) -> None:

@@ -13,7 +13,6 @@ import anyio
 
 from recollect.errors import (
     LeaseLostError,
-    MissingExtraError,
     ModelDeniedError,
     ModelError,
     ModelNotFoundError,
@@ -22,7 +21,6 @@ from recollect.errors import (
     RecollectError,
     StoreError,
     StoreUnavailableError,
-    UsageError,
     VersionConflictError,
 )
 from recollect.formation.config import Assistants, FormationSettings, Limits
@@ -80,10 +78,12 @@ class _Attempt:
     threads: Sequence[DueThread]
     window: Window
     model: str
-    attempts_max: int
+    settings: FormationSettings
+    asking: Asking
 
-    def spent(self, asked: Asked, reason: str) -> Formed:
+    def spent(self, reason: str) -> Formed:
         """Return what was spent in vain."""
+        asked = self.asking.asked
         return Formed(
             watermarks={},
             receipt=receipt_of(self.window, asked, (), model=self.model, reason=reason),
@@ -118,24 +118,29 @@ class Former:
         Everything is stored in one transaction; after an error nothing is, and the messages
         wait on.
         """
+        try:
+            return await self._settled(lease, lease_s)
+        except anyio.get_cancelled_exc_class():
+            await self._give_back(lease)
+            raise
+        except (LeaseLostError, NotFoundError) as error:  # a thread was erased meanwhile
+            return Result(end="lost", reason=str(error))
+
+    async def _settled(self, lease: Lease, lease_s: float) -> Result:
+        """Form, or say why not: whatever breaks, no worker ends and nothing is asked for ever."""
         threads = _alike(lease.threads)
+        attempts: list[_Attempt] = []
         try:
             settings = self._assistants.of(threads[0].settings)
             model = self._models(settings.model)
             async with self._held(lease, lease_s):
-                return await self._form(lease, threads, settings, model)
-        except anyio.get_cancelled_exc_class():
-            await self._give_back(lease)
+                return await self._form(lease, threads, settings, model, attempts)
+        except (LeaseLostError, NotFoundError, StoreError):
             raise
-        except (UsageError, MissingExtraError, ModelError) as error:  # settings, or a model's name
-            return await self._postpone(lease, threads, str(error), WAIT_FOR_OPERATOR_S)
-        except (LeaseLostError, NotFoundError) as error:  # a thread was erased meanwhile
-            return Result(end="lost", reason=str(error))
-        except StoreError:
-            raise
-        except Exception as error:  # noqa: BLE001 (the worker must live on, whatever broke)
-            reason = f"{type(error).__name__}: {error}"
-            return await self._postpone(lease, threads, reason, WAIT_FOR_OPERATOR_S)
+        except Exception as error:  # noqa: BLE001 (a stranger's model, or a fault of ours)
+            if attempts:
+                return await self._failed(attempts[0], error)
+            return await self._postpone(lease, threads, _reason(error), WAIT_FOR_OPERATOR_S)
 
     async def _give_back(self, lease: Lease) -> None:
         """Give *lease* back, so that nobody waits for its end; one that is lost has passed on."""
@@ -148,7 +153,9 @@ class Former:
         threads: Sequence[DueThread],
         settings: FormationSettings,
         model: Model,
+        attempts: list[_Attempt],
     ) -> Result:
+        """Form; once the model is asked, *attempts* holds what was tried."""
         window = await read_window(self._store, lease.scope, threads, settings.limits, self._count)
         if not _has_cause(window, settings):
             return await self._commit(lease, window, None, Asked(), None)
@@ -159,31 +166,23 @@ class Former:
             return await self._postpone(lease, threads, "the daily limit is reached", wait_s)
         offer = await read_offer(self._store, self._search, window, settings)
         asking = Asking(model, window, offer, replace(settings, limits=limits))
-        attempt = _Attempt(lease, threads, window, model.identity, settings.limits.attempts)
-        try:
-            asked = await asking.ask()
-            if not asked.is_whole:
-                return await self._fail(attempt, asked, asked.failure)
-            return await self._commit(lease, window, offer, asked, model)
-        except (LeaseLostError, NotFoundError, StoreError):
-            raise
-        except Exception as error:  # noqa: BLE001 (no answer may end the worker, or be asked for ever)
-            return await self._failed(attempt, asking.asked, settings, error)
+        attempt = _Attempt(lease, threads, window, model.identity, settings, asking)
+        attempts.append(attempt)
+        asked = await asking.ask()
+        if not asked.is_whole:
+            return await self._fail(attempt, asked.failure)
+        return await self._commit(lease, window, offer, asked, model)
 
-    async def _failed(
-        self, attempt: _Attempt, asked: Asked, settings: FormationSettings, error: Exception
-    ) -> Result:
+    async def _failed(self, attempt: _Attempt, error: Exception) -> Result:
         """Wait for a model that cannot be used now; otherwise it was the attempt that failed."""
         if not isinstance(error, ModelUnavailableError | ModelDeniedError | ModelNotFoundError):
-            is_ours = isinstance(error, RecollectError)
-            reason = str(error) if is_ours else f"{type(error).__name__}: {error}"
-            return await self._fail(attempt, asked, reason)
+            return await self._fail(attempt, _reason(error))
         wait_s = WAIT_FOR_OPERATOR_S
         if isinstance(error, ModelUnavailableError):
             wait_s = _wait_s(error, max(each.attempts for each in attempt.threads))
-        spent = attempt.spent(asked, str(error)) if asked.calls else None
+        spent = attempt.spent(str(error)) if attempt.asking.asked.calls else None
         # The breaker is for the model of all: what one names for itself stops no other.
-        is_shared = settings.model == self._assistants.default.model
+        is_shared = attempt.settings.model == self._assistants.default.model
         return await self._postpone(
             attempt.lease,
             attempt.threads,
@@ -247,12 +246,12 @@ class Former:
         await self._store.release(lease, attempt=spent)
         return Result(end="retried", reason=reason)
 
-    async def _fail(self, attempt: _Attempt, asked: Asked, reason: str) -> Result:
+    async def _fail(self, attempt: _Attempt, reason: str) -> Result:
         """Try again later with less; give up a single message that failed too often."""
         lease, window = attempt.lease, attempt.window
         attempts = max(each.attempts for each in attempt.threads) + 1
-        spent = attempt.spent(asked, reason)
-        if attempts < attempt.attempts_max or len(window.new) > 1:
+        spent = attempt.spent(reason)
+        if attempts < attempt.settings.limits.attempts or len(window.new) > 1:
             failed = [each.thread for each in attempt.threads]
             retry_s = _backoff_s(attempts)
             await self._store.release(lease, failed=failed, retry_s=retry_s, attempt=spent)
@@ -309,6 +308,11 @@ class Former:
                 continue  # it may be back before the lease has ended
             except (LeaseLostError, StoreError):
                 return  # the commit will say so
+
+
+def _reason(error: Exception) -> str:
+    """Return why something broke; of an error that is not ours also what it is."""
+    return str(error) if isinstance(error, RecollectError) else f"{type(error).__name__}: {error}"
 
 
 def _alike(threads: Sequence[DueThread]) -> list[DueThread]:
