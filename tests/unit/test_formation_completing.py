@@ -1,0 +1,121 @@
+"""What a value takes from the talk around its citations is cited as well, and nothing else is."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from recollect.formation.completing import NEAR_LINES, completed
+from recollect.formation.operations import Change, Citation, Insert, Patch
+from recollect.formation.window import Line, Window
+from recollect.records import JsonObject, Message, Role
+
+BEGAN = datetime(2026, 5, 1, 12, tzinfo=UTC)
+
+
+def window(*said: str | tuple[Role, str], new: int | None = None) -> Window:
+    """Return a talk of these messages, of which the last *new* are to be formed."""
+    lines = []
+    for number, each in enumerate(said, start=1):
+        role, text = ("user", each) if isinstance(each, str) else each
+        message = Message(
+            thread="talk",
+            id=f"m{number}",
+            position=number,
+            role=role,
+            text=text,
+            name="Ada" if role == "user" else None,
+            time=BEGAN + timedelta(minutes=number),
+            session="s",
+            source=None,
+            content=None,
+            metadata={},
+        )
+        is_new = new is None or number > len(said) - new
+        lines.append(Line(number=number, message=message, text=text, new=is_new))
+    return Window(scope=("ada",), lines=tuple(lines), watermarks={"talk": len(lines)})
+
+
+def note(value: JsonObject, *cited: tuple[int, str]) -> Insert:
+    """Return a note that cites messages."""
+    because = tuple(Citation(message=number, quote=quote) for number, quote in cited)
+    return Insert(call="c", type="Note", value=value, because=because)
+
+
+def added(operation: Insert, talk: Window) -> list[tuple[int, str, str]]:
+    """Return the citations that completing adds: message, quote, pointer."""
+    after = completed(operation, talk)
+    assert isinstance(after, Insert)
+    assert operation.because == after.because[: len(operation.because)]
+    new = after.because[len(operation.because) :]
+    assert all(each.implied for each in new)
+    return [(each.message, each.quote, each.path) for each in new]
+
+
+def test_a_name_is_found_where_it_was_said() -> None:
+    """With the shortest sentence that says it, for the field that needs it."""
+    talk = window("We got a dog. His name is Toby.", "I take him to the lake every day.")
+    told = note({"content": "Ada takes Toby to the lake"}, (2, "I take him to the lake"))
+
+    assert [(1, "His name is Toby.", "/content")] == added(told, talk)
+
+
+def test_what_the_citations_say_needs_no_other() -> None:
+    """Nor does the name of who speaks."""
+    talk = window("Toby likes Ada's boat.", "Toby swims.")
+
+    assert [] == added(note({"content": "Toby likes Ada"}, (1, "Toby likes")), talk)
+
+
+def test_what_nobody_said_stays_uncited() -> None:
+    """So that grounding finds fault with it."""
+    talk = window("We got a dog.", "I take him to the lake.")
+
+    assert [] == added(note({"content": "Rex loves the lake"}, (2, "the lake")), talk)
+
+
+def test_a_number_counts_only_near_by() -> None:
+    """Far away it is of something else; a name still is the same."""
+    between = ["And so on."] * NEAR_LINES
+    talk = window("Toby is 7 months old.", *between, "He weighs a lot.")
+    last = len(talk.lines)
+    near = window("Toby is 7 months old.", "He weighs a lot.")
+
+    far_number = note({"content": "he is 7 months old"}, (last, "He weighs a lot"))
+    far_name = note({"content": "the dog Toby is heavy"}, (last, "He weighs a lot"))
+    near_number = note({"content": "he is 7 months old"}, (2, "He weighs a lot"))
+
+    assert [] == added(far_number, talk)
+    assert [1] == [number for number, _, _ in added(far_name, talk)]
+    assert [1] == [number for number, _, _ in added(near_number, near)]
+
+
+@pytest.mark.parametrize(("role", "expected"), [("assistant", [1]), ("tool", []), ("system", [])])
+def test_only_who_talks_is_cited(role: Role, expected: list[int]) -> None:
+    """What a tool printed is no part of the talk."""
+    talk = window((role, "Shall I book the Bergen ferry?"), "Yes, book it.")
+
+    found = added(note({"content": "wants the Bergen ferry"}, (2, "Yes, book it")), talk)
+
+    assert expected == [number for number, _, _ in found]
+
+
+def test_users_are_cited_before_the_assistant() -> None:
+    """A memory is as trusted as the least trusted message it rests on."""
+    talk = window("Bergen is lovely.", ("assistant", "Bergen it is."), "Yes, book it.")
+
+    found = added(note({"content": "wants Bergen"}, (3, "Yes, book it")), talk)
+
+    assert [1] == [number for number, _, _ in found]
+
+
+def test_a_change_cites_besides() -> None:
+    """What a patch brings is completed alike; its own citation stays the first."""
+    talk = window("We looked at a flat in Bergen.", "We took it!")
+    own = Citation(message=2, quote="We took it")
+    change = Change(operation={"op": "add", "path": "/home", "value": "Bergen"}, because=own)
+
+    after = completed(Patch(call="c", target="m1", changes=(change,)), talk)
+
+    assert isinstance(after, Patch)
+    assert own == after.changes[0].because
+    assert [1] == [each.message for each in after.changes[0].besides]
