@@ -15,8 +15,8 @@ BEGAN = datetime(2026, 5, 1, 12, tzinfo=UTC)
 def window(*said: str | tuple[Role, str], new: int | None = None) -> Window:
     """Return a talk of these messages, of which the last *new* are to be formed."""
     lines = []
-    for number, each in enumerate(said, start=1):
-        role, text = ("user", each) if isinstance(each, str) else each
+    spoken: list[tuple[Role, str]] = [("user", s) if isinstance(s, str) else s for s in said]
+    for number, (role, text) in enumerate(spoken, start=1):
         message = Message(
             thread="talk",
             id=f"m{number}",

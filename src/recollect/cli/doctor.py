@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from recollect.app import Recollect
     from recollect.stores.plans.erase import EraseReceipt
 
+_IN_ADDRESS: Final = re.compile(r"^([a-z]+://[^/@:]*:)[^@]*@")
+_IN_OPTIONS: Final = re.compile(r"(?<![a-z])(password=)[^&\s]*")
 _EXAMPLE: Final = """
 \b
 Examples:
@@ -32,6 +35,19 @@ Examples:
   recollect doctor --clean --store sqlite:///var/lib/memory.db
   recollect doctor --embed
 """
+
+
+def without_password(address: str) -> str:
+    """
+    Return the address of a store as it may be shown.
+
+    >>> without_password("postgresql://ada:secret@host/memory")
+    'postgresql://ada:***@host/memory'
+    >>> without_password("memory.db")
+    'memory.db'
+    """
+    shown = _IN_ADDRESS.sub(r"\1***@", address)
+    return _IN_OPTIONS.sub(r"\1***", shown)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -104,7 +120,7 @@ def _examine_embedder(findings: Findings) -> None:
 
 def _examine_store(findings: Findings, target: Target, *, clean: bool) -> None:
     file = store_file(target.store)
-    section: dict[str, Json] = {"url": target.store}
+    section: dict[str, Json] = {"url": without_password(target.store)}
     findings.sections["store"] = section
     if file is not None and not file.exists():
         sentence = f"there is no store at {str(file)!r} yet: `recollect import FILE` makes one"

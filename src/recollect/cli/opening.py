@@ -17,6 +17,7 @@ ResultT = TypeVar("ResultT")
 
 _SQLITE: Final = "sqlite:"
 _MEMORY: Final = "memory:"
+_POSTGRES: Final = "postgresql:"
 
 
 def run(command: Callable[[], Awaitable[ResultT]]) -> ResultT:
@@ -33,7 +34,7 @@ def store_file(url: str) -> Path | None:
     >>> store_file("sqlite:///var/lib/memory.db"), store_file("memory:")
     (PosixPath('/var/lib/memory.db'), None)
     """
-    if url.lower().startswith(_MEMORY):
+    if url.lower().startswith((_MEMORY, _POSTGRES)):
         return None
     path = url[len(_SQLITE) :] if url.lower().startswith(_SQLITE) else url
     return Path(path.removeprefix("//"))

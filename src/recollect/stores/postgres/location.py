@@ -1,0 +1,87 @@
+"""Which database, how it is called in an error, and how patient the store is with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict
+
+from recollect.errors import UsageError
+
+CONNECTIONS_MAX: Final = 10
+"""So many transactions of one store run at the same time; what comes meanwhile waits."""
+STATEMENT_S: Final = 30.0
+"""A statement that takes longer is ended by the server."""
+LOCK_WAIT_S: Final = 10.0
+"""How long a transaction waits for another one of the same scope."""
+TURN_WAIT_S: Final = 30.0
+"""How long a call waits for one of the connections."""
+ANSWER_S: Final = 60.0
+"""A server that did not answer for so long is taken for gone; longer than its own limits."""
+CONNECT_S: Final = 5
+_KEPT_ALIVE: Final = {
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 30_000,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Location:
+    """A database and the limits of waiting for it; *name* says which, without any secret."""
+
+    parameters: dict[str, Any]
+    name: str
+    connections_max: int = CONNECTIONS_MAX
+    statement_s: float = STATEMENT_S
+    lock_wait_s: float = LOCK_WAIT_S
+    turn_wait_s: float = TURN_WAIT_S
+    answer_s: float = ANSWER_S
+
+    def limits(self) -> tuple[str, str, str]:
+        """Return the server's limits: of a statement, of a lock, of doing nothing."""
+        return (
+            _milliseconds(self.statement_s),
+            _milliseconds(self.lock_wait_s),
+            _milliseconds(self.statement_s),
+        )
+
+    def with_limits(self, **limits: float) -> Location:
+        """Return the same database, with other limits."""
+        return replace(self, **limits)  # type: ignore[arg-type]
+
+
+def _milliseconds(seconds: float) -> str:
+    return f"{max(1, round(seconds * 1_000))}ms"
+
+
+def location_of(url: str) -> Location:
+    """
+    Return the location that a ``postgresql://`` address names.
+
+    Raises:
+        UsageError: It is no such address.
+    """
+    try:
+        given = conninfo_to_dict(url)
+    except psycopg.ProgrammingError as error:
+        msg = f"this is no address of a PostgreSQL database ({error}): see postgresql://user@host/database"
+        # The driver quotes the address, in which a password may stand.
+        raise UsageError(msg.replace(url, "postgresql://…")) from None
+    parameters = {
+        "application_name": "recollect",
+        "connect_timeout": CONNECT_S,
+        **_KEPT_ALIVE,
+        **given,
+        "client_encoding": "UTF8",
+    }
+    return Location(parameters=parameters, name=_name(given))
+
+
+def _name(given: dict[str, Any]) -> str:
+    host, port = given.get("host") or "localhost", given.get("port")
+    database = given.get("dbname") or given.get("user") or ""
+    return f"postgresql://{host}{f':{port}' if port else ''}/{database}"

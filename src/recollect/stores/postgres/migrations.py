@@ -1,0 +1,155 @@
+"""
+The schema, step by step: numbered SQL files, each one transaction with its version.
+
+A step ``NNNN_pre_name.sql`` only adds: it is done when a release that needs it opens the
+database, and the release before goes on working. A step ``NNNN_post_name.sql`` takes away
+what no release from its own number on needs: it is done when somebody says that none older
+is left.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Final, LiteralString
+
+from recollect.errors import StoreCorruptError, StoreVersionError
+from recollect.stores.postgres.statements import SESSION, file_names, read_text
+from recollect.stores.postgres.transaction import Connection
+
+_STEP: Final = re.compile(r"(\d{4})_(pre|post)_\w+\.sql")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Steps:
+    """The steps by their numbers, and the schema that all steps before a release lead to."""
+
+    pre: Mapping[int, LiteralString]
+    post: Mapping[int, LiteralString]
+    schema: Sequence[str]
+
+    @property
+    def version(self) -> int:
+        """Return the version that this release needs."""
+        return max(self.pre)
+
+
+def read_steps() -> Steps:
+    """Return the steps and the schema that the folder ``sql`` holds."""
+    found: dict[str, dict[int, LiteralString]] = {"pre": {}, "post": {}}
+    for name in sorted(file_names()):
+        if step := _STEP.fullmatch(name):
+            found[step[2]][int(step[1])] = read_text(name)
+    return Steps(pre=found["pre"], post=found["post"], schema=read_text("schema.txt").splitlines())
+
+
+STEPS: Final = read_steps()
+SCHEMA_VERSION: Final = STEPS.version
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """How far the schema of a database is, and which release it requires at least."""
+
+    version: int
+    requires: int
+
+
+def schema_version(connection: Connection, name: str, steps: Steps = STEPS) -> Version:
+    """
+    Return the version of the schema; zeros if there is none yet.
+
+    Raises:
+        StoreCorruptError: There is another application's schema of our name.
+        StoreVersionError: A later release made it, and this one can no longer work with it.
+    """
+    if not _one(connection, "state")[2]:
+        return Version(0, 0)
+    format_, version, requires = _one(connection, "version")
+    if format_ != "recollect":
+        msg = (
+            f"{name} has a schema 'recollect' of another application (format {format_!r}): it was "
+            "left as it is; name another database"
+        )
+        raise StoreCorruptError(msg)
+    if requires > steps.version:
+        msg = (
+            f"{name} requires schema version {requires}, this release knows up to {steps.version}: "
+            "install the release that changed it, or a later one"
+        )
+        raise StoreVersionError(msg)
+    return Version(version, requires)
+
+
+def migrate(connection: Connection, name: str, *, post: bool = False, steps: Steps = STEPS) -> None:
+    """
+    Bring the schema up to date, and compare it with what it should be; all or nothing.
+
+    Several programs may do this at once: who comes second finds it done.
+
+    Args:
+        post: Also do the steps after which releases before this one no longer work.
+
+    Raises:
+        StoreCorruptError: The schema is another application's, or was changed by hand.
+        StoreVersionError: A later release made it, and this one can no longer work with it.
+        psycopg.Error: PostgreSQL refused.
+    """
+    with transaction(connection):
+        connection.execute(SESSION["lock_schema"])
+        found = schema_version(connection, name, steps)
+        for number, text in sorted(steps.pre.items()):
+            if number > found.version:
+                connection.execute(text)
+        version = max(found.version, steps.version)
+        requires = max(found.requires, *steps.post, 0) if post else found.requires
+        for number, text in sorted(steps.post.items()):
+            if post and number > found.requires:
+                connection.execute(text)
+        connection.execute(SESSION["set_version"], (version, requires))
+        if version == steps.version:
+            check_schema(connection, name, steps)
+
+
+def check_schema(connection: Connection, name: str, steps: Steps = STEPS) -> None:
+    """
+    Compare the database's schema with the one that this release was made for.
+
+    Raises:
+        StoreCorruptError: They differ; the error names some of the differences.
+    """
+    if found := differences(connection, steps):
+        msg = (
+            f"{name}: the schema is not what its version says: undo what was changed by hand, or "
+            f"restore it from a backup ({'; '.join(found[:3])}; {len(found)} in all)"
+        )
+        raise StoreCorruptError(msg)
+
+
+def differences(connection: Connection, steps: Steps = STEPS) -> list[str]:
+    """Return what is missing in the schema, or there without reason."""
+    actual = schema_lines(connection)
+    missing = [f"missing: {line}" for line in steps.schema if line not in actual]
+    return missing + [f"unexpected: {line}" for line in actual if line not in steps.schema]
+
+
+def schema_lines(connection: Connection) -> list[str]:
+    """Return the schema as text, one line for each of its parts."""
+    with transaction(connection):
+        # Then the server names everything in full.
+        connection.execute("SELECT set_config('search_path', 'pg_catalog', true)")
+        return [" ".join(line.split()) for (line,) in connection.execute(SESSION["schema"])]
+
+
+@contextmanager
+def transaction(connection: Connection) -> Iterator[None]:
+    """Commit what happens inside, or roll it back if that raises."""
+    with connection.transaction():
+        yield
+
+
+def _one(connection: Connection, name: str) -> tuple[Any, ...]:
+    found = connection.execute(SESSION[name]).fetchone()
+    return found or ()

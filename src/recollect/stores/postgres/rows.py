@@ -1,0 +1,315 @@
+"""`Rows` over a PostgreSQL transaction: every answer an index read of constant SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from hashlib import sha256
+from itertools import starmap
+from typing import Final, LiteralString, TypeVar
+
+from recollect.records import FormationStatus, Scope
+from recollect.stores.postgres.columns import (
+    both_rows,
+    formation_row,
+    idempotency_row,
+    memory_row,
+    message_row,
+    receipt_row,
+    revision_row,
+    scope_row,
+    thread_row,
+)
+from recollect.stores.postgres.paths import range_below, stored_path
+from recollect.stores.postgres.statements import QUERIES
+from recollect.stores.postgres.transaction import Bound, Stored, Transaction
+from recollect.stores.postgres.wall import (
+    CLOSED,
+    SWEEPING,
+    finding,
+    finding_below,
+    inside,
+    sweeping,
+)
+from recollect.stores.rows import (
+    FeedEntry,
+    FormationRow,
+    IdempotencyRow,
+    MemoryRow,
+    MessageRow,
+    ReceiptRow,
+    RevisionRow,
+    ScopeRow,
+    ThreadRow,
+)
+
+RowT = TypeVar("RowT")
+
+HEAD_BYTES: Final = 1_024
+"""So much of a path is in the index that orders scopes."""
+CLAIM_TRIES_MAX: Final = 8
+"""So many scopes are looked at for a claim before it gives up for now."""
+
+_LAST: Final = (1 << 63) - 1
+_FIRST_PAGE: Final = 16
+_PAGE_MAX: Final = 512
+_LOCKED: Final[LiteralString] = " FOR UPDATE"
+_CLAIMED: Final[LiteralString] = " FOR UPDATE OF s SKIP LOCKED"
+
+
+class PostgresRows:
+    """
+    What one transaction can read; valid until it ends.
+
+    In a writing transaction every scope that is read is locked, so that what is read of it
+    by several statements is of one moment; a reading one has one snapshot for all.
+    """
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._transaction = transaction
+        self._lock: LiteralString = _LOCKED if transaction.writing else ""
+        # What was answered before; nobody else changes it while the transaction lasts.
+        self._scopes: dict[Scope, ScopeRow] = {}
+        self._thread_ids: dict[tuple[int, int], str] = {}
+        self._messages: set[tuple[int, int]] = set()
+
+    def new_number(self) -> int:
+        ((number,),) = self._transaction.ask(QUERIES["new_number"], ())
+        return int(number)
+
+    def scope(self, segments: Scope) -> ScopeRow | None:
+        if known := self._scopes.get(segments):
+            return known
+        path, wall = stored_path(segments), finding(segments)
+        key = (sha256(path).digest(), path)
+        found = self._transaction.ask(QUERIES["scope"] + self._lock, key, wall)
+        if not found and self._transaction.writing:
+            # Whoever makes it now is alone with its name until the transaction ends: it
+            # takes its numbers after all that anybody took for a scope of this name.
+            self._transaction.ask(QUERIES["lock_path"], (path,))
+            found = self._transaction.ask(QUERIES["scope"] + self._lock, key, wall)
+        if not found:
+            return None
+        self._scopes[segments] = scope_row(found[0])
+        return self._scopes[segments]
+
+    def scope_by_id(self, scope_id: int) -> ScopeRow | None:
+        statement = QUERIES["scope_by_id"] + self._lock
+        found = self._transaction.ask(statement, (scope_id,), inside(scope_id))
+        return scope_row(found[0]) if found else None
+
+    def scopes_below(self, prefix: Scope, after: Scope | None) -> Iterator[ScopeRow]:
+        first, end = range_below(prefix)
+        wall, statement = finding_below(prefix), QUERIES["scopes_below"] + self._lock
+        beyond = b"" if after is None else stored_path(after)
+
+        def page(last: ScopeRow | None, limit: int) -> list[Stored]:
+            past = beyond if last is None else stored_path(last.segments)
+            head = max(first, past)[:HEAD_BYTES]
+            return self._transaction.ask(statement, (head, first, past, end, limit), wall)
+
+        return _paged(scope_row, page)
+
+    def thread(self, scope_id: int, thread_id: str) -> ThreadRow | None:
+        found = self._of("thread", scope_id, thread_id)
+        return thread_row(found[0]) if found else None
+
+    def threads(self, scope_id: int, after: str | None, limit: int) -> Sequence[ThreadRow]:
+        return [thread_row(row) for row in self._of("threads", scope_id, after or "", limit)]
+
+    def thread_ids(self, scope_id: int, numbers: Sequence[int]) -> dict[int, str]:
+        known = self._thread_ids
+        if unknown := [each for each in numbers if (scope_id, each) not in known]:
+            for number, id_ in self._of("thread_ids", scope_id, unknown):
+                known[scope_id, number] = id_
+        return {each: known[scope_id, each] for each in numbers if (scope_id, each) in known}
+
+    def messages(
+        self, scope_id: int, thread: int, *, after: int, until: int | None, limit: int
+    ) -> Sequence[MessageRow]:
+        end = _LAST if until is None else until
+        found = self._of("messages", scope_id, thread, after, end, limit)
+        return [message_row(row) for row in found]
+
+    def last_messages(
+        self, scope_id: int, thread: int, *, before: int | None, limit: int
+    ) -> Sequence[MessageRow]:
+        end = _LAST if before is None else before
+        return [message_row(row) for row in self._of("last_messages", scope_id, thread, end, limit)]
+
+    def messages_by_id(
+        self, scope_id: int, thread: int, ids: Sequence[str]
+    ) -> Sequence[MessageRow]:
+        if not ids:
+            return []
+        found = self._of("messages_by_id", scope_id, thread, list(ids))
+        return [message_row(row) for row in found]
+
+    def messages_of_source(self, scope_id: int, source: str) -> Sequence[MessageRow]:
+        return [message_row(row) for row in self._of("messages_of_source", scope_id, source)]
+
+    def memory(self, scope_id: int, type_: str, key: str) -> MemoryRow | None:
+        found = self._of("memory", scope_id, type_, key)
+        return memory_row(found[0]) if found else None
+
+    def memories(
+        self, scope_id: int, type_: str | None, after: tuple[str, str] | None
+    ) -> Iterator[MemoryRow]:
+        after_type, after_key = after or ("", "")
+        if type_ is not None and after_type > type_:
+            return iter(())
+        beyond = after_key if type_ in (None, after_type) else ""
+
+        def page(last: MemoryRow | None, limit: int) -> list[Stored]:
+            key = last.key if last else beyond
+            if type_ is not None:
+                return self._of("memories_of_type", scope_id, type_, key, limit)
+            return self._of("memories", scope_id, last.type if last else after_type, key, limit)
+
+        return _paged(memory_row, page)
+
+    def memories_resting_on(
+        self, scope_id: int, messages: Sequence[tuple[str, str]]
+    ) -> Sequence[MemoryRow]:
+        if not messages:
+            return []
+        threads, ids = zip(*messages, strict=True)
+        resting = self._of("resting_on", scope_id, list(threads), list(ids))
+        return self.memories_by_uid(scope_id, [uid for (uid,) in resting])
+
+    def evidence_in(self, scope_id: int, thread: str) -> Sequence[str]:
+        return [message for (message,) in self._of("evidence_in", scope_id, thread)]
+
+    def revisions(self, scope_id: int, uid: int) -> Sequence[RevisionRow]:
+        return [revision_row(row) for row in self._of("revisions", scope_id, uid)]
+
+    def idempotency(self, scope_id: int, key: str) -> IdempotencyRow | None:
+        found = self._of("idempotency", scope_id, key)
+        return idempotency_row(found[0]) if found else None
+
+    def changed(self, scope_id: int, after: int, embedder: str | None) -> Sequence[FeedEntry]:
+        values = (embedder, scope_id, after)
+        found = self._transaction.ask(QUERIES["changed"], (*values, *values), inside(scope_id))
+        return list(starmap(FeedEntry, found))
+
+    def removed(self, scope_id: int, after: int) -> Sequence[int]:
+        return [uid for (uid,) in self._of("removed", scope_id, after)]
+
+    def messages_by_uid(self, scope_id: int, uids: Sequence[int]) -> Sequence[MessageRow]:
+        messages = []
+        for *row, thread_id in self._of("messages_by_uid", scope_id, list(uids)) if uids else []:
+            message = message_row(row)
+            messages.append(message)
+            self._thread_ids[scope_id, message.thread] = thread_id
+            self._messages.add((scope_id, message.uid))
+        return messages
+
+    def memories_by_uid(self, scope_id: int, uids: Sequence[int]) -> Sequence[MemoryRow]:
+        # No uid of a scope is that of both a message and a memory.
+        left = [uid for uid in uids if (scope_id, uid) not in self._messages]
+        found = self._of("memories_by_uid", scope_id, left) if left else []
+        return [memory_row(row) for row in found]
+
+    def all_messages(self, scope_id: int) -> Iterator[MessageRow]:
+        def page(last: MessageRow | None, limit: int) -> list[Stored]:
+            place = (last.thread, last.position) if last else (-_LAST, -_LAST)
+            return self._of("all_messages", scope_id, *place, limit)
+
+        return _paged(message_row, page)
+
+    def due_threads(self, now: int, limit: int) -> Sequence[tuple[ScopeRow, ThreadRow]]:
+        values = (now, now, now, limit)
+        if not self._transaction.writing:
+            found = self._transaction.ask(QUERIES["due_threads"], values, SWEEPING)
+            return [both_rows(row) for row in found]
+        return self._locked_due_threads(values)
+
+    def _locked_due_threads(self, values: Bound) -> Sequence[tuple[ScopeRow, ThreadRow]]:
+        """Return due threads whose scopes nobody else has locked, and lock these."""
+        statement = QUERIES["due_threads"] + _CLAIMED
+        for _ in range(CLAIM_TRIES_MAX):
+            found = [both_rows(row) for row in self._transaction.ask(statement, values, SWEEPING)]
+            # The scope is as it was when it was locked, but its threads as the statement began:
+            # another worker may have formed them in between.
+            live = [
+                pair for pair in found if self.due_threads_of(pair[0].id, int(str(values[0])), 1)
+            ]
+            if live or not found:
+                return live
+        return []
+
+    def due_threads_of(self, scope_id: int, now: int, limit: int) -> Sequence[ThreadRow]:
+        found = self._of("due_threads_of", scope_id, now, now, limit)
+        return [thread_row(row) for row in found]
+
+    def waiting_threads(
+        self, prefix: Scope, *, below: bool, after: tuple[Scope, str] | None, limit: int
+    ) -> Sequence[tuple[ScopeRow, ThreadRow]]:
+        first, end = range_below(prefix)
+        # No path lies between that of a scope and this one.
+        end = end if below else first + b"\0"
+        path, id_ = (stored_path(after[0]), after[1]) if after else (b"", "")
+        head = max(first, path)[:HEAD_BYTES]
+        values = (head, first, end, path, id_, limit)
+        found = self._transaction.ask(QUERIES["waiting_threads"], values, sweeping(first, end))
+        return [both_rows(row) for row in found]
+
+    def formation(self, scope_id: int, formation_id: str) -> FormationRow | None:
+        found = self._of("formation", scope_id, formation_id)
+        return formation_row(found[0]) if found else None
+
+    def formations(
+        self,
+        scope_id: int,
+        status: FormationStatus | None,
+        before: tuple[int, int, str] | None,
+        limit: int,
+    ) -> Sequence[FormationRow]:
+        place = before or (_LAST, _LAST, "")
+        found = self._of("formations", scope_id, *place, status, status, limit)
+        return [formation_row(row) for row in found]
+
+    def spent(self, scope_id: int, since: int) -> tuple[int, int]:
+        ((calls, tokens),) = self._of("spent", scope_id, since)
+        return int(calls), int(tokens)
+
+    def unembedded_scopes(self, embedder: str, limit: int) -> Sequence[int]:
+        values = (embedder, limit)
+        found = self._transaction.ask(QUERIES["unembedded_scopes"], values, SWEEPING)
+        return [id_ for (id_,) in found]
+
+    def unembedded(
+        self, scope_id: int, after: int, embedder: str, limit: int
+    ) -> Sequence[tuple[int, int]]:
+        values = (embedder, scope_id, after)
+        found = self._transaction.ask(
+            QUERIES["unembedded"], (*values, *values, limit), inside(scope_id)
+        )
+        return [(uid, seq) for uid, seq in found]
+
+    def embedded_seq(self, scope_id: int, embedder: str) -> int:
+        found = self._of("embedded_seq", scope_id, embedder)
+        return int(found[0][0]) if found else 0
+
+    def receipts(self, *, unclean: bool) -> Sequence[ReceiptRow]:
+        statement = QUERIES["receipts_unclean" if unclean else "receipts"]
+        return [receipt_row(row) for row in self._transaction.ask(statement, (), CLOSED)]
+
+    def _of(self, name: str, scope_id: int, *values: object) -> list[Stored]:
+        """Ask for rows of one scope, behind its wall."""
+        return self._transaction.ask(QUERIES[name], (scope_id, *values), inside(scope_id))
+
+
+def _paged(
+    row_of: Callable[[Stored], RowT], page: Callable[[RowT | None, int], list[Stored]]
+) -> Iterator[RowT]:
+    """Yield the rows of all pages; the first is short, because often one row is enough."""
+    last: RowT | None = None
+    limit = _FIRST_PAGE
+    while True:
+        found = page(last, limit)
+        for row in found:
+            last = row_of(row)
+            yield last
+        if len(found) < limit:
+            return
+        limit = _PAGE_MAX

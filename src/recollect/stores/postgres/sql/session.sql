@@ -1,0 +1,137 @@
+-- How a transaction begins, what it says of itself, and how it ends. Every setting is local to its
+-- transaction, so that a pooler may give the session to somebody else between two of them.
+
+-- :name begin_reading
+BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
+
+-- :name begin_writing
+BEGIN ISOLATION LEVEL READ COMMITTED;
+
+-- :name settle
+-- Every question has its index. Without statistics, or with those of a smaller store, the planner
+-- would at times rather read a whole table, or keep it at hand for every row of another one.
+SELECT
+    set_config('enable_seqscan', 'off', true),
+    set_config('enable_material', 'off', true),
+    set_config('jit', 'off', true),
+    set_config('role', 'recollect_app', true),
+    set_config('search_path', 'pg_catalog', true),
+    set_config('statement_timeout', %s, true),
+    set_config('lock_timeout', %s, true),
+    set_config('idle_in_transaction_session_timeout', %s, true);
+
+-- :name enter
+SELECT
+    set_config('recollect.scope', %s, true),
+    set_config('recollect.first', %s, true),
+    set_config('recollect.end', %s, true),
+    set_config('recollect.sweep', %s, true);
+
+-- :name commit
+COMMIT;
+
+-- :name roll_back
+ROLLBACK;
+
+-- :name process
+SELECT pg_backend_pid();
+
+-- :name listen
+LISTEN recollect;
+
+-- :name ring
+SELECT pg_notify('recollect', '');
+
+-- :name moment
+SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint;
+
+-- :name state
+SELECT
+    pg_is_in_recovery(),
+    current_setting('server_encoding'),
+    to_regclass('recollect.meta') IS NOT NULL;
+
+-- :name lock_schema
+SELECT pg_advisory_xact_lock(5504684914225340236);
+
+-- :name version
+SELECT format, version, requires FROM recollect.meta;
+
+-- :name set_version
+UPDATE recollect.meta SET version = greatest(version, %s), requires = greatest(requires, %s);
+
+-- :name may_enter
+SELECT pg_has_role(current_user, 'recollect_app', 'MEMBER');
+
+-- :name secret
+SELECT secret FROM recollect.meta;
+
+-- :name may_rewrite
+SELECT bool_and(pg_has_role(current_user, relowner, 'USAGE'))
+FROM pg_class WHERE relnamespace = 'recollect'::regnamespace AND relkind = 'r';
+
+-- :name tables
+-- A table without a page has nothing to be rewritten.
+SELECT relname FROM pg_class
+WHERE relnamespace = 'recollect'::regnamespace AND relkind = 'r' AND pg_relation_size(oid) > 0
+ORDER BY relname;
+
+-- :name schema
+SELECT line FROM (
+    SELECT format(
+        'table %s partitioned by %s walled %s forced %s',
+        c.relname,
+        coalesce(pg_get_partkeydef(c.oid), 'nothing'),
+        c.relrowsecurity,
+        c.relforcerowsecurity
+    ) AS line
+    FROM pg_class AS c
+    WHERE c.relnamespace = 'recollect'::regnamespace AND c.relkind IN ('r', 'p')
+        AND NOT c.relispartition
+    UNION ALL
+    SELECT format(
+        'column %s.%s %s %s collate %s default %s statistics %s',
+        c.relname,
+        a.attname,
+        format_type(a.atttypid, a.atttypmod),
+        CASE WHEN a.attnotnull THEN 'not null' ELSE 'null' END,
+        coalesce((SELECT l.collname FROM pg_collation AS l WHERE l.oid = a.attcollation), 'none'),
+        coalesce(pg_get_expr(d.adbin, d.adrelid), 'none'),
+        coalesce(nullif(a.attstattarget, -1)::text, 'default')
+    )
+    FROM pg_class AS c
+    JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+    LEFT JOIN pg_attrdef AS d ON d.adrelid = c.oid AND d.adnum = a.attnum
+    WHERE c.relnamespace = 'recollect'::regnamespace AND c.relkind IN ('r', 'p')
+        AND NOT c.relispartition
+    UNION ALL
+    SELECT 'index ' || replace(pg_get_indexdef(c.oid), ' ON ONLY ', ' ON ')
+    FROM pg_class AS c
+    WHERE c.relnamespace = 'recollect'::regnamespace AND c.relkind IN ('i', 'I')
+        AND NOT c.relispartition
+    UNION ALL
+    SELECT format('check %s %s', c.relname, pg_get_constraintdef(k.oid))
+    FROM pg_constraint AS k JOIN pg_class AS c ON c.oid = k.conrelid
+    WHERE c.relnamespace = 'recollect'::regnamespace AND k.contype = 'c' AND NOT c.relispartition
+    UNION ALL
+    SELECT format('partitions %s %s', p.relname, count(*))
+    FROM pg_inherits AS i
+    JOIN pg_class AS p ON p.oid = i.inhparent
+    WHERE p.relnamespace = 'recollect'::regnamespace AND p.relkind = 'p'
+    GROUP BY p.relname
+    UNION ALL
+    SELECT format('policy %s.%s %s using %s check %s', tablename, policyname, cmd, qual, with_check)
+    FROM pg_policies WHERE schemaname = 'recollect'
+    UNION ALL
+    SELECT format(
+        'right %s %s', c.relname, string_agg(x.privilege_type, ' ' ORDER BY x.privilege_type)
+    )
+    FROM pg_class AS c CROSS JOIN LATERAL aclexplode(c.relacl) AS x
+    WHERE c.relnamespace = 'recollect'::regnamespace
+        AND x.grantee = (SELECT oid FROM pg_roles WHERE rolname = 'recollect_app')
+    GROUP BY c.relname
+    UNION ALL
+    SELECT format('sequence %s %s cache %s', sequencename, data_type, cache_size)
+    FROM pg_sequences WHERE schemaname = 'recollect'
+) AS lines
+ORDER BY line COLLATE "C";

@@ -1,0 +1,160 @@
+"""The store on a PostgreSQL server: the same library for many machines."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import TypeVar
+from weakref import finalize
+
+from recollect.errors import StoreClosedError, StoreUnavailableError
+from recollect.ports import Clock, Ids
+from recollect.stores.base import Store
+from recollect.stores.postgres.cleaning import remove_deleted_bytes
+from recollect.stores.postgres.clock import DatabaseClock
+from recollect.stores.postgres.failures import store_errors
+from recollect.stores.postgres.location import location_of
+from recollect.stores.postgres.opening import open_database
+from recollect.stores.postgres.waking import Bell, Listener
+from recollect.stores.postgres.work import Workshop
+from recollect.stores.unit import Plan, Query
+from recollect.stores.world import timer_s
+
+ResultT = TypeVar("ResultT")
+
+
+class PostgresStore(Store):
+    """
+    A store in one PostgreSQL database, shared by all services and workers of many machines.
+
+    What was acknowledged survives what the server's own commits survive: with its default
+    ``synchronous_commit``, a power loss. Writes of one scope wait for each other, those of
+    different scopes do not. The time is the database's. No state is left in a session between
+    transactions, so that a pooler in transaction mode may stand before the server.
+
+    A call that is cancelled ends on its own: whether it was carried out is left open.
+
+    A store belongs to the process that opened it; after a fork the child opens its own.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        clock: Clock | None = None,
+        ids: Ids | None = None,
+        **limits: float,
+    ) -> None:
+        """
+        Open the database at *url*; one without our schema becomes a store.
+
+        Args:
+            clock: Where the present moment comes from; the database by default.
+            limits: ``connections_max``, and how long to wait at most: for a statement
+                (``statement_s``), for another transaction (``lock_wait_s``), for a
+                connection (``turn_wait_s``), for any answer (``answer_s``).
+
+        Raises:
+            StoreError: The database cannot be opened; the class says why.
+        """
+        location = location_of(url).with_limits(**limits)
+        shared = DatabaseClock()
+        super().__init__(clock=clock or shared, ids=ids)
+        self._location = location
+        self._process = os.getpid()
+        connection, self._key = open_database(location)
+        with store_errors(location.name):
+            shared.compare(connection)
+        connection.answer_s = location.answer_s
+        self._workshop = Workshop(location, None if clock else shared, Bell(self.now))
+        self._workshop.connections.give_back(connection, timer_s())
+        self._listeners: list[Listener] = []
+        self._threads: ThreadPoolExecutor | None = ThreadPoolExecutor(
+            location.connections_max, thread_name_prefix="recollect-postgres"
+        )
+        # A store that was forgotten unclosed lets its connections go.
+        finalize(self, _let_go, self._process, self._workshop).atexit = False
+
+    async def aclose(self) -> None:
+        """
+        Answer every call that waits, then close the connections; again is nothing.
+
+        Raises:
+            StoreClosedError: The store belongs to another process.
+        """
+        self._check_process()
+        threads, self._threads = self._threads, None
+        for listener in self._listeners:
+            await asyncio.to_thread(listener.close)
+        if threads:
+            await asyncio.get_running_loop().run_in_executor(None, threads.shutdown)
+            self._workshop.connections.close()
+
+    def listen(self, heard: Callable[[], None]) -> Listener:
+        """
+        Have *heard* called when any process made something due at once, until the store closes.
+
+        It is a hint: calls may be lost, and behind a pooler none comes. *heard* runs on a
+        thread of the store, and must not block.
+        """
+        self._check_process()
+        listener = Listener(self._location, heard)
+        self._listeners.append(listener)
+        return listener
+
+    async def _transact(self, plan: Plan[ResultT]) -> ResultT:
+        return await self._run(partial(self._workshop.carry_out, plan))
+
+    async def _read(self, query: Query[ResultT]) -> ResultT:
+        return await self._run(partial(self._workshop.look, query))
+
+    async def _clean(self) -> None:
+        await self._run(partial(remove_deleted_bytes, self._location))
+
+    async def _secret(self) -> bytes:
+        return self._key
+
+    async def _run(self, work: Callable[[], ResultT]) -> ResultT:
+        """
+        Run *work* on a thread: one hop for a whole unit of work.
+
+        Nobody can take its connection away from it: a caller that is cancelled leaves, and
+        the thread brings the transaction to its end.
+        """
+        self._check_process()
+        if self._threads is None:
+            msg = f"{self._location.name}: this store was closed: open another"
+            raise StoreClosedError(msg)
+        late_at = timer_s() + self._location.turn_wait_s
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._threads, self._in_turn, work, late_at)
+
+    def _in_turn(self, work: Callable[[], ResultT], late_at: float) -> ResultT:
+        if timer_s() > late_at:
+            msg = (
+                f"{self._location.name}: all {self._location.connections_max} connections were "
+                f"busy for {self._location.turn_wait_s:g} s: try again, or raise connections_max"
+            )
+            raise StoreUnavailableError(msg)
+        try:
+            return work()
+        except StopIteration as error:
+            # A future cannot hold it, because it would end the coroutine that awaits it.
+            msg = f"a plan or query raised {error!r}"
+            raise RuntimeError(msg) from error
+
+    def _check_process(self) -> None:
+        if os.getpid() != self._process:
+            msg = (
+                f"{self._location.name}: this store belongs to process {self._process}, which "
+                "opened it: open another after a fork"
+            )
+            raise StoreClosedError(msg)
+
+
+def _let_go(process: int, workshop: Workshop) -> None:
+    if os.getpid() == process:
+        workshop.connections.close()

@@ -1,0 +1,87 @@
+"""One transaction on a connection: how it begins, asks behind its wall, writes and ends."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final, LiteralString, TypeAlias
+
+import psycopg
+from psycopg.pq import TransactionStatus
+
+from recollect.stores.postgres.location import Location
+from recollect.stores.postgres.statements import SESSION
+from recollect.stores.postgres.wall import CLOSED, Wall
+
+Connection: TypeAlias = "psycopg.Connection[tuple[Any, ...]]"
+Stored: TypeAlias = tuple[Any, ...]
+"""A row as the driver returns it."""
+Bound: TypeAlias = Sequence[object]
+"""The values of a statement's parameters, in order."""
+
+_IDLE: Final = TransactionStatus.IDLE
+
+
+class Transaction:
+    """
+    One transaction, begun together with its first statement.
+
+    What the server need not answer before the next statement is sent goes with that one:
+    a read of one statement costs two trips to the server, a write three.
+    """
+
+    def __init__(self, connection: Connection, location: Location, *, writing: bool) -> None:
+        self.writing = writing
+        self.is_commit_sent = False
+        """Whether the server may have committed, even if its answer never came."""
+        begin = SESSION["begin_writing" if writing else "begin_reading"]
+        self._connection = connection
+        self._wall: Wall | None = None
+        self._ahead: list[tuple[LiteralString, Bound]] = [
+            (begin, ()),
+            (SESSION["settle"], location.limits()),
+        ]
+
+    def ask(self, statement: LiteralString, values: Bound, wall: Wall = CLOSED) -> list[Stored]:
+        """Return the rows that a statement gives behind *wall*."""
+        self._enter(wall)
+        cursor = self._connection.cursor(binary=True)
+        if not self._ahead:
+            return cursor.execute(statement, values).fetchall()
+        with self._connection.pipeline():
+            self._send_ahead()
+            cursor.execute(statement, values)
+        return cursor.fetchall()
+
+    def tell(self, statement: LiteralString, values: Bound, wall: Wall = CLOSED) -> None:
+        """Have a statement run before the next that is asked, or before the commit."""
+        self._enter(wall)
+        self._ahead.append((statement, values))
+
+    def commit(self) -> None:
+        """Send what is left, and commit."""
+        if self._wall is None:
+            return  # nothing was ever sent
+        self.is_commit_sent = True
+        with self._connection.pipeline():
+            self._send_ahead()
+            ended = self._connection.execute(SESSION["commit"])
+        if ended.statusmessage != "COMMIT":
+            msg = f"the server answered COMMIT with {ended.statusmessage!r}"
+            raise psycopg.InternalError(msg)
+
+    def roll_back(self) -> None:
+        """End the transaction, if the server has one, without a trace."""
+        self._ahead.clear()
+        if self._connection.info.transaction_status != _IDLE:
+            self._connection.execute(SESSION["roll_back"])
+
+    def _enter(self, wall: Wall) -> None:
+        if wall != self._wall:
+            self._ahead.append((SESSION["enter"], wall.settings()))
+            self._wall = wall
+
+    def _send_ahead(self) -> None:
+        ahead, self._ahead = self._ahead, []
+        for statement, values in ahead:
+            # A statement without values goes as it is, in whatever protocol the driver likes.
+            self._connection.execute(statement, values or None, binary=True)

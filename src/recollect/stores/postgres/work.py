@@ -1,0 +1,135 @@
+"""Units of work: a plan or query on one connection, run again where that is safe."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from random import SystemRandom
+from time import sleep
+from typing import Final, Generic, TypeVar
+
+import psycopg
+
+from recollect.errors import StoreUnavailableError
+from recollect.stores.postgres.clock import DatabaseClock
+from recollect.stores.postgres.connections import Connections
+from recollect.stores.postgres.effects import write_effect
+from recollect.stores.postgres.failures import AGAIN, store_errors
+from recollect.stores.postgres.location import Location
+from recollect.stores.postgres.rows import PostgresRows
+from recollect.stores.postgres.transaction import Connection, Transaction
+from recollect.stores.postgres.waking import Bell
+from recollect.stores.unit import NOTHING, Plan, Planned, Query
+
+ResultT = TypeVar("ResultT")
+
+TRIES_MAX: Final = 5
+"""So often a unit of work is begun, the first time included."""
+
+_PAUSE_S: Final = 0.02
+_CHANCE: Final = SystemRandom()
+
+
+class Workshop:
+    """Runs plans and queries, each in one transaction on a connection that nobody else has."""
+
+    def __init__(self, location: Location, clock: DatabaseClock | None, bell: Bell) -> None:
+        self._location = location
+        self._clock = clock
+        self._bell = bell
+        self.connections = Connections(location)
+
+    def carry_out(self, plan: Plan[ResultT]) -> ResultT:
+        """
+        Run *plan*, and commit what it wants written.
+
+        After a deadlock, a serialisation failure, or a connection that was lost before COMMIT
+        was sent, nothing of it happened: it is run again. After one that was lost later, only
+        if the plan keeps an idempotency key, by which it will see whether it was carried out.
+
+        Raises:
+            StoreError: PostgreSQL failed; the class says how.
+        """
+        return self._repeated(plan, writing=True)
+
+    def look(self, query: Query[ResultT]) -> ResultT:
+        """
+        Run *query* on one snapshot of the database.
+
+        Raises:
+            StoreError: PostgreSQL failed; the class says how.
+        """
+        return self._repeated(lambda rows: Planned(NOTHING, query(rows)), writing=False)
+
+    def _repeated(self, plan: Plan[ResultT], *, writing: bool) -> ResultT:
+        tried = 0
+        while True:
+            tried += 1
+            unit = _Unit(plan, writing=writing)
+            with store_errors(self._location.name):
+                try:
+                    return self._attempt(unit)
+                except psycopg.Error as error:
+                    if unit.is_lost:
+                        self.connections.forget()
+                    if unit.is_commit_unknown:
+                        raise _unknown(self._location, error) from error
+                    if tried == TRIES_MAX or not unit.may_be_repeated(error):
+                        raise
+            sleep(_PAUSE_S * 2**tried * _CHANCE.uniform(0.5, 1.5))
+
+    def _attempt(self, unit: _Unit[ResultT]) -> ResultT:
+        connection, opened_at = self.connections.take()
+        try:
+            result = unit.run(connection, self._location)
+            self._bell.ring(connection, unit.effect)
+            if self._clock and self._clock.is_old():
+                # What was committed stays so, even if this question is not answered.
+                with suppress(psycopg.Error):
+                    self._clock.compare(connection)
+            return result
+        finally:
+            self.connections.give_back(connection, opened_at)
+
+
+class _Unit(Generic[ResultT]):
+    """One attempt at a plan, and how far it came."""
+
+    def __init__(self, plan: Plan[ResultT], *, writing: bool) -> None:
+        self._plan = plan
+        self._writing = writing
+        self.effect = NOTHING
+        self._is_commit_sent = False
+        self.is_lost = False
+        """Whether the connection broke while it was at work."""
+
+    def run(self, connection: Connection, location: Location) -> ResultT:
+        transaction = Transaction(connection, location, writing=self._writing)
+        try:
+            planned = self._plan(PostgresRows(transaction))
+            self.effect = planned.effect
+            write_effect(transaction, planned.effect)
+            transaction.commit()
+        except BaseException:
+            self._is_commit_sent = transaction.is_commit_sent
+            with suppress(psycopg.Error):
+                transaction.roll_back()
+            self.is_lost = connection.closed
+            raise
+        return planned.result
+
+    @property
+    def is_commit_unknown(self) -> bool:
+        """Say whether it may have been committed, with nothing by which to find out."""
+        wrote = self.effect != NOTHING
+        return self.is_lost and self._is_commit_sent and wrote and not self.effect.idempotency
+
+    def may_be_repeated(self, error: psycopg.Error) -> bool:
+        """Say whether running it again may help, and does no harm."""
+        return error.sqlstate in AGAIN or self.is_lost
+
+
+def _unknown(location: Location, error: psycopg.Error) -> StoreUnavailableError:
+    return StoreUnavailableError(
+        f"{location.name}: the connection was lost during the commit, and whether it happened is "
+        f"unknown: repeat it with the same ids or idempotency key ({type(error).__name__})"
+    )

