@@ -359,7 +359,7 @@ def test_what_the_server_refuses_has_our_class(
     async def run() -> None:
         async with PostgresStore(url) as store:
             with pytest.raises(expected) as caught:
-                await store._transact(raising(state, 1))
+                await store._transact(raising(state, TRIES_MAX))
             assert type(caught.value) is expected
             assert await store.append(ADA, "talk", [HELLO])
 

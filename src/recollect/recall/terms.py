@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import struct
 from array import array
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from functools import lru_cache
 from hashlib import blake2b
 from typing import Final
@@ -29,6 +30,7 @@ _FIRST_PERSON: Final = 2
 COUNT_MAX: Final = 65_535
 """A term is counted up to here in one entry."""
 
+_CHINESE: Final = re.compile(f"[一-鿿{''.join(sorted(FUNCTION_CHARACTERS))}]")
 MONTHS: Final = (
     "January February March April May June July August September October November December"
 ).split()
@@ -79,9 +81,15 @@ def date_terms(text: str, time: datetime) -> list[str]:
     >>> date_terms("hello", datetime(2023, 5, 8, tzinfo=UTC))
     ['8', 'may', '2023']
     """
-    if any(character in FUNCTION_CHARACTERS or "一" <= character <= "鿿" for character in text):
-        return terms_of(f"{time.year}年{time.month}月{time.day}日")
-    return terms_of(f"{time.day} {MONTHS[time.month - 1]} {time.year}")
+    return list(_day_terms(time.date(), is_chinese=_CHINESE.search(text) is not None))
+
+
+@lru_cache(maxsize=1_024)
+def _day_terms(day: date, *, is_chinese: bool) -> tuple[str, ...]:
+    """Return the terms of a day: many entries in a row are of the same one."""
+    if is_chinese:
+        return tuple(terms_of(f"{day.year}年{day.month}月{day.day}日"))
+    return tuple(terms_of(f"{day.day} {MONTHS[day.month - 1]} {day.year}"))
 
 
 def decode_terms(stored: bytes) -> StoredTerms:

@@ -151,21 +151,27 @@ def signalled(
     """
     if not added:
         return thread
+    waits = debounce.quiet_s < math.inf
+    first = now if thread.first_pending_at is None else thread.first_pending_at
     longer = replace(
         thread,
         last=thread.last + added,
         count=thread.count + added,
         waiting_tokens=thread.waiting_tokens + tokens,
+        first_pending_at=first if waits else thread.first_pending_at,
+        due=_due(thread, first, now, debounce) if waits else thread.due,
     )
-    first = now if thread.first_pending_at is None else thread.first_pending_at
     if is_enough(longer, debounce.messages, debounce.tokens):
-        return due_at_once(replace(longer, first_pending_at=first), now)
-    if debounce.quiet_s == math.inf:
-        return longer
+        return due_at_once(replace(longer, first_pending_at=first, due=thread.due), now)
+    return longer
+
+
+def _due(thread: ThreadRow, first: int, now: int, debounce: Debounce) -> int:
+    """Return when talk that waits since *first* is due, if nothing more is said after *now*."""
     due = now + round(debounce.quiet_s * MICROSECONDS)
     if debounce.max_wait_s < math.inf:
         due = min(due, first + round(debounce.max_wait_s * MICROSECONDS))
-    return replace(longer, first_pending_at=first, due=max(due, thread.not_before or 0))
+    return max(due, thread.not_before or 0)
 
 
 def is_due(thread: ThreadRow, now: int) -> bool:
