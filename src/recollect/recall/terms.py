@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from recollect.recall.analyse import (
     ANALYSER_VERSION,
-    FUNCTION_CHARACTERS,
     is_first_person,
     terms_of,
 )
@@ -30,7 +29,7 @@ _FIRST_PERSON: Final = 2
 COUNT_MAX: Final = 65_535
 """A term is counted up to here in one entry."""
 
-_CHINESE: Final = re.compile(f"[一-鿿{''.join(sorted(FUNCTION_CHARACTERS))}]")
+_CHINESE: Final = re.compile("[一-鿿]")
 MONTHS: Final = (
     "January February March April May June July August September October November December"
 ).split()
