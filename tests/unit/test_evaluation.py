@@ -227,11 +227,11 @@ async def test_a_model_that_stays_away_ends_the_run() -> None:
         await run_cases([case], lambda _: away, RunPlan(wait=wait))
 
 
-async def test_cases_run_at_once_give_the_same_figures() -> None:
+def test_cases_run_at_once_give_the_same_figures() -> None:
     """Each case has a store and a clock of its own."""
     cases = shipped_cases()
 
-    runs = await run_cases(cases, lambda case: Oracle(deeds_of(case)), RunPlan(at_once=8))
+    runs = anyio.run(run_cases, cases, lambda case: Oracle(deeds_of(case)), RunPlan(at_once=8))
 
     assert list(cases) == [each.case for each in runs]
     assert scored(Oracle) == total(measured(each).figures for each in runs)

@@ -1,6 +1,7 @@
 """Grounding: whether an operation rests on what was said, by whom, and how far to trust it."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -235,3 +236,15 @@ def test_least_trust_is_of_all() -> None:
     assert ["user", "assistant", "external", "external"] == [
         least([]), least(["user", "assistant"]), least(["external", "user"]), least(["external"])
     ]  # fmt: skip
+
+
+def test_what_is_implied_causes_nothing() -> None:
+    """A new message of the user that was found, not cited, lets no tool be remembered."""
+    found = replace(cited(3, "I moved to Bergen"), implied=True)
+    because = (cited(4, "Weather: rain"), found)
+    value: JsonObject = {"context": "rain", "content": "rain in Bergen"}
+    operation = Insert(call="c", type="Note", value=value, because=because)
+
+    grounds = grounds_of(operation, window(), offer_of((NOTE,), (), ""))
+
+    assert [True] == [ONLY in each.reason for each in grounds.faults]

@@ -22,7 +22,7 @@ NEAR_LINES: Final = 6
 """A number or a date is looked for at most so many messages away; a name, in all of them."""
 QUOTE_CHARACTERS_MAX: Final = 300
 _NAME: Final = "the name "
-_SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
+SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
 
 
 def completed(operation: Operation, window: Window) -> Operation:
@@ -102,7 +102,7 @@ def _others(window: Window, at: Sequence[int]) -> list[Line]:
 
 def _quote(leaf: Json, line: Line, sources: Sequence[Source], left: int) -> str:
     """Return the shortest sentence of *line* that says what *leaf* lacks, or its beginning."""
-    sentences = [each.strip() for each in _SENTENCE_END.split(line.text) if each.strip()]
+    sentences = [each.strip() for each in SENTENCE_END.split(line.text) if each.strip()]
     for sentence in sorted(sentences, key=len):
         told = Source(text=sentence, at=line.message.time, speaker=line.message.name)
         if len(unsupported(leaf, [*sources, told])) <= left:

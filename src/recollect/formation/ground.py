@@ -7,7 +7,6 @@ cited message or in the document before; a doubt that was spoken must not be los
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -15,7 +14,7 @@ from typing import Final
 
 from recollect.errors import UsageError
 from recollect.formation.claims import unsupported
-from recollect.formation.completing import sources_of
+from recollect.formation.completing import SENTENCE_END, sources_of
 from recollect.formation.offer import Offer
 from recollect.formation.operations import (
     Citation,
@@ -36,7 +35,6 @@ from recollect.recall.text import memory_text
 from recollect.records import Json, Trust
 from recollect.stores.validate import check_time
 
-_SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
 _TRUST: Final[tuple[Trust, ...]] = ("user", "assistant", "external")
 
 
@@ -96,9 +94,9 @@ def _quote_faults(operation: Operation, cited: Sequence[Citation], window: Windo
 
 
 def _cause_faults(operation: Operation, type_: MemoryType, window: Window) -> list[Fault]:
-    """Refuse what no new message of a permitted role causes."""
+    """Refuse what no new message of a permitted role causes; one that is implied causes nothing."""
     for each in citations_of(operation):
-        line = window.line(each.message)
+        line = None if each.implied else window.line(each.message)
         if line is not None and line.new and line.message.role in type_.roles:
             return []
     roles = " or ".join(type_.roles)
@@ -231,7 +229,7 @@ def _hedge_fault(operation: Operation, pointer: str) -> Fault:
 
 def _quoted(cited: Sequence[Citation]) -> list[str]:
     """Return the sentences that a model quoted."""
-    parts = [part for each in cited if not each.implied for part in _SENTENCE_END.split(each.quote)]
+    parts = [part for each in cited if not each.implied for part in SENTENCE_END.split(each.quote)]
     return [part for part in parts if part.strip()]
 
 
@@ -266,8 +264,8 @@ def _sentences_of(citation: Citation, window: Window) -> str:
     span = find_quote(citation.quote, line.text) if line else None
     if line is None or span is None:
         return ""
-    before = [match.end() for match in _SENTENCE_END.finditer(line.text, 0, span[0])]
-    after = _SENTENCE_END.search(line.text, span[1])
+    before = [match.end() for match in SENTENCE_END.finditer(line.text, 0, span[0])]
+    after = SENTENCE_END.search(line.text, span[1])
     return line.text[max(before, default=0) : after.start() if after else None]
 
 
