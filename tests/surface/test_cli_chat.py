@@ -4,6 +4,7 @@ import json
 import os
 import pty
 import re
+import select
 import signal
 import subprocess
 import sys
@@ -352,17 +353,18 @@ def test_at_a_terminal_it_prompts_and_ends_when_told(tmp_path: Path, end: bytes)
         preexec_fn=take_terminal,  # noqa: PLW1509 (it is one call of the system)
     )
     os.close(inner)
-    printed = read_until(terminal, b"> ")
+    screen = Screen(terminal)
+    screen.until(b"> ")
 
     os.write(terminal, b"I live in Bergen.\r")
-    printed += read_until(terminal, b"kept 2")
-    printed += read_until(terminal, b"> ")
+    screen.until(b"kept 2")
+    screen.until(b"> ")
     status = ended_by(process, terminal, end)
     os.close(terminal)
 
     assert 0 == status
-    assert b"You said: I live in Bergen." in printed
-    assert b"\x1b[2m" in printed
+    assert b"You said: I live in Bergen." in screen.printed
+    assert b"\x1b[2m" in screen.printed
 
 
 def ended_by(process: subprocess.Popen[bytes], terminal: int, end: bytes) -> int:
@@ -390,9 +392,19 @@ def take_terminal() -> None:
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 
-def read_until(terminal: int, wanted: bytes) -> bytes:
-    """Read what is printed on a terminal until *wanted* is."""
-    printed = b""
-    while wanted not in printed:
-        printed += os.read(terminal, 1_000)
-    return printed
+class Screen:
+    """What a terminal has printed, read on from where the last look ended."""
+
+    def __init__(self, terminal: int) -> None:
+        self._terminal = terminal
+        self._seen = 0
+        self.printed = b""
+
+    def until(self, wanted: bytes) -> None:
+        """Read until *wanted* stands after what was looked at before."""
+        ends = time.monotonic() + 60
+        while (found := self.printed.find(wanted, self._seen)) < 0:
+            ready, _, _ = select.select([self._terminal], [], [], max(0, ends - time.monotonic()))
+            assert ready, f"{wanted!r} did not come after {self.printed[self._seen :]!r}"
+            self.printed += os.read(self._terminal, 1_000)
+        self._seen = found + len(wanted)
