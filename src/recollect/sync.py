@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack
@@ -116,16 +117,29 @@ class SyncRecollect:
             raise StoreClosedError(msg)
         return self._memory
 
-    def _run(self, call: Callable[[Recollect], Awaitable[T]]) -> T:
-        memory = self._open()
+    def call(self, function: Callable[[Recollect], Awaitable[T]]) -> T:
+        """
+        Run an async *function* of the memory where the memory lives, and return its result.
+
+        What it does there is one visit: several steps cost one change of threads.
+        """
+        return self._entered().call(function, self._open())
+
+    async def acall(self, function: Callable[[Recollect], Awaitable[T]]) -> T:
+        """
+        Await an async *function* of the memory, from any event loop; it runs where that lives.
+
+        A cancelled wait cancels the function.
+        """
+        task = self._entered().start_task_soon(function, self._open())
+        return await asyncio.wrap_future(task)
+
+    def _entered(self) -> BlockingPortal:
+        self._open()
         if self._portal is None:
             msg = "this memory has no portal: enter it with 'with' first"
             raise StoreClosedError(msg)
-
-        async def run() -> T:
-            return await call(memory)
-
-        return self._portal.call(run)
+        return self._portal
 
     @property
     def embedder(self) -> str | None:
@@ -143,7 +157,7 @@ class SyncRecollect:
         settings: JsonObject | None = None,
     ) -> tuple[Message, ...]:
         """See `Recollect.append`."""
-        return self._run(
+        return self.call(
             lambda memory: memory.append(
                 scope,
                 thread,
@@ -156,37 +170,37 @@ class SyncRecollect:
 
     def threads(self, scope: Scope, *, cursor: str | None = None, limit: int = 100) -> Page[Thread]:
         """See `Recollect.threads`."""
-        return self._run(lambda memory: memory.threads(scope, cursor=cursor, limit=limit))
+        return self.call(lambda memory: memory.threads(scope, cursor=cursor, limit=limit))
 
     def thread(self, scope: Scope, thread: str) -> Thread | None:
         """See `Recollect.thread`."""
-        return self._run(lambda memory: memory.thread(scope, thread))
+        return self.call(lambda memory: memory.thread(scope, thread))
 
     def messages(
         self, scope: Scope, thread: str, *, after: int = 0, limit: int = 100
     ) -> Page[Message]:
         """See `Recollect.messages`."""
-        return self._run(lambda memory: memory.messages(scope, thread, after=after, limit=limit))
+        return self.call(lambda memory: memory.messages(scope, thread, after=after, limit=limit))
 
     def last_messages(
         self, scope: Scope, thread: str, *, limit: int, before: int | None = None
     ) -> tuple[Message, ...]:
         """See `Recollect.last_messages`."""
-        return self._run(
+        return self.call(
             lambda memory: memory.last_messages(scope, thread, limit=limit, before=before)
         )
 
     def remove(self, scope: Scope, thread: str, messages: Sequence[str]) -> int:
         """See `Recollect.remove`."""
-        return self._run(lambda memory: memory.remove(scope, thread, messages))
+        return self.call(lambda memory: memory.remove(scope, thread, messages))
 
     def keep(self, scope: Scope, thread: str, first: int, last: int | None = None) -> int:
         """See `Recollect.keep`."""
-        return self._run(lambda memory: memory.keep(scope, thread, first, last))
+        return self.call(lambda memory: memory.keep(scope, thread, first, last))
 
     def replace(self, scope: Scope, thread: str, message: NewMessage) -> Message:
         """See `Recollect.replace`."""
-        return self._run(lambda memory: memory.replace(scope, thread, message))
+        return self.call(lambda memory: memory.replace(scope, thread, message))
 
     def put(
         self,
@@ -202,7 +216,7 @@ class SyncRecollect:
         evidence: EvidenceMap | None = None,
     ) -> Memory:
         """See `Recollect.put`."""
-        return self._run(
+        return self.call(
             lambda memory: memory.put(
                 scope,
                 type_,
@@ -220,13 +234,13 @@ class SyncRecollect:
         self, scope: Scope, writes: Sequence[Write], *, idempotency_key: str | None = None
     ) -> tuple[Memory | None, ...]:
         """See `Recollect.apply`."""
-        return self._run(
+        return self.call(
             lambda memory: memory.apply(scope, writes, idempotency_key=idempotency_key)
         )
 
     def get(self, scope: Scope, type_: str, key: str) -> Memory | None:
         """See `Recollect.get`."""
-        return self._run(lambda memory: memory.get(scope, type_, key))
+        return self.call(lambda memory: memory.get(scope, type_, key))
 
     def memories(
         self,
@@ -239,7 +253,7 @@ class SyncRecollect:
         limit: int = 100,
     ) -> Page[Memory]:
         """See `Recollect.memories`."""
-        return self._run(
+        return self.call(
             lambda memory: memory.memories(
                 scope, type_=type_, filter_=filter_, valid_at=valid_at, cursor=cursor, limit=limit
             )
@@ -247,7 +261,7 @@ class SyncRecollect:
 
     def history(self, scope: Scope, type_: str, key: str) -> tuple[Revision, ...]:
         """See `Recollect.history`."""
-        return self._run(lambda memory: memory.history(scope, type_, key))
+        return self.call(lambda memory: memory.history(scope, type_, key))
 
     def scopes(
         self,
@@ -259,7 +273,7 @@ class SyncRecollect:
         limit: int = 100,
     ) -> Page[Scope]:
         """See `Recollect.scopes`."""
-        return self._run(
+        return self.call(
             lambda memory: memory.scopes(
                 prefix=prefix, suffix=suffix, depth_max=depth_max, cursor=cursor, limit=limit
             )
@@ -267,25 +281,25 @@ class SyncRecollect:
 
     def form(self, scope: Scope, thread: str | None = None) -> list[Result]:
         """See `Recollect.form`."""
-        return self._run(lambda memory: memory.form(scope, thread))
+        return self.call(lambda memory: memory.form(scope, thread))
 
     def consolidate(self, scope: Scope, *, assistant: str | None = None) -> ConsolidationResult:
         """See `Recollect.consolidate`."""
-        return self._run(lambda memory: memory.consolidate(scope, assistant=assistant))
+        return self.call(lambda memory: memory.consolidate(scope, assistant=assistant))
 
     def undo(self, scope: Scope, consolidation: str) -> None:
         """See `Recollect.undo`."""
-        return self._run(lambda memory: memory.undo(scope, consolidation))
+        return self.call(lambda memory: memory.undo(scope, consolidation))
 
     def reject(
         self, scope: Scope, type_: str, key: str, *, pointer: str = ""
     ) -> tuple[Memory | None, ...]:
         """See `Recollect.reject`."""
-        return self._run(lambda memory: memory.reject(scope, type_, key, pointer=pointer))
+        return self.call(lambda memory: memory.reject(scope, type_, key, pointer=pointer))
 
     def approve(self, scope: Scope, type_: str, key: str) -> tuple[Memory | None, ...]:
         """See `Recollect.approve`."""
-        return self._run(lambda memory: memory.approve(scope, type_, key))
+        return self.call(lambda memory: memory.approve(scope, type_, key))
 
     def pending(
         self,
@@ -296,21 +310,21 @@ class SyncRecollect:
         limit: int = 100,
     ) -> Page[Thread]:
         """See `Recollect.pending`."""
-        return self._run(
+        return self.call(
             lambda memory: memory.pending(scope, below=below, cursor=cursor, limit=limit)
         )
 
     def signal(self, scope: Scope, thread: str) -> bool:
         """See `Recollect.signal`."""
-        return self._run(lambda memory: memory.signal(scope, thread))
+        return self.call(lambda memory: memory.signal(scope, thread))
 
     def pause(self, scope: Scope, thread: str | None = None) -> int:
         """See `Recollect.pause`."""
-        return self._run(lambda memory: memory.pause(scope, thread))
+        return self.call(lambda memory: memory.pause(scope, thread))
 
     def resume(self, scope: Scope, thread: str | None = None) -> int:
         """See `Recollect.resume`."""
-        return self._run(lambda memory: memory.resume(scope, thread))
+        return self.call(lambda memory: memory.resume(scope, thread))
 
     def formations(
         self,
@@ -321,17 +335,17 @@ class SyncRecollect:
         limit: int = 100,
     ) -> Page[Formation]:
         """See `Recollect.formations`."""
-        return self._run(
+        return self.call(
             lambda memory: memory.formations(scope, status=status, cursor=cursor, limit=limit)
         )
 
     def formation(self, scope: Scope, formation_id: str) -> Formation | None:
         """See `Recollect.formation`."""
-        return self._run(lambda memory: memory.formation(scope, formation_id))
+        return self.call(lambda memory: memory.formation(scope, formation_id))
 
     def redrive(self, scope: Scope, formation_id: str) -> int:
         """See `Recollect.redrive`."""
-        return self._run(lambda memory: memory.redrive(scope, formation_id))
+        return self.call(lambda memory: memory.redrive(scope, formation_id))
 
     def recall(
         self,
@@ -345,7 +359,7 @@ class SyncRecollect:
         asked_at: datetime | None = None,
     ) -> Recall:
         """See `Recollect.recall`."""
-        return self._run(
+        return self.call(
             lambda memory: memory.recall(
                 scope,
                 query,
@@ -359,26 +373,26 @@ class SyncRecollect:
 
     def settled(self, scope: Scope, *, below: bool = False) -> None:
         """See `Recollect.settled`."""
-        return self._run(lambda memory: memory.settled(scope, below=below))
+        return self.call(lambda memory: memory.settled(scope, below=below))
 
     def erase(self, scope: Scope, target: EraseTarget) -> EraseReceipt:
         """See `Recollect.erase`."""
-        return self._run(lambda memory: memory.erase(scope, target))
+        return self.call(lambda memory: memory.erase(scope, target))
 
     def clean(self) -> list[EraseReceipt]:
         """See `Recollect.clean`."""
-        return self._run(lambda memory: memory.clean())
+        return self.call(lambda memory: memory.clean())
 
     def receipts(self, *, unclean: bool = False) -> list[EraseReceipt]:
         """See `Recollect.receipts`."""
-        return self._run(lambda memory: memory.receipts(unclean=unclean))
+        return self.call(lambda memory: memory.receipts(unclean=unclean))
 
     def restore(self, records: Sequence[JsonObject]) -> int:
         """See `Recollect.restore`."""
-        return self._run(lambda memory: memory.restore(records))
+        return self.call(lambda memory: memory.restore(records))
 
     def export(self, scope: Scope, *, below: bool = False) -> Iterator[JsonObject]:
         """See `Recollect.export`; each step of the iteration waits for the next record."""
         records = self._open().export(scope, below=below)
-        while (record := self._run(lambda _: anext(records, None))) is not None:
+        while (record := self.call(lambda _: anext(records, None))) is not None:
             yield record

@@ -58,6 +58,9 @@ def ids(found: Recall) -> list[str]:
 
 # The same signatures
 
+# What takes a function to where the memory lives: only this face has such a place.
+VISITS = frozenset({"call", "acall"})
+
 
 def public(class_: type) -> dict[str, Callable[..., object] | property]:
     """Return the methods and properties that a user sees."""
@@ -83,6 +86,7 @@ def returned(call: Callable[..., object]) -> str:
 def differences(face: type, behind: type) -> list[str]:
     """Say where the signatures of two classes differ."""
     one, other = public(face), public(behind)
+    one = {name: each for name, each in one.items() if name not in VISITS}
     found = [f"{name} is on one side only" for name in sorted(one.keys() ^ other.keys())]
     for name in one.keys() & other.keys():
         mine, theirs = (
@@ -218,6 +222,7 @@ def own_ideas(source: str) -> list[str]:
         for method in face.body
         if isinstance(method, ast.FunctionDef)
         and not method.name.startswith("_")
+        and method.name not in VISITS
         and not (passes_everything_on(method) and decides_nothing(method))
     ]
 
@@ -230,11 +235,11 @@ def test_the_face_has_no_logic_of_its_own() -> None:
 @pytest.mark.parametrize(
     "body",
     [
-        "return self._run(lambda memory: memory.recall(query))",
-        "return self._run(lambda memory: memory.recall(query, limit=10))",
-        "return self._run(lambda memory: memory.remember(query, limit=limit))",
-        "return self._run(lambda memory: memory.recall(limit, limit=query))",
-        "return self._run(lambda memory: memory.recall(query, limit=limit)) if query else None",
+        "return self.call(lambda memory: memory.recall(query))",
+        "return self.call(lambda memory: memory.recall(query, limit=10))",
+        "return self.call(lambda memory: memory.remember(query, limit=limit))",
+        "return self.call(lambda memory: memory.recall(limit, limit=query))",
+        "return self.call(lambda memory: memory.recall(query, limit=limit)) if query else None",
     ],
 )
 def test_logic_of_its_own_is_caught(body: str) -> None:

@@ -19,13 +19,14 @@ DRIVERS = frozenset({"apsw", "psycopg", "redis", "onnxruntime", "langchain", "la
 # Which group a module of the package belongs to, by the first part of its name.
 GROUP_OF = {
     **dict.fromkeys(("errors", "records", "ports"), "ground"),
-    **dict.fromkeys(("formation", "recall", "erasure"), "decisions"),
+    **dict.fromkeys(("formation", "recall", "erasure", "messages"), "decisions"),
     "stores": "contract",
-    **dict.fromkeys(("index", "embedding", "recaller", "conversation"), "memory"),
+    **dict.fromkeys(("index", "embedding", "recaller"), "memory"),
     **dict.fromkeys(("models", "embedders"), "adapters"),
     "testing": "testing",
     **dict.fromkeys(("app", "forming", "worker"), "app"),
-    **dict.fromkeys(("sync", "portal"), "sync"),
+    **dict.fromkeys(("sync", "portal", "home"), "sync"),
+    **dict.fromkeys(("conversation", "graph"), "policies"),
     **dict.fromkeys(
         (
             *("integrations", "access", "service", "mcp", "cli", "bench", "importers", "demo"),
@@ -54,7 +55,9 @@ MAY_IMPORT = {
     "testing": _APP | {"backend"},
     "app": _APP,
     "sync": _APP | {"app"},
-    "doors": _APP | {"app", "sync", "root", "testing"},
+    # Their objects have both faces: they live above the one without await.
+    "policies": _APP | {"app", "sync"},
+    "doors": _APP | {"app", "sync", "policies", "root", "testing"},
 }
 
 

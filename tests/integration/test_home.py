@@ -1,0 +1,80 @@
+"""An object with both faces reaches its memory from any thread and any loop."""
+
+import asyncio
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import anyio
+import pytest
+
+import recollect
+from recollect import NewMessage, Recollect, SyncRecollect, UsageError
+from recollect.home import Home, private_memory
+
+ADA = ("users", "ada")
+
+
+@pytest.fixture
+def sync_memory() -> Iterator[SyncRecollect]:
+    with recollect.open_sync(embedder="none") as memory:
+        yield memory
+
+
+async def last_of(memory: Recollect) -> list[str]:
+    return [each.text for each in await memory.last_messages(ADA, "talk", limit=9)]
+
+
+async def keep_one(memory: Recollect) -> None:
+    await memory.append(ADA, "talk", [NewMessage(role="user", text="Hello")])
+
+
+def test_both_ways_lead_to_the_same_memory(sync_memory: SyncRecollect) -> None:
+    """From a thread without a loop, and from loops of other threads."""
+    home = Home(sync_memory)
+    home.call(keep_one)
+
+    def elsewhere() -> list[str]:
+        return asyncio.run(home.visit(last_of))
+
+    with ThreadPoolExecutor(2) as pool:
+        found = list(pool.map(lambda _: elsewhere(), range(4)))
+
+    assert [["Hello"]] * 4 == found
+
+
+async def test_a_cancelled_wait_ends_what_was_awaited(sync_memory: SyncRecollect) -> None:
+    """The function is cancelled where the memory lives, and the memory goes on."""
+    home = Home(sync_memory)
+
+    async def endless(_: Recollect) -> None:
+        try:
+            await anyio.sleep_forever()
+        finally:
+            outcome.append("ended")
+
+    outcome: list[str] = []
+    with anyio.move_on_after(0.05) as waiting:
+        await home.visit(endless)
+
+    assert waiting.cancelled_caught
+    await home.visit(keep_one)
+    assert ["Hello"] == await home.visit(last_of)
+    assert ["ended"] == outcome
+
+
+async def test_over_an_awaited_memory_only_the_awaited_way_works() -> None:
+    """The other is refused with what to do, before anything is done."""
+    async with recollect.open(embedder="none") as memory:
+        home = Home(memory)
+        await home.visit(keep_one)
+
+        with pytest.raises(UsageError, match="open_sync"):
+            home.call(last_of)
+
+        assert ["Hello"] == await home.visit(last_of)
+
+
+def test_a_private_memory_is_opened_once() -> None:
+    """Objects that were given none share one of their process."""
+    assert private_memory() is private_memory()
+    assert private_memory().embedder is None
