@@ -12,12 +12,14 @@ from recollect.stores.plans.formation import Debounce
 from recollect.stores.plans.requests import idempotency_of
 from recollect.stores.plans.threads import (
     Append,
+    ThreadChanges,
     message_of,
     plan_append,
     plan_keeping,
     plan_removal,
     plan_replacement,
     prepare_message,
+    read_changes,
     thread_of,
 )
 from recollect.stores.plans.waiting import check_settings
@@ -167,6 +169,20 @@ class ThreadStore(Transactor):
             return tuple(message_of(each, thread) for each in reversed(newest))
 
         return await self._read(query)
+
+    @final
+    async def thread_changes(
+        self, scope: Scope, thread: str, *, seq: int = 0, epoch: int = 0
+    ) -> ThreadChanges:
+        """
+        Return what changed in a thread since the change *seq* of its scope's *epoch*.
+
+        An erase, or a thread that does not exist, resets the reader. A removed message shows
+        only in the count: a reader with another number starts over.
+        """
+        scope, thread = check_scope(scope), check_id(thread, "a thread id")
+        seen = check_position(seq, "seq"), check_position(epoch, "epoch")
+        return await self._read(partial(read_changes, scope=scope, thread=thread, seen=seen))
 
     @final
     async def remove(self, scope: Scope, thread: str, messages: Sequence[str]) -> int:

@@ -6,6 +6,7 @@ import pytest
 
 from recollect.errors import UsageError
 from recollect.stores.base import Store
+from recollect.stores.plans.erase import EraseMessages
 from recollect.stores.validate import PAGE_ROWS_MAX
 from recollect.testing.clock import FrozenClock
 from recollect.testing.contract import Contract
@@ -105,6 +106,54 @@ class ThreadContract(Contract):
         assert () == await store.last_messages(ADA, TALK, limit=2, before=1)
         assert () == await store.last_messages(ADA, "other", limit=2)
         assert () == await store.last_messages(BOB, TALK, limit=2)
+
+    async def test_changes_of_a_thread_are_read(self, store: Store) -> None:
+        """Return what changed in a thread since the change *seq* of its scope's *epoch*."""
+        await tell(store, "m1", "m2", "m3")
+        first = await store.thread_changes(ADA, TALK)
+        await tell(store, "m4")
+        await tell(store, "n1", thread="other")
+        await store.replace(ADA, TALK, said("m2", "Another"))
+
+        then = await store.thread_changes(ADA, TALK, seq=first.seq, epoch=first.epoch)
+        none = await store.thread_changes(ADA, TALK, seq=then.seq, epoch=then.epoch)
+
+        assert (True, 3) == (first.reset, first.count)
+        assert ["m1", "m2", "m3"] == [each.id for each in first.messages]
+        assert (False, 4) == (then.reset, then.count)
+        assert ["m2", "m4"] == [each.id for each in then.messages]
+        assert "Another" == then.messages[0].text
+        assert (False, 4, ()) == (none.reset, none.count, none.messages)
+        assert (then.seq, then.epoch) == (none.seq, none.epoch)
+
+    async def test_a_removed_message_shows_in_the_count(self, store: Store) -> None:
+        """A removed message shows only in the count: a reader with another number starts over."""
+        await tell(store, "m1", "m2", "m3")
+        first = await store.thread_changes(ADA, TALK)
+        await store.remove(ADA, TALK, ["m2"])
+        await tell(store, "m4")
+
+        then = await store.thread_changes(ADA, TALK, seq=first.seq, epoch=first.epoch)
+        again = await store.thread_changes(ADA, TALK)
+
+        assert (False, 3) == (then.reset, then.count)
+        assert ["m4"] == [each.id for each in then.messages]
+        assert ["m1", "m3", "m4"] == [each.id for each in again.messages]
+
+    async def test_a_reader_of_a_thread_is_reset(self, store: Store) -> None:
+        """An erase, or a thread that does not exist, resets the reader."""
+        await tell(store, "m1", "m2")
+        first = await store.thread_changes(ADA, TALK)
+        await store.erase(ADA, EraseMessages(thread=TALK, messages=("m1",)))
+
+        then = await store.thread_changes(ADA, TALK, seq=first.seq, epoch=first.epoch)
+        absent = await store.thread_changes(ADA, "other", seq=first.seq, epoch=first.epoch)
+        unknown = await store.thread_changes(BOB, TALK, seq=first.seq, epoch=first.epoch)
+
+        assert (True, 1) == (then.reset, then.count)
+        assert ["m2"] == [each.id for each in then.messages]
+        assert (True, 0, ()) == (absent.reset, absent.count, absent.messages)
+        assert (True, 0, ()) == (unknown.reset, unknown.count, unknown.messages)
 
     @pytest.mark.parametrize("limit", [0, -1, PAGE_ROWS_MAX + 1])
     async def test_a_page_has_a_limit(self, store: Store, limit: int) -> None:

@@ -275,6 +275,57 @@ def thread_of(row: ThreadRow, scope: Scope) -> Thread:
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThreadChanges:
+    """
+    What a reader of a thread missed; *seq* and *epoch* are where it stands afterwards.
+
+    *messages* are those that were appended or replaced, by position, and *count* is how many
+    the thread holds now. After a *reset* the reader forgets what it had: *messages* are all.
+    """
+
+    seq: int
+    epoch: int
+    reset: bool
+    count: int
+    messages: tuple[Message, ...]
+
+
+def read_changes(rows: Rows, scope: Scope, thread: str, seen: tuple[int, int]) -> ThreadChanges:
+    """Return what changed in a thread since (seq, epoch); see `ThreadChanges`."""
+    scope_row = rows.scope(scope)
+    thread_row = rows.thread(scope_row.id, thread) if scope_row else None
+    if scope_row is None or thread_row is None:
+        seq, epoch = (scope_row.seq, scope_row.epoch) if scope_row else (0, 0)
+        return ThreadChanges(seq=seq, epoch=epoch, reset=True, count=0, messages=())
+    after, epoch = seen
+    reset = epoch != scope_row.epoch or after < scope_row.compacted
+    if reset:
+        found = rows.messages(
+            scope_row.id, thread_row.number, after=0, until=None, limit=thread_row.count
+        )
+    else:
+        found = _changed_messages(rows, scope_row, thread_row, after)
+    return ThreadChanges(
+        seq=scope_row.seq,
+        epoch=scope_row.epoch,
+        reset=reset,
+        count=thread_row.count,
+        messages=tuple(message_of(row, thread) for row in found),
+    )
+
+
+def _changed_messages(
+    rows: Rows, scope: ScopeRow, thread: ThreadRow, after: int
+) -> Sequence[MessageRow]:
+    if after == scope.seq:
+        return ()
+    changed = [
+        each.uid for each in rows.changed(scope.id, after, None) if each.thread == thread.number
+    ]
+    return sorted(rows.messages_by_uid(scope.id, changed), key=lambda row: row.position)
+
+
 def plan_removal(rows: Rows, scope: Scope, thread: str, ids: Sequence[str]) -> Planned[int]:
     """Remove those of *ids* that exist; the other messages keep their positions."""
     scope_row, thread_row = existing_thread(rows, scope, thread)
