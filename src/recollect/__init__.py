@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from recollect.recall.result import Recall, Recalled
     from recollect.recaller import Where
     from recollect.records import (
+        Attachment,
         DeleteMemory,
         EndMemory,
         Evidence,
@@ -74,8 +75,8 @@ _ERRORS: Final = (
     " StoreReadOnlyError StoreUnavailableError StoreVersionError UsageError VersionConflictError"
 )
 _RECORDS: Final = (
-    "DeleteMemory EndMemory Evidence EvidenceMap Json JsonObject Memory MemoryState Message"
-    " NewMessage Page PutMemory Revision Role Scope Thread Trust Write"
+    "Attachment DeleteMemory EndMemory Evidence EvidenceMap Json JsonObject Memory MemoryState"
+    " Message NewMessage Page PutMemory Revision Role Scope Thread Trust Write"
 )
 _ERASING: Final = (
     "EraseMemory EraseMessages EraseReceipt EraseScope EraseSource EraseTarget EraseThread"
@@ -93,6 +94,7 @@ _HOMES: Final = {
 _HOME_OF: Final = {name: home for home, names in _HOMES.items() for name in names.split()}
 
 __all__ = [
+    "Attachment",
     "ConflictError",
     "Debounce",
     "DeleteMemory",

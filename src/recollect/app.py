@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from datetime import datetime
 from typing import Final, Self, cast
@@ -10,6 +10,7 @@ from typing import Final, Self, cast
 import anyio
 from anyio import to_thread
 
+from recollect.beside import ThreadSurroundings, state_writes
 from recollect.embedders import EmbedderChoice, open_embedder
 from recollect.embedding import Embedding, opened_embedding
 from recollect.errors import (
@@ -25,7 +26,9 @@ from recollect.recall.budget import estimated_tokens
 from recollect.recall.result import Recall
 from recollect.recaller import Ask, Recaller, Where
 from recollect.records import (
+    Attachment,
     EvidenceMap,
+    Json,
     JsonObject,
     Memory,
     Message,
@@ -92,7 +95,7 @@ def open(  # noqa: A001 (users write recollect.open)
     )
 
 
-class Recollect(Forming):
+class Recollect(Forming, ThreadSurroundings):
     """
     The memory of an application: threads of messages, and memories, by scope.
 
@@ -185,14 +188,18 @@ class Recollect(Forming):
         idempotency_key: str | None = None,
         debounce: Debounce | None = None,
         settings: JsonObject | None = None,
+        state: Mapping[str, Json] | None = None,
+        attachments: Sequence[Attachment] = (),
     ) -> tuple[Message, ...]:
         """
         Append messages to a thread; when this returns they are on disk, and found by their words.
 
         *settings* say how the thread is formed from now on (`recollect.formation.config`), among
-        them for which assistant; *debounce* defaults to theirs. See `Store.append`.
+        them for which assistant; *debounce* defaults to theirs. *state* and *attachments* are
+        kept in the same transaction, as by `set_state` and `attach`. See `Store.append`.
         """
         chosen = self._assistants.of(settings or {})
+        attaching = await self._attaching(scope, thread, attachments)
         kept = await self.store.append(
             scope,
             thread,
@@ -200,6 +207,7 @@ class Recollect(Forming):
             idempotency_key=idempotency_key,
             debounce=debounce or chosen.debounce,
             settings=settings,
+            writes=[*state_writes(thread, state or {}), *attaching],
         )
         self._wake()
         return kept

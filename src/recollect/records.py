@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Generic, Literal, TypeAlias, TypeVar
+from typing import Final, Generic, Literal, TypeAlias, TypeVar
 
 Scope: TypeAlias = tuple[str, ...]
 """Whose memory it is: text segments, e.g. ``("acme", "users", "ada")``."""
@@ -167,6 +167,22 @@ class DeleteMemory:
     type: str
     key: str
     expected: int | None = None
+
+
+STATE: Final = "State"
+ATTACHMENT: Final = "Attachment"
+ATTACHMENT_PART: Final = "AttachmentPart"
+BESIDE_TYPES: Final = frozenset({STATE, ATTACHMENT, ATTACHMENT_PART})
+"""Types of what stands beside the messages of a thread; recall finds none of it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attachment:
+    """A file that stands beside the messages of a thread."""
+
+    name: str
+    data: bytes
+    media_type: str = "application/octet-stream"
 
 
 Write: TypeAlias = PutMemory | EndMemory | DeleteMemory

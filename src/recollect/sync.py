@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from datetime import datetime
 from functools import partial
@@ -14,6 +14,7 @@ from anyio.from_thread import BlockingPortal
 
 from recollect.app import Recollect
 from recollect.app import open as open_async
+from recollect.beside import Attached
 from recollect.embedders import EmbedderChoice
 from recollect.errors import StoreClosedError
 from recollect.formation.config import Assistants, FormationSettings
@@ -24,9 +25,11 @@ from recollect.recall.budget import estimated_tokens
 from recollect.recall.result import Recall
 from recollect.recaller import Where
 from recollect.records import (
+    Attachment,
     EvidenceMap,
     Formation,
     FormationStatus,
+    Json,
     JsonObject,
     Memory,
     Message,
@@ -155,6 +158,8 @@ class SyncRecollect:
         idempotency_key: str | None = None,
         debounce: Debounce | None = None,
         settings: JsonObject | None = None,
+        state: Mapping[str, Json] | None = None,
+        attachments: Sequence[Attachment] = (),
     ) -> tuple[Message, ...]:
         """See `Recollect.append`."""
         return self.call(
@@ -165,8 +170,34 @@ class SyncRecollect:
                 idempotency_key=idempotency_key,
                 debounce=debounce,
                 settings=settings,
+                state=state,
+                attachments=attachments,
             )
         )
+
+    def state(self, scope: Scope, thread: str) -> dict[str, Json]:
+        """See `Recollect.state`."""
+        return self.call(lambda memory: memory.state(scope, thread))
+
+    def set_state(self, scope: Scope, thread: str, state: Mapping[str, Json]) -> None:
+        """See `Recollect.set_state`."""
+        self.call(lambda memory: memory.set_state(scope, thread, state))
+
+    def attach(self, scope: Scope, thread: str, attachments: Sequence[Attachment]) -> None:
+        """See `Recollect.attach`."""
+        self.call(lambda memory: memory.attach(scope, thread, attachments))
+
+    def attachments(self, scope: Scope, thread: str) -> tuple[Attached, ...]:
+        """See `Recollect.attachments`."""
+        return self.call(lambda memory: memory.attachments(scope, thread))
+
+    def attachment(self, scope: Scope, thread: str, name: str) -> Attachment | None:
+        """See `Recollect.attachment`."""
+        return self.call(lambda memory: memory.attachment(scope, thread, name))
+
+    def detach(self, scope: Scope, thread: str, name: str) -> bool:
+        """See `Recollect.detach`."""
+        return self.call(lambda memory: memory.detach(scope, thread, name))
 
     def threads(self, scope: Scope, *, cursor: str | None = None, limit: int = 100) -> Page[Thread]:
         """See `Recollect.threads`."""

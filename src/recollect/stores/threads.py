@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from functools import partial
 from typing import final
 
-from recollect.records import JsonObject, Message, NewMessage, Page, Scope, Thread
+from recollect.records import JsonObject, Message, NewMessage, Page, Scope, Thread, Write
 from recollect.stores.pages import page_of
 from recollect.stores.plans.formation import Debounce
+from recollect.stores.plans.memories import prepare_write
 from recollect.stores.plans.requests import idempotency_of
 from recollect.stores.plans.threads import (
     Append,
@@ -27,6 +28,7 @@ from recollect.stores.transactor import Transactor
 from recollect.stores.unit import Rows
 from recollect.stores.validate import (
     MESSAGES_MAX,
+    WRITES_MAX,
     check_count,
     check_id,
     check_ids,
@@ -50,6 +52,7 @@ class ThreadStore(Transactor):
         idempotency_key: str | None = None,
         debounce: Debounce | None = None,
         settings: JsonObject | None = None,
+        writes: Sequence[Write] = (),
     ) -> tuple[Message, ...]:
         """
         Append *messages* to a thread, and signal its formation, in one transaction.
@@ -63,12 +66,15 @@ class ThreadStore(Transactor):
                 good for ``KEY_S`` after its request.
             debounce: How long formation waits; the defaults of `Debounce` if ``None``.
             settings: How the thread is to be formed from now on; ``None`` leaves it as it is.
+            writes: Memories written in the same transaction, at most ``WRITES_MAX``. They make
+                the thread exist even without a message.
 
         Returns:
             The messages as stored, one per message given, in that order.
 
         Raises:
             ConflictError: An id, or the key, was used before for something else.
+            VersionConflictError: A write expected another version.
             UsageError: A message is not allowed; nothing of the batch is stored.
         """
         scope, thread = check_scope(scope), check_new_thread(thread)
@@ -79,15 +85,18 @@ class ThreadStore(Transactor):
             (each.id, found.digest.hex()) for each, found in zip(messages, prepared, strict=True)
         ]
         settled = None if settings is None else check_settings(settings)
-        asked = (given,) if settled is None else (given, settled)
+        check_count(len(writes), WRITES_MAX, "WRITES_MAX", "writes in one call")
+        changes = [prepare_write(each) for each in writes]
+        beside = [each for each in (settled, changes) if each]
         request = Append(
             scope=scope,
             thread=thread,
             messages=prepared,
-            idempotency=idempotency_of(idempotency_key, "append", scope, thread, *asked),
+            idempotency=idempotency_of(idempotency_key, "append", scope, thread, given, *beside),
             debounce=debounce or Debounce(),
             now=now,
             settings=settled,
+            writes=changes,
         )
         return await self._transact(partial(plan_append, request=request, ids=self._ids))
 

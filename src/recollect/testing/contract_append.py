@@ -7,19 +7,21 @@ from datetime import datetime
 
 import pytest
 
-from recollect.errors import ConflictError, LimitError, UsageError
+from recollect.errors import ConflictError, LimitError, UsageError, VersionConflictError
 from recollect.stores.base import Store
 from recollect.stores.plans.formation import Debounce
-from recollect.stores.validate import MESSAGES_MAX
+from recollect.stores.validate import MESSAGES_MAX, WRITES_MAX
 from recollect.testing.clock import FrozenClock
 from recollect.testing.contract import Contract
 from recollect.testing.samples import (
     ADA,
     SOON,
     TALK,
+    fact,
     feed_after,
     feed_from_start,
     ids_in,
+    keys_in,
     said,
     seconds,
     tell,
@@ -49,6 +51,44 @@ class AppendContract(Contract):
 
         assert ["m1"] == await ids_in(store)
         assert before == await store.thread(ADA, TALK)
+
+    async def test_memories_are_written_with_the_messages(self, store: Store) -> None:
+        """writes: Memories written in the same transaction, at most ``WRITES_MAX``."""
+        await store.append(ADA, TALK, [said("m1")], writes=[fact("pet"), fact("boat")])
+
+        assert ["m1"] == await ids_in(store)
+        assert ["boat", "pet"] == await keys_in(store)
+        feed = await feed_from_start(store)
+        assert 1 == len({each.seq for each in feed.entries})
+        with pytest.raises(LimitError, match="WRITES_MAX"):
+            await store.append(ADA, TALK, [], writes=[fact("pet")] * (WRITES_MAX + 1))
+
+    async def test_a_refused_write_leaves_no_message(self, store: Store) -> None:
+        """VersionConflictError: A write expected another version."""
+        with pytest.raises(VersionConflictError):
+            await store.append(ADA, TALK, [said("m1")], writes=[fact("pet", expected=3)])
+
+        assert [] == await ids_in(store)
+        assert await store.thread(ADA, TALK) is None
+
+    async def test_writes_alone_make_a_thread(self, store: Store) -> None:
+        """They make the thread exist even without a message."""
+        await store.append(ADA, TALK, [], writes=[fact("pet")])
+
+        thread = await store.thread(ADA, TALK)
+        assert thread is not None
+        assert (0, 0, None) == (thread.last, thread.count, thread.due)
+        assert ["pet"] == await keys_in(store)
+
+    async def test_writes_are_repeated_under_their_key_only_once(self, store: Store) -> None:
+        """A repeated append under its key writes no second version; another write is refused."""
+        for _ in range(2):
+            await store.append(ADA, TALK, [said("m1")], idempotency_key="k", writes=[fact("pet")])
+
+        (pet,) = (await store.memories(ADA)).rows
+        assert 1 == pet.version
+        with pytest.raises(ConflictError):
+            await store.append(ADA, TALK, [said("m1")], idempotency_key="k", writes=[fact("cat")])
 
     async def test_scope_and_thread_begin_with_a_message(self, store: Store) -> None:
         """Scope and thread begin to exist with their first message."""

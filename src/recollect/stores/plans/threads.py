@@ -15,6 +15,7 @@ from recollect.recall.text import message_text
 from recollect.records import Message, NewMessage, Role, Scope, Thread
 from recollect.stores.digests import request_digest, text_hash
 from recollect.stores.plans.formation import Debounce, signalled
+from recollect.stores.plans.memories import PreparedWrite, plan_writes
 from recollect.stores.plans.requests import Idempotency, key_row, opened, result_under_key
 from recollect.stores.plans.upkeep import compacted, old_before
 from recollect.stores.plans.waiting import again_of, idle_if_done, without_again
@@ -127,16 +128,18 @@ class Append:
     debounce: Debounce
     now: int
     settings: str | None = None
+    writes: Sequence[PreparedWrite] = ()
 
 
 def plan_append(rows: Rows, request: Append, ids: Ids) -> Planned[tuple[Message, ...]]:
     """
-    Append the new ones of the request's messages; give each its position in order.
+    Append the new ones of the request's messages, in order, and carry out its writes.
 
     Raises:
         ConflictError: An id is taken by another content, or the key by another request.
+        VersionConflictError: A write expected another version.
     """
-    if not request.messages:
+    if not request.messages and not request.writes:
         return Planned(NOTHING, ())
     scope = opened(rows, request.scope, request.now)
     known = rows.thread(scope.id, request.thread)
@@ -147,6 +150,7 @@ def plan_append(rows: Rows, request: Append, ids: Ids) -> Planned[tuple[Message,
     )
     wanted = [message.id for message in request.messages]
     present = {row.id: row for row in rows.messages_by_id(scope.id, thread.number, wanted)}
+    written = plan_writes(rows, scope, request.writes, ids=ids, now=request.now).effect
     scope = replace(scope, seq=scope.seq + 1)
     last = next(iter(rows.last_messages(scope.id, thread.number, before=None, limit=1)), None)
     added: list[MessageRow] = []
@@ -162,8 +166,8 @@ def plan_append(rows: Rows, request: Append, ids: Ids) -> Planned[tuple[Message,
         added.append(last)
     result = tuple(message_of(present[id_], thread.id) for id_ in wanted)
     settings = thread.settings if request.settings is None else request.settings
-    if not added and not request.idempotency and settings == thread.settings:
-        return Planned(NOTHING, result)
+    if known and not added and not request.idempotency and settings == thread.settings:
+        return Planned(written, result)
     tokens = sum(estimated_tokens(row.text) for row in added)
     thread = signalled(
         replace(thread, settings=settings),
@@ -175,8 +179,13 @@ def plan_append(rows: Rows, request: Append, ids: Ids) -> Planned[tuple[Message,
     key = request.idempotency
     keys = [key_row(scope, key, json.dumps(wanted), request.now)] if key else []
     old = [(scope.id, old_before(request.now))] if key else []
-    effect = Effect(
-        scopes=[scope], threads=[thread], messages=added, idempotency=keys, old_keys=old
+    effect = replace(
+        written,
+        scopes=written.scopes or [scope],
+        threads=[thread],
+        messages=added,
+        idempotency=keys,
+        old_keys=old,
     )
     return Planned(effect, result)
 
