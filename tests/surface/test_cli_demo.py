@@ -37,7 +37,7 @@ def test_the_demonstration_shows_every_act(printed: tuple[str, Path]) -> None:
     """Keep, recall, then and now, the prompt, forget, and what to do next."""
     text, _ = printed
 
-    for heading in ("1  Keep", "2  Recall", "3  Then", "4  For the prompt", "5  Forget", "Next"):
+    for heading in ("1. Keep", "2. Recall", "3. Then", "4. For the prompt", "5. Forget", "Next"):
         assert f"\n{heading}" in text
 
 

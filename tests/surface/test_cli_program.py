@@ -22,7 +22,7 @@ from recollect.errors import EXIT_STATUS, RecollectError, StoreFullError, UsageE
 SOURCE = Path(recollect.__file__).parents[1]
 HELP_MS_MAX = 250
 RUNS = 5
-HEAVY = frozenset({"numpy", "apsw", "anyio", "rich", "onnxruntime", "Stemmer"})
+HEAVY = frozenset({"numpy", "apsw", "anyio", "tqdm", "onnxruntime", "Stemmer"})
 
 
 def environment() -> dict[str, str]:
@@ -75,7 +75,7 @@ def test_help_comes_quickly() -> None:
 
 
 def test_help_loads_nothing_that_it_does_not_need() -> None:
-    """Drivers, numpy and rich are loaded by the commands that use them."""
+    """Drivers, numpy and tqdm are loaded by the commands that use them."""
     program = (
         "import sys\n"
         "from recollect.cli import main\n"

@@ -12,11 +12,12 @@ import click
 
 from recollect.cli.opening import run
 from recollect.cli.options import embedder_option
-from recollect.cli.output import progress_bar
+from recollect.cli.output import print_line, print_table, progress_bar
 from recollect.errors import UsageError
 
 if TYPE_CHECKING:
     from recollect.bench.runner import Plan, System
+    from recollect.bench.size import SizeReport
     from recollect.bench.speed import Row, SpeedPlan, SpeedReport
     from recollect.bench.vectors import CachedEmbedder
     from recollect.ports import Embedder
@@ -53,6 +54,12 @@ _FACTS_EXAMPLE: Final = """
 \b
 Example:
   recollect bench facts --data sets/locomo --embedder none
+"""
+
+_SIZE_EXAMPLE: Final = """
+\b
+Example:
+  recollect bench size
 """
 
 Command = Callable[..., None]
@@ -308,3 +315,29 @@ def facts(data: str, embedder: str, cache: str | None, json_file: str | None) ->
             )
     click.echo(facts_page(report), nl=False)
     _write(json_file, lambda path: write_json(path, report))
+
+
+@bench.command(epilog=_SIZE_EXAMPLE, short_help="what is installed, by package, in MB")
+@report_option()
+def size(json_file: str | None) -> None:
+    """Measure what the installation takes on the disk, beside the same without the embedder."""
+    from recollect.bench.size import measure
+
+    report = measure()
+    _print_size(report)
+    _write(json_file, lambda path: write_json(path, report))
+
+
+def _print_size(report: SizeReport) -> None:
+    rows = [
+        (part.name, part.version, _megabytes(part.bytes), "yes" if part.is_for_embedder else "")
+        for part in report.parts
+    ]
+    print_table(("package", "version", "MB", "for the embedder"), rows, right=("MB",))
+    print_line((f"all of it: {_megabytes(report.total_bytes)} MB", "bold"))
+    control = _megabytes(report.control_bytes)
+    print_line((f"control, without the embedder: {control} MB", ""))
+
+
+def _megabytes(size_bytes: int) -> str:
+    return f"{size_bytes / 1_000_000:,.1f}"

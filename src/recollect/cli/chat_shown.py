@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from recollect.cli.output import console, plain, print_entry, short
+from recollect.cli.output import INDENT, print_entry, print_line, short
 from recollect.cli.recalling import words_of
 from recollect.cli.records import minute, who_of
 from recollect.records import Evidence, EvidenceMap, Memory, Message, Revision, Scope
@@ -91,10 +91,8 @@ def print_known(known: Known) -> None:
 
 def aside(sentence: str) -> None:
     """Tell the person who talks something beside the talk itself."""
-    console(stderr=True).print(plain(sentence, "dim"), soft_wrap=True)
+    print_line((sentence, "dim"), is_folded=False, to_stderr=True)
 
 
 def _print_line(line: str) -> None:
-    from rich.text import Text
-
-    console().print(Text("    ") + plain(line, "dim"), soft_wrap=True)
+    print_line((line, "dim"), indent=INDENT, is_folded=False)

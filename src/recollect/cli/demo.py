@@ -11,7 +11,6 @@ import click
 
 from recollect.cli.opening import run
 from recollect.cli.options import embedder_option
-from recollect.cli.output import console
 from recollect.errors import UsageError
 
 _EXAMPLE: Final = """
@@ -35,7 +34,7 @@ def demo(embedder: str, keep: str | None) -> None:
         raise UsageError(msg)
     with tempfile.TemporaryDirectory(prefix="recollect-demo-", ignore_cleanup_errors=True) as there:
         store = Path(there, "demo.db") if keep is None else Path(keep)
-        run(lambda: show(console(), store, embedder))
+        run(lambda: show(store, embedder))
     if keep is not None:
         place = shlex.quote(keep)
         click.echo(f"\nThe store stays: recollect memories --store {place} --scope demo/mira")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from recollect.cli.output import console, counted, plain, print_table, short, visible
+from recollect.cli.output import counted, print_line, print_table, short
 from recollect.cli.records import minute, moment, scope_list
 from recollect.records import Formation, Json, JsonObject, Thread
 
@@ -117,7 +117,7 @@ def print_formation(formation: Formation) -> None:
     ]
     print_table(("", ""), [row for row in rows if row[1]])
     if not receipt:
-        console().print(plain(ERASED, "dim"))
+        print_line((ERASED, "dim"))
         return
     for title, columns, name in (
         ("outcomes", ("action", "type", "key", "reason"), "outcomes"),
@@ -174,18 +174,17 @@ def _print_exchange(exchange: JsonObject, title: str) -> None:
 
 def _print_title(title: str) -> None:
     click.echo()
-    console().print(plain(title, "bold"))
+    print_line((title, "bold"))
 
 
 def _print_text(text: Json) -> None:
     for line in _lines(text):
-        console().print(plain(line), soft_wrap=True)
+        print_line((line, ""), is_folded=False)
 
 
 def _lines(text: Json) -> Iterator[str]:
     written = str(text or "")
-    for line in written[:_RECEIPT_CHARACTERS].splitlines():
-        yield visible(line)
+    yield from written[:_RECEIPT_CHARACTERS].splitlines()
     if len(written) > _RECEIPT_CHARACTERS:
         yield f"… ({len(written) - _RECEIPT_CHARACTERS:,} more characters: --json shows them)"
 

@@ -20,7 +20,7 @@ from recollect.cli.formation_shown import (
 )
 from recollect.cli.opening import opened, run
 from recollect.cli.options import Target, memory_options, scope_from, written_scope
-from recollect.cli.output import counted, note, print_json, print_table
+from recollect.cli.output import counted, note, print_entry, print_json, print_table
 from recollect.cli.paging import scopes_of
 from recollect.cli.records import minute, scope_list
 from recollect.cli.working import outcome_lines, result_record, summed_up
@@ -130,21 +130,16 @@ def print_pending(threads: Sequence[Thread], now: datetime) -> None:
 
 
 def _print_formations(formations: Sequence[Formation]) -> None:
-    if formations:
-        columns = ("formation", "at (UTC)", "scope", "status", "calls", "tokens", "what it did")
-        rows = [
-            (
-                each.id,
-                minute(each.at),
-                written_scope(each.scope),
-                each.status,
-                f"{each.calls:,}",
-                f"{each.tokens:,}",
-                summed_counts(each),
-            )
-            for each in formations
+    """Print each with its id on one line, from which it can be copied."""
+    for each in formations:
+        head = [
+            (each.id, "cyan"),
+            (minute(each.at), ""),
+            (written_scope(each.scope), ""),
+            (each.status, "bold"),
         ]
-        print_table(columns, rows, right=("calls", "tokens"))
+        cost = f"{counted(each.calls, 'call')}, {counted(each.tokens, 'token')}"
+        print_entry(head, f"{cost}: {summed_counts(each) or '-'}", [])
 
 
 @formation.command(epilog=_SHOW_EXAMPLE, short_help="The receipt of one formation.")

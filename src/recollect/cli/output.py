@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import shutil
 import sys
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final, Protocol, TextIO
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any, Final, NoReturn, Protocol, TextIO, TypeAlias
 
 import click
 
+from recollect.cli.layout import Span, fitted, fold, width_of
 from recollect.records import Json
 
 if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.progress import Progress, TaskID
-    from rich.text import Text
+    from tqdm import tqdm
+
+Part: TypeAlias = tuple[str, str]
+"""A text and its style, one of `_STYLES`, or none."""
 
 _SPACE: Final = re.compile(r"\s+")
 _HIDDEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
@@ -25,6 +30,16 @@ _HIDDEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _JOINERS: Final = "\u200c\u200d"
 _SHORT_CHARACTERS: Final = 240
 INDENT: Final = 4
+_GAP: Final = "   "
+_STYLES: Final[Mapping[str, Mapping[str, Any]]] = {
+    "bold": {"bold": True},
+    "dim": {"dim": True},
+    "italic": {"italic": True},
+    "cyan": {"fg": "cyan"},
+    "bold cyan": {"bold": True, "fg": "cyan"},
+}
+_NO_FRACTION: Final = "{desc}  {elapsed}"
+_FRACTION: Final = "{desc} {bar:40} {elapsed}"
 
 
 def print_json(document: Json) -> None:
@@ -69,52 +84,119 @@ def short(text: str, characters: int = _SHORT_CHARACTERS) -> str:
     return line if len(line) <= characters else f"{line[: characters - 1].rstrip()} …"
 
 
-def plain(text: str, style: str = "") -> Text:
-    """Return *text* to be printed as it is: brackets in it are no markup."""
-    from rich.text import Text
+def print_line(
+    *parts: Part, indent: int = 0, is_folded: bool = True, to_stderr: bool = False
+) -> None:
+    """Print (text, style) parts as they are, one after the other, folded at the terminal's edge."""
+    stream = sys.stderr if to_stderr else sys.stdout
+    for line in _folded(parts, _columns() - indent if is_folded else None):
+        click.echo(" " * indent + _styled(line, stream), err=to_stderr)
 
-    return Text(visible(text), style=style)
+
+def print_labelled(label: str, part: Part, *, label_width: int) -> None:
+    """Print a part with a label on its left, set to the right in *label_width* columns."""
+    first, *rest = _folded([part], _columns() - label_width - 1)
+    shown = visible(label)
+    space = " " * (label_width - width_of(shown))
+    click.echo(f"{space}{_styled([(shown, 'dim')], sys.stdout)} {_styled(first, sys.stdout)}")
+    for line in rest:
+        click.echo(" " * (label_width + 1) + _styled(line, sys.stdout))
 
 
-def console(*, stderr: bool = False) -> Console:
-    """Return a console on standard output or standard error."""
-    from rich.console import Console
-
-    return Console(stderr=stderr, highlight=False, soft_wrap=False)
+def print_title(title: str) -> None:
+    """Print a title, with a rule to the edge of the terminal."""
+    shown = visible(title)
+    rule = _rule(sys.stdout) * (_columns() - width_of(shown) - 1)
+    click.echo(_styled([(shown, "bold"), (" ", ""), (rule, "dim")], sys.stdout))
 
 
 def print_table(
     columns: Sequence[str], rows: Iterable[Sequence[object]], *, right: Sequence[str] = ()
 ) -> None:
     """Print *rows* under the names of *columns*; those in *right* are set to the right."""
-    from rich import box
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
-    table.show_header = any(columns)
-    for column in columns:
-        table.add_column(
-            plain(column), justify="right" if column in right else "left", overflow="fold"
-        )
-    for row in rows:
-        table.add_row(*(plain("" if cell is None else str(cell)) for cell in row))
-    console().print(table)
+    names = [visible(column) for column in columns]
+    cells = [[visible("" if cell is None else str(cell)) for cell in row] for row in rows]
+    natural = [max(map(width_of, column)) for column in zip(names, *cells, strict=True)]
+    widths = fitted(natural, _columns() - len(_GAP) * (len(names) - 1))
+    sides = [column in right for column in columns]
+    if any(columns):
+        _print_row(names, widths, sides, style="bold")
+        click.echo(_rule(sys.stdout) * (sum(widths) + len(_GAP) * (len(widths) - 1)))
+    for row in cells:
+        _print_row(row, widths, sides)
 
 
-def print_entry(
-    head: Sequence[tuple[str, str]], body: str, foot: Sequence[tuple[str, str]]
+def _print_row(
+    row: Sequence[str], widths: Sequence[int], sides: Sequence[bool], style: str = ""
 ) -> None:
-    """Print an entry: a line of (text, style) parts, its text below, and a line about it."""
-    from rich.padding import Padding
-    from rich.text import Text
+    folded = [
+        [text[start:end] for start, end in fold(text, width)]
+        for text, width in zip(row, widths, strict=True)
+    ]
+    for line in zip_longest(*folded, fillvalue=""):
+        placed = [_placed(*cell) for cell in zip(line, widths, sides, strict=True)]
+        click.echo(_styled([(_GAP.join(placed).rstrip(), style)], sys.stdout))
 
-    printed = console()
-    printed.print(Text("  ").join(plain(*part) for part in head if part[0]))
-    lines = [plain(short(body))]
-    if parts := [plain(*part) for part in foot if part[0]]:
-        lines.append(Text("  ").join(parts))
-    for line in lines:
-        printed.print(Padding(line, (0, 0, 0, INDENT), expand=False))
+
+def _placed(text: str, width: int, is_right: bool) -> str:  # noqa: FBT001
+    space = " " * (width - width_of(text))
+    return space + text if is_right else text + space
+
+
+def print_entry(head: Sequence[Part], body: str, foot: Sequence[Part]) -> None:
+    """Print an entry: a line of (text, style) parts, its text below, and a line about it."""
+    print_line(*_spaced(head))
+    print_line((short(body), ""), indent=INDENT)
+    if parts := _spaced(foot):
+        print_line(*parts, indent=INDENT)
+
+
+def _spaced(parts: Sequence[Part]) -> list[Part]:
+    """Return those *parts* that say something, two spaces between them."""
+    said = [part for part in parts if part[0]]
+    return [each for part in said for each in (("  ", ""), part)][1:]
+
+
+def _folded(parts: Sequence[Part], width: int | None) -> list[list[Part]]:
+    """Return *parts* as visible lines of at most *width* columns, of parts in turn."""
+    shown = [(_visible_part(text), style) for text, style in parts]
+    joined = "".join(text for text, _ in shown)
+    spans = [(0, len(joined))] if width is None else fold(joined, max(width, 1))
+    return [_within(shown, span) for span in spans]
+
+
+def _visible_part(text: str) -> str:
+    """Return *text* visible, but with the spaces that part it from its neighbours."""
+    spaces = text[: len(text) - len(text.lstrip(" "))]
+    return spaces + visible(text)
+
+
+def _within(parts: Sequence[Part], span: Span) -> list[Part]:
+    found: list[Part] = []
+    at = 0
+    for text, style in parts:
+        piece = text[max(span[0] - at, 0) : max(span[1] - at, 0)]
+        at += len(text)
+        if piece:
+            found.append((piece, style))
+    return found
+
+
+def _styled(parts: Sequence[Part], stream: TextIO) -> str:
+    """Return *parts* for *stream*: with colours at a terminal, unless NO_COLOR is set."""
+    if not stream.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return "".join(text for text, _ in parts)
+    return "".join(click.style(text, **_STYLES[style]) if style else text for text, style in parts)
+
+
+def _rule(stream: TextIO) -> str:
+    """Return what a rule is drawn with, in a character that *stream* can take."""
+    return "-" if is_ascii_safer(stream) else "─"
+
+
+def _columns() -> int:
+    """Return the width of the terminal; of a pipe $COLUMNS, else 80."""
+    return shutil.get_terminal_size().columns
 
 
 class Bar(Protocol):
@@ -130,18 +212,18 @@ class _NoBar:
         """Show nothing."""
 
 
-class _RichBar:
-    def __init__(self, progress: Progress, task: TaskID) -> None:
-        self._progress = progress
-        self._task = task
+class _TerminalBar:
+    def __init__(self, bar: tqdm[NoReturn]) -> None:
+        self._bar = bar
 
     def update(self, description: str, fraction: float | None) -> None:
-        self._progress.update(
-            self._task,
-            description=description,
-            total=None if fraction is None else 1.0,
-            completed=fraction,
-        )
+        self._bar.set_description_str(visible(description), refresh=False)
+        if fraction is None:
+            self._bar.bar_format = _NO_FRACTION
+            self._bar.refresh()
+        else:
+            self._bar.bar_format = _FRACTION
+            self._bar.update(fraction - self._bar.n)  # draws ten times a second at most
 
 
 @contextmanager
@@ -150,11 +232,19 @@ def progress_bar(description: str) -> Iterator[Bar]:
     if not sys.stderr.isatty():
         yield _NoBar()
         return
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+    from tqdm import tqdm
 
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console(stderr=True), transient=True) as progress:
-        yield _RichBar(progress, progress.add_task(description, total=None))
+    tqdm.monitor_interval = 0  # no thread that outlives the bar
+    with tqdm(
+        desc=visible(description),
+        total=1.0,
+        miniters=0,
+        leave=False,
+        dynamic_ncols=True,
+        bar_format=_NO_FRACTION,
+        ascii=" -" if is_ascii_safer(sys.stderr) else " ━",
+    ) as bar:
+        yield _TerminalBar(bar)
 
 
 def counted(count: int, one: str, many: str = "") -> str:

@@ -11,7 +11,7 @@ import click
 
 from recollect.cli.opening import opened, run
 from recollect.cli.options import Moment, Target, memory_options, written_scope
-from recollect.cli.output import console, counted, note, plain, print_entry, print_json
+from recollect.cli.output import counted, note, print_entry, print_json, print_line
 from recollect.cli.records import minute, recall_record, who_of
 from recollect.recall.text import message_text
 from recollect.records import Memory
@@ -153,7 +153,7 @@ def _print(found: Recall, first_ms: float, again_ms: float) -> None:
         ]
         print_entry(head, words_of(entry), [(parts_of(entry), "dim")])
     for line in _below(found, first_ms, again_ms):
-        console().print(plain(line, "dim"))
+        print_line((line, "dim"))
 
 
 def words_of(entry: Recalled) -> str:

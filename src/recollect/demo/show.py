@@ -6,14 +6,11 @@ import re
 import statistics
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
-
-from rich.rule import Rule
-from rich.table import Table
-from rich.text import Text
+from typing import Final
 
 import recollect
 from recollect.app import Recollect
+from recollect.cli.output import print_labelled, print_line, print_title
 from recollect.demo.acts import (
     DOOR_CODE,
     DOOR_QUESTION,
@@ -36,9 +33,6 @@ from recollect.recall.result import Recalled
 from recollect.records import Memory, Message
 from recollect.stores.plans.erase import EraseReceipt
 
-if TYPE_CHECKING:
-    from rich.console import Console
-
 REASONS: Final = {
     "dense": "meaning",
     "entry": "its words",
@@ -60,8 +54,7 @@ _QUOTES_SHOWN: Final = 1
 class Stage:
     """Where the demonstration is shown."""
 
-    def __init__(self, console: Console) -> None:
-        self._console = console
+    def __init__(self) -> None:
         self._said: Mapping[tuple[str, str], Message] = {}
 
     def know(self, entries: Sequence[Message | Memory]) -> None:
@@ -70,30 +63,25 @@ class Stage:
 
     def act(self, title: str, sentence: str) -> None:
         """Begin an act."""
-        self._console.print()
-        self._console.print(Rule(Text(title, style="bold"), align="left", style="dim"))
+        print_line()
+        print_title(title)
         if sentence:
             self.say(sentence, "dim")
 
     def say(self, sentence: str, style: str = "") -> None:
-        """Print a sentence."""
-        self._console.print(Text(sentence, style=style))
+        """Print a sentence, or several lines."""
+        for line in sentence.split("\n"):
+            print_line((line, style))
 
     def rows(self, rows: Sequence[tuple[str, str, str]]) -> None:
         """Print rows of a label and a text in a style."""
-        grid = Table.grid(padding=(0, 1))
-        grid.add_column(width=_LABEL_WIDTH, justify="right", style="dim")
-        grid.add_column(overflow="fold")
         for label, text, style in rows:
-            grid.add_row(Text(label), Text(text, style=style))
-        self._console.print(grid)
+            print_labelled(label, (text, style), label_width=_LABEL_WIDTH)
 
     def answer(self, question: Question, timed: Timed) -> None:
         """Print a question with its best entries, and why they are there."""
-        self._console.print()
-        self._console.print(
-            Text.assemble((question.text, "bold cyan"), (f"   {question.about}", "dim"))
-        )
+        print_line()
+        print_line((question.text, "bold cyan"), ("   ", ""), (question.about, "dim"))
         for entry in timed.shown:
             self.rows(self._entry_rows(entry, question.text))
 
@@ -118,8 +106,8 @@ class Stage:
 
     def then(self, then: Then, earlier: Recalled | None, now: Recalled | None) -> None:
         """Print what was true, or believed, at another time and now."""
-        self._console.print()
-        self._console.print(Text.assemble((then.text, "bold cyan"), (f"   {then.kind}", "dim")))
+        print_line()
+        print_line((then.text, "bold cyan"), ("   ", ""), (then.kind, "dim"))
         rows = [(f"{then.at.day} {then.at:%B}", earlier), ("now", now)]
         self.rows([(label, entry.text if entry else "nothing", "") for label, entry in rows])
 
@@ -146,9 +134,9 @@ def reasons_of(entry: Recalled) -> str:
     return " · ".join(f"{REASONS.get(name, name)} {part:.2f}" for name, part in parts if part > 0)
 
 
-async def show(console: Console, store: Path, embedder: str) -> None:
+async def show(store: Path, embedder: str) -> None:
     """Show everything, on a store made at *store*; it stays there afterwards."""
-    stage, clock = Stage(console), StoryClock()
+    stage, clock = Stage(), StoryClock()
     stage.say("Mira talks to her assistant: about moving, about work, about her kitchen.", "bold")
     async with recollect.open(str(store), embedder=embedder, clock=clock) as memory:
         await _keep(stage, memory, clock)
@@ -167,7 +155,7 @@ async def _keep(stage: Stage, memory: Recollect, clock: StoryClock) -> None:
     await memory.settled(SCOPE)
     entries = await entries_of(memory)
     stage.know(entries)
-    stage.act("1  Keep and form", _kept_sentence(played))
+    stage.act("1. Keep and form", _kept_sentence(played))
     memories = [entry for entry in entries if isinstance(entry, Memory)]
     stage.rows([(each.type, each.text, "") for each in memories if each.valid_until is None])
     by = f"meaning ({memory.embedder}) and words" if memory.embedder else "words alone"
@@ -185,7 +173,7 @@ def _kept_sentence(played: Played) -> str:
 
 
 async def _recall(stage: Stage, memory: Recollect) -> None:
-    stage.act("2  Recall", "Messages and memories together, best first, each with its reasons.")
+    stage.act("2. Recall", "Messages and memories together, best first, each with its reasons.")
     queries = [question.text for question in QUESTIONS]
     answers = [await ask(memory, query) for query in queries]
     for question, timed in zip(QUESTIONS, answers, strict=True):
@@ -205,7 +193,7 @@ async def _recall(stage: Stage, memory: Recollect) -> None:
 
 async def _travel(stage: Stage, memory: Recollect) -> None:
     stage.act(
-        "3  Then and now",
+        "3. Then and now",
         "valid_at asks what was true at another time, known_at what was believed then.",
     )
     for then in THENS:
@@ -216,7 +204,7 @@ async def _travel(stage: Stage, memory: Recollect) -> None:
 async def _prompt(stage: Stage, memory: Recollect) -> None:
     found = await memory.recall(SCOPE, PROMPT_QUESTION, budget_tokens=PROMPT_TOKENS)
     stage.act(
-        "4  For the prompt",
+        "4. For the prompt",
         f"“{PROMPT_QUESTION}” within {PROMPT_TOKENS} tokens: {found.tokens} used. Data between "
         "random markers, one record a line, in order of time.",
     )
@@ -224,7 +212,7 @@ async def _prompt(stage: Stage, memory: Recollect) -> None:
 
 
 async def _erase(stage: Stage, memory: Recollect) -> tuple[EraseReceipt, list[Recalled]]:
-    stage.act("5  Forget", "“Forget the code of the street door.”")
+    stage.act("5. Forget", "“Forget the code of the street door.”")
     known = await ask(memory, DOOR_QUESTION, limit=1)
     stage.rows([("before", each.text, "") for each in known.recall.entries])
     receipt = await erase_door_code(memory)

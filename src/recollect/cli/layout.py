@@ -1,0 +1,110 @@
+"""
+How text is laid out in the columns of a terminal: its width, its lines, the widths of a table.
+
+Wide characters (Chinese, Japanese, Korean, emoji) take two columns, combining ones none. A
+library for tables would bring a table of widths that is larger than the rest of the command line;
+the standard library has one.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator, Sequence
+from typing import Final, TypeAlias
+
+Span: TypeAlias = tuple[int, int]
+"""Where a piece of a text starts and ends."""
+
+_COLUMN_MIN: Final = 4
+_ZERO_WIDTH_JOINER: Final = "\u200d"
+_NO_WIDTH: Final = frozenset({"Mn", "Me", "Cf"})
+_CLOSING: Final = frozenset("，。、；：？！）」』】》〉”’…—")
+_OPENING: Final = frozenset("（「『【《〈“‘")
+
+
+def width_of(text: str) -> int:
+    """
+    Return how many columns *text* takes.
+
+    >>> width_of("Oslo"), width_of("奥斯陆"), width_of("e\u0301")
+    (4, 6, 1)
+    """
+    return len(text) if text.isascii() else sum(map(_character_width, text))
+
+
+def _character_width(character: str) -> int:
+    if unicodedata.category(character) in _NO_WIDTH or "\u1160" <= character <= "\u11ff":
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "FW" else 1
+
+
+def fold(text: str, width: int) -> list[Span]:
+    """
+    Return the lines of at most *width* columns into which *text* is folded.
+
+    A line ends at a space, or beside a wide character, but never before closing or after opening
+    punctuation. What is longer than a line is cut; one character is the least that a line holds.
+
+    >>> [("we live in Oslo")[start:end] for start, end in fold("we live in Oslo", 8)]
+    ['we live', 'in Oslo']
+    >>> [("我们住在奥斯陆。")[start:end] for start, end in fold("我们住在奥斯陆。", 14)]
+    ['我们住在奥斯', '陆。']
+    """
+    lines: list[Span] = []
+    start = end = 0
+    for piece_start, piece_end in _pieces(text):
+        if start == end:  # nothing stands on this line yet
+            start = piece_start
+        elif width_of(text[start:piece_end]) > width:
+            lines.append((start, end))
+            start = piece_start
+        end = piece_end
+        while (cut := _cut(text, (start, end), width)) < end:
+            lines.append((start, cut))
+            start = cut
+    return [*lines, (start, end)]
+
+
+def _pieces(text: str) -> Iterator[Span]:
+    """Yield what stays on one line where it can: words, and wide characters with their marks."""
+    start = 0
+    for at in range(1, len(text) + 1):
+        if at == len(text) or _may_break(text[at - 1], text[at]):
+            if not text[start:at].isspace():
+                yield start, at
+            start = at
+
+
+def _may_break(before: str, after: str) -> bool:
+    if before.isspace() or after.isspace():
+        return before.isspace() != after.isspace()
+    if before in _OPENING or after in _CLOSING or before == _ZERO_WIDTH_JOINER:
+        return False
+    widths = (_character_width(before), _character_width(after))
+    return 2 in widths and widths[1] > 0
+
+
+def _cut(text: str, span: Span, width: int) -> int:
+    """Return where a piece that is too long ends on this line."""
+    start, end = span
+    used = 0
+    for at in range(start, end):
+        used += _character_width(text[at])
+        if used > width and at > start:
+            return at
+    return end
+
+
+def fitted(widths: Sequence[int], available: int) -> list[int]:
+    """
+    Return the widths of columns that share *available*: the widest give way first.
+
+    >>> fitted([36, 5, 20], 50)
+    [25, 5, 20]
+    >>> fitted([30, 30], 10), fitted([3, 4], 10)
+    ([5, 5], [3, 4])
+    """
+    most = max(widths, default=0)
+    while most > _COLUMN_MIN and sum(min(each, most) for each in widths) > available:
+        most -= 1
+    return [min(each, most) for each in widths]
