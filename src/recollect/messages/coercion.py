@@ -1,0 +1,151 @@
+"""What people write for a message becomes a message."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, TypeAlias, cast
+
+from recollect.errors import UsageError
+from recollect.messages.classes import MessageClasses, message_classes
+from recollect.messages.fields import KIND_OF_CLASS, AnyMessage, Content, Kind, is_message
+from recollect.messages.records import message_of
+from recollect.records import JsonObject, Message, NewMessage
+
+MessageLike: TypeAlias = (
+    AnyMessage | str | tuple[str, Content] | Sequence[str] | JsonObject | Message | NewMessage
+)
+"""A message, or what stands for one: text, (role, text), a dict with a role, one of our records."""
+
+KIND_OF_ROLE: Final[Mapping[str, Kind]] = {
+    "human": "human",
+    "user": "human",
+    "ai": "ai",
+    "assistant": "ai",
+    "system": "system",
+    "developer": "system",
+    "tool": "tool",
+    "function": "function",
+    "remove": "remove",
+}
+# The fields of a message that a dict names at its top; what else it has is additional_kwargs.
+_TOP: Final = frozenset("name tool_call_id id response_metadata tool_calls".split())
+
+
+def coerced(like: MessageLike, *, classes: MessageClasses | None = None) -> AnyMessage:
+    """
+    Return *like* as a message.
+
+    A message object is returned as it is. Text is a human message; ``("ai", "Hello")`` one of
+    that role; a dict has ``role`` (or ``type``) and ``content`` as OpenAI's interface takes them,
+    with ``tool_calls`` in its form or in ours; records of ours are read by `message_of`.
+
+    Args:
+        classes: What else becomes; defaults to `message_classes()`.
+
+    Raises:
+        UsageError: It is none of these, or its role is unknown.
+    """
+    if isinstance(like, Message | NewMessage):
+        return message_of(like, classes=classes, with_ids=True)
+    if isinstance(like, str):
+        return _made("human", like, {}, classes)
+    if isinstance(like, Mapping):
+        return _of_mapping(like, classes)
+    if is_message(like):
+        return cast("AnyMessage", like)
+    if isinstance(like, Sequence) and not isinstance(like, bytes | bytearray):
+        return _of_pair(like, classes)
+    msg = (
+        f"Unsupported message type: {type(like)}; give a message, text, (role, text), "
+        "or a dict with 'role' and 'content'"
+    )
+    raise UsageError(msg)
+
+
+def coerced_all(
+    likes: Iterable[MessageLike], *, classes: MessageClasses | None = None
+) -> list[AnyMessage]:
+    """Return *likes* as messages, in order; a prompt value of LangChain is asked for its own."""
+    if callable(to_messages := getattr(likes, "to_messages", None)):
+        return list(to_messages())
+    return [coerced(like, classes=classes) for like in likes]
+
+
+def _of_pair(pair: Sequence[object], classes: MessageClasses | None) -> AnyMessage:
+    if len(pair) != 2:
+        msg = f"Message as a sequence must be (role string, template), not {pair!r}"
+        raise UsageError(msg)
+    return _made(pair[0], cast("Content", pair[1]), {}, classes)
+
+
+def _of_mapping(like: JsonObject, classes: MessageClasses | None) -> AnyMessage:
+    if (enveloped := _out_of_envelope(like)) is not None:
+        like = enveloped
+    role = like.get("role", like.get("type"))
+    if role is None or "content" not in like:
+        msg = f"Message dict must contain 'role' and 'content' keys, got {like}"
+        raise UsageError(msg)
+    # A role takes the place of a type; where both are given, the type is one field more.
+    rest = {name: value for name, value in like.items() if name not in {"role", "content"}}
+    if "role" not in like:
+        del rest["type"]
+    return _made(role, cast("Content", like["content"] or ""), rest, classes)
+
+
+def _out_of_envelope(like: JsonObject) -> JsonObject | None:
+    """Return the dict within the form that LangChain's ``dumpd`` gives a message."""
+    names, fields = like.get("id"), like.get("kwargs")
+    if like.get("lc") != 1 or like.get("type") != "constructor":
+        return None
+    if not isinstance(names, list) or not names or not isinstance(fields, Mapping):
+        return None
+    kind = KIND_OF_CLASS.get(str(names[-1]).removesuffix("Chunk"))
+    if kind is None or kind == "chat":
+        return None
+    return {"type": kind, **fields}
+
+
+def _made(
+    role: object, content: Content, rest: JsonObject, classes: MessageClasses | None
+) -> AnyMessage:
+    kind = KIND_OF_ROLE.get(role) if isinstance(role, str) else None
+    if kind is None:
+        msg = (
+            f"Unexpected message type: '{role}'. Use one of 'human', 'user', 'ai', 'assistant', "
+            "'function', 'tool', 'system', or 'developer'."
+        )
+        raise UsageError(msg)
+    fields = {name: rest[name] for name in _TOP if rest.get(name) is not None}
+    if not fields.get("response_metadata"):
+        fields.pop("response_metadata", None)
+    other = {name: value for name, value in rest.items() if name not in _TOP}
+    if isinstance(nested := other.pop("additional_kwargs", None), Mapping):
+        other.update(nested)
+    if role == "developer":
+        other["__openai_role__"] = "developer"
+    if kind in {"human", "ai"} and (example := other.pop("example", False)):
+        fields["example"] = example
+    if kind == "tool":
+        fields["artifact"] = other.pop("artifact", None)
+        if (status := other.pop("status", None)) is not None:
+            fields["status"] = status
+    if other:
+        fields["additional_kwargs"] = other
+    if isinstance(calls := fields.get("tool_calls"), Sequence):
+        fields["tool_calls"] = [_call(cast("JsonObject", each)) for each in calls]
+    return (classes or message_classes()).make(kind, content, fields)
+
+
+def _call(call: JsonObject) -> JsonObject:
+    """Return a tool call in our form; OpenAI's has its arguments as JSON text."""
+    function = call.get("function")
+    if not isinstance(function, Mapping):
+        return call
+    try:
+        args = function["arguments"]
+        read = json.loads(args, strict=False) if isinstance(args, str) else args
+        return {"name": function["name"], "args": read, "id": call["id"], "type": "tool_call"}
+    except (KeyError, ValueError) as error:
+        msg = f"the tool call {call!r} cannot be read: {error!r}"
+        raise UsageError(msg) from error

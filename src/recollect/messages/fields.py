@@ -1,0 +1,130 @@
+"""What every message has, whichever family it is of, and how it is read and changed."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from dataclasses import is_dataclass, replace
+from functools import cache
+from typing import Final, Literal, Protocol, TypeAlias, TypeVar
+
+from recollect.records import Json, JsonObject
+
+Block: TypeAlias = str | Mapping[str, Json]
+Content: TypeAlias = str | Sequence[Block]
+"""What a message says: text, or content blocks."""
+Kind: TypeAlias = Literal["human", "ai", "system", "tool", "function", "chat", "remove"]
+
+KIND_OF_CLASS: Final[Mapping[str, Kind]] = {
+    "HumanMessage": "human",
+    "AIMessage": "ai",
+    "SystemMessage": "system",
+    "ToolMessage": "tool",
+    "FunctionMessage": "function",
+    "ChatMessage": "chat",
+    "RemoveMessage": "remove",
+}
+"""The kind of message of each class, by its name: both families use the same names."""
+
+
+class AnyMessage(Protocol):
+    """A message of our classes or of langchain-core's."""
+
+    @property
+    def type(self) -> str:
+        """Say what kind of message it is, e.g. ``human``."""
+        ...
+
+    @property
+    def content(self) -> Content:
+        """Return what it says: text, or content blocks."""
+        ...
+
+    @property
+    def id(self) -> str | None:
+        """Return what it is known by in its list."""
+        ...
+
+    @property
+    def name(self) -> str | None:
+        """Return whose it is, where several speak in one role."""
+        ...
+
+
+MessageT = TypeVar("MessageT", bound=AnyMessage)
+
+
+def is_message(like: object) -> bool:
+    """Say whether *like* is a message object, of either family or shaped as one."""
+    return not isinstance(like, type) and all(
+        hasattr(like, name) for name in ("type", "content", "id", "name")
+    )
+
+
+@cache
+def _kind_of_class(kind: type) -> Kind | None:
+    return next((KIND_OF_CLASS[each.__name__] for each in kind.__mro__ if _is_named(each)), None)
+
+
+def _is_named(kind: type) -> bool:
+    return kind.__name__ in KIND_OF_CLASS
+
+
+def kind_of(message: AnyMessage) -> str:
+    """
+    Return the kind of *message*, that of the whole for a piece of a stream.
+
+    A class that derives from neither family is what its ``type`` says.
+    """
+    return _kind_of_class(type(message)) or message.type
+
+
+def text_of(message: AnyMessage) -> str:
+    """
+    Return what *message* says in words: its text, or its text blocks one after the other.
+
+    Blocks are joined without a space, as a provider splits one sentence over several.
+    """
+    content = message.content
+    if isinstance(content, str):
+        return content
+    return "".join(words for block in content if (words := block_text(block)) is not None)
+
+
+def block_text(block: Block) -> str | None:
+    """Return the words of a text block; ``None`` if it is another block."""
+    if isinstance(block, str):
+        return block
+    words = block.get("text") if block.get("type") == "text" else None
+    return words if isinstance(words, str) else None
+
+
+def tool_calls_of(message: AnyMessage) -> Sequence[JsonObject]:
+    """Return the tool calls that an AI message makes, in order; others make none."""
+    calls: Sequence[JsonObject] = getattr(message, "tool_calls", None) or ()
+    return calls if kind_of(message) == "ai" else ()
+
+
+def tool_call_id_of(message: AnyMessage) -> str | None:
+    """Return the id of the call that a tool message answers; ``None`` for any other."""
+    answered: str | None = getattr(message, "tool_call_id", None)
+    return answered if kind_of(message) == "tool" else None
+
+
+def mapping_of(message: AnyMessage, field: str) -> JsonObject:
+    """Return ``additional_kwargs`` or another *field* that is a mapping; empty where it is not."""
+    found = getattr(message, field, None)
+    return found if isinstance(found, Mapping) else {}
+
+
+def changed(message: MessageT, **fields: object) -> MessageT:
+    """Return a copy of *message*, of its own class, in which *fields* are others."""
+    if is_dataclass(message) and not isinstance(message, type):
+        return replace(message, **fields)
+    if callable(model_copy := getattr(message, "model_copy", None)):
+        copied: MessageT = model_copy(update=fields)
+        return copied
+    shallow = copy.copy(message)
+    for name, value in fields.items():
+        setattr(shallow, name, value)
+    return shallow
