@@ -56,6 +56,12 @@ class LimitError(UsageError):
         return f"{self.what}: {self.actual}; the limit {self.limit_name} is {self.limit}"
 
 
+class MissingKeyError(UsageError, KeyError):
+    """A mapping lacks a key that its use needs."""
+
+    __str__ = Exception.__str__  # a KeyError shows its argument as code
+
+
 class NotFoundError(RecollectError, LookupError):
     """What was named does not exist in this scope."""
 

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import os
+import weakref
+from collections import deque
 from collections.abc import Awaitable, Callable
 from threading import Lock
 from typing import Final, TypeAlias, TypeVar
+from uuid import uuid4
 
 from recollect.app import Recollect
 from recollect.errors import UsageError
+from recollect.records import Scope
+from recollect.stores.plans.erase import EraseScope
 from recollect.sync import SyncRecollect, open_sync
 
 ResultT = TypeVar("ResultT")
 AnyRecollect: TypeAlias = Recollect | SyncRecollect
 
 _opening: Final = Lock()
+_abandoned: Final[deque[Scope]] = deque()
 _private: Final[dict[tuple[int, str], SyncRecollect]] = {}
 
 
@@ -63,3 +69,19 @@ def private_memory(embedder: str = "none") -> SyncRecollect:
         if key not in _private:
             _private[key] = open_sync("memory:", embedder=embedder, worker=False).__enter__()
         return _private[key]
+
+
+def new_private_scope(owner: object) -> Scope:
+    """
+    Return a scope of the private memories that only *owner* has.
+
+    What is in it is erased some time after *owner* is gone: when the next one is asked for.
+    """
+    while _abandoned:
+        scope = _abandoned.popleft()
+        for (process, _), memory in _private.items():
+            if process == os.getpid():
+                memory.erase(scope, EraseScope())
+    scope = ("private", uuid4().hex)
+    weakref.finalize(owner, _abandoned.append, scope)
+    return scope

@@ -1,0 +1,275 @@
+"""What every conversation memory is: variables for the next prompt, and turns that are kept."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, TypeAlias, TypedDict, Unpack
+
+from recollect.app import Recollect
+from recollect.conversation.history import ChatHistory, ForeignHistory, ForeignTalk, Talk
+from recollect.conversation.keys import input_key_of, output_key_of, text_at
+from recollect.errors import UsageError
+from recollect.home import AnyRecollect, Home
+from recollect.messages import AnyMessage, buffer_string, message_classes
+from recollect.records import Scope
+
+Values: TypeAlias = Mapping[str, Any]
+"""A chain's inputs or outputs by key."""
+
+
+class BaseMemory(ABC):
+    """
+    The contract of the classic memories, without ``await`` and with it.
+
+    A chain loads the memory's variables into its prompt, and saves each turn afterwards.
+    """
+
+    @property
+    @abstractmethod
+    def memory_variables(self) -> list[str]:
+        """The keys that `load_memory_variables` returns."""
+
+    @abstractmethod
+    def load_memory_variables(self, inputs: Values) -> dict[str, Any]:
+        """Return what goes into the next prompt, by variable; *inputs* are the chain's."""
+
+    @abstractmethod
+    async def aload_memory_variables(self, inputs: Values) -> dict[str, Any]:
+        """Return the same as `load_memory_variables`."""
+
+    @abstractmethod
+    def save_context(self, inputs: Values, outputs: Values) -> None:
+        """Keep one turn: a chain's inputs and outputs; the whole turn or nothing of it."""
+
+    @abstractmethod
+    async def asave_context(self, inputs: Values, outputs: Values) -> None:
+        """Do the same as `save_context`."""
+
+    @abstractmethod
+    def clear(self) -> None:
+        """Remove what this memory keeps."""
+
+    @abstractmethod
+    async def aclear(self) -> None:
+        """Do the same as `clear`."""
+
+
+class PolicyMemory(BaseMemory):
+    """
+    A memory whose three operations are coroutines over an open memory, written once.
+
+    A memory of your own extends this one: give `memory_variables` and the three operations,
+    and both faces are there.
+    """
+
+    @property
+    @abstractmethod
+    def home(self) -> Home:
+        """Where what it keeps lives."""
+
+    @abstractmethod
+    async def load(self, memory: Recollect, inputs: Values) -> dict[str, Any]:
+        """Return what goes into the next prompt."""
+
+    @abstractmethod
+    async def save(self, memory: Recollect, inputs: Values, outputs: Values) -> None:
+        """Keep one turn."""
+
+    @abstractmethod
+    async def remove(self, memory: Recollect) -> None:
+        """Remove what is kept."""
+
+    def load_memory_variables(self, inputs: Values) -> dict[str, Any]:
+        """Return what goes into the next prompt, by variable; *inputs* are the chain's."""
+        return self.home.call(partial(self.load, inputs=inputs))
+
+    async def aload_memory_variables(self, inputs: Values) -> dict[str, Any]:
+        """Return the same as `load_memory_variables`."""
+        return await self.home.visit(partial(self.load, inputs=inputs))
+
+    def save_context(self, inputs: Values, outputs: Values) -> None:
+        """Keep one turn: a chain's inputs and outputs; the whole turn or nothing of it."""
+        self.home.call(partial(self.save, inputs=inputs, outputs=outputs))
+
+    async def asave_context(self, inputs: Values, outputs: Values) -> None:
+        """Do the same as `save_context`."""
+        await self.home.visit(partial(self.save, inputs=inputs, outputs=outputs))
+
+    def clear(self) -> None:
+        """Remove what this memory keeps."""
+        self.home.call(self.remove)
+
+    async def aclear(self) -> None:
+        """Do the same as `clear`."""
+        await self.home.visit(self.remove)
+
+
+class Conversation(TypedDict, total=False):
+    """Whose messages a memory is over, and what of a chain's values they are."""
+
+    chat_memory: ChatHistory | ForeignHistory | None
+    input_key: str | None
+    output_key: str | None
+    return_messages: bool
+
+
+class ChatMemory(PolicyMemory):
+    """
+    A memory over the messages of one conversation.
+
+    *memory*, *scope* and *thread* name a thread of ours; *chat_memory* is a `ChatHistory`, or
+    a chat message history of LangChain's, instead. With none of them the conversation lives in
+    this process only. *input_key* and *output_key* say which of a chain's inputs and outputs
+    the two sides of a turn are, where there are several.
+    """
+
+    def __init__(
+        self,
+        memory: AnyRecollect | None = None,
+        scope: Scope | None = None,
+        thread: str | None = None,
+        *,
+        chat_memory: ChatHistory | ForeignHistory | None = None,
+        input_key: str | None = None,
+        output_key: str | None = None,
+        return_messages: bool = False,
+    ) -> None:
+        if chat_memory is not None and (memory, scope, thread) != (None, None, None):
+            msg = "give a chat_memory, or the memory, scope and thread of one, not both"
+            raise UsageError(msg)
+        if isinstance(chat_memory, ChatHistory):
+            self._own = chat_memory
+        else:
+            self._own = ChatHistory(memory, scope, thread)
+        self.chat_memory: ChatHistory | ForeignHistory = chat_memory or self._own
+        self.input_key = input_key
+        self.output_key = output_key
+        self.return_messages = return_messages
+
+    @property
+    def home(self) -> Home:
+        """Where the conversation lives."""
+        return self._own.home
+
+    @property
+    def scope(self) -> Scope:
+        """The scope of what is kept beside the messages."""
+        return self._own.scope
+
+    @property
+    def thread(self) -> str:
+        """The thread that what is kept beside the messages belongs to."""
+        return self._own.thread
+
+    @property
+    def talk(self) -> Talk:
+        """The messages, where they live."""
+        if isinstance(self.chat_memory, ChatHistory):
+            return self.chat_memory.talk
+        return ForeignTalk(self.chat_memory)
+
+    async def save(self, memory: Recollect, inputs: Values, outputs: Values) -> None:
+        """Append both sides of a turn, together."""
+        await self.talk.add(memory, self.turn_of(inputs, outputs))
+
+    async def remove(self, memory: Recollect) -> None:
+        """Remove all messages."""
+        await self.talk.clear(memory)
+
+    def turn_of(self, inputs: Values, outputs: Values) -> list[AnyMessage]:
+        """
+        Return the two messages of a turn.
+
+        Raises:
+            UsageError: It cannot be told which input or output is meant, or it is no text.
+        """
+        asked = self.asked_in(inputs)
+        answered = text_at(outputs, self.output_key or output_key_of(outputs), "output")
+        classes = message_classes()
+        return [classes.human(asked), classes.ai(answered)]
+
+    def asked_in(self, inputs: Values) -> str:
+        """Return what the person said."""
+        key = self.input_key or input_key_of(inputs, self.memory_variables)
+        return text_at(inputs, key, "input")
+
+
+class Transcript(Conversation, total=False):
+    """How what goes into the prompt is called and written."""
+
+    human_prefix: str
+    ai_prefix: str
+    memory_key: str
+
+
+class TranscriptMemory(ChatMemory):
+    """
+    A memory of which some messages of the conversation go into the prompt.
+
+    They go there under *memory_key*: as messages with *return_messages*, otherwise as a
+    transcript whose lines begin with *human_prefix* or *ai_prefix*.
+    """
+
+    def __init__(
+        self,
+        memory: AnyRecollect | None = None,
+        scope: Scope | None = None,
+        thread: str | None = None,
+        *,
+        human_prefix: str = "Human",
+        ai_prefix: str = "AI",
+        memory_key: str = "history",
+        **conversation: Unpack[Conversation],
+    ) -> None:
+        super().__init__(memory, scope, thread, **conversation)
+        self.human_prefix = human_prefix
+        self.ai_prefix = ai_prefix
+        self.memory_key = memory_key
+
+    @abstractmethod
+    async def chosen(self, memory: Recollect) -> list[AnyMessage]:
+        """Return the messages that go into the prompt, oldest first."""
+
+    async def transcript(self, memory: Recollect) -> str:
+        """Return the same as a transcript."""
+        return buffer_string(await self.chosen(memory), self.human_prefix, self.ai_prefix)
+
+    async def load(self, memory: Recollect, inputs: Values) -> dict[str, Any]:
+        """Return the messages or the transcript, under the memory's key."""
+        shown = self.chosen if self.return_messages else self.transcript
+        return {self.memory_key: await shown(memory)}
+
+    @property
+    def memory_variables(self) -> list[str]:
+        """The one variable."""
+        return [self.memory_key]
+
+    @property
+    def buffer(self) -> Any:
+        """What goes into the prompt: messages or a transcript."""
+        return self.buffer_as_messages if self.return_messages else self.buffer_as_str
+
+    @property
+    def buffer_as_messages(self) -> list[AnyMessage]:
+        """The messages that go into the prompt."""
+        return self.home.call(self.chosen)
+
+    @property
+    def buffer_as_str(self) -> str:
+        """What goes into the prompt, as a transcript."""
+        return self.home.call(self.transcript)
+
+    async def abuffer(self) -> Any:
+        """Return the same as `buffer`."""
+        shown = self.chosen if self.return_messages else self.transcript
+        return await self.home.visit(shown)
+
+    async def abuffer_as_messages(self) -> list[AnyMessage]:
+        """Return the same as `buffer_as_messages`."""
+        return await self.home.visit(self.chosen)
+
+    async def abuffer_as_str(self) -> str:
+        """Return the same as `buffer_as_str`."""
+        return await self.home.visit(self.transcript)

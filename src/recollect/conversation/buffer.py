@@ -1,0 +1,71 @@
+"""Everything that was said goes into the prompt."""
+
+from __future__ import annotations
+
+from typing import Unpack
+
+from recollect.app import Recollect
+from recollect.conversation.base import Transcript, TranscriptMemory
+from recollect.errors import LimitError
+from recollect.home import AnyRecollect
+from recollect.messages import AnyMessage, buffer_string
+from recollect.ports import TokenCounter
+from recollect.recall.budget import estimated_tokens
+from recollect.records import Scope
+
+
+class ConversationBufferMemory(TranscriptMemory):
+    """
+    Puts the whole conversation into the prompt.
+
+    With *max_token_limit* a conversation that has grown past it is refused when it is loaded,
+    before a provider would; *count_tokens* counts the transcript.
+    """
+
+    def __init__(
+        self,
+        memory: AnyRecollect | None = None,
+        scope: Scope | None = None,
+        thread: str | None = None,
+        *,
+        max_token_limit: int | None = None,
+        count_tokens: TokenCounter = estimated_tokens,
+        **transcript: Unpack[Transcript],
+    ) -> None:
+        super().__init__(memory, scope, thread, **transcript)
+        self.max_token_limit = max_token_limit
+        self.count_tokens = count_tokens
+
+    async def chosen(self, memory: Recollect) -> list[AnyMessage]:
+        """
+        Return all messages.
+
+        Raises:
+            LimitError: They are more tokens than *max_token_limit*.
+        """
+        messages = await self.talk.all(memory)
+        if self.max_token_limit is not None:
+            self._check(buffer_string(messages, self.human_prefix, self.ai_prefix))
+        return messages
+
+    async def transcript(self, memory: Recollect) -> str:
+        """
+        Return all messages as a transcript.
+
+        Raises:
+            LimitError: It is more tokens than *max_token_limit*.
+        """
+        text = await self.talk.text(memory, self.human_prefix, self.ai_prefix)
+        self._check(text)
+        return text
+
+    def _check(self, text: str) -> None:
+        if self.max_token_limit is None:
+            return
+        tokens = self.count_tokens(text)
+        if tokens > self.max_token_limit:
+            what = (
+                "tokens of the whole conversation; use a memory that takes its newest part or a "
+                "summary"
+            )
+            raise LimitError(what, tokens, self.max_token_limit, "max_token_limit")

@@ -1,0 +1,79 @@
+"""How many tokens messages cost in a prompt: by the model's own count, or by an estimate."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Final, Protocol, TypeAlias, runtime_checkable
+
+from anyio import to_thread
+
+from recollect.messages import AnyMessage, buffer_string
+from recollect.ports import TokenCounter
+from recollect.recall.budget import estimated_tokens
+
+Count: TypeAlias = Callable[[Sequence[AnyMessage]], Awaitable[int]]
+
+# A LangChain model that has none of these of its own counts with a tokenizer that it fetches
+# from a hub, and without a network answers 0: no limit would ever be reached.
+_OWN_COUNTS: Final = ("get_num_tokens_from_messages", "get_num_tokens", "get_token_ids")
+
+
+@runtime_checkable
+class CountingModel(Protocol):
+    """A model that counts the tokens of messages itself."""
+
+    def get_num_tokens_from_messages(self, messages: Sequence[AnyMessage]) -> int:
+        """Return how many tokens *messages* are."""
+        ...
+
+
+def counter_of(llm: object, count_tokens: TokenCounter | None) -> Count:
+    """
+    Return what counts messages: *count_tokens* of their transcript, or the count of *llm*.
+
+    A model without a count of its own is estimated (one token for a CJK character, one for
+    four others).
+    """
+    if count_tokens is None and isinstance(llm, CountingModel) and counts_itself(llm):
+        model = llm
+
+        async def counted(messages: Sequence[AnyMessage]) -> int:
+            return await to_thread.run_sync(model.get_num_tokens_from_messages, list(messages))
+
+        return counted
+
+    count = count_tokens or estimated_tokens
+
+    async def estimated(messages: Sequence[AnyMessage]) -> int:
+        return sum(count(buffer_string([message])) for message in messages)
+
+    return estimated
+
+
+def counts_itself(llm: object) -> bool:
+    """Say whether a model has a count of its own, and does not fall back to a fetched one."""
+    if getattr(llm, "custom_get_token_ids", None) is not None:
+        return True
+    owners = [
+        next((base for base in type(llm).__mro__ if name in vars(base)), None)
+        for name in _OWN_COUNTS
+    ]
+    return any(owner and not owner.__module__.startswith("langchain_core.") for owner in owners)
+
+
+async def newest_that_fit(
+    messages: Sequence[AnyMessage], limit: int, count: Count
+) -> list[AnyMessage]:
+    """
+    Return the longest end of *messages* that is at most *limit* tokens, maybe none of them.
+
+    A longer end never costs less, so it is found by halving: a model's count may be dear.
+    """
+    first, past = 0, len(messages)
+    while first < past:
+        middle = (first + past) // 2
+        if await count(messages[middle:]) <= limit:
+            past = middle
+        else:
+            first = middle + 1
+    return list(messages[first:])

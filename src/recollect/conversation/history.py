@@ -1,0 +1,228 @@
+"""The messages of a conversation: one thread of a memory, or somebody else's history."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from copy import copy
+from functools import partial
+from typing import Final, Protocol, runtime_checkable
+
+from anyio import to_thread
+
+from recollect.app import Recollect
+from recollect.conversation.thread_view import Made, ThreadView
+from recollect.errors import UsageError
+from recollect.home import AnyRecollect, Home, new_private_scope, private_memory
+from recollect.messages import (
+    AIMessage,
+    AnyMessage,
+    HumanMessage,
+    buffer_string,
+    coerced,
+    message_classes,
+    message_of,
+    record_of,
+)
+from recollect.records import Message, Scope
+from recollect.stores.validate import MESSAGES_MAX, PAGE_ROWS_MAX
+
+PRIVATE_THREAD: Final = "talk"
+
+
+class Talk(ABC):
+    """The messages of one conversation, where they live."""
+
+    @abstractmethod
+    async def all(self, memory: Recollect) -> list[AnyMessage]:
+        """Return all messages, oldest first; the list and its messages are the caller's."""
+
+    @abstractmethod
+    async def newest(self, memory: Recollect, count: int) -> list[AnyMessage]:
+        """Return the newest *count* messages, oldest first."""
+
+    @abstractmethod
+    async def text(self, memory: Recollect, human_prefix: str, ai_prefix: str) -> str:
+        """Return all messages as lines of a transcript."""
+
+    @abstractmethod
+    async def add(self, memory: Recollect, messages: Sequence[AnyMessage]) -> None:
+        """Append *messages*, all or none of them."""
+
+    @abstractmethod
+    async def clear(self, memory: Recollect) -> None:
+        """Remove all messages."""
+
+
+class ThreadTalk(Talk):
+    """The messages of a thread of ours."""
+
+    def __init__(self, scope: Scope, thread: str) -> None:
+        self.scope = scope
+        self.thread = thread
+        self._view = ThreadView(scope, thread)
+        self._messages = Made(self._view, partial(message_of, classes=message_classes()))
+        self._lines: dict[tuple[str, str], Made[str]] = {}
+
+    async def all(self, memory: Recollect) -> list[AnyMessage]:
+        await self._view.refreshed(memory.store)
+        return [copy(each) for each in self._messages.current()]
+
+    async def newest(self, memory: Recollect, count: int) -> list[AnyMessage]:
+        found: list[Message] = []
+        before: int | None = None
+        while len(found) < count:
+            limit = min(count - len(found), PAGE_ROWS_MAX)
+            page = await memory.last_messages(self.scope, self.thread, limit=limit, before=before)
+            found = [*page, *found]
+            if len(page) < limit:
+                break
+            before = page[0].position
+        classes = message_classes()
+        return [message_of(each, classes=classes) for each in found]
+
+    async def text(self, memory: Recollect, human_prefix: str, ai_prefix: str) -> str:
+        await self._view.refreshed(memory.store)
+        prefixes = human_prefix, ai_prefix
+        if prefixes not in self._lines:
+            self._lines[prefixes] = Made(self._view, partial(_line_of, prefixes=prefixes))
+        return "\n".join(self._lines[prefixes].current())
+
+    async def add(self, memory: Recollect, messages: Sequence[AnyMessage]) -> None:
+        records = [record_of(each) for each in messages]
+        for start in range(0, len(records), MESSAGES_MAX):
+            await memory.append(self.scope, self.thread, records[start : start + MESSAGES_MAX])
+
+    async def clear(self, memory: Recollect) -> None:
+        thread = await memory.thread(self.scope, self.thread)
+        if thread is not None and thread.count:
+            await memory.keep(self.scope, self.thread, thread.last + 1)
+
+
+def _line_of(record: Message, *, prefixes: tuple[str, str]) -> str:
+    return buffer_string([message_of(record)], *prefixes)
+
+
+@runtime_checkable
+class ForeignHistory(Protocol):
+    """What LangChain's chat message histories have in common."""
+
+    @property
+    def messages(self) -> list[AnyMessage]:
+        """All messages, oldest first."""
+        ...
+
+    def add_messages(self, messages: Sequence[AnyMessage]) -> None:
+        """Append *messages*."""
+        ...
+
+    def clear(self) -> None:
+        """Remove all messages."""
+        ...
+
+
+class ForeignTalk(Talk):
+    """The messages of somebody else's history, which is asked on a thread of its own."""
+
+    def __init__(self, history: ForeignHistory) -> None:
+        self._history = history
+
+    async def all(self, memory: Recollect) -> list[AnyMessage]:
+        return await to_thread.run_sync(lambda: list(self._history.messages))
+
+    async def newest(self, memory: Recollect, count: int) -> list[AnyMessage]:
+        found = await self.all(memory)
+        return found[-count:] if count > 0 else []
+
+    async def text(self, memory: Recollect, human_prefix: str, ai_prefix: str) -> str:
+        return buffer_string(await self.all(memory), human_prefix, ai_prefix)
+
+    async def add(self, memory: Recollect, messages: Sequence[AnyMessage]) -> None:
+        await to_thread.run_sync(self._history.add_messages, list(messages))
+
+    async def clear(self, memory: Recollect) -> None:
+        await to_thread.run_sync(self._history.clear)
+
+
+class ChatHistory:
+    """
+    The messages of one thread, with the methods of LangChain's chat message histories.
+
+    Without a memory it is this process's own, in a scope that nobody else has. What is read
+    is a copy: changing it changes nothing here.
+    """
+
+    def __init__(
+        self,
+        memory: AnyRecollect | None = None,
+        scope: Scope | None = None,
+        thread: str | None = None,
+    ) -> None:
+        """
+        Take a thread of *memory*; it begins to exist with its first message.
+
+        Raises:
+            UsageError: There is a memory and no scope or thread, or these without a memory.
+        """
+        if (memory is None) != (scope is None) or (memory is None) != (thread is None):
+            msg = (
+                "a conversation is kept at (memory, scope, thread): give all three, or none for "
+                f"one of its own in this process; this is ({memory!r}, {scope!r}, {thread!r})"
+            )
+            raise UsageError(msg)
+        if memory is None:
+            memory, scope, thread = private_memory(), new_private_scope(self), PRIVATE_THREAD
+        self.home = Home(memory)
+        self.talk = ThreadTalk(scope or (), thread or "")
+
+    @property
+    def scope(self) -> Scope:
+        """The scope whose thread this is."""
+        return self.talk.scope
+
+    @property
+    def thread(self) -> str:
+        """The id of the thread."""
+        return self.talk.thread
+
+    @property
+    def messages(self) -> list[AnyMessage]:
+        """All messages, oldest first."""
+        return self.home.call(self.talk.all)
+
+    async def aget_messages(self) -> list[AnyMessage]:
+        """Return all messages, oldest first."""
+        return await self.home.visit(self.talk.all)
+
+    def add_messages(self, messages: Sequence[object]) -> None:
+        """Append *messages*: objects, (role, text) pairs or texts; all or none of them."""
+        given = [coerced(each) for each in messages]
+        self.home.call(partial(self.talk.add, messages=given))
+
+    async def aadd_messages(self, messages: Sequence[object]) -> None:
+        """Append *messages*, as `add_messages`."""
+        given = [coerced(each) for each in messages]
+        await self.home.visit(partial(self.talk.add, messages=given))
+
+    def add_message(self, message: object) -> None:
+        """Append one message."""
+        self.add_messages([message])
+
+    def add_user_message(self, message: object) -> None:
+        """Append what a person said: a text or a message."""
+        self.add_messages([HumanMessage(message) if isinstance(message, str) else message])
+
+    def add_ai_message(self, message: object) -> None:
+        """Append what the model said: a text or a message."""
+        self.add_messages([AIMessage(message) if isinstance(message, str) else message])
+
+    def clear(self) -> None:
+        """Remove all messages; what was formed of them stays, until `erase` takes that, too."""
+        self.home.call(self.talk.clear)
+
+    async def aclear(self) -> None:
+        """Remove all messages, as `clear`."""
+        await self.home.visit(self.talk.clear)
+
+    def __str__(self) -> str:
+        return buffer_string(self.messages)

@@ -1,0 +1,71 @@
+"""Which of a chain's inputs and outputs are the two sides of a turn."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from recollect.errors import MissingKeyError, UsageError
+
+STOP: Final = "stop"
+"""An input that tells the model where to stop, and is never what a person said."""
+OUTPUT: Final = "output"
+"""The output that is taken among several, where none is named."""
+
+
+def input_key_of(inputs: Mapping[str, object], memory_variables: Sequence[str]) -> str:
+    """
+    Return the one key of *inputs* that is neither a memory's variable nor ``stop``.
+
+    Raises:
+        UsageError: There is not exactly one.
+    """
+    keys = [key for key in inputs if key not in {*memory_variables, STOP}]
+    if len(keys) != 1:
+        msg = f"One input key expected got {keys}: name the one that a person said by 'input_key'"
+        raise UsageError(msg)
+    return keys[0]
+
+
+def output_key_of(outputs: Mapping[str, object]) -> str:
+    """
+    Return the only key of *outputs*, or ``output`` (with a warning) among several.
+
+    Raises:
+        UsageError: It cannot be told which one is meant.
+    """
+    if len(outputs) == 1:
+        return next(iter(outputs))
+    if OUTPUT in outputs:
+        msg = f"'{OUTPUT}' is kept of several outputs ({', '.join(outputs)}): name one 'output_key'"
+        warnings.warn(msg, stacklevel=2)
+        return OUTPUT
+    msg = (
+        f"Got multiple output keys: {outputs.keys()}, cannot determine which to store in memory. "
+        "Please set the 'output_key' explicitly."
+        if outputs
+        else "Got no output key: an empty mapping has nothing to store in memory."
+    )
+    raise UsageError(msg)
+
+
+def text_at(values: Mapping[str, object], key: str, side: str) -> str:
+    """
+    Return the text of *values* at *key*.
+
+    Raises:
+        MissingKeyError: There is no such key.
+        UsageError: What is there is no text.
+    """
+    if key not in values:
+        msg = f"the {side}s have no key {key!r}; they have: {', '.join(values) or 'none'}"
+        raise MissingKeyError(msg)
+    value = values[key]
+    if not isinstance(value, str):
+        msg = (
+            f"the {side} {key!r} is {type(value).__name__}, not text: nothing of this turn was "
+            f"kept; name a key that holds text by '{side}_key'"
+        )
+        raise UsageError(msg)
+    return value
