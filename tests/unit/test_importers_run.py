@@ -119,7 +119,7 @@ async def test_a_file_that_grew_adds_only_what_is_new(memory: Recollect) -> None
     [
         ({"text": "a\0b"}, "contains a NUL"),
         ({"text": "\ud83d"}, "half of a surrogate pair"),
-        ({"text": ""}, "needs text or content"),
+        ({"text": ""}, "needs text, content or metadata"),
         ({"text": "x" * 1_000_001}, "TEXT_CHARACTERS_MAX is 1000000"),
         ({"timestamp": "2099-01-01T00:00:00Z"}, "lies in the future"),
         ({"message_id": "x" * 300}, "ID_CHARACTERS_MAX is 256"),

@@ -10,7 +10,9 @@ from recollect.conversation.base import (
     Values,
 )
 from recollect.conversation.buffer import ConversationBufferMemory
+from recollect.conversation.combined import CombinedMemory, ReadOnlySharedMemory, SimpleMemory
 from recollect.conversation.history import ChatHistory
+from recollect.conversation.retriever import VectorStoreRetrieverMemory
 from recollect.conversation.token_buffer import ConversationTokenBufferMemory
 from recollect.conversation.window import ConversationBufferWindowMemory
 
@@ -18,10 +20,14 @@ __all__ = [
     "BaseMemory",
     "ChatHistory",
     "ChatMemory",
+    "CombinedMemory",
     "ConversationBufferMemory",
     "ConversationBufferWindowMemory",
     "ConversationTokenBufferMemory",
     "PolicyMemory",
+    "ReadOnlySharedMemory",
+    "SimpleMemory",
     "TranscriptMemory",
     "Values",
+    "VectorStoreRetrieverMemory",
 ]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, TypeAlias, TypedDict, Unpack
 
 from recollect.app import Recollect
 from recollect.conversation.history import ChatHistory, ForeignHistory, ForeignTalk, Talk
 from recollect.conversation.keys import input_key_of, output_key_of, text_at
+from recollect.conversation.parts import Entry, Part, as_messages, groups_of, part_of
 from recollect.errors import UsageError
 from recollect.home import AnyRecollect, Home
 from recollect.messages import AnyMessage, buffer_string, message_classes
@@ -80,6 +81,19 @@ class PolicyMemory(BaseMemory):
     @abstractmethod
     async def remove(self, memory: Recollect) -> None:
         """Remove what is kept."""
+
+    async def parts(self, memory: Recollect, inputs: Values) -> dict[str, Part]:
+        """Return what goes into the next prompt in entries that can be left out one by one."""
+        loaded = await self.load(memory, inputs)
+        return {name: part_of(value) for name, value in loaded.items()}
+
+    def load_parts(self, inputs: Values) -> dict[str, Part]:
+        """Return what goes into the next prompt, for a budget that several memories share."""
+        return self.home.call(partial(self.parts, inputs=inputs))
+
+    async def aload_parts(self, inputs: Values) -> dict[str, Part]:
+        """Return the same as `load_parts`."""
+        return await self.home.visit(partial(self.parts, inputs=inputs))
 
     def load_memory_variables(self, inputs: Values) -> dict[str, Any]:
         """Return what goes into the next prompt, by variable; *inputs* are the chain's."""
@@ -240,6 +254,14 @@ class TranscriptMemory(ChatMemory):
         """Return the messages or the transcript, under the memory's key."""
         shown = self.chosen if self.return_messages else self.transcript
         return {self.memory_key: await shown(memory)}
+
+    async def parts(self, memory: Recollect, inputs: Values) -> dict[str, Part]:
+        """Return the messages one by one, those of a tool call together; the oldest goes first."""
+        groups = groups_of(await self.chosen(memory))
+        return {self.memory_key: Part(groups, as_messages if self.return_messages else self._lines)}
+
+    def _lines(self, entries: Sequence[Entry]) -> str:
+        return buffer_string(as_messages(entries), self.human_prefix, self.ai_prefix)
 
     @property
     def memory_variables(self) -> list[str]:

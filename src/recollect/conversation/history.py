@@ -18,6 +18,7 @@ from recollect.messages import (
     AIMessage,
     AnyMessage,
     HumanMessage,
+    MessageLike,
     buffer_string,
     coerced,
     message_classes,
@@ -194,25 +195,25 @@ class ChatHistory:
         """Return all messages, oldest first."""
         return await self.home.visit(self.talk.all)
 
-    def add_messages(self, messages: Sequence[object]) -> None:
+    def add_messages(self, messages: Sequence[MessageLike]) -> None:
         """Append *messages*: objects, (role, text) pairs or texts; all or none of them."""
         given = [coerced(each) for each in messages]
         self.home.call(partial(self.talk.add, messages=given))
 
-    async def aadd_messages(self, messages: Sequence[object]) -> None:
+    async def aadd_messages(self, messages: Sequence[MessageLike]) -> None:
         """Append *messages*, as `add_messages`."""
         given = [coerced(each) for each in messages]
         await self.home.visit(partial(self.talk.add, messages=given))
 
-    def add_message(self, message: object) -> None:
+    def add_message(self, message: MessageLike) -> None:
         """Append one message."""
         self.add_messages([message])
 
-    def add_user_message(self, message: object) -> None:
+    def add_user_message(self, message: MessageLike) -> None:
         """Append what a person said: a text or a message."""
         self.add_messages([HumanMessage(message) if isinstance(message, str) else message])
 
-    def add_ai_message(self, message: object) -> None:
+    def add_ai_message(self, message: MessageLike) -> None:
         """Append what the model said: a text or a message."""
         self.add_messages([AIMessage(message) if isinstance(message, str) else message])
 

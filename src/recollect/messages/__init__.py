@@ -15,7 +15,7 @@ from recollect.messages.classes import (
     message_classes,
 )
 from recollect.messages.coercion import MessageLike, coerced, coerced_all
-from recollect.messages.fields import AnyMessage, changed, kind_of, text_of
+from recollect.messages.fields import AnyMessage, changed, is_message, kind_of, text_of
 from recollect.messages.records import message_of, record_of
 from recollect.messages.rendering import buffer_string
 
@@ -35,6 +35,7 @@ __all__ = [
     "changed",
     "coerced",
     "coerced_all",
+    "is_message",
     "kind_of",
     "message_classes",
     "message_of",

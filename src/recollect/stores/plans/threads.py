@@ -71,8 +71,8 @@ def prepare_message(message: NewMessage, now: int, ids: Ids) -> PreparedMessage:
     role = check_role(message)
     text = check_text(message.text, "a message's text")
     content = check_content(message.content)
-    if not text and not content:
-        msg = "a message needs text or content; this one is empty"
+    if not text and not content and not message.metadata:
+        msg = "a message needs text, content or metadata; this one is empty"
         raise UsageError(msg)
     time = now if message.time is None else check_past(message.time, now, "a message's time")
     name = None if message.name is None else check_id(message.name, "a message's name")

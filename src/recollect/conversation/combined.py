@@ -1,0 +1,201 @@
+"""Several memories as one, a memory that is only read, and one of constants."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
+
+from recollect.conversation.base import BaseMemory, ChatMemory, PolicyMemory, Values
+from recollect.conversation.parts import Part, part_of, within
+from recollect.errors import UsageError
+from recollect.ports import TokenCounter
+from recollect.recall.budget import estimated_tokens
+
+ValueT = TypeVar("ValueT")
+
+
+class CombinedMemory(BaseMemory):
+    """
+    Several memories together: each loads its own variables, and each saves every turn.
+
+    With *max_token_limit* they share one budget: whole entries are left out until all of it
+    fits, from the variable that *priority* names last (the order of *memories* by default), the
+    oldest or least fitting first; never a message without its tool's result, nor half a text.
+    """
+
+    def __init__(
+        self,
+        memories: Sequence[BaseMemory],
+        *,
+        max_token_limit: int | None = None,
+        priority: Sequence[str] | None = None,
+        count_tokens: TokenCounter = estimated_tokens,
+    ) -> None:
+        """
+        Combine *memories*.
+
+        Raises:
+            UsageError: Two of them have a variable of the same name, or *priority* does not name
+                each variable once.
+        """
+        self.memories = list(memories)
+        _check_apart(self.memories)
+        _warn_of_guessed_keys(self.memories)
+        self.max_token_limit = max_token_limit
+        self.priority = list(self.memory_variables if priority is None else priority)
+        self.count_tokens = count_tokens
+        if sorted(self.priority) != sorted(self.memory_variables):
+            msg = f"priority {self.priority} must name each once: {self.memory_variables}"
+            raise UsageError(msg)
+
+    @property
+    def memory_variables(self) -> list[str]:
+        """The variables of all."""
+        return [name for each in self.memories for name in each.memory_variables]
+
+    def load_memory_variables(self, inputs: Values) -> dict[str, Any]:
+        """Return the variables of all, within the budget."""
+        if self.max_token_limit is None:
+            return _merged([each.load_memory_variables(inputs) for each in self.memories])
+        return self._within([_parts_of(each, inputs) for each in self.memories])
+
+    async def aload_memory_variables(self, inputs: Values) -> dict[str, Any]:
+        """Return the same as `load_memory_variables`."""
+        if self.max_token_limit is None:
+            return _merged([await each.aload_memory_variables(inputs) for each in self.memories])
+        return self._within([await _aparts_of(each, inputs) for each in self.memories])
+
+    def save_context(self, inputs: Values, outputs: Values) -> None:
+        """Keep one turn in each, in their order."""
+        for each in self.memories:
+            each.save_context(inputs, outputs)
+
+    async def asave_context(self, inputs: Values, outputs: Values) -> None:
+        """Do the same as `save_context`."""
+        for each in self.memories:
+            await each.asave_context(inputs, outputs)
+
+    def clear(self) -> None:
+        """Clear each."""
+        for each in self.memories:
+            each.clear()
+
+    async def aclear(self) -> None:
+        """Do the same as `clear`."""
+        for each in self.memories:
+            await each.aclear()
+
+    def _within(self, parts: Sequence[Mapping[str, Part]]) -> dict[str, Any]:
+        limit = self.max_token_limit or 0
+        return within(_merged(parts), limit, self.count_tokens, self.priority)
+
+
+def _check_apart(memories: Sequence[BaseMemory]) -> None:
+    names = [name for each in memories for name in each.memory_variables]
+    twice = {name for name in names if names.count(name) > 1}
+    if twice:
+        msg = (
+            f"The same variables {twice} are found in multiple memory objects, which is not "
+            "allowed by CombinedMemory: give them different memory keys"
+        )
+        raise UsageError(msg)
+
+
+def _warn_of_guessed_keys(memories: Sequence[BaseMemory]) -> None:
+    for each in memories:
+        if isinstance(each, ChatMemory) and each.input_key is None:
+            msg = (
+                "a memory among several sees the others' variables among its inputs: set the "
+                f"input_key of {type(each).__name__}"
+            )
+            warnings.warn(msg, stacklevel=3)
+
+
+def _merged(found: Sequence[Mapping[str, ValueT]]) -> dict[str, ValueT]:
+    merged: dict[str, ValueT] = {}
+    for each in found:
+        for name in each:
+            if name in merged:
+                msg = f"The variable {name} is repeated in the CombinedMemory."
+                raise UsageError(msg)
+        merged.update(each)
+    return merged
+
+
+def _parts_of(memory: BaseMemory, inputs: Values) -> dict[str, Part]:
+    if isinstance(memory, PolicyMemory):
+        return memory.load_parts(inputs)
+    loaded = memory.load_memory_variables(inputs)
+    return {name: part_of(value) for name, value in loaded.items()}
+
+
+async def _aparts_of(memory: BaseMemory, inputs: Values) -> dict[str, Part]:
+    if isinstance(memory, PolicyMemory):
+        return await memory.aload_parts(inputs)
+    loaded = await memory.aload_memory_variables(inputs)
+    return {name: part_of(value) for name, value in loaded.items()}
+
+
+class ReadOnlySharedMemory(BaseMemory):
+    """Another memory, read and never written: for a tool that shares an agent's."""
+
+    def __init__(self, memory: BaseMemory) -> None:
+        self.memory = memory
+
+    @property
+    def memory_variables(self) -> list[str]:
+        """The variables of the other."""
+        return self.memory.memory_variables
+
+    def load_memory_variables(self, inputs: Values) -> dict[str, Any]:
+        """Return what the other returns."""
+        return self.memory.load_memory_variables(inputs)
+
+    async def aload_memory_variables(self, inputs: Values) -> dict[str, Any]:
+        """Return what the other returns."""
+        return await self.memory.aload_memory_variables(inputs)
+
+    def save_context(self, inputs: Values, outputs: Values) -> None:
+        """Keep nothing."""
+
+    async def asave_context(self, inputs: Values, outputs: Values) -> None:
+        """Keep nothing."""
+
+    def clear(self) -> None:
+        """Remove nothing."""
+
+    async def aclear(self) -> None:
+        """Remove nothing."""
+
+
+class SimpleMemory(BaseMemory):
+    """Constants: the same variables for each prompt."""
+
+    def __init__(self, memories: Mapping[str, Any] | None = None) -> None:
+        self.memories = dict(memories or {})
+
+    @property
+    def memory_variables(self) -> list[str]:
+        """The names of the constants."""
+        return list(self.memories)
+
+    def load_memory_variables(self, inputs: Values) -> dict[str, Any]:
+        """Return the constants."""
+        return dict(self.memories)
+
+    async def aload_memory_variables(self, inputs: Values) -> dict[str, Any]:
+        """Return the constants."""
+        return dict(self.memories)
+
+    def save_context(self, inputs: Values, outputs: Values) -> None:
+        """Keep nothing."""
+
+    async def asave_context(self, inputs: Values, outputs: Values) -> None:
+        """Keep nothing."""
+
+    def clear(self) -> None:
+        """Remove nothing."""
+
+    async def aclear(self) -> None:
+        """Remove nothing."""

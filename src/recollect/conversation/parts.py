@@ -1,0 +1,96 @@
+"""What a memory gives to a prompt, in entries that can be left out one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+from recollect.messages import AnyMessage, buffer_string, is_message
+from recollect.ports import TokenCounter
+
+_RESULTS: Final = frozenset({"tool", "function"})
+
+Entry: TypeAlias = Sequence[Any]
+"""What stays or goes together: messages of a tool call with its results, or one text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """
+    What is shown under one variable.
+
+    *entries* come in the order in which they may go: the first goes first. *render* makes the
+    variable's value of those that stay.
+    """
+
+    entries: Sequence[Entry]
+    render: Callable[[Sequence[Entry]], Any]
+
+
+def groups_of(messages: Sequence[AnyMessage]) -> list[Entry]:
+    """Return messages one by one, but an answer with tool calls together with their results."""
+    groups: list[list[AnyMessage]] = []
+    for message in messages:
+        if groups and message.type in _RESULTS and groups[-1][0].type != "human":
+            groups[-1].append(message)
+        else:
+            groups.append([message])
+    return list(groups)
+
+
+def as_messages(entries: Sequence[Entry]) -> list[AnyMessage]:
+    """Return the messages of *entries*, in order."""
+    return [message for entry in entries for message in entry]
+
+
+def as_text(entries: Sequence[Entry]) -> str:
+    """Return texts, one after the other, a line each."""
+    return "\n".join(text for entry in entries for text in entry)
+
+
+def part_of(value: object) -> Part:
+    """Return the part that a variable's value makes: messages one by one, else all or nothing."""
+    if isinstance(value, list) and all(map(is_message, value)):
+        return Part(groups_of(value), as_messages)
+    if isinstance(value, Mapping):
+        items = [[(key, each)] for key, each in value.items()]
+        return Part(items, lambda left: dict(pair for entry in left for pair in entry))
+    if isinstance(value, str):
+        return Part([[value]], as_text)
+    return Part([[value]], lambda left: left[0][0] if left else None)
+
+
+def tokens_of(entry: Entry, count_tokens: TokenCounter) -> int:
+    """Return about how many tokens an entry costs in the prompt."""
+    return sum(count_tokens(_text_of(each)) for each in entry)
+
+
+def _text_of(each: Any) -> str:
+    if is_message(each):
+        return buffer_string([each])
+    return str(getattr(each, "page_content", each))
+
+
+def within(
+    parts: Mapping[str, Part], limit: int, count_tokens: TokenCounter, priority: Sequence[str]
+) -> dict[str, Any]:
+    """
+    Return the value of each variable, with entries left out until all are at most *limit* tokens.
+
+    They go from the variable that *priority* names last, its first entry first, then from the
+    one before; whole entries only.
+    """
+    left = {name: list(part.entries) for name, part in parts.items()}
+    costs = {
+        name: [tokens_of(entry, count_tokens) for entry in entries]
+        for name, entries in left.items()
+    }
+    over = sum(map(sum, costs.values())) - limit
+    for name in reversed(priority):
+        gone = 0
+        while over > 0 and gone < len(left[name]):
+            over -= costs[name][gone]
+            gone += 1
+        left[name] = left[name][gone:]
+    return {name: parts[name].render(entries) for name, entries in left.items()}

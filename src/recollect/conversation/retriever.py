@@ -1,0 +1,171 @@
+"""The earlier exchanges that bear on the input go into the prompt."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC
+from typing import Any, Final, Protocol, runtime_checkable
+
+from anyio import to_thread
+
+from recollect.app import Recollect
+from recollect.conversation.base import PolicyMemory, Values
+from recollect.conversation.exchanges import (
+    Document,
+    exchange_around,
+    exchange_of,
+    text_of,
+)
+from recollect.conversation.keys import input_key_of
+from recollect.conversation.parts import Part, as_text
+from recollect.errors import UsageError
+from recollect.home import AnyRecollect, Home, new_private_scope, private_memory
+from recollect.recaller import Where
+from recollect.records import JsonObject, Message, Scope
+
+HITS_PER_EXCHANGE: Final = 3
+"""Both sides of an exchange may be found, and one that says the same: so many are asked for."""
+DEFAULT_K: Final = 4
+
+
+@runtime_checkable
+class Retriever(Protocol):
+    """What LangChain's vector store retrievers have in common."""
+
+    def invoke(self, input: str, /) -> Sequence[Any]:  # noqa: A002 (LangChain's name)
+        """Return the documents that bear on a text, best first."""
+        ...
+
+    def add_documents(self, documents: Sequence[Any], /) -> object:
+        """Keep documents."""
+        ...
+
+
+class VectorStoreRetrieverMemory(PolicyMemory):
+    """
+    Puts those earlier exchanges into the prompt that bear on the input, best first.
+
+    By default they are messages of *thread*, found by our recall among all that was said in
+    *scope*: at most *k* exchanges. With
+    *retriever*, a LangChain vector store retriever, they are documents in its store; `clear`
+    leaves those there, as the original does.
+    """
+
+    def __init__(
+        self,
+        memory: AnyRecollect | None = None,
+        scope: Scope | None = None,
+        thread: str | None = None,
+        *,
+        retriever: Retriever | None = None,
+        memory_key: str = "history",
+        input_key: str | None = None,
+        return_docs: bool = False,
+        exclude_input_keys: Sequence[str] = (),
+        k: int = DEFAULT_K,
+        where: Where | None = None,
+    ) -> None:
+        if retriever is not None and memory is not None:
+            msg = "give a retriever, or the memory to recall from, not both"
+            raise UsageError(msg)
+        if (memory is None) != (scope is None) or (memory is None) != (thread is None):
+            msg = f"give memory, scope and thread, or none of them, not {(memory, scope, thread)!r}"
+            raise UsageError(msg)
+        if memory is None:
+            memory, scope, thread = private_memory("auto"), new_private_scope(self), "exchanges"
+        self._home = Home(memory)
+        self.scope: Scope = scope or ()
+        self.thread = thread or ""
+        self.retriever = retriever
+        self.memory_key = memory_key
+        self.input_key = input_key
+        self.return_docs = return_docs
+        self.exclude_input_keys = tuple(exclude_input_keys)
+        self.k = k
+        self.where = where or Where(types=())
+
+    @property
+    def home(self) -> Home:
+        """Where the exchanges live."""
+        return self._home
+
+    @property
+    def memory_variables(self) -> list[str]:
+        """The one variable."""
+        return [self.memory_key]
+
+    async def load(self, memory: Recollect, inputs: Values) -> dict[str, Any]:
+        """Return the exchanges that bear on the input, as one text or as documents."""
+        found = await self._found(memory, inputs)
+        if self.return_docs:
+            return {self.memory_key: found}
+        return {self.memory_key: "\n".join(each.page_content for each in found)}
+
+    async def parts(self, memory: Recollect, inputs: Values) -> dict[str, Part]:
+        """Return the exchanges one by one, the least fitting first: it goes first."""
+        found = (await self._found(memory, inputs))[::-1]
+        if self.return_docs:
+            entries = [[each] for each in found]
+            return {self.memory_key: Part(entries, lambda left: [e for (e,) in left[::-1]])}
+        texts = [[each.page_content] for each in found]
+        return {self.memory_key: Part(texts, lambda left: as_text(left[::-1]))}
+
+    async def save(self, memory: Recollect, inputs: Values, outputs: Values) -> None:
+        """Keep one exchange: all inputs but the memory's own and the excluded ones, all outputs."""
+        left_out = {self.memory_key, *self.exclude_input_keys}
+        asked = {key: value for key, value in inputs.items() if key not in left_out}
+        if self.retriever is None:
+            await memory.append(self.scope, self.thread, exchange_of(asked, outputs))
+            return
+        lines = [f"{key}: {value}" for side in (asked, outputs) for key, value in side.items()]
+        document = document_class()(page_content="\n".join(lines))
+        await to_thread.run_sync(self.retriever.add_documents, [document])
+
+    async def remove(self, memory: Recollect) -> None:
+        """Remove the exchanges from the thread; a retriever's store is left as it is."""
+        thread = await memory.thread(self.scope, self.thread)
+        if self.retriever is None and thread is not None and thread.count:
+            await memory.keep(self.scope, self.thread, thread.last + 1)
+
+    async def _found(self, memory: Recollect, inputs: Values) -> list[Any]:
+        key = self.input_key or input_key_of(inputs, self.memory_variables)
+        query = str(inputs[key])
+        if self.retriever is not None:
+            return list(await to_thread.run_sync(self.retriever.invoke, query))
+        return await self._recalled(memory, query) if query.strip() else []
+
+    async def _recalled(self, memory: Recollect, query: str) -> list[Any]:
+        recall = await memory.recall(
+            self.scope,
+            query,
+            limit=self.k * HITS_PER_EXCHANGE,
+            where=self.where,
+        )
+        exchanges: dict[tuple[str, str], tuple[Message, ...]] = {}
+        for entry in recall.entries:
+            if isinstance(entry.content, Message) and len(exchanges) < self.k:
+                exchange = await exchange_around(memory, self.scope, entry.content)
+                exchanges.setdefault((exchange[0].thread, exchange[0].id), exchange)
+        make = document_class()
+        return [
+            make(page_content=text_of(each), metadata=_metadata_of(each))
+            for each in exchanges.values()
+        ]
+
+
+def _metadata_of(exchange: Sequence[Message]) -> JsonObject:
+    first = exchange[0]
+    return {
+        "thread": first.thread,
+        "messages": [each.id for each in exchange],
+        "time": first.time.astimezone(UTC).isoformat(),
+    }
+
+
+def document_class() -> Any:
+    """Return LangChain's class of documents where it is installed, else ours."""
+    try:
+        from langchain_core.documents import Document as LangChainDocument
+    except ImportError:
+        return Document
+    return LangChainDocument
