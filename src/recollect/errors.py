@@ -59,6 +59,8 @@ class LimitError(UsageError):
 class MissingKeyError(UsageError, KeyError):
     """A mapping lacks a key that its use needs."""
 
+    code = "missing_key"
+
     __str__ = Exception.__str__  # a KeyError shows its argument as code
 
 
@@ -200,6 +202,7 @@ EXIT_STATUS: Final[dict[str, int]] = {
     "error": 1,
     "usage": 2,
     "limit": 2,
+    "missing_key": 2,
     "not_found": 3,
     "conflict": 4,
     "version_conflict": 4,
