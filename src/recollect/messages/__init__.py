@@ -15,30 +15,68 @@ from recollect.messages.classes import (
     message_classes,
 )
 from recollect.messages.coercion import MessageLike, coerced, coerced_all
+from recollect.messages.counting import (
+    CountingModel,
+    MessageCounter,
+    count_tokens_approximately,
+    estimated,
+    rough_tokens,
+)
+from recollect.messages.editing import REMOVE_ALL_MESSAGES, Keep, add_messages, keep_range
 from recollect.messages.fields import AnyMessage, changed, is_message, kind_of, text_of
+from recollect.messages.merging import merge_message_runs
+from recollect.messages.pairs import tool_pairs, whole_pairs
 from recollect.messages.records import message_of, record_of
 from recollect.messages.rendering import buffer_string
+from recollect.messages.selecting import filter_messages
+from recollect.messages.summarising import (
+    Summarised,
+    SummaryPlan,
+    plan_summary,
+    summarised,
+    summarize_conversation,
+)
+from recollect.messages.trimming import trim_messages
 
 __all__ = [
     "OWN_CLASSES",
+    "REMOVE_ALL_MESSAGES",
     "AIMessage",
     "AnyMessage",
     "ChatMessage",
+    "CountingModel",
     "FunctionMessage",
     "HumanMessage",
+    "Keep",
     "MessageClasses",
+    "MessageCounter",
     "MessageLike",
     "RemoveMessage",
+    "Summarised",
+    "SummaryPlan",
     "SystemMessage",
     "ToolMessage",
+    "add_messages",
     "buffer_string",
     "changed",
     "coerced",
     "coerced_all",
+    "count_tokens_approximately",
+    "estimated",
+    "filter_messages",
     "is_message",
+    "keep_range",
     "kind_of",
+    "merge_message_runs",
     "message_classes",
     "message_of",
+    "plan_summary",
     "record_of",
+    "rough_tokens",
+    "summarised",
+    "summarize_conversation",
     "text_of",
+    "tool_pairs",
+    "trim_messages",
+    "whole_pairs",
 ]

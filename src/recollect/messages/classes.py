@@ -86,6 +86,9 @@ class ToolMessage(_Said):
     status: Literal["success", "error"] = "success"
 
     def __post_init__(self) -> None:
+        if self.status not in {"success", "error"}:
+            msg = f"the status of a ToolMessage is 'success' or 'error', not {self.status!r}"
+            raise UsageError(msg)
         if not isinstance(self.content, str | list | tuple):
             object.__setattr__(self, "content", str(self.content))
         _Said.__post_init__(self)

@@ -25,6 +25,8 @@ KIND_OF_CLASS: Final[Mapping[str, Kind]] = {
     "RemoveMessage": "remove",
 }
 """The kind of message of each class, by its name: both families use the same names."""
+OF_PIECES: Final = frozenset({"type", "tool_call_chunks", "chunk_position"})
+"""Fields of a stream's piece that the whole message does not take."""
 
 
 class AnyMessage(Protocol):
@@ -128,3 +130,28 @@ def changed(message: MessageT, **fields: object) -> MessageT:
     for name, value in fields.items():
         setattr(shallow, name, value)
     return shallow
+
+
+def whole(message: AnyMessage) -> AnyMessage:
+    """Return a piece of a stream as the message that it is a piece of; others as they are."""
+    kind = type(message)
+    if not kind.__name__.endswith("MessageChunk") or not hasattr(message, "model_copy"):
+        return message
+    kept = {name: each for name, each in vars(message).items() if name not in OF_PIECES}
+    made: AnyMessage = kind.__mro__[1](**kept)
+    return made
+
+
+def is_type(message: AnyMessage, wanted: str | type | Sequence[str | type]) -> bool:
+    """
+    Say whether *message* is one of the types *wanted*, by their names or classes.
+
+    A class stands for that of the same name in the other family too.
+    """
+    types = [wanted] if isinstance(wanted, str | type) else wanted
+    return any(
+        message.type == each
+        if isinstance(each, str)
+        else isinstance(message, each) or KIND_OF_CLASS.get(each.__name__) == kind_of(message)
+        for each in types
+    )

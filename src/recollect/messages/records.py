@@ -10,7 +10,15 @@ from typing import Final, cast
 
 from recollect.errors import UsageError
 from recollect.messages.classes import MessageClasses, message_classes
-from recollect.messages.fields import KIND_OF_CLASS, AnyMessage, Content, Kind, block_text, kind_of
+from recollect.messages.fields import (
+    KIND_OF_CLASS,
+    OF_PIECES,
+    AnyMessage,
+    Content,
+    Kind,
+    block_text,
+    kind_of,
+)
 from recollect.records import Json, JsonObject, Message, NewMessage, Role
 
 METADATA_KEY: Final = "message"
@@ -38,8 +46,7 @@ _KIND_OF_ROLE: Final[Mapping[Role, Kind]] = {
 }
 _KINDS: Final = frozenset(KIND_OF_CLASS.values())
 # They have fields of their own in a record, or are the class.
-# The last two are of a stream's piece; the whole message does not have them.
-_KEPT_ELSEWHERE: Final = frozenset("content type id name tool_call_chunks chunk_position".split())
+_KEPT_ELSEWHERE: Final = OF_PIECES | {"content", "id", "name"}
 _EMPTY_BY_DEFAULT: Final = frozenset(
     "additional_kwargs response_metadata tool_calls invalid_tool_calls".split()
 )
@@ -68,14 +75,17 @@ def record_of(message: AnyMessage) -> NewMessage:
     role, speaker = _speaker(message, kind)
     if speaker != message.name:
         fields["name"] = message.name
-    if message.id is None:
-        fields["id"] = None
+    if not message.id:
+        fields["id"] = message.id
+    if content == "":
+        # A thread takes no message that has neither text nor blocks, as one that only calls tools.
+        fields["content"], blocks = "", []
     _check_json(fields, f"a {kind} message")
     _check_json(blocks, f"the content of a {kind} message")
     return NewMessage(
         role=role,
         text=content if isinstance(content, str) else _lines(content),
-        id=message.id,
+        id=message.id or None,
         name=speaker,
         content=cast("Sequence[Json] | None", blocks),
         metadata={METADATA_KEY: cast("JsonObject", fields)},
@@ -113,7 +123,10 @@ def message_of(
     if kind not in _KINDS:
         msg = f"the record {record.id!r} holds a message of the type {kind!r}, which is none"
         raise UsageError(msg)
-    content = record.text if record.content is None else list(record.content)
+    blocks = record.content
+    # What was written into an empty message since is not to be lost.
+    is_empty = fields.pop("content", None) == "" and not blocks
+    content = record.text if blocks is None or is_empty else list(blocks)
     return (classes or message_classes()).make(kind, cast("Content", content), fields)
 
 
@@ -123,11 +136,12 @@ def _lines(content: Sequence[str | JsonObject]) -> str:
 
 
 def _speaker(message: AnyMessage, kind: str) -> tuple[Role, str | None]:
+    named = message.name or None
     if kind != "chat":
-        return _ROLE_OF[kind], message.name
+        return _ROLE_OF[kind], named
     said_as: str = getattr(message, "role", "")
     known = _ROLE_OF_SPEAKER.get(said_as.lower())
-    return known or "user", message.name if known else message.name or said_as or None
+    return known or "user", named if known else named or said_as or None
 
 
 def _fields(message: AnyMessage) -> dict[str, object]:

@@ -1,0 +1,96 @@
+"""What must stay together: a model's calls of tools and the results that answer them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from recollect.messages.fields import (
+    AnyMessage,
+    MessageT,
+    kind_of,
+    mapping_of,
+    tool_call_id_of,
+    tool_calls_of,
+)
+
+
+def tool_pairs(messages: Sequence[AnyMessage]) -> list[range]:
+    """
+    Return the places of *messages* in groups that must not be split, in order.
+
+    A group reaches from an AI message with calls to the last result that answers one of them,
+    whatever stands between; groups that overlap are one. Any other message is a group of its own.
+
+    >>> from recollect.messages import AIMessage, HumanMessage, ToolMessage
+    >>> call = {"name": "weather", "args": {}, "id": "1"}
+    >>> tool_pairs([HumanMessage("?"), AIMessage("", tool_calls=[call]),
+    ...             ToolMessage("sun", tool_call_id="1")])
+    [range(0, 1), range(1, 3)]
+    """
+    ends = {caller: max(answers) for caller, answers in _answers(messages).items()}
+    groups: list[range] = []
+    for place in range(len(messages)):
+        end = ends.get(place, place) + 1
+        if groups and place < groups[-1].stop:
+            groups[-1] = range(groups[-1].start, max(groups[-1].stop, end))
+        else:
+            groups.append(range(place, end))
+    return groups
+
+
+def whole_pairs(kept: Sequence[MessageT], messages: Sequence[AnyMessage]) -> list[MessageT]:
+    """
+    Return *kept* without what is half of a pair in it and whole in *messages*.
+
+    A result goes whose call is not kept; a call goes, with its other results, if one of its
+    results in *messages* is not kept. Calls that nothing answered yet stay.
+    """
+    answered = {call for place in _answers(messages) for call in _calls(messages[place])} & {
+        _answered(each) for each in messages
+    }
+    result = list(kept)
+    while True:
+        answers = _answers(result)
+        found = {place for places in answers.values() for place in places}
+        there = {_answered(result[place]) for place in found}
+        broken = {
+            place
+            for place, message in enumerate(result)
+            if any(call in answered and call not in there for call in _calls(message))
+        }
+        orphans = {
+            place
+            for place, message in enumerate(result)
+            if _answered(message) is not None and place not in found
+        }
+        if not broken | orphans:
+            return result
+        result = [each for place, each in enumerate(result) if place not in broken | orphans]
+
+
+def _answers(messages: Sequence[AnyMessage]) -> dict[int, list[int]]:
+    """Return the places of the results of each calling message, by its place."""
+    caller_of: dict[str, int] = {}
+    found: dict[int, list[int]] = {}
+    for place, message in enumerate(messages):
+        caller_of.update(dict.fromkeys(_calls(message), place))
+        call = _answered(message)
+        if call is not None and call in caller_of:
+            found.setdefault(caller_of[call], []).append(place)
+    return found
+
+
+def _calls(message: AnyMessage) -> Iterator[str]:
+    """Yield what the results of the calls of *message* will name."""
+    for call in tool_calls_of(message):
+        yield f"id {call.get('id')}"
+    function = mapping_of(message, "additional_kwargs").get("function_call")
+    if kind_of(message) == "ai" and isinstance(function, dict):
+        yield f"function {function.get('name')}"
+
+
+def _answered(message: AnyMessage) -> str | None:
+    """Return what the result *message* names; ``None`` if it is none."""
+    if (call := tool_call_id_of(message)) is not None:
+        return f"id {call}"
+    return f"function {message.name}" if kind_of(message) == "function" else None
