@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Final, Protocol, TypeAlias, runtime_checkable
+from typing import Final, TypeAlias
 
 from anyio import to_thread
 
-from recollect.messages import AnyMessage, buffer_string
+from recollect.messages import AnyMessage, CountingModel, buffer_string
 from recollect.ports import TokenCounter
 from recollect.recall.budget import estimated_tokens
 
@@ -16,15 +16,6 @@ Count: TypeAlias = Callable[[Sequence[AnyMessage]], Awaitable[int]]
 # A LangChain model that has none of these of its own counts with a tokenizer that it fetches
 # from a hub, and without a network answers 0: no limit would ever be reached.
 _OWN_COUNTS: Final = ("get_num_tokens_from_messages", "get_num_tokens", "get_token_ids")
-
-
-@runtime_checkable
-class CountingModel(Protocol):
-    """A model that counts the tokens of messages itself."""
-
-    def get_num_tokens_from_messages(self, messages: Sequence[AnyMessage]) -> int:
-        """Return how many tokens *messages* are."""
-        ...
 
 
 def counter_of(llm: object, count_tokens: TokenCounter | None) -> Count:

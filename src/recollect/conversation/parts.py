@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
-from recollect.messages import AnyMessage, buffer_string, is_message
+from recollect.messages import AnyMessage, buffer_string, is_message, tool_pairs
 from recollect.ports import TokenCounter
-
-_RESULTS: Final = frozenset({"tool", "function"})
 
 Entry: TypeAlias = Sequence[Any]
 """What stays or goes together: messages of a tool call with its results, or one text."""
@@ -30,13 +28,7 @@ class Part:
 
 def groups_of(messages: Sequence[AnyMessage]) -> list[Entry]:
     """Return messages one by one, but an answer with tool calls together with their results."""
-    groups: list[list[AnyMessage]] = []
-    for message in messages:
-        if groups and message.type in _RESULTS and groups[-1][0].type != "human":
-            groups[-1].append(message)
-        else:
-            groups.append([message])
-    return list(groups)
+    return [messages[group.start : group.stop] for group in tool_pairs(messages)]
 
 
 def as_messages(entries: Sequence[Entry]) -> list[AnyMessage]:

@@ -8,7 +8,7 @@ from recollect.app import Recollect
 from recollect.conversation.base import Transcript, TranscriptMemory
 from recollect.conversation.counting import counter_of, newest_that_fit
 from recollect.home import AnyRecollect
-from recollect.messages import AnyMessage
+from recollect.messages import AnyMessage, whole_pairs
 from recollect.ports import TokenCounter
 from recollect.records import Scope
 
@@ -50,5 +50,5 @@ class ConversationTokenBufferMemory(TranscriptMemory):
             newest = await self.talk.newest(memory, wanted)
             fitting = await newest_that_fit(newest, self.max_token_limit, count)
             if len(newest) < wanted or len(fitting) < len(newest):
-                return fitting
+                return whole_pairs(fitting, newest) if self.whole_pairs else fitting
             wanted *= 2
