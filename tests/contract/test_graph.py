@@ -13,7 +13,7 @@ from recollect.graph import Entity, KnowledgeGraph, NewFact
 from recollect.ports import Clock, Ids
 from recollect.records import Trust
 from recollect.stores.base import Store
-from recollect.stores.plans.erase import EraseScope
+from recollect.stores.plans.erase import EraseMessages, EraseScope
 from recollect.testing import FrozenClock, SeededIds
 
 ADA = ("users", "ada")
@@ -84,6 +84,33 @@ async def test_what_was_true_before_does_not_end_what_is_true_now(graph: Knowled
     assert told.fact is not None
     assert datetime(2024, 1, 1, tzinfo=UTC) == told.fact.valid_until
     assert ["Sam lives in Oslo"] == await graph.aknowledge("Sam")
+
+
+@pytest.mark.parametrize("town", ["Oslo", "Rome"])
+async def test_what_is_over_ends_nothing_else(graph: KnowledgeGraph, town: str) -> None:
+    """A fact told with its end alone is history, or the end of the same fact."""
+    await graph.aadd("Sam", "lives in", "Oslo")
+    over = datetime(2020, 1, 1, tzinfo=UTC)
+
+    told = await graph.aadd("Sam", "lives in", town, until=over)
+
+    assert (over, ()) == (told.fact and told.fact.valid_until, told.ended)
+    assert (["Sam lives in Oslo"] if town == "Rome" else []) == await graph.aknowledge("Sam")
+    before = over - timedelta(days=1)
+    assert [f"Sam lives in {town}"] == await graph.aknowledge("Sam", at=before)
+
+
+async def test_a_fact_goes_with_the_only_message_that_said_it(
+    graph: KnowledgeGraph, memory: Recollect
+) -> None:
+    said = NewMessage(role="user", text="I live in Oslo", id="m1")
+    await memory.append(ADA, "talk", [said])
+    await graph.aadd("Sam", "lives in", "Oslo", evidence=[SAID])
+    await graph.aadd("Sam", "likes", "tea")
+
+    await memory.erase(ADA, EraseMessages(thread="talk", messages=["m1"]))
+
+    assert ["Sam likes tea"] == [str(each) for each in await graph.ahistory()]
 
 
 async def test_two_entities_have_several_predicates(graph: KnowledgeGraph) -> None:

@@ -12,8 +12,10 @@ from langchain_community.graphs.networkx_graph import KnowledgeTriple as Origina
 from langchain_community.graphs.networkx_graph import NetworkxEntityGraph
 
 import recollect
-from recollect import NotFoundError, Recollect, SyncRecollect
-from recollect.graph import EntityGraph, KnowledgeGraph, KnowledgeTriple
+from recollect import NotFoundError, Recollect, SyncRecollect, VersionConflictError
+from recollect.formation.identity import content_key
+from recollect.graph import EntityGraph, KnowledgeGraph, KnowledgeTriple, NewFact
+from recollect.graph.planning import Draft, Proposal, plan_additions
 
 NAMES = st.sampled_from(["a", "A", "b", "c", "d", "", " a", "张伟", "<b>"])
 DEPTHS = st.integers(1, 3)
@@ -232,3 +234,51 @@ def test_both_faces_reach_one_graph() -> None:
 
         assert ["Sam likes tea"] == asyncio.run(graph.aknowledge("Sam"))
         assert ["Sam likes tea"] == graph.knowledge("Sam")
+
+
+def test_the_comparison_with_the_original_sees_each_difference() -> None:
+    """The better graph, put in the strict one's place, is told from the original by each case."""
+    cases: list[list[tuple[object, ...]]] = [
+        [("add_triple", "a", "r", "b"), ("add_triple", "a", "s", "b")],
+        [("add_triple", "a", "r", "b"), ("add_triple", "A", "s", "c")],
+        [("add_triple", "a", "r", "b"), ("delete_triple", "a", "s", "b")],
+        [("add_triple", "a", "r", "b"), ("delete_triple", "a", "r", "b"), ("has_node", "a")],
+    ]
+
+    for steps in cases:
+        theirs, ours = NetworkxEntityGraph(), EntityGraph()
+        answers = [(outcome(theirs, step), outcome(ours, step)) for step in steps]
+
+        assert any(one != other for one, other in answers) or (
+            theirs.get_triples() != ours.get_triples()
+        )
+
+
+async def rivals_meet() -> bool:
+    """Decide on two rivals from what both writers read before, and say whether one is refused."""
+    async with recollect.open(embedder="none", worker=False) as memory:
+        graphs = [KnowledgeGraph(memory, ("users", "ada")) for _ in range(2)]
+        views = [await each.read(memory) for each in graphs]
+        towns = ["Oslo", "Rome"]
+        rivals = [NewFact(subject="Sam", predicate="lives in", object=town) for town in towns]
+        one, other = (
+            plan_additions(view, [rival])[0] for view, rival in zip(views, rivals, strict=True)
+        )
+        await memory.apply(("users", "ada"), one.writes)
+        try:
+            await memory.apply(("users", "ada"), other.writes)
+        except VersionConflictError:
+            return True
+        return False
+
+
+async def test_rivals_written_at_once_meet_at_one_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Under keys made of the whole fact, as formation's are, both would stand."""
+    assert await rivals_meet()
+
+    def by_content(_: Draft, proposal: Proposal, *, several: bool) -> str:
+        return content_key(proposal.value(several=several))
+
+    monkeypatch.setattr(Draft, "free_key", by_content)
+
+    assert not await rivals_meet()

@@ -59,7 +59,7 @@ class Draft:
         found = [self._changed.get(key) or self.view.fact_at(key) for key in keys]
         return [each for each in found if each and each.predicate_key == predicate_key]
 
-    def free_key(self, proposal: _Proposal, *, several: bool) -> str:
+    def free_key(self, proposal: Proposal, *, several: bool) -> str:
         """
         Return the key of a new fact, numbered if it is taken.
 
@@ -116,7 +116,7 @@ def _as_written(write: PutMemory, before: Memory | None, view: View) -> Memory:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Proposal:
+class Proposal:
     """A new fact, made ready to be compared."""
 
     new: NewFact
@@ -129,9 +129,11 @@ class _Proposal:
 
     @property
     def evidence(self) -> EvidenceMap:
+        """Return its evidence, which is for the whole of it."""
         return {"": tuple(self.new.evidence)} if self.new.evidence else {}
 
     def value(self, *, several: bool) -> JsonObject:
+        """Return what its memory holds."""
         value: dict[str, Json] = {
             "subject": self.subject,
             "predicate": self.predicate,
@@ -167,11 +169,11 @@ def plan_additions(view: View, new: Sequence[NewFact]) -> list[Planned]:
     return planned
 
 
-def _proposal(new: NewFact, view: View) -> _Proposal:
+def _proposal(new: NewFact, view: View) -> Proposal:
     subject = clean_name(new.subject, "a fact's subject")
     predicate = clean_name(new.predicate, "a fact's predicate")
     value, type_ = written(new)
-    return _Proposal(
+    return Proposal(
         new=new,
         subject_key=view.key_of(subject),
         predicate_key=name_key(predicate),
@@ -182,7 +184,7 @@ def _proposal(new: NewFact, view: View) -> _Proposal:
     )
 
 
-def _planned(proposal: _Proposal, draft: Draft) -> Planned:
+def _planned(proposal: Proposal, draft: Draft) -> Planned:
     view, new = draft.view, proposal.new
     standing = draft.facts_like(proposal.subject_key, proposal.predicate_key)
     same = [each for each in standing if proposal.says(each, view)]
@@ -193,11 +195,16 @@ def _planned(proposal: _Proposal, draft: Draft) -> Planned:
     for each in same:
         if _still_says(each.memory, moment):
             return _merged(each.memory, proposal, draft)
-    since = new.since if several else moment
+    is_past = new.since is None and new.until is not None and new.until <= view.now
+    since = new.since if several or is_past else moment
     rivals = [
         each.memory
         for each in standing
-        if not several and not proposal.says(each, view) and holds_from(each.memory, moment)
+        # What is over already ends nothing.
+        if not several
+        and not is_past
+        and not proposal.says(each, view)
+        and holds_from(each.memory, moment)
     ]
     until = new.until
     doubted = any(least([rival.trust, new.trust]) != rival.trust for rival in rivals)
@@ -246,7 +253,7 @@ def _still_says(memory: Memory, moment: datetime) -> bool:
     return begun and (memory.valid_until is None or memory.valid_until > moment)
 
 
-def _merged(memory: Memory, proposal: _Proposal, draft: Draft) -> Planned:
+def _merged(memory: Memory, proposal: Proposal, draft: Draft) -> Planned:
     """Return what becomes of a fact when the same is said again, by whomever."""
     new = proposal.new
     is_weaker = least([memory.trust, new.trust]) != memory.trust
@@ -258,13 +265,15 @@ def _merged(memory: Memory, proposal: _Proposal, draft: Draft) -> Planned:
     has_news = joined != joined_evidence(memory.evidence, {}) or until != memory.valid_until
     if not is_stronger and (is_weaker or not has_news):
         return Planned(action="unchanged", key=memory.key)
+    # Since when it is true is often no more than when it was said.
+    is_before = bool(until and memory.valid_from and until < memory.valid_from)
     put = PutMemory(
         type=FACT_TYPE,
         key=memory.key,
         value=memory.value,
         text=memory.text,
         expected=memory.version,
-        valid_from=memory.valid_from,
+        valid_from=new.since if is_before else memory.valid_from,
         valid_until=until,
         expires_at=memory.expires_at,
         # What more trusted words confirm rests from now on on them alone.
@@ -284,7 +293,7 @@ def _merged(memory: Memory, proposal: _Proposal, draft: Draft) -> Planned:
     return Planned(action="merged", key=memory.key, writes=writes, ended=ended)
 
 
-def _rivals_of_released(memory: Memory, proposal: _Proposal, draft: Draft) -> list[Memory]:
+def _rivals_of_released(memory: Memory, proposal: Proposal, draft: Draft) -> list[Memory]:
     """Return what holds beside a fact that waited, and that it ends now that it is believed."""
     if memory.value.get("several") is True:
         return []
