@@ -200,6 +200,7 @@ def public(owner: type) -> set[str]:
             {
                 "read",
                 "change",
+                "erased",
                 "add_facts",
                 "sentences",
                 "as_network",

@@ -11,6 +11,7 @@ from anyio import to_thread
 
 from recollect.app import Recollect
 from recollect.errors import NotFoundError, UsageError
+from recollect.graph.ending import end_of, is_ended_by
 from recollect.graph.facts import NewFact
 from recollect.graph.knowledge import KnowledgeGraph
 from recollect.graph.names import name_key
@@ -25,7 +26,6 @@ from recollect.graph.original import (
     node_at,
 )
 from recollect.graph.picture import svg_of
-from recollect.graph.planning import end_of, is_ended_by
 from recollect.graph.triples import KnowledgeTriple
 from recollect.graph.twins import twins
 from recollect.graph.view import View, holds

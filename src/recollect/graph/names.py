@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from functools import lru_cache
+from itertools import count
 from typing import Final
 
 from recollect.errors import LimitError, UsageError
@@ -71,3 +73,9 @@ def clean_name(name: object, what: str) -> str:
             f"characters of {what}", len(text), NAME_CHARACTERS_MAX, "NAME_CHARACTERS_MAX"
         )
     return text
+
+
+def numbered(key: str) -> Iterator[str]:
+    """Yield *key*, and then the same with numbers from 2, without end."""
+    yield key
+    yield from (f"{key}-{number}" for number in count(2))

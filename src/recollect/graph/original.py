@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from recollect.graph.ending import end_of
 from recollect.graph.facts import ENTITY_TYPE, FACT_TYPE
 from recollect.graph.network import load_networkx
-from recollect.graph.planning import end_of
 from recollect.graph.triples import KnowledgeTriple
 from recollect.graph.view import KnownEntity, KnownFact, View, holds
 from recollect.records import JsonObject, Memory, PutMemory, Write

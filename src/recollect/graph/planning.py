@@ -1,20 +1,17 @@
-"""What a change of the graph writes: decided from the graph as it was read, without I/O."""
+"""What becomes of new facts: decided from the graph as it was read, without I/O."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from itertools import count
 from typing import Final
 
-from recollect.errors import LimitError, NotFoundError
 from recollect.formation.evidence import joined_evidence
 from recollect.formation.ground import least
 from recollect.formation.identity import content_key
 from recollect.formation.succession import holds_from, succession_of
 from recollect.graph.facts import (
-    ENTITY_TYPE,
     FACT_TYPE,
     AdditionAction,
     NewFact,
@@ -22,12 +19,9 @@ from recollect.graph.facts import (
     shown,
     written,
 )
-from recollect.graph.names import clean_name, name_key
-from recollect.graph.view import KnownEntity, KnownFact, View, known_fact
+from recollect.graph.names import clean_name, name_key, numbered
+from recollect.graph.view import KnownFact, View, known_fact
 from recollect.records import EndMemory, EvidenceMap, Json, JsonObject, Memory, PutMemory, Write
-
-ALIASES_MAX: Final = 100
-"""So many aliases an entity may be given."""
 
 DOUBTED: Final = "more trusted words say otherwise"
 REJECTED: Final = "this fact was rejected"
@@ -71,7 +65,7 @@ class Draft:
             words.append(shown(proposal.new.object))
         return next(
             key
-            for key in _numbered(content_key({"fact": words}))
+            for key in numbered(content_key({"fact": words}))
             if key not in self._changed and not self.view.takes(FACT_TYPE, key)
         )
 
@@ -89,11 +83,6 @@ class Draft:
                 subject_key = self.view.aliases.key_of(fact.subject_key)
                 self._added.setdefault(subject_key, []).append(after.key)
             self._changed[after.key] = fact
-
-
-def _numbered(key: str) -> Iterator[str]:
-    yield key
-    yield from (f"{key}-{number}" for number in count(2))
 
 
 def _as_written(write: PutMemory, before: Memory | None, view: View) -> Memory:
@@ -305,128 +294,3 @@ def _rivals_of_released(memory: Memory, proposal: Proposal, draft: Draft) -> lis
         and holds_from(each.memory, moment)
         and (each.memory.valid_from is None or each.memory.valid_from <= moment)
     ]
-
-
-# Ending
-
-
-def end_of(memory: Memory, at: datetime, cause: str) -> EndMemory:
-    """Return the write that ends a memory at *at*; one that begins later never was."""
-    moment = max(at, memory.valid_from) if memory.valid_from else at
-    return EndMemory(
-        type=memory.type, key=memory.key, at=moment, expected=memory.version, cause=cause
-    )
-
-
-def is_ended_by(memory: Memory, at: datetime) -> bool:
-    """Say whether ending at *at* makes a difference to an active memory."""
-    return memory.state == "active" and (memory.valid_until is None or memory.valid_until > at)
-
-
-# Entities
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EntityChange:
-    """What is to be changed of an entity: ``None`` leaves a field as it is."""
-
-    name: str
-    kind: str | None = None
-    summary: str | None = None
-    alias: str | None = None
-
-
-def plan_entity(view: View, change: EntityChange) -> list[Write]:
-    """
-    Return the write that makes an entity's memory, or changes it; none if it says so already.
-
-    Raises:
-        LimitError: It would have more than ``ALIASES_MAX`` aliases.
-    """
-    name = clean_name(change.name, "an entity's name")
-    key, own = view.key_of(name), name_key(name)
-    memories = view.memories_of(key, view.now)
-    known = next((each for each in memories if each.key == own), None)
-    known = known or next((each for each in memories if each.key == key), None)
-    fields: Mapping[str, Json] = known.memory.value if known else {"name": name}
-    value = {**fields, **_told(change)}
-    if change.alias is not None:
-        aliases = [] if known is None else list(known.aliases)
-        alias = clean_name(change.alias, "an alias")
-        if name_key(alias) not in {own, known.key if known else own, *map(name_key, aliases)}:
-            aliases.append(alias)
-        if len(aliases) > ALIASES_MAX:
-            raise LimitError(f"aliases of {name!r}", len(aliases), ALIASES_MAX, "ALIASES_MAX")
-        if aliases:
-            value["aliases"] = aliases
-    if known is None:
-        return [_new_entity(view, value, own)]
-    return [] if value == fields else [_revised(known.memory, value, "changed")]
-
-
-def _told(change: EntityChange) -> dict[str, Json]:
-    told = {"kind": change.kind, "summary": change.summary}
-    return {name: each for name, each in told.items() if each is not None}
-
-
-def _new_entity(view: View, value: JsonObject, own: str) -> PutMemory:
-    # By its name alone, so that two who make the same entity at once meet.
-    keys = _numbered(content_key({"name": own}))
-    key = next(each for each in keys if not view.takes(ENTITY_TYPE, each))
-    return PutMemory(type=ENTITY_TYPE, key=key, value=value, expected=0, cause="added")
-
-
-def plan_without_alias(view: View, name: str, alias: str) -> list[Write]:
-    """
-    Return the writes that take an alias back.
-
-    Raises:
-        NotFoundError: The entity has no such alias.
-    """
-    unwanted = name_key(alias)
-    writes: list[Write] = []
-    for each in view.memories_of(view.key_of(name), view.now):
-        left = [kept for kept in each.aliases if name_key(kept) != unwanted]
-        if len(left) < len(each.aliases):
-            value = {**each.memory.value, "aliases": left}
-            writes.append(_revised(each.memory, value, "alias taken back"))
-    if not writes:
-        msg = f"{name!r} has no alias {alias!r}: see the aliases of its entity"
-        raise NotFoundError(msg)
-    return writes
-
-
-def _revised(memory: Memory, value: JsonObject, cause: str) -> PutMemory:
-    return PutMemory(
-        type=memory.type,
-        key=memory.key,
-        value=value,
-        expected=memory.version,
-        valid_from=memory.valid_from,
-        valid_until=memory.valid_until,
-        expires_at=memory.expires_at,
-        evidence=memory.evidence,
-        trust=memory.trust,
-        state=memory.state,
-        cause=cause,
-    )
-
-
-def plan_end_of_entities(view: View, keys: Iterable[str] | None, cause: str) -> list[Write]:
-    """Return the writes that end entities, all if ``None``, with the facts that name them."""
-    wanted = None if keys is None else set(keys)
-    entities: list[KnownEntity] = view.entities()
-    memories = [
-        each.memory
-        for each in entities
-        if wanted is None or view.aliases.key_of(each.key) in wanted
-    ]
-    memories += [
-        each.memory for each in view.facts() if wanted is None or _names_any(each, wanted, view)
-    ]
-    return [end_of(each, view.now, cause) for each in memories if is_ended_by(each, view.now)]
-
-
-def _names_any(fact: KnownFact, keys: set[str], view: View) -> bool:
-    ends = [fact.subject_key, *([fact.object_key] if fact.object_key is not None else [])]
-    return any(view.aliases.key_of(each) in keys for each in ends)
