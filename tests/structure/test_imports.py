@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "recollect"
 IMPORT_MS_MAX = 150
 IMPORT_RUNS = 5
-DRIVERS = frozenset({"apsw", "psycopg", "redis", "onnxruntime", "langchain", "langchain_core"})
+DRIVERS = frozenset("apsw psycopg redis onnxruntime langchain langchain_core networkx".split())
 
 # Which group a module of the package belongs to, by the first part of its name.
 GROUP_OF = {

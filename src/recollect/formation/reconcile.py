@@ -43,6 +43,7 @@ from recollect.formation.outcomes import (
     revision,
 )
 from recollect.formation.patch import PatchError, apply_patch
+from recollect.formation.succession import NEWER_VALUE, holds_from, succession_of
 from recollect.formation.types import MemoryType
 from recollect.formation.window import Window
 from recollect.records import EndMemory, EvidenceMap, JsonObject, Memory, PutMemory
@@ -222,11 +223,9 @@ def _new_entry(operation: Insert, group: Sequence[Grounded], present: Present) -
     if type_.single_valued and since is None:
         since = _said_at(said, present.window)
     if since and not grounds.doubts:
-        for rival in _rivals(said[0], since, present):
-            if rival.valid_from is not None and rival.valid_from > since:
-                until = min(filter(None, [until, rival.valid_from]))
-            else:
-                yield _superseded(rival, since)
+        succession = succession_of(_rivals(said[0], since, present), since, until)
+        until = succession.until
+        yield from map(_superseded, succession.ends)
     if since and until and until <= since:
         reason = f"it would end at {until:%Y-%m-%d}, before it began"
         yield Outcome(action="refused", type=operation.type, key=key, reason=reason)
@@ -295,25 +294,15 @@ def _rivals(operation: Insert, since: datetime, present: Present) -> Iterator[Me
         return
     for memory in present.rivals.get(operation.call, ()):
         if (
-            memory.state == "active"
-            and (memory.valid_until is None or memory.valid_until > since)
+            holds_from(memory, since)
             and same_in(memory.value, operation.value, _identity_of(type_))
             and not same_text(memory.value, operation.value)
         ):
             yield memory
 
 
-def _superseded(memory: Memory, at: datetime) -> Outcome:
-    write = EndMemory(
-        type=memory.type,
-        key=memory.key,
-        at=max(at, (memory.valid_from or at) + timedelta(microseconds=1)),
-        expected=memory.version,
-        cause="a newer value",
-    )
-    return Outcome(
-        action="ended", type=memory.type, key=memory.key, reason="a newer value", write=write
-    )
+def _superseded(write: EndMemory) -> Outcome:
+    return Outcome(action="ended", type=write.type, key=write.key, reason=NEWER_VALUE, write=write)
 
 
 def _in_turn(outcomes: Sequence[Outcome], present: Present) -> list[Outcome]:

@@ -68,7 +68,16 @@ FACT: Final = MemoryType(
         {
             "subject": _text("Whom or what it is about, by name"),
             "predicate": _text("How the two belong together, in few words: 'lives in'"),
-            "object": _text("The other person, thing or value"),
+            "object": {
+                "type": ["string", "number", "boolean"],
+                "description": "The other person, thing or value",
+            },
+            "object_type": {
+                "type": "string",
+                "enum": ["text", "number", "boolean", "date", "time"],
+                "description": "What the object is if it is a value, such as an age or a date "
+                "(2026-03-31), and no person, place or thing with a name",
+            },
             "several": {
                 "type": "boolean",
                 "description": "True if the subject can have several such objects at once",

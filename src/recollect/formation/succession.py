@@ -1,0 +1,51 @@
+"""How the values of a single-valued field follow each other in time, whoever writes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from recollect.records import EndMemory, Memory
+
+NEWER_VALUE: Final = "a newer value"
+"""Why the older of two values has ended, in its history."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Succession:
+    """What ends where a new value begins, and when that one ends, ``None`` if it does not."""
+
+    ends: tuple[EndMemory, ...]
+    until: datetime | None
+
+
+def holds_from(memory: Memory, since: datetime) -> bool:
+    """Say whether an active memory holds at *since*, or begins to hold later."""
+    return memory.state == "active" and (memory.valid_until is None or memory.valid_until > since)
+
+
+def succession_of(rivals: Iterable[Memory], since: datetime, until: datetime | None) -> Succession:
+    """
+    Return what becomes of a value that holds from *since*, and of its *rivals*.
+
+    A rival that began before ends at *since*; one that begins later ends the new value there.
+    """
+    ends: list[EndMemory] = []
+    for rival in rivals:
+        if rival.valid_from is not None and rival.valid_from > since:
+            until = min(filter(None, [until, rival.valid_from]))
+        else:
+            ends.append(_ended(rival, since))
+    return Succession(ends=tuple(ends), until=until)
+
+
+def _ended(memory: Memory, at: datetime) -> EndMemory:
+    return EndMemory(
+        type=memory.type,
+        key=memory.key,
+        at=max(at, (memory.valid_from or at) + timedelta(microseconds=1)),
+        expected=memory.version,
+        cause=NEWER_VALUE,
+    )

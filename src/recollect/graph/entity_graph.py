@@ -1,0 +1,379 @@
+"""`EntityGraph`: in the place of LangChain's ``NetworkxEntityGraph``, and kept in a memory."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Final, Self
+
+import anyio
+from anyio import to_thread
+
+from recollect.app import Recollect
+from recollect.errors import NotFoundError, UsageError
+from recollect.graph.ending import end_of, is_ended_by
+from recollect.graph.facts import NewFact
+from recollect.graph.knowledge import KnowledgeGraph
+from recollect.graph.names import name_key
+from recollect.graph.network import load_networkx, network_of, topological_groups, writable
+from recollect.graph.original import (
+    TRIPLES_AT_ONCE_MAX,
+    Changes,
+    digraph_of,
+    edge_between,
+    edges_at,
+    ends_of,
+    node_at,
+)
+from recollect.graph.picture import svg_of
+from recollect.graph.triples import KnowledgeTriple
+from recollect.graph.twins import twins
+from recollect.graph.view import View, holds
+from recollect.home import private_memory
+from recollect.records import Evidence, Trust, Write
+
+if TYPE_CHECKING:
+    from networkx import DiGraph, MultiDiGraph
+
+PRIVATE_SCOPE: Final = "entity graph"
+
+
+class EntityGraph:
+    """
+    A graph of triples with the methods of LangChain's ``NetworkxEntityGraph``.
+
+    Each method is there twice: ``add_triple`` waits, ``aadd_triple`` is awaited. What is
+    removed is ended, and stays as history of the memory; `KnowledgeGraph` has the rest.
+
+    Args:
+        graph: A `KnowledgeGraph`, which is changed; or a ``networkx.DiGraph``, which is copied
+            into a memory that lasts as long as this process; ``None`` for an empty one there.
+        single_valued: Predicates of which a subject has one object at a time: there a new
+            triple ends the old one.
+        strict_original: Behave as the original, message for message: one edge per pair of
+            names, which are compared letter by letter; knowledge along a depth-first search;
+            its errors. Texts that no store can hold (with a NUL) are refused all the same.
+
+    Raises:
+        ValueError: *graph* is none of these.
+    """
+
+    def __init__(
+        self,
+        graph: KnowledgeGraph | DiGraph | None = None,
+        *,
+        single_valued: Collection[str] = (),
+        strict_original: bool = False,
+    ) -> None:
+        if isinstance(graph, KnowledgeGraph):
+            self.graph = graph
+        else:
+            scope = (PRIVATE_SCOPE, str(uuid.uuid4()))
+            self.graph = KnowledgeGraph(private_memory(), scope)
+        self.home = self.graph.home
+        self.strict_original = strict_original
+        self._single = frozenset(map(name_key, single_valued))
+        if graph is not None and not isinstance(graph, KnowledgeGraph):
+            self.add_graph(_checked(graph))
+
+    @classmethod
+    def from_gml(
+        cls,
+        gml_path: str,
+        graph: KnowledgeGraph | None = None,
+        *,
+        strict_original: bool = False,
+    ) -> Self:
+        """Return a graph with what a GML file holds, added to *graph* if one is given."""
+        read = load_networkx().read_gml(gml_path)
+        made = cls(graph, strict_original=strict_original)
+        made.add_graph(_checked(read))
+        return made
+
+    @classmethod
+    async def afrom_gml(
+        cls,
+        gml_path: str,
+        graph: KnowledgeGraph | None = None,
+        *,
+        strict_original: bool = False,
+    ) -> Self:
+        """Return a graph with what a GML file holds; see `from_gml`."""
+        read = await to_thread.run_sync(load_networkx().read_gml, gml_path)
+        made = cls(graph, strict_original=strict_original)
+        await made.aadd_graph(_checked(read))
+        return made
+
+    async def _add_graph(self, memory: Recollect, graph: DiGraph | MultiDiGraph) -> None:
+        """Add the nodes of a networkx graph, and its edges with their field ``relation``."""
+        for name in graph.nodes:
+            await self._add_node(memory, str(name))
+        triples = [
+            KnowledgeTriple(str(source), str(fields.get("relation", "")), str(target))
+            for source, target, fields in graph.edges(data=True)
+        ]
+        for at in range(0, len(triples), TRIPLES_AT_ONCE_MAX):
+            await self._add_triples(memory, triples[at : at + TRIPLES_AT_ONCE_MAX])
+
+    add_graph, aadd_graph = twins(_add_graph)
+
+    async def _add_triple(
+        self,
+        memory: Recollect,
+        knowledge_triple: KnowledgeTriple,
+        *,
+        evidence: Sequence[Evidence] = (),
+        trust: Trust = "user",
+    ) -> None:
+        """Add a triple: a relation beside those that the two have, or in the place of the old."""
+        await self._add_triples(memory, [knowledge_triple], evidence=evidence, trust=trust)
+
+    add_triple, aadd_triple = twins(_add_triple)
+
+    async def _add_triples(
+        self,
+        memory: Recollect,
+        knowledge_triples: Sequence[KnowledgeTriple],
+        *,
+        evidence: Sequence[Evidence] = (),
+        trust: Trust = "user",
+    ) -> None:
+        """Add triples in order, all or none of them, up to ``TRIPLES_AT_ONCE_MAX``."""
+        if self.strict_original:
+
+            def plan(view: View) -> tuple[None, list[Write]]:
+                changes = Changes(view)
+                for each in knowledge_triples:
+                    changes.add_triple(each)
+                return None, changes.writes()
+
+            await self.graph.change(memory, plan)
+            return
+        facts = [
+            NewFact(
+                subject=each.subject,
+                predicate=each.predicate,
+                object=each.object_,
+                several=name_key(each.predicate) not in self._single,
+                evidence=evidence,
+                trust=trust,
+            )
+            for each in knowledge_triples
+        ]
+        await self.graph.add_facts(memory, facts)
+
+    add_triples, aadd_triples = twins(_add_triples)
+
+    async def _delete_triple(self, memory: Recollect, knowledge_triple: KnowledgeTriple) -> None:
+        """
+        End a triple, if it is there.
+
+        The original removes what is between the two, whatever the predicate says.
+        """
+        subject, predicate, object_ = knowledge_triple
+        kept = None if self.strict_original else predicate
+        await self._end_between(memory, subject, object_, kept)
+
+    delete_triple, adelete_triple = twins(_delete_triple)
+
+    async def _get_triples(self, memory: Recollect) -> list[tuple[str, str, str]]:
+        """Return all triples as (subject, object, relation)."""
+        graph = await self._networkx(memory)
+        return [(u, v, fields["relation"]) for u, v, fields in graph.edges(data=True)]
+
+    get_triples, aget_triples = twins(_get_triples)
+
+    async def _get_entity_knowledge(
+        self, memory: Recollect, entity: str, depth: int = 1
+    ) -> list[str]:
+        """Return what is known of an entity as sentences, to a depth; none if it is unknown."""
+        if not self.strict_original:
+            return await self.graph.sentences(memory, entity, depth)
+        graph = await self._networkx(memory)
+        if not graph.has_node(entity):
+            return []
+        steps = load_networkx().dfs_edges(graph, entity, depth_limit=depth)
+        return [f"{u} {graph[u][v]['relation']} {v}" for u, v in steps]
+
+    get_entity_knowledge, aget_entity_knowledge = twins(_get_entity_knowledge)
+
+    async def _clear(self, memory: Recollect) -> None:
+        """End all nodes and edges."""
+        await self.graph.end_all(memory)
+
+    clear, aclear = twins(_clear)
+
+    async def _clear_edges(self, memory: Recollect) -> None:
+        """End all edges; the nodes stay."""
+
+        def plan(view: View) -> tuple[None, list[Write]]:
+            found = [
+                each
+                for each in view.facts()
+                if each.object_key is not None and is_ended_by(each.memory, view.now)
+            ]
+            nodes = Changes(view)
+            # A node that facts alone have named would go with them.
+            for name in self._graph_of(view):
+                nodes.add_node(name)
+            ends = [end_of(each.memory, view.now, "removed") for each in found]
+            return None, [*nodes.writes(), *ends]
+
+        await self.graph.change(memory, plan)
+
+    clear_edges, aclear_edges = twins(_clear_edges)
+
+    async def _add_node(self, memory: Recollect, node: str) -> None:
+        """Add a node, unless it is there."""
+
+        def plan(view: View) -> tuple[None, list[Write]]:
+            changes = Changes(view)
+            changes.add_node(node)
+            return None, changes.writes()
+
+        if self.strict_original:
+            await self.graph.change(memory, plan)
+        else:
+            await self.graph.note_entity(memory, node)
+
+    add_node, aadd_node = twins(_add_node)
+
+    async def _remove_node(self, memory: Recollect, node: str) -> None:
+        """End a node and its edges, if it is there."""
+
+        def plan(view: View) -> tuple[None, list[Write]]:
+            return None, ends_of(view, [node_at(view, node)], edges_at(view, node))
+
+        if self.strict_original:
+            await self.graph.change(memory, plan)
+        else:
+            await self.graph.end_named(memory, node)
+
+    remove_node, aremove_node = twins(_remove_node)
+
+    async def _has_node(self, memory: Recollect, node: str) -> bool:
+        """Say whether there is such a node."""
+        view = await self.graph.read(memory)
+        if self.strict_original:
+            return node_at(view, node) is not None or bool(edges_at(view, node))
+        return view.knows(view.key_of(node), view.now)
+
+    has_node, ahas_node = twins(_has_node)
+
+    async def _remove_edge(
+        self, memory: Recollect, source_node: str, destination_node: str
+    ) -> None:
+        """
+        End all relations from one node to another.
+
+        Raises:
+            NotFoundError: There is none; from the original, networkx.NetworkXError.
+        """
+        if not await self._end_between(memory, source_node, destination_node, None):
+            msg = f"The edge {source_node}-{destination_node} not in graph."
+            if self.strict_original:
+                raise load_networkx().NetworkXError(msg)
+            raise NotFoundError(msg)
+
+    remove_edge, aremove_edge = twins(_remove_edge)
+
+    async def _has_edge(self, memory: Recollect, source_node: str, destination_node: str) -> bool:
+        """Say whether a relation leads from one node to another."""
+        view = await self.graph.read(memory)
+        if self.strict_original:
+            return edge_between(view, source_node, destination_node) is not None
+        target = view.key_of(destination_node)
+        found = view.outgoing(view.key_of(source_node), view.now)
+        keys = (each.object_key for each in found)
+        return any(key is not None and view.aliases.key_of(key) == target for key in keys)
+
+    has_edge, ahas_edge = twins(_has_edge)
+
+    async def _get_neighbors(self, memory: Recollect, node: str) -> Iterable[str]:
+        """
+        Return the nodes to which relations of *node* lead, none if it is unknown.
+
+        The original returns an iterator, and raises networkx.NetworkXError for an unknown node.
+        """
+        graph = await self._networkx(memory)
+        if self.strict_original:
+            found: Iterator[str] = graph.neighbors(node)
+            return found
+        view = await self.graph.read(memory)
+        name = view.name_of(view.key_of(node))
+        return list(graph.neighbors(name)) if name in graph else []
+
+    get_neighbors, aget_neighbors = twins(_get_neighbors)
+
+    async def _get_number_of_nodes(self, memory: Recollect) -> int:
+        """Return how many nodes there are."""
+        return len(await self._networkx(memory))
+
+    get_number_of_nodes, aget_number_of_nodes = twins(_get_number_of_nodes)
+
+    async def _get_topological_sort(self, memory: Recollect) -> list[str]:
+        """
+        Return the nodes so that every relation leads onwards, but for those within a cycle.
+
+        The original raises networkx.NetworkXUnfeasible where there is a cycle.
+        """
+        graph = await self._networkx(memory)
+        if self.strict_original:
+            return list(load_networkx().topological_sort(graph))
+        return [name for group in topological_groups(graph) for name in group]
+
+    get_topological_sort, aget_topological_sort = twins(_get_topological_sort)
+
+    async def _write_to_gml(self, memory: Recollect, path: str) -> None:
+        """Write the graph to a GML file."""
+        graph = await self._networkx(memory)
+        plain = graph if self.strict_original else writable(graph)
+        await to_thread.run_sync(load_networkx().write_gml, plain, path)
+
+    write_to_gml, awrite_to_gml = twins(_write_to_gml)
+
+    async def _draw_graphviz(self, memory: Recollect, /, **kwargs: Any) -> None:
+        """
+        Write a picture of the graph to the file *path*, ``graph.svg`` by default, as SVG.
+
+        Graphviz is not needed; its argument *prog* is accepted and means nothing.
+        """
+        graph = await self._networkx(memory)
+        picture = await to_thread.run_sync(svg_of, graph)
+        await anyio.Path(kwargs.get("path", "graph.svg")).write_text(picture, "utf-8")
+
+    draw_graphviz, adraw_graphviz = twins(_draw_graphviz)
+
+    async def _networkx(self, memory: Recollect) -> DiGraph | MultiDiGraph:
+        return self._graph_of(await self.graph.read(memory))
+
+    def _graph_of(self, view: View) -> DiGraph | MultiDiGraph:
+        return digraph_of(view) if self.strict_original else network_of(view, view.now)
+
+    async def _end_between(
+        self, memory: Recollect, source: str, target: str, predicate: str | None
+    ) -> bool:
+        """End the relations between two nodes; say whether there was any."""
+
+        def plan(view: View) -> tuple[bool, list[Write]]:
+            if self.strict_original:
+                edge = edge_between(view, source, target)
+                return edge is not None, ends_of(view, [], [edge])
+            ends = view.key_of(target)
+            found = [
+                each
+                for each in view.outgoing(view.key_of(source), view.now)
+                if each.object_key is not None
+                and view.aliases.key_of(each.object_key) == ends
+                and (predicate is None or each.predicate_key == name_key(predicate))
+                and holds(each.memory, view.now)
+            ]
+            return bool(found), ends_of(view, [], found)
+
+        return await self.graph.change(memory, plan)
+
+
+def _checked(graph: DiGraph | MultiDiGraph) -> DiGraph | MultiDiGraph:
+    if not isinstance(graph, load_networkx().DiGraph):
+        raise UsageError("Passed in graph is not of correct shape")
+    return graph

@@ -1,0 +1,105 @@
+"""What a change of an entity writes: decided from the graph as it was read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from recollect.errors import LimitError, NotFoundError
+from recollect.formation.identity import content_key
+from recollect.graph.facts import (
+    ENTITY_TYPE,
+)
+from recollect.graph.names import clean_name, name_key, numbered
+from recollect.graph.view import View
+from recollect.records import Json, JsonObject, Memory, PutMemory, Write
+
+ALIASES_MAX: Final = 100
+"""So many aliases an entity may be given."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntityChange:
+    """What is to be changed of an entity: ``None`` leaves a field as it is."""
+
+    name: str
+    kind: str | None = None
+    summary: str | None = None
+    alias: str | None = None
+
+
+def plan_entity(view: View, change: EntityChange) -> list[Write]:
+    """
+    Return the write that makes an entity's memory, or changes it; none if it says so already.
+
+    Raises:
+        LimitError: It would have more than ``ALIASES_MAX`` aliases.
+    """
+    name = clean_name(change.name, "an entity's name")
+    key, own = view.key_of(name), name_key(name)
+    memories = view.memories_of(key, view.now)
+    known = next((each for each in memories if each.key == own), None)
+    known = known or next((each for each in memories if each.key == key), None)
+    fields: Mapping[str, Json] = known.memory.value if known else {"name": name}
+    value = {**fields, **_told(change)}
+    if change.alias is not None:
+        aliases = [] if known is None else list(known.aliases)
+        alias = clean_name(change.alias, "an alias")
+        if name_key(alias) not in {own, known.key if known else own, *map(name_key, aliases)}:
+            aliases.append(alias)
+        if len(aliases) > ALIASES_MAX:
+            raise LimitError(f"aliases of {name!r}", len(aliases), ALIASES_MAX, "ALIASES_MAX")
+        if aliases:
+            value["aliases"] = aliases
+    if known is None:
+        return [_new_entity(view, value, own)]
+    return [] if value == fields else [_revised(known.memory, value, "changed")]
+
+
+def _told(change: EntityChange) -> dict[str, Json]:
+    told = {"kind": change.kind, "summary": change.summary}
+    return {name: each for name, each in told.items() if each is not None}
+
+
+def _new_entity(view: View, value: JsonObject, own: str) -> PutMemory:
+    # By its name alone, so that two who make the same entity at once meet.
+    keys = numbered(content_key({"name": own}))
+    key = next(each for each in keys if not view.takes(ENTITY_TYPE, each))
+    return PutMemory(type=ENTITY_TYPE, key=key, value=value, expected=0, cause="added")
+
+
+def plan_without_alias(view: View, name: str, alias: str) -> list[Write]:
+    """
+    Return the writes that take an alias back.
+
+    Raises:
+        NotFoundError: The entity has no such alias.
+    """
+    unwanted = name_key(alias)
+    writes: list[Write] = []
+    for each in view.memories_of(view.key_of(name), view.now):
+        left = [kept for kept in each.aliases if name_key(kept) != unwanted]
+        if len(left) < len(each.aliases):
+            value = {**each.memory.value, "aliases": left}
+            writes.append(_revised(each.memory, value, "alias taken back"))
+    if not writes:
+        msg = f"{name!r} has no alias {alias!r}: see the aliases of its entity"
+        raise NotFoundError(msg)
+    return writes
+
+
+def _revised(memory: Memory, value: JsonObject, cause: str) -> PutMemory:
+    return PutMemory(
+        type=memory.type,
+        key=memory.key,
+        value=value,
+        expected=memory.version,
+        valid_from=memory.valid_from,
+        valid_until=memory.valid_until,
+        expires_at=memory.expires_at,
+        evidence=memory.evidence,
+        trust=memory.trust,
+        state=memory.state,
+        cause=cause,
+    )

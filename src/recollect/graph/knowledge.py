@@ -1,0 +1,20 @@
+"""`KnowledgeGraph`: the facts and entities of a scope as a graph."""
+
+from __future__ import annotations
+
+from recollect.graph.asking import Asking
+from recollect.graph.naming import Naming
+from recollect.graph.stating import Stating
+
+
+class KnowledgeGraph(Stating, Naming, Asking):
+    """
+    The ``Fact`` and ``Entity`` memories of a scope as a graph of entities.
+
+    Every method is there twice: ``add`` waits, ``aadd`` is awaited (see `Home` for which of
+    them a memory has). Each reads what is stored at that moment; names are matched across
+    case, width, spacing and aliases. Facts are followed by time: reads take *at*, the moment
+    asked about, and mean now without it.
+
+    A change is one transaction, decided anew when somebody else wrote meanwhile.
+    """

@@ -1,0 +1,82 @@
+"""What stands around an entity, step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, Literal, TypeAlias
+
+from recollect.errors import LimitError, UsageError
+from recollect.graph.view import KnownFact, View, in_order
+
+Direction: TypeAlias = Literal["out", "in", "both"]
+"""Which facts are followed: those of an entity, those that name it, or both."""
+
+DIRECTIONS: Final = ("out", "in", "both")
+DEPTH_MAX: Final = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Neighbourhood:
+    """The entities within some steps, nearest first, and every fact met on the way, once."""
+
+    keys: tuple[str, ...]
+    facts: tuple[KnownFact, ...]
+
+
+def neighbourhood(
+    view: View, key: str, *, depth: int, direction: Direction, at: datetime
+) -> Neighbourhood:
+    """
+    Return what stands around the entity *key*, nearest first, then oldest first.
+
+    All facts of every entity that is nearer than *depth* are there, also those that lead to
+    an entity already met.
+
+    Raises:
+        UsageError: *direction* is none, or *depth* no number of steps.
+        LimitError: *depth* is more than ``DEPTH_MAX``.
+    """
+    check_steps(depth, "depth")
+    if direction not in DIRECTIONS:
+        msg = f"direction is one of {', '.join(DIRECTIONS)}, not {direction!r}"
+        raise UsageError(msg)
+    met: dict[str, None] = {key: None}
+    facts: dict[str, KnownFact] = {}
+    front = [key]
+    for _ in range(depth):
+        beyond: list[str] = []
+        for each in front:
+            for fact, other in _steps(view, each, direction, at):
+                facts.setdefault(fact.memory.key, fact)
+                if other is not None and other not in met:
+                    met[other] = None
+                    beyond.append(other)
+        front = beyond
+    return Neighbourhood(keys=tuple(met), facts=tuple(facts.values()))
+
+
+def check_steps(steps: int, what: str) -> None:
+    """Refuse a number of steps that is none, or over ``DEPTH_MAX``."""
+    if isinstance(steps, bool) or steps < 0:
+        msg = f"{what} is a number of steps from 0, not {steps!r}"
+        raise UsageError(msg)
+    if steps > DEPTH_MAX:
+        raise LimitError(what, steps, DEPTH_MAX, "DEPTH_MAX")
+
+
+def _steps(
+    view: View, key: str, direction: Direction, at: datetime
+) -> Iterator[tuple[KnownFact, str | None]]:
+    """Yield the facts at an entity, oldest first, each with the entity at its other end."""
+    outgoing = view.outgoing(key, at) if direction != "in" else []
+    incoming = view.incoming(key, at) if direction != "out" else []
+    own = {each.memory.key for each in outgoing}
+    both = [*outgoing, *(each for each in incoming if each.memory.key not in own)]
+    for fact in sorted(both, key=lambda each: in_order(each.memory)):
+        if fact.memory.key in own:
+            target = fact.object_key
+            yield fact, None if target is None else view.aliases.key_of(target)
+        else:
+            yield fact, view.aliases.key_of(fact.subject_key)
