@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from signal import Signals
 from typing import TYPE_CHECKING
 
@@ -57,15 +58,28 @@ class EndingWorker(Worker):
     async def run_once(self, scope: Scope | None = None) -> Result | None:
         """Form one lease to its end, even if this is cancelled; see `Worker.run_once`."""
         await lowlevel.checkpoint()
+        with self._finished():
+            return await super().run_once(scope)
+        return None
+
+    async def run_lane(self, scope: Scope) -> Result | None:
+        """Form one lease to its end, even if this is cancelled; see `Worker.run_lane`."""
+        await lowlevel.checkpoint()
+        with self._finished():
+            return await super().run_lane(scope)
+        return None
+
+    @contextmanager
+    def _finished(self) -> Iterator[None]:
+        """Let what is done go on when the worker is cancelled, until `abandon`."""
         with CancelScope(shield=True) as under_way:
             self._under_way.add(under_way)
             try:
-                return await super().run_once(scope)
+                yield
             finally:
                 self._under_way.discard(under_way)
                 self._ended.set()
                 self._ended = anyio.Event()
-        return None
 
     async def at_rest(self) -> None:
         """Wait until nothing is being formed."""
