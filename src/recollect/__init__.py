@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         StoreReadOnlyError,
         StoreUnavailableError,
         StoreVersionError,
+        UpdateModeError,
         UsageError,
         VersionConflictError,
     )
@@ -71,7 +72,8 @@ __version__ = "0.1.0"
 _ERRORS: Final = (
     "ConflictError EmbedderError LeaseLostError LimitError MissingExtraError ModelError"
     " NotFoundError RecollectError StoreClosedError StoreCorruptError StoreError StoreFullError"
-    " StoreReadOnlyError StoreUnavailableError StoreVersionError UsageError VersionConflictError"
+    " StoreReadOnlyError StoreUnavailableError StoreVersionError UpdateModeError UsageError"
+    " VersionConflictError"
 )
 _RECORDS: Final = (
     "DeleteMemory EndMemory Evidence EvidenceMap Json JsonObject Memory MemoryState Message"
@@ -137,6 +139,7 @@ __all__ = [
     "SyncRecollect",
     "Thread",
     "Trust",
+    "UpdateModeError",
     "UsageError",
     "VersionConflictError",
     "Where",

@@ -16,6 +16,7 @@ from recollect.app import open as open_async
 from recollect.embedders import EmbedderChoice
 from recollect.errors import StoreClosedError
 from recollect.formation.config import Assistants, FormationSettings
+from recollect.formation.types import UpdateMode
 from recollect.models import ModelChoice
 from recollect.portal import PortalThread
 from recollect.ports import Clock, Ids, TokenCounter
@@ -41,6 +42,7 @@ from recollect.stores.plans.formation import Debounce
 from recollect.stores.scopes import ScopePattern
 from recollect.worker.consolidating import ConsolidationResult
 from recollect.worker.former import Result
+from recollect.worker.migrating import Migration
 
 T = TypeVar("T")
 
@@ -272,6 +274,10 @@ class SyncRecollect:
     def consolidate(self, scope: Scope, *, assistant: str | None = None) -> ConsolidationResult:
         """See `Recollect.consolidate`."""
         return self._run(lambda memory: memory.consolidate(scope, assistant=assistant))
+
+    def migrate_type(self, scope: Scope, type_: str, update_mode: UpdateMode) -> Migration:
+        """See `Recollect.migrate_type`."""
+        return self._run(lambda memory: memory.migrate_type(scope, type_, update_mode))
 
     def undo(self, scope: Scope, consolidation: str) -> None:
         """See `Recollect.undo`."""

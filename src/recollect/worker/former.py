@@ -34,6 +34,7 @@ from recollect.stores.base import Store
 from recollect.stores.plans.formation import DueThread, Formed, Lease
 from recollect.stores.validate import to_datetime
 from recollect.worker.asking import Asking
+from recollect.worker.migrating import check_modes
 from recollect.worker.reading import (
     Search,
     read_offer,
@@ -167,6 +168,7 @@ class Former:
         if limits is None:
             wait_s = (_midnight(now) + timedelta(days=1) - now).total_seconds()
             return await self._postpone(lease, threads, "the daily limit is reached", wait_s)
+        await check_modes(self._store, lease.scope, settings.types)
         offer = await read_offer(self._store, self._search, window, settings)
         asking = Asking(model, window, offer, replace(settings, limits=limits))
         attempt = _Attempt(lease, threads, window, model.identity, settings, asking)
