@@ -42,6 +42,7 @@ from recollect.stores.plans.formation import Debounce
 from recollect.stores.scopes import ScopePattern
 from recollect.worker.consolidating import ConsolidationResult
 from recollect.worker.former import Result
+from recollect.worker.loop import CONCURRENCY, Notice, tell_nobody
 from recollect.worker.migrating import Migration
 
 T = TypeVar("T")
@@ -54,11 +55,17 @@ def open_sync(
     model: ModelChoice | None = None,
     formation: Assistants | FormationSettings | None = None,
     worker: bool = True,
+    concurrency: int = CONCURRENCY,
+    notice: Notice = tell_nobody,
     count_tokens: TokenCounter = estimated_tokens,
     clock: Clock | None = None,
     ids: Ids | None = None,
 ) -> SyncRecollect:
-    """Return a memory to be entered with ``with``; see `recollect.open`."""
+    """
+    Return a memory to be entered with ``with``; see `recollect.open`.
+
+    *notice* is called on the memory's own thread.
+    """
     make = partial(
         open_async,
         url,
@@ -66,6 +73,8 @@ def open_sync(
         model=model,
         formation=formation,
         worker=worker,
+        concurrency=concurrency,
+        notice=notice,
         count_tokens=count_tokens,
         clock=clock,
         ids=ids,

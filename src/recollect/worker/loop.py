@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
-from typing import Final
+from typing import Final, TypeAlias, TypeVar
 
 import anyio
 
@@ -27,7 +27,33 @@ from recollect.worker.striking import Striking
 
 POLL_S: Final = 1.0
 SCHEDULE_EVERY_S: Final = 30.0
+CONCURRENCY: Final = 4
+CONCURRENCY_MAX: Final = 64
+
+WorkerT = TypeVar("WorkerT", bound="Worker")
+Notice: TypeAlias = Callable[[Scope, Result], None]
+"""Is told of every formation that ended; it is called in the event loop, and raises nothing."""
 PAGE_THREADS: Final = 500
+
+
+def tell_nobody(_scope: Scope, _result: Result) -> None:
+    """Tell nobody of a formation that ended."""
+
+
+def check_concurrency(concurrency: int) -> int:
+    """
+    Return *concurrency* if so many formations may run at once.
+
+    Raises:
+        UsageError: It is no whole number from 1 to ``CONCURRENCY_MAX``.
+    """
+    if type(concurrency) is not int or not 1 <= concurrency <= CONCURRENCY_MAX:
+        msg = (
+            f"concurrency is {concurrency!r}: give a whole number from 1 to {CONCURRENCY_MAX} "
+            "(CONCURRENCY_MAX)"
+        )
+        raise UsageError(msg)
+    return concurrency
 
 
 class Worker:
@@ -45,19 +71,30 @@ class Worker:
         assistants: Assistants,
         *,
         name: str,
-        concurrency: int = 4,
-        notice: Callable[[Scope, Result], None] = lambda *_: None,
+        concurrency: int = CONCURRENCY,
+        notice: Notice = tell_nobody,
     ) -> None:
         self._store = store
         self._former = former
         self._assistants = assistants
         self._name = name
-        self._concurrency = concurrency
+        self._concurrency = check_concurrency(concurrency)
         self._notice = notice
         self._woken = anyio.Event()
         self._checked = to_datetime(store.now())
         self._striking = Striking(store, assistants)
         self.breaker = Breaker()
+
+    def made_as(self, kind: type[WorkerT]) -> WorkerT:
+        """Return a worker of another *kind* that forms the same in the same way."""
+        return kind(
+            self._store,
+            self._former,
+            self._assistants,
+            name=self._name,
+            concurrency=self._concurrency,
+            notice=self._notice,
+        )
 
     def wake(self) -> None:
         """Look at once whether something is due."""
