@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         StoreReadOnlyError,
         StoreUnavailableError,
         StoreVersionError,
+        UpdateModeError,
         UsageError,
         VersionConflictError,
     )
@@ -72,7 +73,8 @@ __version__ = "0.1.0"
 _ERRORS: Final = (
     "ConflictError EmbedderError LeaseLostError LimitError MissingExtraError ModelError"
     " NotFoundError RecollectError StoreClosedError StoreCorruptError StoreError StoreFullError"
-    " StoreReadOnlyError StoreUnavailableError StoreVersionError UsageError VersionConflictError"
+    " StoreReadOnlyError StoreUnavailableError StoreVersionError UpdateModeError UsageError"
+    " VersionConflictError"
 )
 _RECORDS: Final = (
     "Attachment DeleteMemory EndMemory Evidence EvidenceMap Json JsonObject Memory MemoryState"
@@ -139,6 +141,7 @@ __all__ = [
     "SyncRecollect",
     "Thread",
     "Trust",
+    "UpdateModeError",
     "UsageError",
     "VersionConflictError",
     "Where",

@@ -50,7 +50,7 @@ from recollect.stores.validate import check_scope
 from recollect.worker.consolidating import (
     open_consolidator,
 )
-from recollect.worker.loop import Worker
+from recollect.worker.loop import CONCURRENCY, Notice, Worker, check_concurrency, tell_nobody
 from recollect.worker.opening import assistants_of, open_worker
 
 MERGE_EVERY_S: Final = 1.0
@@ -63,6 +63,8 @@ def open(  # noqa: A001 (users write recollect.open)
     model: ModelChoice | None = None,
     formation: Assistants | FormationSettings | None = None,
     worker: bool = True,
+    concurrency: int = CONCURRENCY,
+    notice: Notice = tell_nobody,
     count_tokens: TokenCounter = estimated_tokens,
     clock: Clock | None = None,
     ids: Ids | None = None,
@@ -78,12 +80,15 @@ def open(  # noqa: A001 (users write recollect.open)
             an async callable; ``None`` for none, then messages wait until there is one.
         formation: The memory types and how they are formed, alike for all or by assistant.
         worker: Whether memories are formed in the background here; without, only `form` does.
+        concurrency: At most so many scopes are formed at once, up to ``CONCURRENCY_MAX``.
+        notice: Is told of every formation that ended: its scope, and how. It is called in the
+            event loop, so that it returns soon and raises nothing.
         count_tokens: How many tokens a text costs; an estimate by default.
         clock: Where the present moment comes from.
         ids: Where identity comes from.
 
     Raises:
-        UsageError: The URL or embedder is not one.
+        UsageError: The URL, embedder or concurrency is not one.
     """
     return Recollect(
         store=open_store(url, clock=clock, ids=ids),
@@ -91,6 +96,8 @@ def open(  # noqa: A001 (users write recollect.open)
         model=model,
         formation=formation,
         worker=worker,
+        concurrency=concurrency,
+        notice=notice,
         count_tokens=count_tokens,
     )
 
@@ -112,6 +119,8 @@ class Recollect(Forming, ThreadSurroundings):
         model: ModelChoice | None = None,
         formation: Assistants | FormationSettings | None = None,
         worker: bool = True,
+        concurrency: int = CONCURRENCY,
+        notice: Notice = tell_nobody,
         count_tokens: TokenCounter = estimated_tokens,
     ) -> None:
         self.store = store
@@ -119,6 +128,8 @@ class Recollect(Forming, ThreadSurroundings):
         self._model_choice = model
         self._assistants = assistants_of(formation)
         self._works = worker
+        self._concurrency = check_concurrency(concurrency)
+        self._notice = notice
         self._count_tokens = count_tokens
         self.worker = None
         self._consolidator = None
@@ -170,6 +181,8 @@ class Recollect(Forming, ThreadSurroundings):
             self._model_choice,
             assistants,
             count_tokens=self._count_tokens,
+            notice=self._notice,
+            concurrency=self._concurrency,
         )
 
     @property

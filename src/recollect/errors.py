@@ -79,6 +79,28 @@ class ConflictError(RecollectError):
     code = "conflict"
 
 
+class UpdateModeError(UsageError):
+    """A memory type has another `update_mode` than its memories were written under."""
+
+    code = "update_mode"
+
+    def __init__(self, type_: str, old: str, new: str, documents: int) -> None:
+        super().__init__(type_, old, new, documents)
+        self.type = type_
+        self.old = old
+        self.new = new
+        self.documents = documents
+
+    def __str__(self) -> str:
+        count = f"{self.documents} memory" if self.documents == 1 else f"{self.documents} memories"
+        return (
+            f"the memory type {self.type!r} has the update_mode {self.new!r}, and {count} in force "
+            f"of it in this scope were written as {self.old!r}: migrate_type(scope, {self.type!r}, "
+            f"{self.new!r}) (recollect formation migrate {self.type} {self.new}) turns them, or "
+            "give the new type another name; what was said waits until then"
+        )
+
+
 class VersionConflictError(RecollectError):
     """The memory is no longer at the version that the caller read."""
 
@@ -203,6 +225,7 @@ EXIT_STATUS: Final[dict[str, int]] = {
     "usage": 2,
     "limit": 2,
     "missing_key": 2,
+    "update_mode": 2,
     "not_found": 3,
     "conflict": 4,
     "version_conflict": 4,

@@ -9,12 +9,14 @@ from typing import Final, TypeVar
 from recollect.errors import NotFoundError, StoreClosedError, UsageError
 from recollect.formation.identity import proposed_for
 from recollect.formation.review import approval_of, rejection_of
+from recollect.formation.types import UpdateMode
 from recollect.records import Formation, FormationStatus, Memory, Page, Scope, Thread, Write
 from recollect.stores.base import Store
 from recollect.stores.validate import check_scope
 from recollect.worker.consolidating import ConsolidationResult, Consolidator
 from recollect.worker.former import Result
 from recollect.worker.loop import Worker
+from recollect.worker.migrating import Migration, migrate
 
 PENDING_THREADS: Final = 500
 
@@ -66,8 +68,25 @@ class Forming(ABC):
         self._wake()
         return result
 
+    async def migrate_type(self, scope: Scope, type_: str, update_mode: UpdateMode) -> Migration:
+        """
+        Turn the memories of a type of a scope into the form of another `update_mode`, at once.
+
+        Entries of a collection become one document: a later value of a field takes the place of
+        an earlier one, lists are joined. A document becomes an entry. What was there ends, and
+        stays as history; what is made rests on it, and on what it rested on. `undo` takes it back.
+
+        Raises:
+            UsageError: There is no such mode.
+            LeaseLostError: The scope is being formed: try again.
+            VersionConflictError: One of the memories was changed meanwhile.
+        """
+        result = await migrate(self.store, scope, type_, update_mode)
+        self._wake()
+        return result
+
     async def undo(self, scope: Scope, consolidation: str) -> None:
-        """Take back the consolidation with this id; see `Consolidator.undo`."""
+        """Take back the consolidation, or migration, with this id; see `Consolidator.undo`."""
         await opened(self._consolidator).undo(scope, consolidation)
         self._wake()
 

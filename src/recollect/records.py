@@ -189,6 +189,18 @@ Write: TypeAlias = PutMemory | EndMemory | DeleteMemory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Lane:
+    """How far a type with a schedule of its own was formed in a thread, and what failed since."""
+
+    formed: int
+    """Everything up to this position has been formed, for this type."""
+    attempts: int = 0
+    not_before: datetime | None = None
+    again: tuple[int, ...] = ()
+    """Positions that were given up before, and wait to be formed again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Thread:
     """One conversation of a scope, and how far it has been formed."""
 
@@ -210,11 +222,13 @@ class Thread:
     """Positions that were given up before, and wait to be formed again."""
     settings: JsonObject = field(default_factory=dict, hash=False)
     """How it is to be formed."""
+    lanes: Mapping[str, Lane] = field(default_factory=dict, hash=False)
+    """Places of types that do not stand at *formed*, because they have a schedule of their own."""
 
     @property
     def pending(self) -> bool:
-        """Say whether messages wait to be formed."""
-        return self.formed < self.last or bool(self.again)
+        """Say whether messages wait to be formed, for all types or for one."""
+        return self.formed < self.last or bool(self.again) or bool(self.lanes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

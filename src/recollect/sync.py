@@ -18,6 +18,7 @@ from recollect.beside import Attached
 from recollect.embedders import EmbedderChoice
 from recollect.errors import StoreClosedError
 from recollect.formation.config import Assistants, FormationSettings
+from recollect.formation.types import UpdateMode
 from recollect.models import ModelChoice
 from recollect.portal import PortalThread
 from recollect.ports import Clock, Ids, TokenCounter
@@ -45,6 +46,8 @@ from recollect.stores.plans.formation import Debounce
 from recollect.stores.scopes import ScopePattern
 from recollect.worker.consolidating import ConsolidationResult
 from recollect.worker.former import Result
+from recollect.worker.loop import CONCURRENCY, Notice, tell_nobody
+from recollect.worker.migrating import Migration
 
 T = TypeVar("T")
 
@@ -56,11 +59,17 @@ def open_sync(
     model: ModelChoice | None = None,
     formation: Assistants | FormationSettings | None = None,
     worker: bool = True,
+    concurrency: int = CONCURRENCY,
+    notice: Notice = tell_nobody,
     count_tokens: TokenCounter = estimated_tokens,
     clock: Clock | None = None,
     ids: Ids | None = None,
 ) -> SyncRecollect:
-    """Return a memory to be entered with ``with``; see `recollect.open`."""
+    """
+    Return a memory to be entered with ``with``; see `recollect.open`.
+
+    *notice* is called on the memory's own thread.
+    """
     make = partial(
         open_async,
         url,
@@ -68,6 +77,8 @@ def open_sync(
         model=model,
         formation=formation,
         worker=worker,
+        concurrency=concurrency,
+        notice=notice,
         count_tokens=count_tokens,
         clock=clock,
         ids=ids,
@@ -317,6 +328,10 @@ class SyncRecollect:
     def consolidate(self, scope: Scope, *, assistant: str | None = None) -> ConsolidationResult:
         """See `Recollect.consolidate`."""
         return self.call(lambda memory: memory.consolidate(scope, assistant=assistant))
+
+    def migrate_type(self, scope: Scope, type_: str, update_mode: UpdateMode) -> Migration:
+        """See `Recollect.migrate_type`."""
+        return self._run(lambda memory: memory.migrate_type(scope, type_, update_mode))
 
     def undo(self, scope: Scope, consolidation: str) -> None:
         """See `Recollect.undo`."""

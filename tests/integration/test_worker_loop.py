@@ -20,13 +20,14 @@ from recollect.errors import (
     UsageError,
 )
 from recollect.formation.config import Assistants, FormationSettings
-from recollect.ports import ModelRequest, ToolCall
+from recollect.ports import ModelAnswer, ModelRequest, ToolCall
 from recollect.records import NewMessage, Scope
 from recollect.stores.plans.formation import Debounce, Lease
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.rulemodel import RuleModel
 from recollect.testing.scripted import ScriptedAnswer, ScriptedModel
 from recollect.worker.breaker import OUTAGES_MAX
+from recollect.worker.former import Result
 from recollect.worker.loop import Worker
 
 ADA = ("users", "ada")
@@ -303,3 +304,47 @@ async def test_two_users_are_formed_at_once(clock: FrozenClock) -> None:
 
     assert ["formed", "formed"] == [each.end for each in results if each]
     assert {(True, False), (False, True)} == {("Ada" in text, "Bob" in text) for text in asked}
+
+
+async def test_an_opened_memory_tells_of_its_formations_and_forms_so_many_at_once(
+    clock: FrozenClock,
+) -> None:
+    """`notice` hears each one, with its scope; `concurrency` scopes are formed at a time."""
+    told: list[tuple[Scope, str]] = []
+    under_way, most = 0, 0
+    all_in, all_told = asyncio.Event(), asyncio.Event()
+
+    async def answer(_: ModelRequest) -> ModelAnswer:
+        nonlocal under_way, most
+        under_way += 1
+        most = max(most, under_way)
+        if under_way == 2:
+            all_in.set()
+        async with asyncio.timeout(20):
+            await all_in.wait()
+        under_way -= 1
+        return ModelAnswer(calls=(NOTHING,))
+
+    def notice(scope: Scope, result: Result) -> None:
+        told.append((scope, result.end))
+        if len(told) == 4:
+            all_told.set()
+
+    async with recollect.open(
+        embedder="none", model=answer, formation=FormationSettings(debounce=Debounce(quiet_s=0)),
+        clock=clock, concurrency=2, notice=notice,
+    ) as memory:  # fmt: skip
+        for number in range(4):
+            await say(memory, ("users", f"u{number}"))
+        async with asyncio.timeout(20):
+            await all_told.wait()
+
+    assert {(("users", f"u{number}"), "formed") for number in range(4)} == set(told)
+    assert 2 == most
+
+
+@pytest.mark.parametrize("concurrency", [0, -1, 65, 2.0, True, "4"])
+def test_a_concurrency_that_is_none_is_refused_when_it_is_given(concurrency: Any) -> None:
+    """With the value and the limit."""
+    with pytest.raises(UsageError, match=r"1 to 64 \(CONCURRENCY_MAX\)"):
+        recollect.open(concurrency=concurrency)

@@ -1,6 +1,7 @@
 """`recollect formation` and the configuration file: what waits, what was formed, and by what."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import anyio
@@ -11,8 +12,10 @@ import recollect
 from recollect.cli import main
 from recollect.cli.configuring import forming_of
 from recollect.errors import EXIT_STATUS, NotFoundError, UsageError
-from recollect.formation.config import DEFAULT_MODEL
+from recollect.formation.config import DEFAULT_MODEL, FormationSettings
+from recollect.formation.types import NOTE, USER
 from recollect.records import Json
+from recollect.testing.rulemodel import RuleModel
 from recollect.testing.scripted import ScriptedModel
 
 ADA = ("users", "ada")
@@ -140,6 +143,47 @@ def test_what_was_given_up_can_be_retried(store: str) -> None:
         each["waiting"]
         for each in json.loads(invoke(store, "formation", "list", *bo).stdout)["pending"]
     ]
+
+
+async def _keep_notes(path: str) -> None:
+    async with recollect.open(path, embedder="none") as memory:
+        for key in ("one", "two"):
+            await memory.put(ADA, "Note", key, {"context": "said", "content": key})
+
+
+def test_a_types_memories_are_turned_and_turned_back(store: str) -> None:
+    """By a command each; where there is nothing to turn it says so."""
+    anyio.run(_keep_notes, store)
+
+    turned = json.loads(invoke(store, "formation", "migrate", "Note", "patch").stdout)
+    again = invoke(store, "formation", "migrate", "Note", "patch", "--table")
+    undone = invoke(store, "consolidate", "--undo", turned["id"])
+    back = invoke(store, "formation", "migrate", "Note", "patch", "--table")
+
+    assert (2, "Note", "patch") == (turned["turned"], turned["type"], turned["update_mode"])
+    assert "no memory of Note stands in another mode than patch\n" == again.stdout
+    assert 0 == undone.exit_code
+    assert back.stdout.startswith("turned 2 of Note to patch\nid ")
+
+
+async def _form_by_day(path: str) -> None:
+    nightly = replace(NOTE, schedule="0 3 * * *")
+    settings = FormationSettings(types=(USER, nightly))
+    async with recollect.open(
+        path, embedder="none", worker=False, model=RuleModel(), formation=settings
+    ) as memory:
+        await memory.form(ADA)
+
+
+def test_what_waits_for_a_schedule_is_listed_as_that(store: str) -> None:
+    """With how much waits, and for which type."""
+    anyio.run(_form_by_day, store)
+
+    (waiting,) = json.loads(invoke(store, "formation", "list").stdout)["pending"]
+    table = invoke(store, "formation", "list", "--table")
+
+    assert (1, None) == (waiting["waiting"], waiting["due"])
+    assert "at the times of Note" in table.stdout
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from recollect.app import Recollect
     from recollect.ports import Model, ModelAnswer, ModelRequest, ToolCall
     from recollect.records import JsonObject
+    from recollect.worker.loop import Notice
 
 RULES: Final = "rules"
 _SCRIPT_KEYS: Final = ("answers", "formations")
@@ -86,15 +87,25 @@ def _call(said: object, path: Path) -> ToolCall:
 
 @asynccontextmanager
 async def opened_to_form(
-    target: Target, forming: Forming, model: Model | None, *, create: bool = False, worker: bool
+    target: Target,
+    forming: Forming,
+    model: Model | None,
+    *,
+    create: bool = False,
+    worker: bool,
+    concurrency: int | None = None,
+    notice: Notice | None = None,
 ) -> AsyncIterator[Recollect]:
     """
     Open the memory that *target* names, to be formed by *model* as *forming* says.
+
+    *concurrency* and *notice* are those of its worker; see `recollect.open`.
 
     Raises:
         NotFoundError: There is none, and it is not to be created.
     """
     import recollect
+    from recollect.worker.loop import CONCURRENCY, tell_nobody
 
     file = store_file(target.store)
     if not create and file is not None and not file.exists():
@@ -109,5 +120,7 @@ async def opened_to_form(
         model=model,
         formation=forming.assistants,
         worker=worker,
+        concurrency=CONCURRENCY if concurrency is None else concurrency,
+        notice=notice or tell_nobody,
     ) as memory:
         yield memory

@@ -2,54 +2,40 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from signal import Signals
-from typing import TYPE_CHECKING
 
 import anyio
 from anyio import CancelScope, lowlevel
 from anyio.abc import TaskStatus
 
-from recollect.recall.budget import estimated_tokens
-from recollect.recaller import Where
-from recollect.records import Memory, Scope
+from recollect.formation.config import Assistants
+from recollect.records import Scope
+from recollect.stores.base import Store
 from recollect.worker.former import Former, Result
-from recollect.worker.loop import Worker
-from recollect.worker.opening import Models
-from recollect.worker.reading import Search
-
-if TYPE_CHECKING:
-    from recollect.app import Recollect
-    from recollect.formation.config import Assistants
-    from recollect.ports import Model
+from recollect.worker.loop import CONCURRENCY, Notice, Worker, tell_nobody
 
 
 class EndingWorker(Worker):
     """
-    A worker over an open memory that claims nothing more once it is cancelled.
+    A worker that claims nothing more once it is cancelled.
 
     What is being formed then goes on, until `abandon` has it given back.
     """
 
     def __init__(
         self,
-        memory: Recollect,
-        model: Model | None,
+        store: Store,
+        former: Former,
         assistants: Assistants,
-        concurrency: int,
-        notice: Callable[[Scope, Result], None],
+        *,
+        name: str,
+        concurrency: int = CONCURRENCY,
+        notice: Notice = tell_nobody,
     ) -> None:
-        former = Former(
-            memory.store,
-            _search_of(memory),
-            Models(model),
-            assistants,
-            count_tokens=estimated_tokens,
-        )
-        name = f"worker {os.getpid()}"
         super().__init__(
-            memory.store, former, assistants, name=name, concurrency=concurrency, notice=notice
+            store, former, assistants, name=name, concurrency=concurrency, notice=notice
         )
         self._under_way: set[CancelScope] = set()
         self._ended = anyio.Event()
@@ -57,15 +43,28 @@ class EndingWorker(Worker):
     async def run_once(self, scope: Scope | None = None) -> Result | None:
         """Form one lease to its end, even if this is cancelled; see `Worker.run_once`."""
         await lowlevel.checkpoint()
+        with self._finished():
+            return await super().run_once(scope)
+        return None
+
+    async def run_lane(self, scope: Scope) -> Result | None:
+        """Form one lease to its end, even if this is cancelled; see `Worker.run_lane`."""
+        await lowlevel.checkpoint()
+        with self._finished():
+            return await super().run_lane(scope)
+        return None
+
+    @contextmanager
+    def _finished(self) -> Iterator[None]:
+        """Let what is done go on when the worker is cancelled, until `abandon`."""
         with CancelScope(shield=True) as under_way:
             self._under_way.add(under_way)
             try:
-                return await super().run_once(scope)
+                yield
             finally:
                 self._under_way.discard(under_way)
                 self._ended.set()
                 self._ended = anyio.Event()
-        return None
 
     async def at_rest(self) -> None:
         """Wait until nothing is being formed."""
@@ -99,14 +98,3 @@ async def ended_by(
     with anyio.move_on_after(grace_s, shield=True):
         await worker.at_rest()
     worker.abandon()
-
-
-def _search_of(memory: Recollect) -> Search:
-    """Return the search by which a formation finds what is known already: recall itself."""
-
-    async def search(scope: Scope, query: str, types: Sequence[str], limit: int) -> list[Memory]:
-        where = Where(messages=False, types=types)
-        found = await memory.recall(scope, query, limit=limit, where=where)
-        return [each.content for each in found.entries if isinstance(each.content, Memory)]
-
-    return search

@@ -34,6 +34,8 @@ def countdown(thread: Thread, now: datetime) -> str:
     if thread.state == "paused":
         return "paused"
     if thread.due is None:
+        if thread.formed == thread.last and thread.lanes:
+            return f"at the times of {', '.join(thread.lanes)}"
         return "with the next message"
     left_s = (thread.due - now).total_seconds()
     when = "now" if left_s <= 0 else f"in {_duration(left_s)}"
@@ -50,8 +52,9 @@ def _duration(seconds: float) -> str:
 
 
 def waiting_of(thread: Thread) -> int:
-    """Return how many positions of a thread wait."""
-    return thread.last - thread.formed + len(thread.again)
+    """Return how many positions of a thread wait, for the type for which most of them do."""
+    lanes = [thread.last - each.formed + len(each.again) for each in thread.lanes.values()]
+    return max([thread.last - thread.formed + len(thread.again), *lanes])
 
 
 def pending_record(thread: Thread, now: datetime) -> dict[str, Json]:

@@ -20,7 +20,7 @@ from recollect.cli.formation_shown import (
 )
 from recollect.cli.opening import opened, run
 from recollect.cli.options import Target, memory_options, scope_from, written_scope
-from recollect.cli.output import counted, note, print_entry, print_json, print_table
+from recollect.cli.output import counted, note, print_entry, print_json, print_table, visible
 from recollect.cli.paging import scopes_of
 from recollect.cli.records import minute, scope_list
 from recollect.cli.working import outcome_lines, result_record, summed_up
@@ -29,6 +29,7 @@ from recollect.records import Formation, FormationStatus, Json, Scope, Thread
 
 if TYPE_CHECKING:
     from recollect.app import Recollect
+    from recollect.formation.types import UpdateMode
     from recollect.worker.former import Result
 
 _LIST_EXAMPLE: Final = """
@@ -53,6 +54,11 @@ _PAUSE_EXAMPLE: Final = """
 Examples:
   recollect formation pause acme/users/ada
   recollect formation pause --thread holidays
+"""
+_MIGRATE_EXAMPLE: Final = """
+\b
+Example:
+  recollect formation migrate Trip patch --scope acme/users/ada
 """
 _RESUME_EXAMPLE: Final = """
 \b
@@ -234,6 +240,33 @@ async def _steer(target: Target, scope: Scope, thread: str | None, done: str) ->
         print_json({"scope": scope_list(scope), "thread": thread, done: count})
     else:
         click.echo(f"{done} {counted(count, 'thread')}")
+
+
+@formation.command(epilog=_MIGRATE_EXAMPLE, short_help="Turn a type's memories into another mode.")
+@click.argument("type_", metavar="TYPE")
+@click.argument("update_mode", metavar="MODE", type=click.Choice(["patch", "insert"]))
+@memory_options(embedder=False)
+def migrate(target: Target, type_: str, update_mode: UpdateMode) -> None:
+    """
+    Turn the memories of TYPE in a scope into the form of the update_mode MODE.
+
+    For a type whose update_mode was changed. What there was ends, and stays as history;
+    `recollect consolidate --undo ID` takes it back.
+    """
+    run(lambda: _migrate(target, type_, update_mode))
+
+
+async def _migrate(target: Target, type_: str, update_mode: UpdateMode) -> None:
+    async with opened(target) as memory:
+        found = await memory.migrate_type(target.scope, type_, update_mode)
+    count = sum(len(each.ended) for each in found.changes)
+    if target.is_json:
+        print_json({"id": found.id, "type": type_, "update_mode": update_mode, "turned": count})
+    elif found.id is None:
+        click.echo(visible(f"no memory of {type_} stands in another mode than {update_mode}"))
+    else:
+        click.echo(visible(f"turned {count} of {type_} to {update_mode}"))
+        click.echo(f"id {found.id}")
 
 
 @formation.command(epilog=_RETRY_EXAMPLE, short_help="Form again what was given up.")

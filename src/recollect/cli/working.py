@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 GRACE_S: Final = 7.0
 """How long a formation may go on after the worker was told to end; then it is given back."""
-CONCURRENCY_MAX: Final = 64
 _EXAMPLE: Final = """
 \b
 Examples:
@@ -61,6 +60,8 @@ def worker(
     or give it back, and end within ten seconds; a second one ends it at once, and loses
     nothing either.
     """
+    from recollect.worker.loop import CONCURRENCY_MAX
+
     if not 1 <= concurrency <= CONCURRENCY_MAX:
         msg = f"--concurrency {concurrency} is outside 1 to {CONCURRENCY_MAX} (CONCURRENCY_MAX)"
         raise UsageError(msg)
@@ -132,11 +133,15 @@ async def _work(
     import anyio
 
     from recollect.cli.ending import EndingWorker, ended_by
+    from recollect.forming import opened as opened_part
 
     model = opened_model(forming)
     _check_model(forming, is_given=model is not None)
-    async with opened_to_form(target, forming, None, worker=False) as memory:
-        working = EndingWorker(memory, model, forming.assistants, concurrency, printer)
+    opening = opened_to_form(
+        target, forming, model, worker=False, concurrency=concurrency, notice=printer
+    )
+    async with opening as memory:
+        working = opened_part(memory.worker).made_as(EndingWorker)
         async with anyio.create_task_group() as group:
             scope = group.cancel_scope
             await group.start(ended_by, (signal.SIGTERM, signal.SIGINT), working, scope, GRACE_S)

@@ -34,13 +34,16 @@ class Window:
     """
     What one formation reads: lines in their order, and how far that forms each thread.
 
-    *again* holds, by thread, the positions that are formed once more.
+    *again* holds, by thread, the positions that are formed once more. A window of *types* is read
+    for these alone, at the times of their schedules; *left_out* are those that wait for theirs.
     """
 
     scope: Scope
     lines: tuple[Line, ...]
     watermarks: Mapping[str, int]
     again: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    types: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
     @property
     def new(self) -> tuple[Line, ...]:

@@ -38,6 +38,7 @@ from recollect.stores.validate import (
     check_position,
     check_scope,
     check_time,
+    to_datetime,
 )
 
 _NO_CURSOR: Final = "CURSOR is not a cursor of this listing: pass on what the last page returned"
@@ -126,6 +127,7 @@ class FormationStore(Transactor):
         postponed: Sequence[str] = (),
         retry_s: float = 0.0,
         attempt: Formed | None = None,
+        types: Sequence[str] = (),
     ) -> None:
         """
         Give *lease* back; threads that *failed* come again after *retry_s* at the earliest.
@@ -134,12 +136,15 @@ class FormationStore(Transactor):
             postponed: Threads that come again as late, but for no failure of theirs: it does
                 not count as an attempt.
             attempt: What was spent in vain; it is kept as a failed formation.
+            types: Only the lanes of these types failed, or are postponed: the threads are due
+                as before.
         """
         release = Release(
             failed=check_ids(failed, "a thread id"),
             postponed=check_ids(postponed, "a thread id"),
             retry_s=check_wait(retry_s, "retry_s"),
             attempt=check_formed(attempt, ("formed", "failed")) if attempt else None,
+            types=tuple(check_ids(types, "a type's name")),
         )
         plan = partial(plan_release, lease=lease, release=release, ids=self._ids, now=self.now())
         await self._transact(plan)
@@ -156,6 +161,24 @@ class FormationStore(Transactor):
         return await self._transact(plan)
 
     @final
+    async def waiting_since(self, scope: Scope, thread: str, position: int = 0) -> datetime | None:
+        """
+        Return when the first message of a thread after *position* was kept, ``None`` without one.
+
+        Raises:
+            NotFoundError: There is no such thread.
+        """
+        scope, thread = check_scope(scope), check_id(thread, "a thread id")
+        after = check_position(position, "a position")
+
+        def query(rows: Rows) -> datetime | None:
+            owner, found = existing_thread(rows, scope, thread)
+            first = rows.messages(owner.id, found.number, after=after, until=None, limit=1)
+            return to_datetime(first[0].kept_at) if first else None
+
+        return await self._read(query)
+
+    @final
     async def pending(
         self,
         scope: Scope | None = None,
@@ -166,6 +189,8 @@ class FormationStore(Transactor):
     ) -> Page[Thread]:
         """
         Return the threads of a scope of which something waits to be formed, paused ones too.
+
+        What waits for a type with a schedule of its own counts as well.
 
         They come by scope and id.
 

@@ -19,7 +19,7 @@ from recollect.stores.plans.feed import memory_entry, message_entry
 from recollect.stores.plans.formation import is_due, is_leased
 from recollect.stores.plans.memories import evidence_messages
 from recollect.stores.plans.receipts import place_of
-from recollect.stores.plans.waiting import is_waiting
+from recollect.stores.plans.waiting import is_pending
 from recollect.stores.rows import (
     FeedEntry,
     FormationRow,
@@ -245,7 +245,7 @@ class Tables:
             if table.row.segments[: len(prefix)] == prefix
             and (below or table.row.segments == prefix)
             for id_, row in sorted(table.threads.items())
-            if is_waiting(row) and (after is None or (table.row.segments, id_) > after)
+            if is_pending(row) and (after is None or (table.row.segments, id_) > after)
         )
         return list(islice(found, limit))
 

@@ -15,6 +15,7 @@ from recollect.testing.contract_formation import FormationContract
 from recollect.testing.contract_history import HistoryContract
 from recollect.testing.contract_ids import IdentityContract
 from recollect.testing.contract_keys import IdempotencyContract
+from recollect.testing.contract_lanes import LaneContract
 from recollect.testing.contract_leases import LeaseContract
 from recollect.testing.contract_listing import ListingContract
 from recollect.testing.contract_memories import MemoryContract
@@ -44,6 +45,7 @@ class StoreContract(
     BacklogContract,
     FormationContract,
     LeaseContract,
+    LaneContract,
     PendingContract,
     ReceiptContract,
     RedriveContract,

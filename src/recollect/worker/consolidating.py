@@ -46,6 +46,7 @@ from recollect.records import DeleteMemory, Json, JsonObject, Memory, Scope, Wri
 from recollect.stores.base import Store
 from recollect.stores.plans.formation import Formed, Lease
 from recollect.stores.validate import check_scope, to_datetime
+from recollect.worker.migrating import check_modes
 from recollect.worker.opening import Models
 from recollect.worker.questioning import Questioner, Run
 from recollect.worker.viewing import Embed, View, Viewer
@@ -111,12 +112,14 @@ class Consolidator:
 
         Raises:
             UsageError: No model is configured, or there is no such assistant.
+            UpdateModeError: A type's memories were written under its other `update_mode`.
         """
         named: JsonObject = {} if assistant is None else {"assistant": assistant}
         return await self._consolidate(check_scope(scope), self._assistants.of(named))
 
     async def _consolidate(self, scope: Scope, settings: FormationSettings) -> ConsolidationResult:
         model = self._models(settings.model)
+        await check_modes(self._store, scope, settings.types)
         viewer = Viewer(self._store, settings.types, self._embed)
         view = await viewer.view(scope)
         if not view.unseen and not await viewer.outdated(view):

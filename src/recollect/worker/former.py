@@ -24,6 +24,7 @@ from recollect.errors import (
     VersionConflictError,
 )
 from recollect.formation.config import Assistants, FormationSettings, Limits
+from recollect.formation.lanes import formed_with_talk, laned
 from recollect.formation.offer import Offer
 from recollect.formation.receipt import Asked, receipt_of
 from recollect.formation.reconcile import Outcome, reconcile
@@ -33,6 +34,7 @@ from recollect.stores.base import Store
 from recollect.stores.plans.formation import DueThread, Formed, Lease
 from recollect.stores.validate import to_datetime
 from recollect.worker.asking import Asking
+from recollect.worker.migrating import check_modes
 from recollect.worker.reading import (
     Search,
     read_offer,
@@ -90,6 +92,7 @@ class _Attempt:
             status="failed",
             calls=asked.calls,
             tokens=asked.tokens,
+            types=self.window.types,
         )
 
 
@@ -121,7 +124,7 @@ class Former:
         try:
             return await self._settled(lease, lease_s)
         except anyio.get_cancelled_exc_class():
-            await self._give_back(lease)
+            await self.give_back(lease)
             raise
         except (LeaseLostError, NotFoundError) as error:  # a thread was erased meanwhile
             return Result(end="lost", reason=str(error))
@@ -142,7 +145,7 @@ class Former:
                 return await self._failed(attempts[0], error)
             return await self._postpone(lease, threads, _reason(error), WAIT_FOR_OPERATOR_S)
 
-    async def _give_back(self, lease: Lease) -> None:
+    async def give_back(self, lease: Lease) -> None:
         """Give *lease* back, so that nobody waits for its end; one that is lost has passed on."""
         with anyio.move_on_after(RELEASE_S, shield=True), suppress(LeaseLostError, StoreError):
             await self._store.release(lease)
@@ -157,6 +160,7 @@ class Former:
     ) -> Result:
         """Form; once the model is asked, *attempts* holds what was tried."""
         window = await read_window(self._store, lease.scope, threads, settings.limits, self._count)
+        window, settings = _divided(window, settings, threads[0])
         if not _has_cause(window, settings):
             return await self._commit(lease, window, None, Asked(), None)
         now = to_datetime(self._store.now())
@@ -164,6 +168,7 @@ class Former:
         if limits is None:
             wait_s = (_midnight(now) + timedelta(days=1) - now).total_seconds()
             return await self._postpone(lease, threads, "the daily limit is reached", wait_s)
+        await check_modes(self._store, lease.scope, settings.types)
         offer = await read_offer(self._store, self._search, window, settings)
         asking = Asking(model, window, offer, replace(settings, limits=limits))
         attempt = _Attempt(lease, threads, window, model.identity, settings, asking)
@@ -225,6 +230,8 @@ class Former:
                 calls=asked.calls,
                 tokens=asked.tokens,
                 receipt=receipt_of(window, asked, outcomes, model=_identity(model)),
+                types=window.types,
+                left_out=window.left_out,
             )
             writes = [each.write for each in outcomes if each.write is not None]
             try:
@@ -242,6 +249,7 @@ class Former:
             status="failed",
             calls=asked.calls,
             tokens=asked.tokens,
+            types=window.types,
         )
         await self._store.release(lease, attempt=spent)
         return Result(end="retried", reason=reason)
@@ -254,12 +262,15 @@ class Former:
         if attempts < attempt.settings.limits.attempts or len(window.new) > 1:
             failed = [each.thread for each in attempt.threads]
             retry_s = _backoff_s(attempts)
-            await self._store.release(lease, failed=failed, retry_s=retry_s, attempt=spent)
+            await self._store.release(
+                lease, failed=failed, retry_s=retry_s, attempt=spent, types=window.types
+            )
             return Result(end="retried", reason=reason)
         dead = replace(
             spent,
             watermarks=window.watermarks,
             again=window.again,
+            left_out=window.left_out,
             status="dead",
             failed={line.message.thread: [line.message.position] for line in window.new},
         )
@@ -279,7 +290,9 @@ class Former:
         """Let the messages wait, without counting that as a failure of theirs."""
         names = [each.thread for each in threads]
         try:
-            await self._store.release(lease, postponed=names, retry_s=wait_s, attempt=spent)
+            await self._store.release(
+                lease, postponed=names, retry_s=wait_s, attempt=spent, types=threads[0].types
+            )
         except LeaseLostError as error:
             return Result(end="lost", reason=str(error), outage=outage)
         return Result(end="postponed", reason=reason, outage=outage)
@@ -316,8 +329,26 @@ def _reason(error: Exception) -> str:
 
 
 def _alike(threads: Sequence[DueThread]) -> list[DueThread]:
-    """Return the threads that are configured as the first one is; the others stay due."""
-    return [each for each in threads if each.settings == threads[0].settings]
+    """Return the threads to be formed as the first one is; the others stay due."""
+    return [each for each in threads if _manner(each) == _manner(threads[0])]
+
+
+def _manner(thread: DueThread) -> tuple[object, ...]:
+    return thread.settings, thread.types, sorted(thread.lanes)
+
+
+def _divided(
+    window: Window, settings: FormationSettings, thread: DueThread
+) -> tuple[Window, FormationSettings]:
+    """Return *window* and *settings* with the types that are formed now, and those that wait."""
+    if thread.types:
+        types = tuple(each for each in settings.types if each.name in thread.types)
+        return replace(window, types=thread.types), replace(settings, types=types)
+    left_out = tuple(each.name for each in laned(settings.types, thread.lanes))
+    if not left_out:
+        return window, settings
+    types = formed_with_talk(settings.types, thread.lanes)
+    return replace(window, left_out=left_out), replace(settings, types=types)
 
 
 def _has_cause(window: Window, settings: FormationSettings) -> bool:

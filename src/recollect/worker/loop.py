@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
-from typing import Final
+from typing import Final, TypeAlias, TypeVar
 
 import anyio
 
@@ -22,10 +23,37 @@ from recollect.stores.base import Store
 from recollect.stores.validate import to_datetime
 from recollect.worker.breaker import Breaker
 from recollect.worker.former import LEASE_S, Former, Result
+from recollect.worker.striking import Striking
 
 POLL_S: Final = 1.0
 SCHEDULE_EVERY_S: Final = 30.0
+CONCURRENCY: Final = 4
+CONCURRENCY_MAX: Final = 64
+
+WorkerT = TypeVar("WorkerT", bound="Worker")
+Notice: TypeAlias = Callable[[Scope, Result], None]
+"""Is told of every formation that ended; it is called in the event loop, and raises nothing."""
 PAGE_THREADS: Final = 500
+
+
+def tell_nobody(_scope: Scope, _result: Result) -> None:
+    """Tell nobody of a formation that ended."""
+
+
+def check_concurrency(concurrency: int) -> int:
+    """
+    Return *concurrency* if so many formations may run at once.
+
+    Raises:
+        UsageError: It is no whole number from 1 to ``CONCURRENCY_MAX``.
+    """
+    if type(concurrency) is not int or not 1 <= concurrency <= CONCURRENCY_MAX:
+        msg = (
+            f"concurrency is {concurrency!r}: give a whole number from 1 to {CONCURRENCY_MAX} "
+            "(CONCURRENCY_MAX)"
+        )
+        raise UsageError(msg)
+    return concurrency
 
 
 class Worker:
@@ -43,18 +71,30 @@ class Worker:
         assistants: Assistants,
         *,
         name: str,
-        concurrency: int = 4,
-        notice: Callable[[Scope, Result], None] = lambda *_: None,
+        concurrency: int = CONCURRENCY,
+        notice: Notice = tell_nobody,
     ) -> None:
         self._store = store
         self._former = former
         self._assistants = assistants
         self._name = name
-        self._concurrency = concurrency
+        self._concurrency = check_concurrency(concurrency)
         self._notice = notice
         self._woken = anyio.Event()
         self._checked = to_datetime(store.now())
+        self._striking = Striking(store, assistants)
         self.breaker = Breaker()
+
+    def made_as(self, kind: type[WorkerT]) -> WorkerT:
+        """Return a worker of another *kind* that forms the same in the same way."""
+        return kind(
+            self._store,
+            self._former,
+            self._assistants,
+            name=self._name,
+            concurrency=self._concurrency,
+            notice=self._notice,
+        )
 
     def wake(self) -> None:
         """Look at once whether something is due."""
@@ -84,12 +124,67 @@ class Worker:
         self._notice(lease.scope, result)
         return result
 
+    async def run_lane(self, scope: Scope) -> Result | None:
+        """
+        Form one lease of what is due in *scope* for types with a schedule of their own.
+
+        ``None`` if nothing is, or may be, or somebody else is forming in the scope.
+        """
+        if self.breaker.is_open(self._now()):
+            return None
+        lease = await self._store.claim(self._name, lease_s=LEASE_S, scope=scope, idle=True)
+        if lease is None:
+            return None
+        try:
+            threads = await self._striking.due_threads(scope)
+        except BaseException:
+            await self._former.give_back(lease)
+            raise
+        if not threads:
+            await self._former.give_back(lease)
+            return None
+        result = await self._former.form(replace(lease, threads=threads))
+        self._note(result)
+        self._notice(lease.scope, result)
+        return result
+
     async def drain(self, scope: Scope | None = None) -> list[Result]:
-        """Form until nothing is due any more; return how each formation ended."""
+        """
+        Form until nothing is due any more; return how each formation ended.
+
+        Types with a schedule of their own are formed as well, where it has struck.
+        """
         results = []
         while (result := await self.run_once(scope)) is not None:
             results.append(result)
+        return results + await self.form_struck(scope)
+
+    async def form_struck(self, scope: Scope | None = None) -> list[Result]:
+        """Form what types with a schedule of their own have waiting since it struck."""
+        scopes = await self._striking.struck_scopes() if scope is None else [scope]
+        results: list[Result] = []
+        is_done = True
+        try:
+            for each in scopes:
+                is_done &= await self._form_lanes(each, results)
+        except BaseException:
+            is_done = False
+            raise
+        finally:
+            if not is_done:
+                self._striking.left_behind()
         return results
+
+    async def _form_lanes(self, scope: Scope, results: list[Result]) -> bool:
+        """Form what is due in the lanes of a scope; say whether nothing of it was left."""
+        while await self._striking.due_threads(scope):
+            result = await self.run_lane(scope)
+            if result is None:
+                return False
+            results.append(result)
+            if result.end not in {"formed", "given up"}:
+                return False
+        return True
 
     async def keep_schedules(self) -> int:
         """Make due what a cron line says since the last look; return how many threads."""
@@ -129,9 +224,10 @@ class Worker:
             await anyio.sleep(SCHEDULE_EVERY_S)
             try:
                 await self.keep_schedules()
+                await self.form_struck()
             except StoreClosedError:
                 return
-            except StoreError:
+            except (StoreError, LeaseLostError):
                 continue
 
     def _note(self, result: Result) -> None:

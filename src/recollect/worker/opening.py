@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from recollect.errors import UsageError
 from recollect.formation.config import Assistants, FormationSettings
@@ -12,8 +12,8 @@ from recollect.ports import Model, TokenCounter
 from recollect.recaller import Ask, Recaller, Where
 from recollect.records import Memory, Scope
 from recollect.stores.base import Store
-from recollect.worker.former import Former, Result
-from recollect.worker.loop import Worker
+from recollect.worker.former import Former
+from recollect.worker.loop import CONCURRENCY, Notice, Worker, tell_nobody
 from recollect.worker.reading import Search
 
 
@@ -24,13 +24,14 @@ def open_worker(
     assistants: Assistants,
     *,
     count_tokens: TokenCounter,
-    notice: Callable[[Scope, Result], None] = lambda *_: None,
+    notice: Notice = tell_nobody,
+    concurrency: int = CONCURRENCY,
 ) -> Worker:
     """
     Return a worker over *store*, which has *model* form what is due.
 
     Raises:
-        UsageError: The model, a type or a schedule is not one.
+        UsageError: The model, a type, a schedule or the concurrency is not one.
         MissingExtraError: A package that the model needs is not installed.
     """
     former = Former(
@@ -40,7 +41,8 @@ def open_worker(
         assistants,
         count_tokens=count_tokens,
     )
-    return Worker(store, former, assistants, name=f"worker {os.getpid()}", notice=notice)
+    name = f"worker {os.getpid()}"
+    return Worker(store, former, assistants, name=name, concurrency=concurrency, notice=notice)
 
 
 def assistants_of(given: Assistants | FormationSettings | None) -> Assistants:

@@ -9,6 +9,7 @@ from typing import Final, Protocol, TypeAlias, cast, get_args
 
 from recollect.errors import LimitError, NotFoundError, UsageError
 from recollect.formation.pointers import is_list, kind_of, listed, shown
+from recollect.formation.schedule import check_schedule
 from recollect.formation.strictjson import NotJsonError, read_json
 from recollect.formation.tool_names import RESERVED
 from recollect.formation.types.memory_type import (
@@ -226,6 +227,7 @@ class _Entry:
             instructions=self._text("instructions"),
             roles=self._roles(),
             section_bytes_max=self._section(),
+            schedule=self._schedule(),
         )
 
     def _refusal(self, key: str, reason: str) -> UsageError:
@@ -304,6 +306,17 @@ class _Entry:
             if name not in _ROLES:
                 raise self._refusal("roles", f"{shown(name)} is unknown: use {listed(_ROLES)}")
         return tuple(role for role in _ROLES if role in names)
+
+    def _schedule(self) -> str | None:
+        given = self.entry.get("schedule")
+        if given is None:
+            return None
+        if not isinstance(given, str):
+            raise self._refusal("schedule", f"must be a cron line, not {shown(given)}")
+        try:
+            return check_schedule(given)
+        except UsageError as error:
+            raise self._refusal("schedule", str(error)) from error
 
     def _section(self) -> int | None:
         given = self.entry.get("section_bytes_max")

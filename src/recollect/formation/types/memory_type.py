@@ -38,7 +38,8 @@ class MemoryType:
     *expires_after_s* is how long after it was formed a memory is forgotten. *instructions* are
     added to the prompt. *roles* are those whose words may cause such a memory. Of a document
     larger than *section_bytes_max* a model is shown only the top-level fields that bear on the
-    talk.
+    talk. A type with a *schedule*, a cron line (UTC), is formed at its times alone, from
+    everything that was said since; the others are formed when talk pauses.
 
     Make types with `load_types`, which checks them.
     """
@@ -53,6 +54,7 @@ class MemoryType:
     instructions: str = ""
     roles: tuple[Role, ...] = ("user",)
     section_bytes_max: int | None = None
+    schedule: str | None = None
 
     def as_config(self) -> JsonObject:
         """Return it as `load_types` takes it, in plain JSON; what is at its default is left out."""

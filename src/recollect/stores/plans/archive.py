@@ -22,6 +22,13 @@ from recollect.records import Json, JsonObject, Scope
 from recollect.stores.digests import text_hash
 from recollect.stores.plans.fields import Fields
 from recollect.stores.plans.formation import Debounce, signalled
+from recollect.stores.plans.lanes import (
+    joined_lanes,
+    lanes_of,
+    lanes_record,
+    restored_lanes,
+    with_lanes,
+)
 from recollect.stores.plans.receipts import (
     each_formation,
     formation_record,
@@ -89,7 +96,9 @@ def _picked(row: object, names: Sequence[str]) -> dict[str, Any]:
 def _thread_record(row: ThreadRow, scope: Scope) -> JsonObject:
     named = _picked(row, ("id", "created_at", "last", "formed", "state"))
     decoded = {"again": list(again_of(row)), "settings": json.loads(row.settings)}
-    return {"kind": "thread", "scope": list(scope), **named, **decoded}
+    lanes = lanes_record(lanes_of(row))
+    record = {"kind": "thread", "scope": list(scope), **named, **decoded}
+    return {**record, "lanes": lanes} if lanes else record
 
 
 def _message_records(rows: Rows, thread: ThreadRow, scope: Scope) -> Iterator[JsonObject]:
@@ -207,6 +216,7 @@ class _Restoring:
         if formed > last:
             msg = f"thread {thread_id!r} was formed up to {formed}, beyond its last position {last}"
             raise UsageError(msg)
+        lanes = restored_lanes(given.record.get("lanes", {}), last)
         is_new = thread_id not in self._threads and not self._rows.thread(self._scope.id, thread_id)
         row = self._thread(thread_id)
         if is_new:
@@ -216,11 +226,11 @@ class _Restoring:
                 with_again(row, given.positions("again", formed)),
                 settings=check_settings(given.record.get("settings", {})),
             )
+            row = with_lanes(row, lanes)
         self._threads[thread_id] = replace(
-            row,
+            joined_lanes(row, formed, lanes),
             created_at=min(row.created_at, given.moment("created_at")),
             last=max(row.last, last),
-            formed=max(row.formed, formed),
             state="paused" if given.one_of("state", _THREAD_STATES) == "paused" else row.state,
         )
 

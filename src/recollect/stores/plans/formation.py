@@ -17,9 +17,11 @@ from typing import Final
 
 from recollect.errors import LeaseLostError, UsageError
 from recollect.ports import Ids
-from recollect.records import FormationStatus, JsonObject, Memory, Scope
+from recollect.records import FormationStatus, JsonObject, Lane, Memory, Scope
+from recollect.stores.plans.lanes import formed_lanes, lanes_of, left_lanes, put_off_lanes
 from recollect.stores.plans.memories import PreparedWrite, plan_writes
 from recollect.stores.plans.waiting import (
+    LANES,
     again_of,
     check_wait,
     due_at_once,
@@ -63,7 +65,12 @@ class Debounce:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DueThread:
-    """A thread to be formed: its messages after *formed* up to *last*, and those in *again*."""
+    """
+    A thread to be formed: its messages after *formed* up to *last*, and those in *again*.
+
+    *lanes* are its types that do not stand at its watermark. With *types* it is to be formed
+    for these lanes alone, and *formed*, *attempts* and *again* are theirs.
+    """
 
     thread: str
     formed: int
@@ -71,6 +78,8 @@ class DueThread:
     attempts: int
     settings: JsonObject = field(default_factory=dict, hash=False)
     again: tuple[int, ...] = ()
+    lanes: Mapping[str, Lane] = field(default_factory=dict, hash=False)
+    types: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,6 +102,9 @@ class Formed:
     *again* names, by thread, positions that had been dead and were formed again. A *dead*
     one gives up the positions in *failed*: its watermarks pass them, and they wait no more
     until the formation is re-driven.
+
+    One of *types* forms these alone: the positions are those of their lanes, and the watermarks
+    stay. *left_out* are types that this one did not form: they stay where they stood.
     """
 
     watermarks: Mapping[str, int]
@@ -102,16 +114,23 @@ class Formed:
     tokens: int = 0
     again: Mapping[str, Sequence[int]] = field(default_factory=dict)
     failed: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    types: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Release:
-    """How a lease is given back, and what the attempt that failed under it had cost."""
+    """
+    How a lease is given back, and what the attempt that failed under it had cost.
+
+    With *types* it is their lanes that failed or are postponed, not the threads.
+    """
 
     failed: Sequence[str] = ()
     postponed: Sequence[str] = ()
     retry_s: float = 0.0
     attempt: Formed | None = None
+    types: tuple[str, ...] = ()
 
 
 def check_formed(formed: Formed, allowed: Sequence[FormationStatus]) -> Formed:
@@ -231,6 +250,7 @@ def claimed_scope(
             attempts=row.attempts,
             settings=json.loads(row.settings),
             again=again_of(row),
+            lanes=lanes_of(row),
         )
         for row in due
     )
@@ -284,11 +304,19 @@ def plan_release(
     threads = []
     for name in dict.fromkeys((*release.failed, *release.postponed)):
         row = rows.thread(scope.id, name)
-        after = failed_thread if name in release.failed else postponed_thread
-        threads += [after(row, not_before)] if row else []
+        threads += [_put_off(row, release, not_before)] if row else []
     attempt = replace(release.attempt, status="failed") if release.attempt else None
     tried = [formation_row(scope, lease, attempt, ids=ids, now=now)] if attempt else []
     return Planned(Effect(scopes=[_released(scope)], threads=threads, formations=tried), None)
+
+
+def _put_off(thread: ThreadRow, release: Release, not_before: int) -> ThreadRow:
+    is_failed = thread.id in release.failed
+    if release.types:
+        moment = to_datetime(not_before)
+        return put_off_lanes(thread, release.types, moment, failures=int(is_failed))
+    after = failed_thread if is_failed else postponed_thread
+    return after(thread, not_before)
 
 
 def failed_thread(thread: ThreadRow, not_before: int) -> ThreadRow:
@@ -345,14 +373,21 @@ def formation_row(
         tokens=formed.tokens,
         watermarks=encode_json(formed.watermarks, "a formation's watermarks"),
         failed=encode_json(failed, "a formation's failed positions"),
-        receipt=check_object(formed.receipt, "a formation's receipt"),
+        receipt=check_object(
+            {**formed.receipt, LANES: list(formed.types)} if formed.types else formed.receipt,
+            "a formation's receipt",
+        ),
     )
 
 
 def _after_formation(thread: ThreadRow, formed: Formed, now: int) -> ThreadRow:
     """Return a thread that a formation names: moved on, with less that waits again."""
     failed = formed.failed.get(thread.id, ())
-    left = without_again(thread, (*formed.again.get(thread.id, ()), *failed))
+    again = formed.again.get(thread.id, ())
+    if formed.types:
+        until = formed.watermarks.get(thread.id)
+        return formed_lanes(thread, formed.types, until, again=again, failed=failed)
+    left = without_again(thread, (*again, *failed))
     after = formed_thread(left, formed.watermarks.get(thread.id, thread.formed), now)
     beyond = [position for position in failed if not 1 <= position <= after.formed]
     if beyond:
@@ -361,7 +396,7 @@ def _after_formation(thread: ThreadRow, formed: Formed, now: int) -> ThreadRow:
             f"it is formed up to {after.formed}, and what comes after waits anyway"
         )
         raise UsageError(msg)
-    return after
+    return left_lanes(thread, after, formed.left_out)
 
 
 def _thread_to_form(rows: Rows, scope: ScopeRow, thread: str) -> ThreadRow:

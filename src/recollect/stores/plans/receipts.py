@@ -10,7 +10,8 @@ from typing import Final
 from recollect.errors import NotFoundError, UsageError
 from recollect.records import Formation, JsonObject, Scope
 from recollect.stores.plans.fields import Fields
-from recollect.stores.plans.waiting import again_of, due_at_once, with_again
+from recollect.stores.plans.lanes import redriven_lanes
+from recollect.stores.plans.waiting import LANES, again_of, due_at_once, with_again
 from recollect.stores.rows import FormationRow, ScopeRow, ThreadRow
 from recollect.stores.unit import Effect, Planned, Rows
 from recollect.stores.validate import (
@@ -112,7 +113,7 @@ def blanked_formations(
     """
     found = []
     for row in each_formation(rows, scope_id):
-        blank = replace(row, receipt="{}")
+        blank = replace(row, receipt=_types_only(row.receipt))
         if gone_threads:
             blank = replace(
                 blank,
@@ -122,6 +123,17 @@ def blanked_formations(
         if blank != row:
             found.append(blank)
     return found
+
+
+def types_of(receipt: str) -> tuple[str, ...]:
+    """Return the types for which alone a formation formed, none if it was for all."""
+    found = json.loads(receipt).get(LANES)
+    return tuple(map(str, found)) if isinstance(found, list) else ()
+
+
+def _types_only(receipt: str) -> str:
+    types = types_of(receipt)
+    return encode_json({LANES: list(types)}, "a receipt") if types else "{}"
 
 
 def _without(by_thread: str, gone_threads: Collection[str]) -> str:
@@ -151,6 +163,10 @@ def plan_redrive(rows: Rows, scope: Scope, formation_id: str, now: int) -> Plann
         live = _live(rows, scope_row, thread, positions) if thread else []
         if thread and live:
             count += len(live)
+            types = types_of(row.receipt)
+            if types:
+                threads.append(redriven_lanes(thread, types, live))
+                continue
             threads.append(due_at_once(with_again(thread, (*again_of(thread), *live)), now))
     effect = Effect(threads=threads, formations=[replace(row, status="redriven")])
     return Planned(effect, count)

@@ -15,6 +15,7 @@ from recollect.recall.text import message_text
 from recollect.records import Message, NewMessage, Role, Scope, Thread
 from recollect.stores.digests import request_digest, text_hash
 from recollect.stores.plans.formation import Debounce, signalled
+from recollect.stores.plans.lanes import lanes_of, lanes_without
 from recollect.stores.plans.memories import PreparedWrite, plan_writes
 from recollect.stores.plans.requests import Idempotency, key_row, opened, result_under_key
 from recollect.stores.plans.upkeep import compacted, old_before
@@ -281,6 +282,7 @@ def thread_of(row: ThreadRow, scope: Scope) -> Thread:
         state=row.state,
         again=again_of(row),
         settings=json.loads(row.settings),
+        lanes=lanes_of(row),
     )
 
 
@@ -377,7 +379,8 @@ def thread_without(thread: ThreadRow, gone: Sequence[MessageRow]) -> ThreadRow:
         count=thread.count - len(gone),
         waiting_tokens=max(0, thread.waiting_tokens - sum(waited)),
     )
-    return idle_if_done(without_again(shorter, [row.position for row in gone]))
+    positions = [row.position for row in gone]
+    return idle_if_done(lanes_without(without_again(shorter, positions), positions))
 
 
 def plan_replacement(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from recollect.errors import LimitError, UsageError
 from recollect.recall.budget import estimated_tokens
@@ -18,6 +18,8 @@ from recollect.stores.validate import check_object
 SETTINGS_BYTES_MAX: Final = 16_384
 WAIT_S_MAX: Final = 3_155_760_000
 """A hundred years; a longer wait than that must be said to be endless."""
+LANES: Final = "lanes"
+"""Under this name the lanes of a thread stand after the positions that wait again."""
 RECKONED_MESSAGES_MAX: Final = 100
 """Of at most so many messages that are left the tokens are counted anew, of more scaled."""
 
@@ -58,12 +60,20 @@ def check_settings(settings: Json) -> str:
 
 def again_of(thread: ThreadRow) -> tuple[int, ...]:
     """Return the positions that wait to be formed again, in order."""
-    return tuple(json.loads(thread.again))
+    return tuple(each for each in json.loads(thread.again) if isinstance(each, int))
+
+
+def lanes_text(thread: ThreadRow) -> Mapping[str, dict[str, Any]]:
+    """Return the lanes of the thread as they are kept, after the positions in `again`."""
+    found = json.loads(thread.again)
+    return found[-1][LANES] if found and isinstance(found[-1], dict) else {}
 
 
 def with_again(thread: ThreadRow, positions: Iterable[int]) -> ThreadRow:
     """Return the thread of which exactly *positions* wait to be formed again."""
-    return replace(thread, again=json.dumps(sorted(set(positions)), separators=(",", ":")))
+    lanes = lanes_text(thread)
+    listed = [*sorted(set(positions)), *([{LANES: lanes}] if lanes else [])]
+    return replace(thread, again=json.dumps(listed, separators=(",", ":")))
 
 
 def without_again(thread: ThreadRow, positions: Iterable[int]) -> ThreadRow:
@@ -74,7 +84,12 @@ def without_again(thread: ThreadRow, positions: Iterable[int]) -> ThreadRow:
 
 
 def is_waiting(thread: ThreadRow) -> bool:
-    """Say whether anything of the thread waits to be formed, now or later."""
+    """Say whether anything of the thread waits for its due time, now or later."""
+    return thread.formed < thread.last or (thread.again != "[]" and bool(again_of(thread)))
+
+
+def is_pending(thread: ThreadRow) -> bool:
+    """Say whether anything of the thread waits, be it for a lane alone."""
     return thread.formed < thread.last or thread.again != "[]"
 
 

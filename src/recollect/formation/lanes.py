@@ -1,0 +1,40 @@
+"""Which types of a thread are formed when: with the talk, or each at its own times."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+
+from recollect.formation.types import MemoryType
+from recollect.records import Lane, Thread
+
+
+def laned(types: Sequence[MemoryType], recorded: Collection[str]) -> tuple[MemoryType, ...]:
+    """
+    Return the types that are not formed with the talk: those with a schedule, or a lane of it.
+
+    A type whose schedule was taken away keeps its lane until it is formed as far as the others.
+    """
+    return tuple(each for each in types if each.schedule or each.name in recorded)
+
+
+def formed_with_talk(
+    types: Sequence[MemoryType], recorded: Collection[str]
+) -> tuple[MemoryType, ...]:
+    """Return the types that are formed when talk pauses."""
+    apart = laned(types, recorded)
+    return tuple(each for each in types if each not in apart)
+
+
+def waiting_lanes(
+    thread: Thread, types: Sequence[MemoryType]
+) -> Iterator[tuple[MemoryType, Lane, int]]:
+    """
+    Yield the types of a thread for whose lane something waits, each with lane and end.
+
+    A type without a schedule is only brought up to the watermark, where it joins the others.
+    """
+    for type_ in laned(types, thread.lanes):
+        lane = thread.lanes.get(type_.name, Lane(formed=thread.formed))
+        end = thread.last if type_.schedule else thread.formed
+        if lane.formed < end or lane.again:
+            yield type_, lane, end

@@ -1,0 +1,187 @@
+"""
+Lanes: how far the types with a schedule of their own were formed in a thread.
+
+A type without a lane stands at the thread's watermark. One gets a lane by whatever moves the
+watermark without it, or it without the watermark; the lane is kept in the thread's row, so that
+it moves in the transaction of the formation and goes with the thread.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from recollect.errors import UsageError
+from recollect.records import Json, Lane
+from recollect.stores.plans.fields import Fields
+from recollect.stores.plans.waiting import LANES, again_of, lanes_text, with_again
+from recollect.stores.rows import ThreadRow
+from recollect.stores.validate import check_id, check_time, to_datetime
+
+
+def lanes_of(thread: ThreadRow) -> dict[str, Lane]:
+    """Return the lanes of a thread by type, in order."""
+    found = lanes_text(thread)
+    return {
+        name: Lane(
+            formed=each["formed"],
+            attempts=each.get("attempts", 0),
+            not_before=to_datetime(each["not_before"]) if "not_before" in each else None,
+            again=tuple(each.get("again", ())),
+        )
+        for name, each in sorted(found.items())
+    }
+
+
+def lane_of(thread: ThreadRow, type_: str) -> Lane:
+    """Return the place of a type in a thread."""
+    return lanes_of(thread).get(type_, Lane(formed=thread.formed))
+
+
+def with_lanes(thread: ThreadRow, lanes: Mapping[str, Lane]) -> ThreadRow:
+    """Return the thread with exactly *lanes*, but for those that say no more than its watermark."""
+    at_watermark = Lane(formed=thread.formed)
+    kept = {name: each for name, each in sorted(lanes.items()) if each != at_watermark}
+    plain = with_again(replace(thread, again="[]"), again_of(thread))
+    if not kept:
+        return plain
+    listed: list[Json] = [*again_of(thread), {LANES: lanes_record(kept)}]
+    return replace(plain, again=json.dumps(listed, separators=(",", ":")))
+
+
+def lanes_record(lanes: Mapping[str, Lane]) -> dict[str, Json]:
+    """Return lanes as JSON; what is at its default is left out."""
+    return {name: _lane_record(each) for name, each in lanes.items()}
+
+
+def _lane_record(lane: Lane) -> dict[str, Json]:
+    found: dict[str, Json] = {"formed": lane.formed}
+    if lane.attempts:
+        found["attempts"] = lane.attempts
+    if lane.not_before is not None:
+        found["not_before"] = check_time(lane.not_before, "a lane's time")
+    if lane.again:
+        found["again"] = list(lane.again)
+    return found
+
+
+def restored_lanes(record: Json, last: int) -> dict[str, Lane]:
+    """
+    Return the lanes of a thread as an archive's record tells of them.
+
+    Raises:
+        UsageError: A field is not what it must be.
+    """
+    found = {}
+    for name, each in _objects(record).items():
+        given = Fields(each)
+        not_before = given.optional_moment("not_before")
+        lane = Lane(
+            formed=given.count("formed"),
+            attempts=given.count("attempts") if "attempts" in each else 0,
+            not_before=None if not_before is None else to_datetime(not_before),
+            again=given.positions("again", last),
+        )
+        if lane.formed > last:
+            msg = f"the type {name!r} was formed up to {lane.formed}, beyond the last, {last}"
+            raise UsageError(msg)
+        found[check_id(name, "a type's name")] = lane
+    return found
+
+
+def _objects(record: Json) -> dict[str, Mapping[str, Json]]:
+    given = record if isinstance(record, Mapping) else {"": record}
+    found = {name: each for name, each in given.items() if isinstance(each, Mapping)}
+    if len(found) < len(given):
+        msg = f"the field 'lanes' must be an object of objects by type, not {record!r}"
+        raise UsageError(msg)
+    return found
+
+
+def joined_lanes(thread: ThreadRow, formed: int, lanes: Mapping[str, Lane]) -> ThreadRow:
+    """Return *thread* moved on to where a copy of it stood, type by type: at *formed*, *lanes*."""
+    own = lanes_of(thread)
+    moved = replace(thread, formed=max(thread.formed, formed))
+    joined = {}
+    for name in {*own, *lanes}:
+        here = own.get(name, Lane(formed=thread.formed))
+        there = lanes.get(name, Lane(formed=formed))
+        joined[name] = replace(here, formed=max(here.formed, there.formed))
+    return with_lanes(moved, joined)
+
+
+def left_lanes(before: ThreadRow, after: ThreadRow, types: Sequence[str]) -> ThreadRow:
+    """Return *after*, the thread *before* moved on, with *types* left where they stood in it."""
+    if not types and before.again == "[]":
+        return after
+    stood = {name: lane_of(before, name) for name in types}
+    return with_lanes(after, {**lanes_of(before), **stood})
+
+
+def formed_lanes(
+    thread: ThreadRow,
+    types: Sequence[str],
+    until: int | None,
+    *,
+    again: Sequence[int] = (),
+    failed: Sequence[int] = (),
+) -> ThreadRow:
+    """
+    Return the thread in which *types* were formed up to *until*, the watermark as it was.
+
+    Raises:
+        UsageError: *until* lies before a type's place or after the last message, or it does
+            not pass what *failed*.
+    """
+    lanes = lanes_of(thread)
+    for name in types:
+        lane = lane_of(thread, name)
+        position = lane.formed if until is None else until
+        passed = all(1 <= each <= position for each in failed)
+        if not lane.formed <= position <= thread.last or not passed:
+            msg = (
+                f"the type {name!r} cannot be formed up to position {position} of the thread "
+                f"{thread.id!r}, giving up {list(failed)}: it is formed up to {lane.formed}, and "
+                f"the thread ends at {thread.last}"
+            )
+            raise UsageError(msg)
+        done = {*again, *failed}
+        left = tuple(each for each in lane.again if each not in done)
+        lanes[name] = Lane(formed=position, again=left)
+    return with_lanes(thread, lanes)
+
+
+def put_off_lanes(
+    thread: ThreadRow, types: Sequence[str], not_before: datetime, *, failures: int
+) -> ThreadRow:
+    """Return the thread whose *types* are not formed before *not_before*."""
+    lanes = lanes_of(thread)
+    for name in types:
+        lane = lane_of(thread, name)
+        lanes[name] = replace(lane, attempts=lane.attempts + failures, not_before=not_before)
+    return with_lanes(thread, lanes)
+
+
+def redriven_lanes(thread: ThreadRow, types: Sequence[str], positions: Sequence[int]) -> ThreadRow:
+    """Return the thread of which *positions* wait to be formed again, for *types* alone."""
+    lanes = lanes_of(thread)
+    for name in types:
+        lane = lane_of(thread, name)
+        lanes[name] = replace(lane, again=tuple(sorted({*lane.again, *positions})))
+    return with_lanes(thread, lanes)
+
+
+def lanes_without(thread: ThreadRow, positions: Iterable[int]) -> ThreadRow:
+    """Return the thread of which *positions* do not wait to be formed again for any lane."""
+    lanes, gone = lanes_of(thread), set(positions)
+    if not lanes:
+        return thread
+    return with_lanes(
+        thread,
+        {
+            name: replace(each, again=tuple(p for p in each.again if p not in gone))
+            for name, each in lanes.items()
+        },
+    )
