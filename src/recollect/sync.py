@@ -331,7 +331,7 @@ class SyncRecollect:
 
     def migrate_type(self, scope: Scope, type_: str, update_mode: UpdateMode) -> Migration:
         """See `Recollect.migrate_type`."""
-        return self._run(lambda memory: memory.migrate_type(scope, type_, update_mode))
+        return self.call(lambda memory: memory.migrate_type(scope, type_, update_mode))
 
     def undo(self, scope: Scope, consolidation: str) -> None:
         """See `Recollect.undo`."""
