@@ -20,7 +20,7 @@ from recollect.stores.postgres.location import location_of
 from recollect.stores.postgres.opening import open_database
 from recollect.stores.postgres.waking import Bell, Listener
 from recollect.stores.postgres.work import Workshop
-from recollect.stores.unit import Plan, Query
+from recollect.stores.unit import LikelyQuery, Plan, Query
 from recollect.stores.world import timer_s
 
 ResultT = TypeVar("ResultT")
@@ -110,6 +110,9 @@ class PostgresStore(Store):
 
     async def _read(self, query: Query[ResultT]) -> ResultT:
         return await self._run(partial(self._workshop.look, query))
+
+    async def _read_likely(self, query: LikelyQuery[ResultT]) -> ResultT:
+        return await self._run(partial(self._workshop.look_likely, query))
 
     async def _clean(self) -> None:
         await self._run(partial(remove_deleted_bytes, self._location))
