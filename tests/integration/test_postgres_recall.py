@@ -70,7 +70,7 @@ def test_a_recall_where_nothing_changed_is_one_trip(
         self: Transaction, statement: str, values: Bound, wall: Wall = CLOSED
     ) -> list[Stored]:
         asked.append(statement)
-        return ask(self, statement, values, wall)  # type: ignore[arg-type]
+        return ask(self, statement, values, wall)
 
     async def trips() -> tuple[int, int]:
         async with two_processes(url) as (here, there):

@@ -14,11 +14,13 @@ from recollect.stores.pages import page_of
 from recollect.stores.plans.backlog import plan_pause, plan_resumption
 from recollect.stores.plans.formation import (
     LEASE_S_MAX,
+    Claim,
     Formed,
     Lease,
     Release,
     check_formed,
     plan_claim,
+    plan_claims,
     plan_commit,
     plan_extension,
     plan_release,
@@ -67,16 +69,16 @@ class FormationStore(Transactor):
         """
         owner = check_id(owner, "a worker's name")
         _check_lease_s(lease_s)
-        only = None if scope is None else check_scope(scope)
-        plan = partial(
-            plan_claim,
-            owner=owner,
-            lease_s=lease_s,
-            now=self.now(),
-            only=only,
-            idle=idle and only is not None,
-        )
+        if scope is None:
+            return await self._claim_next(Claim(owner=owner, lease_s=lease_s, now=self.now()))
+        only, now = check_scope(scope), self.now()
+        plan = partial(plan_claim, owner=owner, lease_s=lease_s, now=now, only=only, idle=idle)
         return await self._transact(plan)
+
+    async def _claim_next(self, claim: Claim) -> Lease | None:
+        """Carry out *claim*; a backend may serve several together."""
+        (lease,) = await self._transact(partial(plan_claims, claims=[claim]))
+        return lease
 
     @final
     async def extend(self, lease: Lease, *, lease_s: float = 60.0) -> Lease:

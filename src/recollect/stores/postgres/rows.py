@@ -8,6 +8,7 @@ from itertools import starmap
 from typing import Final, LiteralString, TypeVar
 
 from recollect.records import FormationStatus, Scope
+from recollect.stores.plans.formation import DUE_THREADS_MAX
 from recollect.stores.postgres.columns import (
     both_rows,
     formation_row,
@@ -54,7 +55,7 @@ RowT = TypeVar("RowT")
 HEAD_BYTES: Final = 1_024
 """So much of a path is in the index that orders scopes."""
 CLAIM_TRIES_MAX: Final = 8
-"""So many scopes are looked at for a claim before it gives up for now."""
+"""So often a claim looks for scopes that nobody has formed meanwhile before it gives up for now."""
 
 _LAST: Final = (1 << 63) - 1
 _FIRST_PAGE: Final = 16
@@ -79,6 +80,7 @@ class PostgresRows:
         self._thread_ids: dict[tuple[int, int], str] = {}
         self._messages: dict[tuple[int, int], MessageRow | None] = {}
         self._memories: dict[tuple[int, int], MemoryRow | None] = {}
+        self._due: dict[tuple[int, int], list[ThreadRow]] = {}
 
     @property
     def seen(self) -> Collection[ScopeRow]:
@@ -101,7 +103,7 @@ class PostgresRows:
             if uids:
                 questions.append((QUERIES["messages_by_uid"], (id_, list(uids)), wall))
                 questions.append((QUERIES["memories_by_uid"], (id_, list(uids)), wall))
-        answers = iter(self._transaction.ask_all(questions))
+        answers = iter(self._transaction.ask_all(questions, last=True))
         for scope, uids in likely.items():
             row = next((scope_row(each) for each in next(answers)), None)
             if row is None or row.id != ids[scope]:
@@ -277,18 +279,30 @@ class PostgresRows:
     def _locked_due_threads(self, values: Bound) -> Sequence[tuple[ScopeRow, ThreadRow]]:
         """Return due threads whose scopes nobody else has locked, and lock these."""
         statement = QUERIES["due_threads"] + _CLAIMED
+        now = int(str(values[0]))
+        live: list[tuple[ScopeRow, ThreadRow]] = []
         for _ in range(CLAIM_TRIES_MAX):
             found = [both_rows(row) for row in self._transaction.ask(statement, values, SWEEPING)]
             # The scope is as it was when it was locked, but its threads as the statement began:
             # another worker may have formed them in between.
-            live = [
-                pair for pair in found if self.due_threads_of(pair[0].id, int(str(values[0])), 1)
-            ]
-            if live or not found:
-                return live
-        return []
+            self._look_again({scope.id for scope, _ in found}, now)
+            live = [pair for pair in found if self._due[pair[0].id, now]]
+            if len(live) == len(found):
+                break
+        return live
+
+    def _look_again(self, locked: Collection[int], now: int) -> None:
+        """Read, in one trip, what is due in scopes that are now locked."""
+        statement, limit = QUERIES["due_threads_of"], DUE_THREADS_MAX
+        answers = self._transaction.ask_all(
+            [(statement, (id_, now, now, limit), inside(id_)) for id_ in locked]
+        )
+        for id_, found in zip(locked, answers, strict=True):
+            self._due[id_, now] = [thread_row(row) for row in found]
 
     def due_threads_of(self, scope_id: int, now: int, limit: int) -> Sequence[ThreadRow]:
+        if limit <= DUE_THREADS_MAX and (scope_id, now) in self._due:
+            return self._due[scope_id, now][:limit]
         found = self._of("due_threads_of", scope_id, now, now, limit)
         return [thread_row(row) for row in found]
 

@@ -13,6 +13,8 @@ from weakref import finalize
 from recollect.errors import StoreClosedError, StoreUnavailableError
 from recollect.ports import Clock, Ids
 from recollect.stores.base import Store
+from recollect.stores.plans.formation import Claim, Lease
+from recollect.stores.postgres.claiming import Claimer
 from recollect.stores.postgres.cleaning import remove_deleted_bytes
 from recollect.stores.postgres.clock import DatabaseClock
 from recollect.stores.postgres.failures import store_errors
@@ -71,12 +73,13 @@ class PostgresStore(Store):
         connection.answer_s = location.answer_s
         self._workshop = Workshop(location, None if clock else shared, Bell(self.now))
         self._workshop.connections.give_back(connection, timer_s())
+        self._claimer = Claimer(location.name, self._workshop)
         self._listeners: list[Listener] = []
         self._threads: ThreadPoolExecutor | None = ThreadPoolExecutor(
             location.connections_max, thread_name_prefix="recollect-postgres"
         )
         # A store that was forgotten unclosed lets its connections go.
-        finalize(self, _let_go, self._process, self._workshop).atexit = False
+        finalize(self, _let_go, self._process, self._workshop, self._claimer).atexit = False
 
     async def aclose(self) -> None:
         """
@@ -89,6 +92,8 @@ class PostgresStore(Store):
         threads, self._threads = self._threads, None
         for listener in self._listeners:
             await asyncio.to_thread(listener.close)
+        self._claimer.close()
+        await asyncio.to_thread(self._claimer.join)
         if threads:
             await asyncio.get_running_loop().run_in_executor(None, threads.shutdown)
             self._workshop.connections.close()
@@ -107,6 +112,11 @@ class PostgresStore(Store):
 
     async def _transact(self, plan: Plan[ResultT]) -> ResultT:
         return await self._run(partial(self._workshop.carry_out, plan))
+
+    async def _claim_next(self, claim: Claim) -> Lease | None:
+        self._check_process()
+        lease: Lease | None = await self._claimer.claim(claim)
+        return lease
 
     async def _read(self, query: Query[ResultT]) -> ResultT:
         return await self._run(partial(self._workshop.look, query))
@@ -158,6 +168,7 @@ class PostgresStore(Store):
             raise StoreClosedError(msg)
 
 
-def _let_go(process: int, workshop: Workshop) -> None:
+def _let_go(process: int, workshop: Workshop, claimer: Claimer) -> None:
     if os.getpid() == process:
+        claimer.close()
         workshop.connections.close()

@@ -62,12 +62,12 @@ class Transaction:
             cursor.execute(statement, values)
         return cursor.fetchall()
 
-    def ask_all(self, questions: Sequence[Question]) -> list[list[Stored]]:
+    def ask_all(self, questions: Sequence[Question], *, last: bool = False) -> list[list[Stored]]:
         """
-        Return the rows that several statements give, and end the transaction: in one trip.
+        Return the rows that several statements give, in one trip.
 
-        Raises:
-            TransactionOverError: It ended before.
+        Args:
+            last: End the transaction with them.
         """
         if self._is_over:
             raise TransactionOverError
@@ -78,8 +78,9 @@ class Transaction:
                 self._send_ahead()
                 cursor = self._connection.cursor(binary=True)
                 cursors.append(cursor.execute(statement, values))
-            self._connection.execute(SESSION["commit"])
-        self._is_over = True
+            if last:
+                self._connection.execute(SESSION["commit"])
+        self._is_over = last
         return [cursor.fetchall() for cursor in cursors]
 
     def tell(self, statement: LiteralString, values: Bound, wall: Wall = CLOSED) -> None:
