@@ -71,8 +71,8 @@ def own_database(store: str | None) -> Iterator[str]:
             yield _address(store, name)
         finally:
             with psycopg.connect(store, autocommit=True) as administrator:
-                remove = sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name))
-                administrator.execute(remove)
+                drop = sql.SQL("DROP DATABASE ") + sql.Identifier(name)
+                administrator.execute(drop + sql.SQL(" WITH (FORCE)"))
         return
     binaries = find_binaries()
     if binaries is None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import partial
-from typing import Final, final, get_args
+from typing import Final, Protocol, final, get_args
 
 from recollect.errors import UsageError
 from recollect.records import Formation, FormationStatus, Memory, Page, Scope, Thread, Write
@@ -45,6 +45,23 @@ from recollect.stores.validate import (
 _NO_CURSOR: Final = "CURSOR is not a cursor of this listing: pass on what the last page returned"
 
 
+class Listening(Protocol):
+    """Hears that something was made due, as long as it is open."""
+
+    def close(self) -> None:
+        """Hear nothing more; again is nothing."""
+        ...
+
+
+class _Deaf:
+    def close(self) -> None:
+        """Nothing was heard anyway."""
+
+
+DEAF: Final[Listening] = _Deaf()
+"""What listens where nobody calls."""
+
+
 class FormationStore(Transactor):
     """The backlog of formation, and the leases under which it is worked off."""
 
@@ -79,6 +96,16 @@ class FormationStore(Transactor):
         """Carry out *claim*; a backend may serve several together."""
         (lease,) = await self._transact(partial(plan_claims, claims=[claim]))
         return lease
+
+    def listen(self, heard: Callable[[], None]) -> Listening:
+        """
+        Call *heard* when anybody may have made something due at once, until it is closed.
+
+        It is a hint, without which nothing is lost: calls may be lost, and where a store
+        cannot hear of others none ever comes. *heard* runs on any thread; it must not block.
+        """
+        del heard
+        return DEAF
 
     @final
     async def extend(self, lease: Lease, *, lease_s: float = 60.0) -> Lease:

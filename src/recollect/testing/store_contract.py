@@ -16,6 +16,7 @@ from recollect.testing.contract_history import HistoryContract
 from recollect.testing.contract_ids import IdentityContract
 from recollect.testing.contract_keys import IdempotencyContract
 from recollect.testing.contract_leases import LeaseContract
+from recollect.testing.contract_listening import ListeningContract
 from recollect.testing.contract_listing import ListingContract
 from recollect.testing.contract_memories import MemoryContract
 from recollect.testing.contract_messages import MessageContract
@@ -44,6 +45,7 @@ class StoreContract(
     BacklogContract,
     FormationContract,
     LeaseContract,
+    ListeningContract,
     PendingContract,
     ReceiptContract,
     RedriveContract,

@@ -90,8 +90,11 @@ class PostgresStore(Store):
         """
         self._check_process()
         threads, self._threads = self._threads, None
-        for listener in self._listeners:
-            await asyncio.to_thread(listener.close)
+        listeners, self._listeners = self._listeners, []
+        for listener in listeners:
+            listener.close()
+        for listener in listeners:
+            await asyncio.to_thread(listener.join)
         self._claimer.close()
         await asyncio.to_thread(self._claimer.join)
         if threads:
@@ -100,12 +103,15 @@ class PostgresStore(Store):
 
     def listen(self, heard: Callable[[], None]) -> Listener:
         """
-        Have *heard* called when any process made something due at once, until the store closes.
+        Call *heard* when any process may have made something due at once, until it is closed.
 
         It is a hint: calls may be lost, and behind a pooler none comes. *heard* runs on a
         thread of the store, and must not block.
+
+        Raises:
+            StoreClosedError: The store was closed.
         """
-        self._check_process()
+        self._check_open()
         listener = Listener(self._location, heard)
         self._listeners.append(listener)
         return listener
@@ -137,13 +143,10 @@ class PostgresStore(Store):
         Nobody can take its connection away from it: a caller that is cancelled leaves, and
         the thread brings the transaction to its end.
         """
-        self._check_process()
-        if self._threads is None:
-            msg = f"{self._location.name}: this store was closed: open another"
-            raise StoreClosedError(msg)
+        threads = self._check_open()
         late_at = timer_s() + self._location.turn_wait_s
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._threads, self._in_turn, work, late_at)
+        return await loop.run_in_executor(threads, self._in_turn, work, late_at)
 
     def _in_turn(self, work: Callable[[], ResultT], late_at: float) -> ResultT:
         if timer_s() > late_at:
@@ -158,6 +161,13 @@ class PostgresStore(Store):
             # A future cannot hold it, because it would end the coroutine that awaits it.
             msg = f"a plan or query raised {error!r}"
             raise RuntimeError(msg) from error
+
+    def _check_open(self) -> ThreadPoolExecutor:
+        self._check_process()
+        if self._threads is None:
+            msg = f"{self._location.name}: this store was closed: open another"
+            raise StoreClosedError(msg)
+        return self._threads
 
     def _check_process(self) -> None:
         if os.getpid() != self._process:
