@@ -11,13 +11,9 @@ from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import urlsplit, urlunsplit
-from uuid import uuid4
 
 import anyio
 import numpy as np
-import psycopg
-from psycopg import sql
 
 from recollect.app import Recollect
 from recollect.bench.postgres_controls import bare_claims_a_second, bare_commits_a_second
@@ -29,7 +25,7 @@ from recollect.stores.base import Store
 from recollect.stores.open import open_store
 from recollect.stores.plans.formation import Debounce, Formed
 from recollect.stores.world import timer_s
-from recollect.testing.postgres import PostgresServer, find_binaries
+from recollect.testing.postgres import PostgresServer, find_binaries, made_database
 
 SCOPE_ENTRIES: Final = 600
 LARGE_MESSAGES: Final = 1_000_000
@@ -61,18 +57,13 @@ def own_database(store: str | None) -> Iterator[str]:
     It is removed afterwards.
 
     Raises:
-        UsageError: No server is named, and there are no programs to start one with.
+        UsageError: No server is named, and there are no programs to start one with; or its user
+            may not make a database.
+        StoreUnavailableError: There is no server at *store*.
     """
     if store is not None:
-        name = f"recollect_bench_{uuid4().hex[:12]}"
-        with psycopg.connect(store, autocommit=True) as administrator:
-            administrator.execute(sql.SQL("CREATE DATABASE ") + sql.Identifier(name))
-        try:
-            yield _address(store, name)
-        finally:
-            with psycopg.connect(store, autocommit=True) as administrator:
-                drop = sql.SQL("DROP DATABASE ") + sql.Identifier(name)
-                administrator.execute(drop + sql.SQL(" WITH (FORCE)"))
+        with made_database(store, "bench") as url:
+            yield url
         return
     binaries = find_binaries()
     if binaries is None:
@@ -84,16 +75,6 @@ def own_database(store: str | None) -> Iterator[str]:
         yield server.url()
     finally:
         server.remove()
-
-
-def _address(store: str, name: str) -> str:
-    """
-    Return the address of another database of the same server.
-
-    >>> _address("postgresql://ada@/memory?host=/run", "other")
-    'postgresql://ada@/other?host=/run'
-    """
-    return urlunsplit(urlsplit(store)._replace(path=f"/{name}"))
 
 
 async def run(
