@@ -8,6 +8,7 @@ from itertools import starmap
 from typing import Final, LiteralString, TypeVar
 
 from recollect.records import FormationStatus, Scope
+from recollect.stores.paths import range_below, stored_path
 from recollect.stores.plans.formation import DUE_THREADS_MAX
 from recollect.stores.postgres.columns import (
     both_rows,
@@ -20,7 +21,6 @@ from recollect.stores.postgres.columns import (
     scope_row,
     thread_row,
 )
-from recollect.stores.postgres.paths import range_below, stored_path
 from recollect.stores.postgres.statements import QUERIES
 from recollect.stores.postgres.transaction import (
     Bound,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from recollect.records import Scope
-from recollect.stores.postgres.paths import range_below, range_of
+from recollect.stores.paths import range_below, range_of
 
 
 @dataclass(frozen=True, slots=True)
