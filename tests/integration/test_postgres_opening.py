@@ -396,15 +396,17 @@ def test_waiting_for_a_connection_has_an_end(url: str) -> None:
     """A call that finds all connections busy for too long is told so."""
 
     async def write() -> None:
-        async with PostgresStore(url, connections_max=1, turn_wait_s=0.01) as store:
-            held = threading.Event()
+        async with PostgresStore(url, connections_max=1) as store:
+            begun, held = threading.Event(), threading.Event()
 
             def hold(_: Rows) -> Planned[None]:
+                begun.set()
                 held.wait(0.05)
                 return Planned(Effect(), None)
 
             first = asyncio.ensure_future(store._transact(hold))
-            await asyncio.sleep(0)
+            await asyncio.to_thread(begun.wait, 60)
+            store._location = store._location.with_limits(turn_wait_s=0.01)
             with pytest.raises(StoreUnavailableError, match="busy"):
                 await store.append(ADA, "talk", [HELLO])
             await first
