@@ -161,7 +161,8 @@ class Choice:
     The choice that a search makes inside the store's read transaction.
 
     It refreshes the indexes from the feeds, and ranks, unless the query was embedded with
-    or without a name where that now turns out wrong; *text* then says what to embed.
+    or without a name where that now turns out wrong; *text* then says what to embed. Asked
+    again, it answers as if it had not been asked before.
     """
 
     def __init__(  # noqa: PLR0917 (made in one place, of what a search has at hand)
@@ -182,6 +183,7 @@ class Choice:
         self.is_made = False
         self._kept = kept
         self._ask = ask
+        self._embedded = text
         self._vector = vector
         self._threads = threads
         self._generation = generation
@@ -199,11 +201,12 @@ class Choice:
         for index in self.indexes:
             self._kept.offer(index, self._generation)
         collection = self._kept.collection(self.indexes, self._wanted(feeds))
-        embedded, query = self.text, self._ask.query
+        query = self._ask.query
         self.text = text_to_embed(query, list(collection.participants))
-        if self._vector is not None and self.text != embedded:
+        # It may have been asked before, of feeds that turned out to be older.
+        self.is_made = self._vector is None or self.text == self._embedded
+        if not self.is_made:
             return []
-        self.is_made = True
         self.searched, self.eligible = len(collection), collection.eligible
         question = read_question(query, self._asked_on(feeds))
         wanted = considered(self._ask, may_repeat=collection.holds_both)

@@ -3,23 +3,29 @@
 import asyncio
 import re
 from collections import Counter
+from collections.abc import Collection
+from contextlib import AsyncExitStack
 from datetime import timedelta
 from queue import SimpleQueue
+from threading import Barrier, get_ident
 
 import psycopg
 import pytest
 
+from recollect.errors import StoreClosedError, StoreError
 from recollect.records import NewMessage
 from recollect.stores.plans.formation import Debounce, Formed
-from recollect.stores.postgres import clock, rows
+from recollect.stores.postgres import clock, rows, work
 from recollect.stores.postgres.statements import QUERIES, SESSION
 from recollect.stores.postgres.store import PostgresStore
 from recollect.stores.postgres.wall import SWEEPING
+from recollect.stores.unit import Plan
 from recollect.stores.world import SystemClock
 from recollect.testing.postgres import empty_store, shared_database
 
 HELLO = NewMessage(role="user", text="hello")
 AT_ONCE = Debounce(quiet_s=0)
+CLAIMING_FAILED = "the claims failed"
 
 
 @pytest.fixture
@@ -56,18 +62,29 @@ def test_every_due_scope_is_claimed_once(url: str) -> None:
     assert {f"s{number}": 1 for number in range(60)} == formed
 
 
-async def claimed_at_once(url: str) -> list[str]:
-    """Return the scopes that twelve workers claim at the same moment."""
-    async with PostgresStore(url) as store:
+async def claimed_at_once(url: str, patch: pytest.MonkeyPatch) -> list[str]:
+    """Return the scopes that twelve workers of six processes claim at the same moment."""
+    processes, looked, look_again = 6, set[int](), rows.PostgresRows._look_again
+    barrier = Barrier(processes)
+
+    def together(self: rows.PostgresRows, locked: Collection[int], now: int) -> None:
+        if get_ident() not in looked:
+            looked.add(get_ident())
+            barrier.wait(timeout=60)  # nobody goes on before all have found something
+        look_again(self, locked, now)
+
+    patch.setattr(rows.PostgresRows, "_look_again", together)
+    async with AsyncExitStack() as exit_:
+        stores = [await exit_.enter_async_context(PostgresStore(url)) for _ in range(processes)]
         for number in range(24):
-            await store.append((f"s{number}",), "talk", [HELLO], debounce=AT_ONCE)
-        leases = await asyncio.gather(*(store.claim(f"w{number}") for number in range(12)))
+            await stores[0].append((f"s{number}",), "talk", [HELLO], debounce=AT_ONCE)
+        leases = await asyncio.gather(*(stores[n // 2].claim(f"w{n}") for n in range(12)))
         return [lease.scope[0] for lease in leases if lease]
 
 
-def test_workers_at_once_claim_different_scopes(url: str) -> None:
+def test_workers_at_once_claim_different_scopes(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """No two claims get the same scope, and none goes away with nothing."""
-    scopes = asyncio.run(claimed_at_once(url))
+    scopes = asyncio.run(claimed_at_once(url, monkeypatch))
 
     assert 12 == len(scopes) == len(set(scopes))
 
@@ -76,9 +93,68 @@ def test_a_claim_without_a_lock_is_noticed(url: str, monkeypatch: pytest.MonkeyP
     """Workers that do not lock what they claim claim the same."""
     monkeypatch.setattr(rows, "_CLAIMED", "")
 
-    scopes = asyncio.run(claimed_at_once(url))
+    scopes = asyncio.run(claimed_at_once(url, monkeypatch))
 
     assert len(set(scopes)) < 12
+
+
+def test_claims_that_wait_together_are_one_transaction(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Sixty workers of one process are served by few transactions, the longest due first."""
+    carried_out: list[object] = []
+    carry_out = work.Workshop.carry_out
+
+    def counted(self: work.Workshop, plan: Plan[object]) -> object:
+        carried_out.append(plan)
+        return carry_out(self, plan)
+
+    async def claim() -> list[str | None]:
+        async with PostgresStore(url) as store:
+            for number in range(50):
+                await store.append((f"s{number:02}",), "talk", [HELLO], debounce=AT_ONCE)
+                await store.append((f"s{number:02}",), "more", [HELLO], debounce=AT_ONCE)
+            monkeypatch.setattr(work.Workshop, "carry_out", counted)
+            leases = await asyncio.gather(*(store.claim(f"w{n}") for n in range(60)))
+            return [lease.scope[0] if lease else None for lease in leases]
+
+    scopes = asyncio.run(claim())
+
+    assert [*(f"s{number:02}" for number in range(50)), *[None] * 10] == scopes
+    assert len(carried_out) < 10
+
+
+def test_claims_that_fail_all_hear_of_it(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What goes wrong with a transaction concerns all who waited for it; the next are served."""
+
+    def fail(*_: object) -> None:
+        raise StoreError(CLAIMING_FAILED)
+
+    async def claim() -> list[object]:
+        async with PostgresStore(url) as store:
+            await store.append(("s",), "talk", [HELLO], debounce=AT_ONCE)
+            with monkeypatch.context() as patch:
+                patch.setattr(work.Workshop, "carry_out", fail)
+                failed = await asyncio.gather(
+                    *(store.claim(f"w{n}") for n in range(3)), return_exceptions=True
+                )
+            lease = await store.claim("worker")
+            return [*map(str, failed), lease and lease.owner]
+
+    assert [CLAIMING_FAILED] * 3 + ["worker"] == asyncio.run(claim())
+
+
+def test_a_closed_store_claims_nothing(url: str) -> None:
+    """Who claims after the store was closed is told so."""
+
+    async def claim() -> None:
+        store = PostgresStore(url)
+        await store.claim("worker")
+        await store.aclose()
+        await store.claim("worker")
+
+    with pytest.raises(StoreClosedError, match="was closed"):
+        asyncio.run(claim())
 
 
 def test_a_claim_passes_over_what_another_transaction_holds(url: str) -> None:

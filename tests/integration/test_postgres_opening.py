@@ -20,7 +20,7 @@ from recollect.errors import (
     UsageError,
 )
 from recollect.records import NewMessage
-from recollect.stores.open import open_store
+from recollect.stores.open import finish_upgrade, open_store
 from recollect.stores.postgres import connections, migrations, opening
 from recollect.stores.postgres.connections import connect
 from recollect.stores.postgres.location import location_of
@@ -156,6 +156,17 @@ def test_a_step_after_a_release_ends_the_one_before(new_url: str) -> None:
         migrate(connection, "it", post=True, steps=steps)
 
         assert migrations.Version(2, 2) == schema_version(connection, "it", steps)
+    assert isinstance(refusal(new_url), StoreVersionError)
+
+
+def test_an_upgrade_is_finished_when_somebody_says_so(new_url: str) -> None:
+    """The steps that take away are counted as they are done; a release before is refused then."""
+    asyncio.run(PostgresStore(new_url).aclose())
+    pre = {**STEPS.pre, 2: "ALTER TABLE recollect.message ADD mood text"}
+    steps = replace(STEPS, pre=pre, post={2: "ALTER TABLE recollect.message DROP mood"})
+
+    assert 0 == finish_upgrade(new_url)
+    assert 1 == opening.finish_upgrade(location_of(new_url), steps)
     assert isinstance(refusal(new_url), StoreVersionError)
 
 
@@ -385,15 +396,17 @@ def test_waiting_for_a_connection_has_an_end(url: str) -> None:
     """A call that finds all connections busy for too long is told so."""
 
     async def write() -> None:
-        async with PostgresStore(url, connections_max=1, turn_wait_s=0.01) as store:
-            held = threading.Event()
+        async with PostgresStore(url, connections_max=1) as store:
+            begun, held = threading.Event(), threading.Event()
 
             def hold(_: Rows) -> Planned[None]:
+                begun.set()
                 held.wait(0.05)
                 return Planned(Effect(), None)
 
             first = asyncio.ensure_future(store._transact(hold))
-            await asyncio.sleep(0)
+            await asyncio.to_thread(begun.wait, 60)
+            store._location = store._location.with_limits(turn_wait_s=0.01)
             with pytest.raises(StoreUnavailableError, match="busy"):
                 await store.append(ADA, "talk", [HELLO])
             await first

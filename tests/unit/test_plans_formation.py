@@ -4,9 +4,13 @@ import math
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from recollect.errors import LeaseLostError, UsageError
+from recollect.stores.inprocess import Tables
 from recollect.stores.plans.formation import (
+    Claim,
     Debounce,
     Lease,
     check_lease,
@@ -15,11 +19,13 @@ from recollect.stores.plans.formation import (
     formed_thread,
     is_due,
     is_leased,
+    plan_claim,
+    plan_claims,
     plan_signal,
     signalled,
 )
 from recollect.stores.rows import ScopeRow, ThreadRow
-from recollect.stores.unit import NOTHING
+from recollect.stores.unit import NOTHING, Effect
 
 S = 1_000_000
 WAIT = Debounce(quiet_s=10, max_wait_s=25)
@@ -192,3 +198,28 @@ def test_a_signal_is_for_what_waits() -> None:
     assert answer.result is True
     assert is_due(answer.effect.threads[0], 7)
     assert (NOTHING, False) == (idle.effect, idle.result)
+
+
+@given(
+    threads=st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3)), max_size=8),
+    workers=st.integers(1, 6),
+)
+def test_claims_together_are_claims_one_after_the_other(
+    threads: list[tuple[int, int]], workers: int
+) -> None:
+    """Whatever is due, several claims at once get the leases that each alone would have got."""
+    alone, together = Tables(), Tables()
+    for tables in (alone, together):
+        for number, (scope_id, due) in enumerate(threads):
+            scope = replace(SCOPE, id=scope_id, segments=(str(scope_id),))
+            thread = replace(WAITING, scope_id=scope_id, number=number, id=f"t{number}", due=due)
+            tables.write(Effect(scopes=[scope], threads=[thread]))
+    claims = [Claim(owner=f"w{number}", lease_s=60, now=2) for number in range(workers)]
+
+    one_by_one = []
+    for claim in claims:
+        planned = plan_claim(alone, claim.owner, claim.lease_s, claim.now)
+        alone.write(planned.effect)
+        one_by_one.append(planned.result)
+
+    assert one_by_one == plan_claims(together, claims).result

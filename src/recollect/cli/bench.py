@@ -6,16 +6,17 @@ import json
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import click
 
 from recollect.cli.opening import run
 from recollect.cli.options import embedder_option
 from recollect.cli.output import print_line, print_table, progress_bar
-from recollect.errors import UsageError
+from recollect.errors import MissingExtraError, UsageError
 
 if TYPE_CHECKING:
+    from recollect.bench.postgres import PostgresPlan
     from recollect.bench.runner import Plan, System
     from recollect.bench.size import SizeReport
     from recollect.bench.speed import Row, SpeedPlan, SpeedReport
@@ -34,6 +35,13 @@ _SPEED_EXAMPLE: Final = """
 Examples:
   recollect bench speed
   recollect bench speed --size 600 --size 10000 --appends 640
+"""
+
+_POSTGRES_EXAMPLE: Final = """
+\b
+Examples:
+  recollect bench postgres
+  recollect bench postgres --large --store postgresql://me@localhost/postgres
 """
 
 _DURABILITY_EXAMPLE: Final = """
@@ -198,6 +206,58 @@ def speed(
     report = _measure_speed(plan, open_embedder(embedder))
     click.echo(speed_page(report), nl=False)
     _write(json_file, lambda path: write_json(path, report))
+
+
+@bench.command(epilog=_POSTGRES_EXAMPLE, short_help="recall, appends and claims on PostgreSQL")
+@click.option("--store", metavar="URL", help="A server on which a database may be made for it.")
+@click.option("--size", "sizes", type=int, multiple=True, help="Messages kept; repeatable.")
+@click.option("--large", is_flag=True, help="Also among 1,000,000 messages.")
+@click.option("--appends", type=click.IntRange(64), help="How many messages are appended.")
+@click.option("--due", type=click.IntRange(64), help="How many threads are due.")
+@click.option("--claims", type=click.IntRange(64), help="How many are claimed.")
+@report_option()
+def postgres(json_file: str | None, store: str | None, **chosen: Any) -> None:
+    """Measure PostgreSQL beside SQLite and bare SQL; without --store on a server of its own."""
+    plan = _postgres_plan(**chosen)
+    from recollect.bench.postgres import run as run_postgres
+
+    with progress_bar("postgres") as bar:
+        report = run(lambda: run_postgres(plan, store, lambda said: bar.update(said, None)))
+    click.echo(speed_page(report), nl=False)
+    _write(json_file, lambda path: write_json(path, report))
+
+
+def _postgres_plan(
+    *,
+    large: bool,
+    sizes: tuple[int, ...],
+    appends: int | None,
+    due: int | None,
+    claims: int | None,
+) -> PostgresPlan:
+    """
+    Return what is to be measured.
+
+    Raises:
+        MissingExtraError: PostgreSQL's driver is not installed.
+        UsageError: More claims are wanted than threads are due.
+    """
+    try:
+        from recollect.bench.postgres import LARGE_MESSAGES, PostgresPlan
+    except ModuleNotFoundError as error:
+        raise MissingExtraError("postgres", "psycopg") from error
+
+    usual = PostgresPlan()
+    plan = PostgresPlan(
+        sizes=(*(sizes or usual.sizes), *((LARGE_MESSAGES,) if large else ())),
+        appends=appends or usual.appends,
+        due_threads=due or usual.due_threads,
+        claims=claims or usual.claims,
+    )
+    if plan.claims * 5 // 4 > plan.due_threads:
+        msg = f"--claims {plan.claims} takes {plan.claims * 5 // 4} threads of {plan.due_threads}"
+        raise UsageError(f"{msg} that are due: give a larger --due")
+    return plan
 
 
 class Report(Protocol):

@@ -34,6 +34,7 @@ Examples:
   recollect doctor
   recollect doctor --clean --store sqlite:///var/lib/memory.db
   recollect doctor --embed
+  recollect doctor --finish-upgrade --store postgresql://me@localhost/memory
 """
 
 
@@ -81,8 +82,9 @@ class Holdings:
 @click.command(epilog=_EXAMPLE, short_help="Examine store, library and embedder.")
 @memory_options(embedder=False, scope=False)
 @click.option("--clean", is_flag=True, help="Remove the bytes that erasing left in the file.")
+@click.option("--finish-upgrade", is_flag=True, help="Take away what only earlier releases need.")
 @click.option("--embed", is_flag=True, help="Embed what has no vector yet.")
-def doctor(target: Target, clean: bool, embed: bool) -> None:  # noqa: FBT001
+def doctor(target: Target, clean: bool, embed: bool, finish_upgrade: bool) -> None:  # noqa: FBT001
     """
     Examine the store, the SQLite library and the embedder; say what is wrong, and what to do.
 
@@ -95,6 +97,8 @@ def doctor(target: Target, clean: bool, embed: bool) -> None:  # noqa: FBT001
         "sqlite": library_version(),
     }
     _examine_embedder(findings)
+    if finish_upgrade:
+        _finish_upgrade(findings, target)
     _examine_store(findings, replace(target, embedder="minilm" if embed else "none"), clean=clean)
     if target.is_json:
         print_json(_as_record(findings))
@@ -116,6 +120,21 @@ def _examine_embedder(findings: Findings) -> None:
         findings.problems.append(("embedder", sentence))
     elif not record["onnxruntime"]:
         findings.notes.append('the embedder needs onnxruntime: pip install "recollect[minilm]"')
+
+
+def _finish_upgrade(findings: Findings, target: Target) -> None:
+    from recollect.stores.open import finish_upgrade
+
+    try:
+        steps = finish_upgrade(target.store)
+    except RecollectError as error:
+        findings.problems.append((error.code, str(error)))
+        return
+    findings.notes.append(
+        f"{counted(steps, 'step was', 'steps were')} done: earlier releases can no longer open it"
+        if steps
+        else "the upgrade is finished: there is nothing that only earlier releases need"
+    )
 
 
 def _examine_store(findings: Findings, target: Target, *, clean: bool) -> None:

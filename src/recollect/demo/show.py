@@ -134,8 +134,8 @@ def reasons_of(entry: Recalled) -> str:
     return " · ".join(f"{REASONS.get(name, name)} {part:.2f}" for name, part in parts if part > 0)
 
 
-async def show(store: Path, embedder: str) -> None:
-    """Show everything, on a store made at *store*; it stays there afterwards."""
+async def show(store: Path | str, embedder: str) -> None:
+    """Show everything, on a store made at *store*, a file or an address; it stays there."""
     stage, clock = Stage(), StoryClock()
     stage.say("Mira talks to her assistant: about moving, about work, about her kitchen.", "bold")
     async with recollect.open(str(store), embedder=embedder, clock=clock) as memory:
@@ -143,11 +143,16 @@ async def show(store: Path, embedder: str) -> None:
         await _recall(stage, memory)
         await _travel(stage, memory)
         await _prompt(stage, memory)
-    before = count_in_files(store, DOOR_CODE)
+    before = _count(store)
     async with recollect.open(str(store), embedder=embedder, clock=clock) as memory:
         receipt, left = await _erase(stage, memory)
-    _forgotten(stage, receipt, left, before, count_in_files(store, DOOR_CODE))
+    _forgotten(stage, receipt, left, before, _count(store))
     _next(stage)
+
+
+def _count(store: Path | str) -> int | None:
+    """Count how often the door code stands in the store's files; a server's cannot be read."""
+    return count_in_files(store, DOOR_CODE) if isinstance(store, Path) else None
 
 
 async def _keep(stage: Stage, memory: Recollect, clock: StoryClock) -> None:
@@ -221,17 +226,22 @@ async def _erase(stage: Stage, memory: Recollect) -> tuple[EraseReceipt, list[Re
 
 
 def _forgotten(
-    stage: Stage, receipt: EraseReceipt, left: Sequence[Recalled], before: int, after: int
+    stage: Stage,
+    receipt: EraseReceipt,
+    left: Sequence[Recalled],
+    before: int | None,
+    after: int | None,
 ) -> None:
     bytes_are = "gone" if receipt.clean_at else "not gone yet"
     went = f"{receipt.messages} messages, and {receipt.memories} memory that rested on them alone"
-    stage.rows(
-        [
-            ("receipt", f"{went}; their bytes are {bytes_are}", ""),
-            ("after", f"{DOOR_CODE} is in {len(left)} of all entries", ""),
-            ("in the file", f"{DOOR_CODE} stood there {before} times before, {after} after", ""),
-        ]
-    )
+    rows = [
+        ("receipt", f"{went}; their bytes are {bytes_are}", ""),
+        ("after", f"{DOOR_CODE} is in {len(left)} of all entries", ""),
+    ]
+    if before is not None:
+        stood = f"{DOOR_CODE} stood there {before} times before, {after} after"
+        rows.append(("in the file", stood, ""))
+    stage.rows(rows)
 
 
 def _next(stage: Stage) -> None:

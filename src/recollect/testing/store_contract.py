@@ -17,6 +17,7 @@ from recollect.testing.contract_ids import IdentityContract
 from recollect.testing.contract_keys import IdempotencyContract
 from recollect.testing.contract_lanes import LaneContract
 from recollect.testing.contract_leases import LeaseContract
+from recollect.testing.contract_listening import ListeningContract
 from recollect.testing.contract_listing import ListingContract
 from recollect.testing.contract_memories import MemoryContract
 from recollect.testing.contract_messages import MessageContract
@@ -46,6 +47,7 @@ class StoreContract(
     FormationContract,
     LeaseContract,
     LaneContract,
+    ListeningContract,
     PendingContract,
     ReceiptContract,
     RedriveContract,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime
 from typing import Final, TypeAlias, TypeVar
@@ -20,12 +22,14 @@ from recollect.formation.config import Assistants
 from recollect.formation.schedule import has_struck
 from recollect.records import Scope, Thread
 from recollect.stores.base import Store
+from recollect.stores.formation import DEAF
 from recollect.stores.validate import to_datetime
 from recollect.worker.breaker import Breaker
 from recollect.worker.former import LEASE_S, Former, Result
 from recollect.worker.striking import Striking
 
 POLL_S: Final = 1.0
+"""So often a worker looks for what is due, whatever it hears."""
 SCHEDULE_EVERY_S: Final = 30.0
 CONCURRENCY: Final = 4
 CONCURRENCY_MAX: Final = 64
@@ -103,10 +107,29 @@ class Worker:
 
     async def run(self) -> None:
         """Work until cancelled; a store that is away is tried again."""
-        async with anyio.create_task_group() as group:
-            group.start_soon(self._keep_schedules)
-            for _ in range(self._concurrency):
-                group.start_soon(self._work)
+        with self._listening():
+            async with anyio.create_task_group() as group:
+                group.start_soon(self._keep_schedules)
+                for _ in range(self._concurrency):
+                    group.start_soon(self._work)
+
+    @contextmanager
+    def _listening(self) -> Iterator[None]:
+        """Look at once when the store hears of something due; looking anyway finds the rest."""
+        loop = asyncio.get_running_loop()
+
+        def heard() -> None:
+            with suppress(RuntimeError):  # the loop was closed: nobody works any more
+                loop.call_soon_threadsafe(self.wake)
+
+        try:
+            listening = self._store.listen(heard)
+        except StoreClosedError:
+            listening = DEAF
+        try:
+            yield
+        finally:
+            listening.close()
 
     async def run_once(self, scope: Scope | None = None) -> Result | None:
         """
@@ -209,6 +232,7 @@ class Worker:
 
     async def _work(self) -> None:
         while True:
+            woken = self._woken  # who is woken while it claims looks again
             try:
                 result = await self.run_once()
             except StoreClosedError:
@@ -217,7 +241,7 @@ class Worker:
                 result = None  # a store that is away, full or damaged may be mended
             if result is None:
                 with anyio.move_on_after(POLL_S):
-                    await self._woken.wait()
+                    await woken.wait()
 
     async def _keep_schedules(self) -> None:
         while True:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
@@ -15,7 +15,7 @@ from recollect.stores.plans.memories import believed_at, is_expired, memory_of
 from recollect.stores.plans.threads import message_of
 from recollect.stores.rows import Cursor, Feed, FeedEntry, MemoryRow, MessageRow, VectorRow
 from recollect.stores.unit import NOTHING, Effect, Planned, Removal, Rows
-from recollect.stores.validate import to_datetime
+from recollect.stores.validate import check_scope, to_datetime
 
 EMBED_ENTRIES_MAX: Final = 256
 
@@ -41,6 +41,8 @@ class Unembedded:
 
 Embedded: TypeAlias = tuple[int, bytes, bytes]
 """An entry's uid, the hash of the text that was embedded, the vector as it is stored."""
+Choose: TypeAlias = Callable[[Sequence[Feed]], Sequence[tuple[Scope, int]]]
+"""From the feeds of some scopes, the (scope, uid) of the entries that are wanted."""
 
 
 def read_feed(
@@ -138,6 +140,68 @@ def read_chosen(rows: Rows, chosen: Sequence[tuple[Scope, int]], now: int) -> li
         for entry in read_entries(rows, scope, uids, now)
     }
     return [found[each] for each in chosen if each in found]
+
+
+class Consultation:
+    """
+    The query that reads feeds, has entries chosen from them, and reads these.
+
+    Of the same feeds the choice is made once, however often the query is run.
+    """
+
+    def __init__(
+        self,
+        cursors: Sequence[Cursor],
+        choose: Choose,
+        *,
+        embedder: str | None,
+        conditions: Sequence[Condition] | None,
+        now: int,
+    ) -> None:
+        self.cursors = cursors
+        self._choose = choose
+        self._embedder = embedder
+        self._conditions = conditions
+        self._now = now
+        self._feeds: Sequence[Feed] | None = None
+        self._chosen: list[tuple[Scope, int]] = []
+
+    def __call__(self, rows: Rows) -> list[Entry]:
+        """Return those of the chosen entries that are live, in the order chosen."""
+        feeds = [
+            read_feed(
+                rows, each, embedder=self._embedder, conditions=self._conditions, now=self._now
+            )
+            for each in self.cursors
+        ]
+        return read_chosen(rows, self._choice(feeds), self._now)
+
+    def likely(self) -> dict[Scope, list[int]]:
+        """Return what is chosen, by scope, if nothing has changed since the cursors."""
+        feeds = [_unchanged(each, self._now) for each in self.cursors]
+        by_scope: dict[Scope, list[int]] = {each.scope: [] for each in self.cursors}
+        for scope, uid in self._choice(feeds):
+            by_scope.setdefault(scope, []).append(uid)
+        return by_scope
+
+    def _choice(self, feeds: Sequence[Feed]) -> list[tuple[Scope, int]]:
+        if feeds != self._feeds:
+            self._chosen = [(check_scope(scope), uid) for scope, uid in self._choose(feeds)]
+            self._feeds = feeds
+        return self._chosen
+
+
+def _unchanged(cursor: Cursor, now: int) -> Feed:
+    """Return the feed of a scope in which nothing has changed since *cursor*."""
+    return Feed(
+        scope=cursor.scope,
+        now=now,
+        seq=cursor.seq,
+        epoch=cursor.epoch,
+        reset=False,
+        entries=(),
+        removed=(),
+    )
 
 
 def read_past(

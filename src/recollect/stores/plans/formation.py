@@ -95,6 +95,15 @@ class Lease:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """A worker's wish, at *now*, for the lease of whatever is longest due."""
+
+    owner: str
+    lease_s: float
+    now: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Formed:
     """
     What one formation did, or tried: per thread the position it came to, and what it cost.
@@ -224,16 +233,47 @@ def plan_claim(
     With *idle* that one is leased even if nothing in it is due.
     """
     if only is None:
-        found = [scope for scope, _ in rows.due_threads(now, 1)]
-    else:
-        found = [scope for scope in [rows.scope(only)] if scope and not is_leased(scope, now)]
-    for scope in found:
+        planned = plan_claims(rows, [Claim(owner=owner, lease_s=lease_s, now=now)])
+        return Planned(planned.effect, planned.result[0])
+    scope = rows.scope(only)
+    if scope is None or is_leased(scope, now):
+        return Planned(NOTHING, None)
+    due = rows.due_threads_of(scope.id, now, DUE_THREADS_MAX)
+    if not due and not idle:
+        return Planned(NOTHING, None)
+    claimed, lease = claimed_scope(scope, due, owner=owner, lease_s=lease_s, now=now)
+    return Planned(Effect(scopes=[claimed]), lease)
+
+
+def plan_claims(rows: Rows, claims: Sequence[Claim]) -> Planned[list[Lease | None]]:
+    """
+    Lease a scope for each of *claims*, as if they were made one after the other.
+
+    Those for which nothing is left get ``None``. The time is that of the latest.
+    """
+    now = max(each.now for each in claims)
+    leased: list[ScopeRow] = []
+    leases: list[Lease | None] = []
+    for claim, scope in zip(claims, _due_scopes(rows, now, len(claims)), strict=False):
         due = rows.due_threads_of(scope.id, now, DUE_THREADS_MAX)
-        if not due and not idle:
-            continue
-        claimed, lease = claimed_scope(scope, due, owner=owner, lease_s=lease_s, now=now)
-        return Planned(Effect(scopes=[claimed]), lease)
-    return Planned(NOTHING, None)
+        claimed, lease = claimed_scope(
+            scope, due, owner=claim.owner, lease_s=claim.lease_s, now=now
+        )
+        leased.append(claimed)
+        leases.append(lease)
+    leases += [None] * (len(claims) - len(leases))
+    return Planned(Effect(scopes=leased) if leased else NOTHING, leases)
+
+
+def _due_scopes(rows: Rows, now: int, wanted: int) -> list[ScopeRow]:
+    """Return scopes with due threads, the longest due first; fewer than wanted are all."""
+    limit = wanted
+    while True:
+        found = rows.due_threads(now, limit)
+        scopes = {scope.id: scope for scope, _ in found}
+        if len(scopes) >= wanted or len(found) < limit:
+            return list(scopes.values())[:wanted]
+        limit *= 4  # several threads are of one scope
 
 
 def claimed_scope(

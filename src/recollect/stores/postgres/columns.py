@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any, Final
 
-from recollect.stores.postgres.paths import segments_of
+from recollect.stores.paths import segments_of
 from recollect.stores.rows import (
     FormationRow,
     IdempotencyRow,

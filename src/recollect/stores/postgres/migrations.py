@@ -16,8 +16,9 @@ from dataclasses import dataclass
 from typing import Any, Final, LiteralString
 
 from recollect.errors import StoreCorruptError, StoreVersionError
-from recollect.stores.postgres.statements import SESSION, file_names, read_text
+from recollect.stores.postgres.statements import PACKAGE, SESSION
 from recollect.stores.postgres.transaction import Connection
+from recollect.stores.statements import file_names, read_text
 
 _STEP: Final = re.compile(r"(\d{4})_(pre|post)_\w+\.sql")
 
@@ -39,10 +40,12 @@ class Steps:
 def read_steps() -> Steps:
     """Return the steps and the schema that the folder ``sql`` holds."""
     found: dict[str, dict[int, LiteralString]] = {"pre": {}, "post": {}}
-    for name in sorted(file_names()):
+    for name in sorted(file_names(PACKAGE)):
         if step := _STEP.fullmatch(name):
-            found[step[2]][int(step[1])] = read_text(name)
-    return Steps(pre=found["pre"], post=found["post"], schema=read_text("schema.txt").splitlines())
+            found[step[2]][int(step[1])] = read_text(PACKAGE, name)
+    return Steps(
+        pre=found["pre"], post=found["post"], schema=read_text(PACKAGE, "schema.txt").splitlines()
+    )
 
 
 STEPS: Final = read_steps()

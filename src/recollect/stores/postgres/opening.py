@@ -8,7 +8,13 @@ from recollect.errors import StoreError, StoreReadOnlyError, StoreVersionError
 from recollect.stores.postgres.connections import PatientConnection, connect, let_go
 from recollect.stores.postgres.failures import store_errors
 from recollect.stores.postgres.location import Location
-from recollect.stores.postgres.migrations import SCHEMA_VERSION, migrate, schema_version
+from recollect.stores.postgres.migrations import (
+    SCHEMA_VERSION,
+    STEPS,
+    Steps,
+    migrate,
+    schema_version,
+)
 from recollect.stores.postgres.statements import SESSION
 from recollect.stores.postgres.transaction import Connection
 
@@ -41,6 +47,24 @@ def open_database(location: Location) -> tuple[PatientConnection, bytes]:
             let_go(connection)
             raise
     return connection, bytes(found[0]) if found else b""
+
+
+def finish_upgrade(location: Location, steps: Steps = STEPS) -> int:
+    """
+    Take away what only releases before this one need; return how many steps that took.
+
+    Raises:
+        StoreError: As `open_database` does; or the schema was changed by hand.
+    """
+    with store_errors(location.name):
+        connection, _ = open_database(location)
+        try:
+            before = schema_version(connection, location.name, steps).requires
+            migrate(connection, location.name, post=True, steps=steps)
+            after = schema_version(connection, location.name, steps).requires
+        finally:
+            let_go(connection)
+    return sum(before < number <= after for number in steps.post)
 
 
 def _check_server(connection: Connection, name: str) -> None:

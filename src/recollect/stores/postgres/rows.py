@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from hashlib import sha256
 from itertools import starmap
 from typing import Final, LiteralString, TypeVar
 
 from recollect.records import FormationStatus, Scope
+from recollect.stores.paths import range_below, stored_path
+from recollect.stores.plans.formation import DUE_THREADS_MAX
 from recollect.stores.postgres.columns import (
     both_rows,
     formation_row,
@@ -19,12 +21,18 @@ from recollect.stores.postgres.columns import (
     scope_row,
     thread_row,
 )
-from recollect.stores.postgres.paths import range_below, stored_path
 from recollect.stores.postgres.statements import QUERIES
-from recollect.stores.postgres.transaction import Bound, Stored, Transaction
+from recollect.stores.postgres.transaction import (
+    Bound,
+    Question,
+    Stored,
+    Transaction,
+    TransactionOverError,
+)
 from recollect.stores.postgres.wall import (
     CLOSED,
     SWEEPING,
+    around,
     finding,
     finding_below,
     inside,
@@ -47,7 +55,7 @@ RowT = TypeVar("RowT")
 HEAD_BYTES: Final = 1_024
 """So much of a path is in the index that orders scopes."""
 CLAIM_TRIES_MAX: Final = 8
-"""So many scopes are looked at for a claim before it gives up for now."""
+"""So often a claim looks for scopes that nobody has formed meanwhile before it gives up for now."""
 
 _LAST: Final = (1 << 63) - 1
 _FIRST_PAGE: Final = 16
@@ -70,7 +78,40 @@ class PostgresRows:
         # What was answered before; nobody else changes it while the transaction lasts.
         self._scopes: dict[Scope, ScopeRow] = {}
         self._thread_ids: dict[tuple[int, int], str] = {}
-        self._messages: set[tuple[int, int]] = set()
+        self._messages: dict[tuple[int, int], MessageRow | None] = {}
+        self._memories: dict[tuple[int, int], MemoryRow | None] = {}
+        self._due: dict[tuple[int, int], list[ThreadRow]] = {}
+
+    @property
+    def seen(self) -> Collection[ScopeRow]:
+        """Return the scopes that were found by their names."""
+        return self._scopes.values()
+
+    def foresee(self, ids: Mapping[Scope, int], likely: Mapping[Scope, Sequence[int]]) -> None:
+        """
+        Read some entries of scopes by the ids that these likely have, and end the transaction.
+
+        All is asked in one trip; afterwards nothing else can be asked.
+
+        Raises:
+            TransactionOverError: A scope has another id, or none.
+        """
+        questions: list[Question] = []
+        for scope, uids in likely.items():
+            id_, wall = ids[scope], around(scope, ids[scope])
+            questions.append((QUERIES["scope"], _key_of(scope), wall))
+            if uids:
+                questions.append((QUERIES["messages_by_uid"], (id_, list(uids)), wall))
+                questions.append((QUERIES["memories_by_uid"], (id_, list(uids)), wall))
+        answers = iter(self._transaction.ask_all(questions, last=True))
+        for scope, uids in likely.items():
+            row = next((scope_row(each) for each in next(answers)), None)
+            if row is None or row.id != ids[scope]:
+                raise TransactionOverError
+            self._scopes[scope] = row
+            if uids:
+                self._keep_messages(row.id, uids, next(answers))
+                self._keep_memories(row.id, uids, next(answers))
 
     def new_number(self) -> int:
         ((number,),) = self._transaction.ask(QUERIES["new_number"], ())
@@ -79,13 +120,12 @@ class PostgresRows:
     def scope(self, segments: Scope) -> ScopeRow | None:
         if known := self._scopes.get(segments):
             return known
-        path, wall = stored_path(segments), finding(segments)
-        key = (sha256(path).digest(), path)
+        key, wall = _key_of(segments), finding(segments)
         found = self._transaction.ask(QUERIES["scope"] + self._lock, key, wall)
         if not found and self._transaction.writing:
             # Whoever makes it now is alone with its name until the transaction ends: it
             # takes its numbers after all that anybody took for a scope of this name.
-            self._transaction.ask(QUERIES["lock_path"], (path,))
+            self._transaction.ask(QUERIES["lock_path"], key[1:])
             found = self._transaction.ask(QUERIES["scope"] + self._lock, key, wall)
         if not found:
             return None
@@ -195,19 +235,32 @@ class PostgresRows:
         return [uid for (uid,) in self._of("removed", scope_id, after)]
 
     def messages_by_uid(self, scope_id: int, uids: Sequence[int]) -> Sequence[MessageRow]:
-        messages = []
-        for *row, thread_id in self._of("messages_by_uid", scope_id, list(uids)) if uids else []:
-            message = message_row(row)
-            messages.append(message)
-            self._thread_ids[scope_id, message.thread] = thread_id
-            self._messages.add((scope_id, message.uid))
-        return messages
+        kept = self._messages
+        if unknown := [uid for uid in uids if (scope_id, uid) not in kept]:
+            found = self._of("messages_by_uid", scope_id, unknown)
+            self._keep_messages(scope_id, unknown, found)
+        return [row for uid in dict.fromkeys(uids) if (row := kept[scope_id, uid])]
 
     def memories_by_uid(self, scope_id: int, uids: Sequence[int]) -> Sequence[MemoryRow]:
         # No uid of a scope is that of both a message and a memory.
-        left = [uid for uid in uids if (scope_id, uid) not in self._messages]
-        found = self._of("memories_by_uid", scope_id, left) if left else []
-        return [memory_row(row) for row in found]
+        left = [uid for uid in dict.fromkeys(uids) if not self._messages.get((scope_id, uid))]
+        kept = self._memories
+        if unknown := [uid for uid in left if (scope_id, uid) not in kept]:
+            found = self._of("memories_by_uid", scope_id, unknown)
+            self._keep_memories(scope_id, unknown, found)
+        return [row for uid in left if (row := kept[scope_id, uid])]
+
+    def _keep_messages(self, scope_id: int, uids: Sequence[int], found: Sequence[Stored]) -> None:
+        self._messages |= dict.fromkeys((scope_id, uid) for uid in uids)
+        for *row, thread_id in found:
+            message = message_row(row)
+            self._messages[scope_id, message.uid] = message
+            self._thread_ids[scope_id, message.thread] = thread_id
+
+    def _keep_memories(self, scope_id: int, uids: Sequence[int], found: Sequence[Stored]) -> None:
+        self._memories |= dict.fromkeys((scope_id, uid) for uid in uids)
+        for row in map(memory_row, found):
+            self._memories[scope_id, row.uid] = row
 
     def all_messages(self, scope_id: int) -> Iterator[MessageRow]:
         def page(last: MessageRow | None, limit: int) -> list[Stored]:
@@ -226,18 +279,30 @@ class PostgresRows:
     def _locked_due_threads(self, values: Bound) -> Sequence[tuple[ScopeRow, ThreadRow]]:
         """Return due threads whose scopes nobody else has locked, and lock these."""
         statement = QUERIES["due_threads"] + _CLAIMED
+        now = int(str(values[0]))
+        live: list[tuple[ScopeRow, ThreadRow]] = []
         for _ in range(CLAIM_TRIES_MAX):
             found = [both_rows(row) for row in self._transaction.ask(statement, values, SWEEPING)]
             # The scope is as it was when it was locked, but its threads as the statement began:
             # another worker may have formed them in between.
-            live = [
-                pair for pair in found if self.due_threads_of(pair[0].id, int(str(values[0])), 1)
-            ]
-            if live or not found:
-                return live
-        return []
+            self._look_again({scope.id for scope, _ in found}, now)
+            live = [pair for pair in found if self._due[pair[0].id, now]]
+            if len(live) == len(found):
+                break
+        return live
+
+    def _look_again(self, locked: Collection[int], now: int) -> None:
+        """Read, in one trip, what is due in scopes that are now locked."""
+        statement, limit = QUERIES["due_threads_of"], DUE_THREADS_MAX
+        answers = self._transaction.ask_all(
+            [(statement, (id_, now, now, limit), inside(id_)) for id_ in locked]
+        )
+        for id_, found in zip(locked, answers, strict=True):
+            self._due[id_, now] = [thread_row(row) for row in found]
 
     def due_threads_of(self, scope_id: int, now: int, limit: int) -> Sequence[ThreadRow]:
+        if limit <= DUE_THREADS_MAX and (scope_id, now) in self._due:
+            return self._due[scope_id, now][:limit]
         found = self._of("due_threads_of", scope_id, now, now, limit)
         return [thread_row(row) for row in found]
 
@@ -297,6 +362,12 @@ class PostgresRows:
     def _of(self, name: str, scope_id: int, *values: object) -> list[Stored]:
         """Ask for rows of one scope, behind its wall."""
         return self._transaction.ask(QUERIES[name], (scope_id, *values), inside(scope_id))
+
+
+def _key_of(scope: Scope) -> tuple[bytes, bytes]:
+    """Return by what a scope is found: the digest of its path, and the path."""
+    path = stored_path(scope)
+    return sha256(path).digest(), path
 
 
 def _paged(

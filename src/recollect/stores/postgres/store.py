@@ -13,6 +13,8 @@ from weakref import finalize
 from recollect.errors import StoreClosedError, StoreUnavailableError
 from recollect.ports import Clock, Ids
 from recollect.stores.base import Store
+from recollect.stores.plans.formation import Claim, Lease
+from recollect.stores.postgres.claiming import Claimer
 from recollect.stores.postgres.cleaning import remove_deleted_bytes
 from recollect.stores.postgres.clock import DatabaseClock
 from recollect.stores.postgres.failures import store_errors
@@ -20,7 +22,7 @@ from recollect.stores.postgres.location import location_of
 from recollect.stores.postgres.opening import open_database
 from recollect.stores.postgres.waking import Bell, Listener
 from recollect.stores.postgres.work import Workshop
-from recollect.stores.unit import Plan, Query
+from recollect.stores.unit import LikelyQuery, Plan, Query
 from recollect.stores.world import timer_s
 
 ResultT = TypeVar("ResultT")
@@ -71,12 +73,13 @@ class PostgresStore(Store):
         connection.answer_s = location.answer_s
         self._workshop = Workshop(location, None if clock else shared, Bell(self.now))
         self._workshop.connections.give_back(connection, timer_s())
+        self._claimer = Claimer(location.name, self._workshop)
         self._listeners: list[Listener] = []
         self._threads: ThreadPoolExecutor | None = ThreadPoolExecutor(
             location.connections_max, thread_name_prefix="recollect-postgres"
         )
         # A store that was forgotten unclosed lets its connections go.
-        finalize(self, _let_go, self._process, self._workshop).atexit = False
+        finalize(self, _let_go, self._process, self._workshop, self._claimer).atexit = False
 
     async def aclose(self) -> None:
         """
@@ -87,20 +90,28 @@ class PostgresStore(Store):
         """
         self._check_process()
         threads, self._threads = self._threads, None
-        for listener in self._listeners:
-            await asyncio.to_thread(listener.close)
+        listeners, self._listeners = self._listeners, []
+        for listener in listeners:
+            listener.close()
+        for listener in listeners:
+            await asyncio.to_thread(listener.join)
+        self._claimer.close()
+        await asyncio.to_thread(self._claimer.join)
         if threads:
             await asyncio.get_running_loop().run_in_executor(None, threads.shutdown)
             self._workshop.connections.close()
 
     def listen(self, heard: Callable[[], None]) -> Listener:
         """
-        Have *heard* called when any process made something due at once, until the store closes.
+        Call *heard* when any process may have made something due at once, until it is closed.
 
         It is a hint: calls may be lost, and behind a pooler none comes. *heard* runs on a
         thread of the store, and must not block.
+
+        Raises:
+            StoreClosedError: The store was closed.
         """
-        self._check_process()
+        self._check_open()
         listener = Listener(self._location, heard)
         self._listeners.append(listener)
         return listener
@@ -108,8 +119,16 @@ class PostgresStore(Store):
     async def _transact(self, plan: Plan[ResultT]) -> ResultT:
         return await self._run(partial(self._workshop.carry_out, plan))
 
+    async def _claim_next(self, claim: Claim) -> Lease | None:
+        self._check_process()
+        lease: Lease | None = await self._claimer.claim(claim)
+        return lease
+
     async def _read(self, query: Query[ResultT]) -> ResultT:
         return await self._run(partial(self._workshop.look, query))
+
+    async def _read_likely(self, query: LikelyQuery[ResultT]) -> ResultT:
+        return await self._run(partial(self._workshop.look_likely, query))
 
     async def _clean(self) -> None:
         await self._run(partial(remove_deleted_bytes, self._location))
@@ -124,13 +143,10 @@ class PostgresStore(Store):
         Nobody can take its connection away from it: a caller that is cancelled leaves, and
         the thread brings the transaction to its end.
         """
-        self._check_process()
-        if self._threads is None:
-            msg = f"{self._location.name}: this store was closed: open another"
-            raise StoreClosedError(msg)
+        threads = self._check_open()
         late_at = timer_s() + self._location.turn_wait_s
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._threads, self._in_turn, work, late_at)
+        return await loop.run_in_executor(threads, self._in_turn, work, late_at)
 
     def _in_turn(self, work: Callable[[], ResultT], late_at: float) -> ResultT:
         if timer_s() > late_at:
@@ -146,6 +162,13 @@ class PostgresStore(Store):
             msg = f"a plan or query raised {error!r}"
             raise RuntimeError(msg) from error
 
+    def _check_open(self) -> ThreadPoolExecutor:
+        self._check_process()
+        if self._threads is None:
+            msg = f"{self._location.name}: this store was closed: open another"
+            raise StoreClosedError(msg)
+        return self._threads
+
     def _check_process(self) -> None:
         if os.getpid() != self._process:
             msg = (
@@ -155,6 +178,7 @@ class PostgresStore(Store):
             raise StoreClosedError(msg)
 
 
-def _let_go(process: int, workshop: Workshop) -> None:
+def _let_go(process: int, workshop: Workshop, claimer: Claimer) -> None:
     if os.getpid() == process:
+        claimer.close()
         workshop.connections.close()

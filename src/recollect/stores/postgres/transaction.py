@@ -18,7 +18,16 @@ Stored: TypeAlias = tuple[Any, ...]
 Bound: TypeAlias = Sequence[object]
 """The values of a statement's parameters, in order."""
 
+Question: TypeAlias = tuple[LiteralString, Bound, Wall]
+"""A statement, its values, and the wall behind which it is asked."""
+
 _IDLE: Final = TransactionStatus.IDLE
+# What a transaction says of itself first, and its first wall: one statement.
+_BEGUN: Final = SESSION["settle"] + ", " + SESSION["enter"].removeprefix("SELECT")
+
+
+class TransactionOverError(Exception):
+    """Something was asked of a transaction that has been ended; no caller ever sees this."""
 
 
 class Transaction:
@@ -35,14 +44,15 @@ class Transaction:
         """Whether the server may have committed, even if its answer never came."""
         begin = SESSION["begin_writing" if writing else "begin_reading"]
         self._connection = connection
+        self._limits = location.limits()
         self._wall: Wall | None = None
-        self._ahead: list[tuple[LiteralString, Bound]] = [
-            (begin, ()),
-            (SESSION["settle"], location.limits()),
-        ]
+        self._is_over = False
+        self._ahead: list[tuple[LiteralString, Bound]] = [(begin, ())]
 
     def ask(self, statement: LiteralString, values: Bound, wall: Wall = CLOSED) -> list[Stored]:
         """Return the rows that a statement gives behind *wall*."""
+        if self._is_over:
+            raise TransactionOverError
         self._enter(wall)
         cursor = self._connection.cursor(binary=True)
         if not self._ahead:
@@ -52,6 +62,27 @@ class Transaction:
             cursor.execute(statement, values)
         return cursor.fetchall()
 
+    def ask_all(self, questions: Sequence[Question], *, last: bool = False) -> list[list[Stored]]:
+        """
+        Return the rows that several statements give, in one trip.
+
+        Args:
+            last: End the transaction with them.
+        """
+        if self._is_over:
+            raise TransactionOverError
+        cursors = []
+        with self._connection.pipeline():
+            for statement, values, wall in questions:
+                self._enter(wall)
+                self._send_ahead()
+                cursor = self._connection.cursor(binary=True)
+                cursors.append(cursor.execute(statement, values))
+            if last:
+                self._connection.execute(SESSION["commit"])
+        self._is_over = last
+        return [cursor.fetchall() for cursor in cursors]
+
     def tell(self, statement: LiteralString, values: Bound, wall: Wall = CLOSED) -> None:
         """Have a statement run before the next that is asked, or before the commit."""
         self._enter(wall)
@@ -59,8 +90,8 @@ class Transaction:
 
     def commit(self) -> None:
         """Send what is left, and commit."""
-        if self._wall is None:
-            return  # nothing was ever sent
+        if self._wall is None or self._is_over:
+            return  # nothing was ever sent, or it was the last
         self.is_commit_sent = True
         with self._connection.pipeline():
             self._send_ahead()
@@ -76,9 +107,11 @@ class Transaction:
             self._connection.execute(SESSION["roll_back"])
 
     def _enter(self, wall: Wall) -> None:
-        if wall != self._wall:
+        if self._wall is None:
+            self._ahead.append((_BEGUN, (*self._limits, *wall.settings())))
+        elif wall != self._wall:
             self._ahead.append((SESSION["enter"], wall.settings()))
-            self._wall = wall
+        self._wall = wall
 
     def _send_ahead(self) -> None:
         ahead, self._ahead = self._ahead, []

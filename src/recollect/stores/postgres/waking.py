@@ -23,7 +23,7 @@ from recollect.stores.world import timer_s
 
 RING_EVERY_S: Final = 0.2
 """At most so often does a store call."""
-_LOOK_UP_S: Final = 0.5
+_LOOK_UP_S: Final = 0.1
 _AGAIN_S: Final = 1.0
 
 
@@ -58,8 +58,11 @@ class Listener:
         self._thread.start()
 
     def close(self) -> None:
-        """End the thread."""
+        """Hear nothing more; the thread ends by itself."""
         self._closed.set()
+
+    def join(self) -> None:
+        """Wait until the thread has ended."""
         self._thread.join()
 
     def _serve(self) -> None:
@@ -79,7 +82,11 @@ class Listener:
         connection.execute(SESSION["listen"])
         self.is_ready.set()
         # What was called while nobody listened is found by looking.
-        self._heard()
+        self._hear()
         while not self._closed.is_set():
             for _ in connection.notifies(timeout=_LOOK_UP_S, stop_after=1):
-                self._heard()
+                self._hear()
+
+    def _hear(self) -> None:
+        if not self._closed.is_set():
+            self._heard()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from recollect.records import Scope
-from recollect.stores.postgres.paths import range_below, range_of
+from recollect.stores.paths import range_below, range_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +40,11 @@ def inside(scope_id: int) -> Wall:
 def finding(scope: Scope) -> Wall:
     """Return the wall behind which exactly *scope* can be found by its path."""
     return _between(range_of(scope))
+
+
+def around(scope: Scope, scope_id: int) -> Wall:
+    """Return the wall behind which *scope* can be found, and is seen if it has this id."""
+    return replace(finding(scope), scope=str(scope_id))
 
 
 def finding_below(prefix: Scope) -> Wall:

@@ -2,25 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from random import SystemRandom
 from time import sleep
-from typing import Final, Generic, TypeVar
+from typing import Final, Generic, TypeAlias, TypeVar
 
 import psycopg
 
 from recollect.errors import StoreUnavailableError
+from recollect.records import Scope
 from recollect.stores.postgres.clock import DatabaseClock
 from recollect.stores.postgres.connections import Connections
 from recollect.stores.postgres.effects import write_effect
 from recollect.stores.postgres.failures import AGAIN, store_errors
+from recollect.stores.postgres.known import KnownScopes
 from recollect.stores.postgres.location import Location
 from recollect.stores.postgres.rows import PostgresRows
-from recollect.stores.postgres.transaction import Connection, Transaction
+from recollect.stores.postgres.transaction import (
+    Connection,
+    Transaction,
+    TransactionOverError,
+)
 from recollect.stores.postgres.waking import Bell
-from recollect.stores.unit import NOTHING, Plan, Planned, Query
+from recollect.stores.rows import ScopeRow
+from recollect.stores.unit import NOTHING, LikelyQuery, Plan, Planned, Query
 
 ResultT = TypeVar("ResultT")
+
+_Work: TypeAlias = Callable[[PostgresRows], Planned[ResultT]]
+"""A plan, or a query that wants nothing written."""
 
 TRIES_MAX: Final = 5
 """So often a unit of work is begun, the first time included."""
@@ -36,6 +47,7 @@ class Workshop:
         self._location = location
         self._clock = clock
         self._bell = bell
+        self._known = KnownScopes()
         self.connections = Connections(location)
 
     def carry_out(self, plan: Plan[ResultT]) -> ResultT:
@@ -58,9 +70,24 @@ class Workshop:
         Raises:
             StoreError: PostgreSQL failed; the class says how.
         """
-        return self._repeated(lambda rows: Planned(NOTHING, query(rows)), writing=False)
+        return self._repeated(_looking(query), writing=False)
 
-    def _repeated(self, plan: Plan[ResultT], *, writing: bool) -> ResultT:
+    def look_likely(self, query: LikelyQuery[ResultT]) -> ResultT:
+        """
+        Run *query* on what it will likely read, fetched in one trip; or as `look` does.
+
+        Raises:
+            StoreError: PostgreSQL failed; the class says how.
+        """
+        ids = self._known.unchanged(query.cursors)
+        likely = query.likely() if ids else {}
+        if ids and likely.keys() <= ids.keys():
+            # What was foreseen and no longer is asks for more, of which nothing was fetched.
+            with suppress(TransactionOverError):
+                return self._repeated(_foreseeing(query, ids, likely), writing=False)
+        return self.look(query)
+
+    def _repeated(self, plan: _Work[ResultT], *, writing: bool) -> ResultT:
         tried = 0
         while True:
             tried += 1
@@ -81,6 +108,7 @@ class Workshop:
         connection, opened_at = self.connections.take()
         try:
             result = unit.run(connection, self._location)
+            self._known.note(unit.seen)
             self._bell.ring(connection, unit.effect)
             if self._clock and self._clock.is_old():
                 # What was committed stays so, even if this question is not answered.
@@ -94,9 +122,11 @@ class Workshop:
 class _Unit(Generic[ResultT]):
     """One attempt at a plan, and how far it came."""
 
-    def __init__(self, plan: Plan[ResultT], *, writing: bool) -> None:
+    def __init__(self, plan: _Work[ResultT], *, writing: bool) -> None:
         self._plan = plan
         self._writing = writing
+        self.seen: Sequence[ScopeRow] = ()
+        """The scopes that it read or wrote, as they were last."""
         self.effect = NOTHING
         self._is_commit_sent = False
         self.is_lost = False
@@ -105,10 +135,12 @@ class _Unit(Generic[ResultT]):
     def run(self, connection: Connection, location: Location) -> ResultT:
         transaction = Transaction(connection, location, writing=self._writing)
         try:
-            planned = self._plan(PostgresRows(transaction))
+            rows = PostgresRows(transaction)
+            planned = self._plan(rows)
             self.effect = planned.effect
             write_effect(transaction, planned.effect)
             transaction.commit()
+            self.seen = [*rows.seen, *planned.effect.scopes]
         except BaseException:
             self._is_commit_sent = transaction.is_commit_sent
             with suppress(psycopg.Error):
@@ -126,6 +158,20 @@ class _Unit(Generic[ResultT]):
     def may_be_repeated(self, error: psycopg.Error) -> bool:
         """Say whether running it again may help, and does no harm."""
         return error.sqlstate in AGAIN or self.is_lost
+
+
+def _looking(query: Query[ResultT]) -> _Work[ResultT]:
+    return lambda rows: Planned(NOTHING, query(rows))
+
+
+def _foreseeing(
+    query: Query[ResultT], ids: Mapping[Scope, int], likely: Mapping[Scope, Sequence[int]]
+) -> _Work[ResultT]:
+    def work(rows: PostgresRows) -> Planned[ResultT]:
+        rows.foresee(ids, likely)
+        return Planned(NOTHING, query(rows))
+
+    return work
 
 
 def _unknown(location: Location, error: psycopg.Error) -> StoreUnavailableError:

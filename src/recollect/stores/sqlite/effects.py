@@ -9,6 +9,7 @@ from typing import Final, TypeAlias
 
 import apsw
 
+from recollect.stores.paths import stored_path
 from recollect.stores.plans.memories import evidence_messages
 from recollect.stores.rows import (
     FormationRow,
@@ -22,7 +23,6 @@ from recollect.stores.rows import (
     VectorRow,
 )
 from recollect.stores.sqlite.checksums import checksum_of
-from recollect.stores.sqlite.paths import stored_path
 from recollect.stores.sqlite.rows import SQLiteRows
 from recollect.stores.sqlite.statements import WRITES
 from recollect.stores.unit import Effect, Removal

@@ -10,7 +10,8 @@ from typing import Final
 import apsw
 
 from recollect.errors import StoreCorruptError, StoreVersionError
-from recollect.stores.sqlite.statements import file_names, read_text
+from recollect.stores.sqlite.statements import PACKAGE
+from recollect.stores.statements import file_names, read_text
 
 APPLICATION_ID: Final = 0x52434C4C
 """Marks the file as ours, in its header: the letters RCLL."""
@@ -20,8 +21,8 @@ _STEP: Final = re.compile(r"(\d{4})_\w+\.sql")
 
 def read_steps() -> tuple[str, ...]:
     """Return the steps in their order; the n-th brings the schema from version n-1 to n."""
-    names = sorted(name for name in file_names() if _STEP.fullmatch(name))
-    return tuple(read_text(name) for name in names)
+    names = sorted(name for name in file_names(PACKAGE) if _STEP.fullmatch(name))
+    return tuple(read_text(PACKAGE, name) for name in names)
 
 
 STEPS: Final = read_steps()

@@ -8,11 +8,11 @@ from typing import Any, Final, TypeVar
 
 import apsw
 
-from recollect.stores.sqlite.calls import Call, answer
+from recollect.stores.calls import Call, answer
+from recollect.stores.line import Line
 from recollect.stores.sqlite.connect import Location, connect, let_go
 from recollect.stores.sqlite.failures import store_errors
 from recollect.stores.sqlite.identity import Identity
-from recollect.stores.sqlite.line import Line
 from recollect.stores.sqlite.rows import SQLiteRows
 from recollect.stores.unit import Query
 

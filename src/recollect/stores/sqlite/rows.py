@@ -10,6 +10,7 @@ from typing import Any, Final, TypeAlias
 import apsw
 
 from recollect.records import FormationStatus, Scope
+from recollect.stores.paths import range_below, segments_of, stored_path
 from recollect.stores.rows import (
     FeedEntry,
     FormationRow,
@@ -22,7 +23,6 @@ from recollect.stores.rows import (
     ThreadRow,
 )
 from recollect.stores.sqlite.checksums import checker_of
-from recollect.stores.sqlite.paths import range_below, segments_of, stored_path
 from recollect.stores.sqlite.statements import QUERIES
 
 Stored: TypeAlias = tuple[Any, ...]

@@ -12,12 +12,12 @@ from typing import Any, Final, TypeAlias
 import apsw
 
 from recollect.errors import StoreError, StoreFullError, StoreUnavailableError
-from recollect.stores.sqlite.calls import Call, Outcome, answer
+from recollect.stores.calls import Call, Outcome, answer
+from recollect.stores.line import Line
 from recollect.stores.sqlite.connect import Location, connect, let_go
 from recollect.stores.sqlite.effects import write_effect
 from recollect.stores.sqlite.failures import store_errors
 from recollect.stores.sqlite.identity import Identity
-from recollect.stores.sqlite.line import Line
 from recollect.stores.sqlite.reserve import Reserve
 from recollect.stores.sqlite.rows import SQLiteRows
 from recollect.stores.sqlite.statements import WRITES

@@ -9,10 +9,14 @@ BEGIN ISOLATION LEVEL READ COMMITTED;
 
 -- :name settle
 -- Every question has its index. Without statistics, or with those of a smaller store, the planner
--- would at times rather read a whole table, or keep it at hand for every row of another one.
+-- would at times rather read a whole table, or keep it at hand for every row of another one. As there
+-- is one way to each row, whatever the values are, it is planned once and not for each question anew.
 SELECT
     set_config('enable_seqscan', 'off', true),
     set_config('enable_material', 'off', true),
+    set_config('enable_hashjoin', 'off', true),
+    set_config('enable_mergejoin', 'off', true),
+    set_config('plan_cache_mode', 'force_generic_plan', true),
     set_config('jit', 'off', true),
     set_config('role', 'recollect_app', true),
     set_config('search_path', 'pg_catalog', true),

@@ -8,7 +8,7 @@ from threading import Lock
 from typing import Any, Generic, TypeVar
 
 from recollect.errors import StoreClosedError
-from recollect.stores.sqlite.calls import Call
+from recollect.stores.calls import Call
 
 WorkT = TypeVar("WorkT")
 
@@ -16,8 +16,8 @@ WorkT = TypeVar("WorkT")
 class Line(Generic[WorkT]):
     """Calls in the order in which they came; after `close` none is taken in any more."""
 
-    def __init__(self, path: str) -> None:
-        self._path = path
+    def __init__(self, name: str) -> None:
+        self._name = name
         self._queue: SimpleQueue[Call[WorkT] | None] = SimpleQueue()
         self._arriving: dict[asyncio.AbstractEventLoop, list[Call[WorkT]]] = {}
         self._turn = Lock()
@@ -33,7 +33,7 @@ class Line(Generic[WorkT]):
         call = Call(work)
         with self._turn:
             if self._is_closed:
-                msg = f"{self._path!r}: this store was closed: open another"
+                msg = f"{self._name!r}: this store was closed: open another"
                 raise StoreClosedError(msg)
             # Whoever comes in the same turn of an event loop crosses over together: a thread
             # woken by the first would contend with the loop for the interpreter, and get a

@@ -1,0 +1,39 @@
+"""The contract, listening: a hint that something is due, without which all is found as well."""
+
+from __future__ import annotations
+
+from recollect.stores.base import Store
+from recollect.testing.contract import Contract
+from recollect.testing.samples import ADA, TALK, tell
+
+
+async def due_is_claimed(store: Store) -> bool:
+    """Say whether what was made due at once is claimed."""
+    await tell(store, "m1")
+    await store.signal(ADA, TALK)
+    return await store.claim("worker") is not None
+
+
+class ListeningContract(Contract):
+    """What listening may change, and what it must not."""
+
+    async def test_who_listens_can_stop(self, store: Store) -> None:
+        """Call *heard* when anybody may have made something due at once, until it is closed."""
+        listening = store.listen(lambda: None)
+        listening.close()
+        listening.close()
+
+        assert await due_is_claimed(store)
+
+    async def test_nothing_is_lost_unheard(self, store: Store) -> None:
+        """It is a hint, without which nothing is lost: calls may be lost, and where a store cannot hear of others none ever comes."""  # noqa: E501
+        assert await due_is_claimed(store)
+
+    async def test_who_hears_may_use_the_store(self, store: Store) -> None:
+        """*heard* runs on any thread; it must not block."""
+        heard: list[int] = []
+        listening = store.listen(lambda: heard.append(store.now()))
+
+        assert await due_is_claimed(store)
+        listening.close()
+        assert all(moment <= store.now() for moment in heard)

