@@ -1,0 +1,20 @@
+"""
+LangChain: the classic memories, chat message histories, a retriever and a vector store.
+
+A program that imports a classic memory from ``langchain_classic.memory`` imports it from
+`recollect.integrations.langchain.memory` instead, and goes on.
+"""
+
+from __future__ import annotations
+
+from recollect.integrations.langchain.history import RecollectChatMessageHistory
+from recollect.integrations.langchain.retriever import RecollectRetriever
+from recollect.integrations.langchain.runnables import runnable_of
+from recollect.integrations.langchain.vectorstore import RecollectVectorStore
+
+__all__ = [
+    "RecollectChatMessageHistory",
+    "RecollectRetriever",
+    "RecollectVectorStore",
+    "runnable_of",
+]

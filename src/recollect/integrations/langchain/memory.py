@@ -1,0 +1,141 @@
+"""Our conversation memories as LangChain's classic `BaseMemory`, under the originals' names."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, ClassVar
+
+from langchain_classic.base_memory import BaseMemory
+from pydantic import PrivateAttr
+
+from recollect import conversation
+
+
+class ClassicMemory(BaseMemory):
+    """
+    A memory of ours where a chain wants one of LangChain's.
+
+    Its attributes are those of the memory behind it, to read and to set.
+    """
+
+    _behind: conversation.BaseMemory = PrivateAttr()
+
+    def __init__(self, memory: conversation.BaseMemory) -> None:
+        """Stand for *memory*, one of ours or of your own."""
+        with warnings.catch_warnings():
+            # The base class is deprecated in favour of what has no memory of this kind.
+            warnings.simplefilter("ignore")
+            super().__init__()
+        self._behind = memory
+
+    @property
+    def behind(self) -> conversation.BaseMemory:
+        """The memory that this one stands for."""
+        return self._behind
+
+    @property
+    def memory_variables(self) -> list[str]:
+        """The keys that `load_memory_variables` returns."""
+        return self._behind.memory_variables
+
+    def load_memory_variables(self, inputs: dict[str, Any]) -> dict[str, Any]:
+        """Return what goes into the next prompt."""
+        return self._behind.load_memory_variables(inputs)
+
+    async def aload_memory_variables(self, inputs: dict[str, Any]) -> dict[str, Any]:
+        """Return what goes into the next prompt."""
+        return await self._behind.aload_memory_variables(inputs)
+
+    def save_context(self, inputs: dict[str, Any], outputs: dict[str, str]) -> None:
+        """Keep one turn."""
+        self._behind.save_context(inputs, outputs)
+
+    async def asave_context(self, inputs: dict[str, Any], outputs: dict[str, str]) -> None:
+        """Keep one turn."""
+        await self._behind.asave_context(inputs, outputs)
+
+    def clear(self) -> None:
+        """Remove what the memory keeps."""
+        self._behind.clear()
+
+    async def aclear(self) -> None:
+        """Remove what the memory keeps."""
+        await self._behind.aclear()
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            return super().__getattr__(name)  # type: ignore[misc]  # pydantic's, for private names
+        return getattr(self._behind, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name.startswith("_"):
+            super().__setattr__(name, value)
+        else:
+            setattr(self._behind, name, behind_of(value))
+
+
+def behind_of(value: Any) -> Any:
+    """Return *value* with the memory behind each that stands for one, in lists as well."""
+    if isinstance(value, ClassicMemory):
+        return value.behind
+    return [behind_of(each) for each in value] if isinstance(value, list) else value
+
+
+class _Named(ClassicMemory):
+    """A memory with the name and parameters of one of ours."""
+
+    kind: ClassVar[type[conversation.BaseMemory]]
+
+    def __init__(self, *args: Any, **parameters: Any) -> None:
+        given = [behind_of(each) for each in args]
+        named = {name: behind_of(each) for name, each in parameters.items()}
+        super().__init__(self.kind(*given, **named))
+
+
+class ConversationBufferMemory(_Named):
+    """See `recollect.conversation.ConversationBufferMemory`."""
+
+    kind = conversation.ConversationBufferMemory
+    __init__ = _Named.__init__
+
+
+class ConversationBufferWindowMemory(_Named):
+    """See `recollect.conversation.ConversationBufferWindowMemory`."""
+
+    kind = conversation.ConversationBufferWindowMemory
+    __init__ = _Named.__init__
+
+
+class ConversationTokenBufferMemory(_Named):
+    """See `recollect.conversation.ConversationTokenBufferMemory`."""
+
+    kind = conversation.ConversationTokenBufferMemory
+    __init__ = _Named.__init__
+
+
+class VectorStoreRetrieverMemory(_Named):
+    """See `recollect.conversation.VectorStoreRetrieverMemory`."""
+
+    kind = conversation.VectorStoreRetrieverMemory
+    __init__ = _Named.__init__
+
+
+class CombinedMemory(_Named):
+    """See `recollect.conversation.CombinedMemory`."""
+
+    kind = conversation.CombinedMemory
+    __init__ = _Named.__init__
+
+
+class ReadOnlySharedMemory(_Named):
+    """See `recollect.conversation.ReadOnlySharedMemory`."""
+
+    kind = conversation.ReadOnlySharedMemory
+    __init__ = _Named.__init__
+
+
+class SimpleMemory(_Named):
+    """See `recollect.conversation.SimpleMemory`."""
+
+    kind = conversation.SimpleMemory
+    __init__ = _Named.__init__

@@ -1,0 +1,58 @@
+"""Recall as LangChain's retriever."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from langchain_core.callbacks import (
+    AsyncCallbackManagerForRetrieverRun,
+    CallbackManagerForRetrieverRun,
+)
+from langchain_core.documents import Document
+from langchain_core.retrievers import BaseRetriever
+from pydantic import ConfigDict
+
+from recollect.app import Recollect
+from recollect.home import Home
+from recollect.integrations.langchain.documents import document_of
+
+
+class RecollectRetriever(BaseRetriever):
+    """
+    Returns the messages and memories of a scope that bear on a query, best first.
+
+    *memory* is a `Recollect` (then only the awaited methods work) or a `SyncRecollect`; *k* is
+    how many documents are returned, also ``invoke(query, k=…)``; *below*, *budget_tokens* and
+    *where* (a `Where`) are as in `Recollect.recall`.
+    """
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    memory: Any
+    scope: tuple[str, ...]
+    k: int = 4
+    below: bool = False
+    budget_tokens: int | None = None
+    where: Any = None
+
+    def _get_relevant_documents(
+        self, query: str, *, run_manager: CallbackManagerForRetrieverRun, k: int | None = None
+    ) -> list[Document]:
+        return Home(self.memory).call(partial(self._found, query=query, k=k))
+
+    async def _aget_relevant_documents(
+        self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun, k: int | None = None
+    ) -> list[Document]:
+        return await Home(self.memory).visit(partial(self._found, query=query, k=k))
+
+    async def _found(self, memory: Recollect, *, query: str, k: int | None) -> list[Document]:
+        recall = await memory.recall(
+            self.scope,
+            query,
+            limit=self.k if k is None else k,
+            below=self.below,
+            budget_tokens=self.budget_tokens,
+            where=self.where,
+        )
+        return [document_of(entry) for entry in recall.entries]

@@ -1,0 +1,217 @@
+"""Memories as LangChain's vector store: documents in, found by our recall."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, Final, Self
+from uuid import uuid4
+
+from langchain_core.documents import Document
+from langchain_core.embeddings import Embeddings
+from langchain_core.vectorstores import VectorStore
+
+from recollect.app import Recollect
+from recollect.errors import UsageError
+from recollect.home import AnyRecollect, Home
+from recollect.recall.result import Recalled
+from recollect.recaller import Where
+from recollect.records import DeleteMemory, JsonObject, Memory, PutMemory, Scope
+from recollect.stores.validate import WRITES_MAX
+
+TYPE: Final = "Item"
+"""The type of the memories that keep documents, unless another is named."""
+DEFAULT_K: Final = 4
+
+
+class RecollectVectorStore(VectorStore):
+    """
+    Documents kept as memories of one type in one scope, and found by hybrid recall.
+
+    The embedder is the memory's own, or none: then words decide. A document's id is the
+    memory's key; a second document with it becomes the next version. *filter* in the searches
+    are conditions on the metadata (see `recollect.stores.filters`).
+    """
+
+    def __init__(self, memory: AnyRecollect, scope: Scope, *, type_: str = TYPE) -> None:
+        self._home = Home(memory)
+        self.scope = scope
+        self.type_ = type_
+
+    def add_texts(
+        self,
+        texts: Iterable[str],
+        metadatas: list[dict[str, Any]] | None = None,
+        *,
+        ids: list[str] | None = None,
+        **kwargs: Any,
+    ) -> list[str]:
+        """
+        Keep *texts* as documents, all or none (of each ``WRITES_MAX``); return their ids.
+
+        Raises:
+            UsageError: There are not as many ids or metadata as texts, or one is not allowed.
+        """
+        documents = _documents(list(texts), metadatas, ids)
+        return self._home.call(partial(self._add, documents=documents))
+
+    async def aadd_texts(
+        self,
+        texts: Iterable[str],
+        metadatas: list[dict[str, Any]] | None = None,
+        *,
+        ids: list[str] | None = None,
+        **kwargs: Any,
+    ) -> list[str]:
+        """Do the same as `add_texts`."""
+        documents = _documents(list(texts), metadatas, ids)
+        return await self._home.visit(partial(self._add, documents=documents))
+
+    async def _add(self, memory: Recollect, documents: Sequence[Document]) -> list[str]:
+        ids = [each.id or uuid4().hex for each in documents]
+        writes = [
+            PutMemory(
+                type=self.type_,
+                key=id_,
+                value={"page_content": each.page_content, "metadata": each.metadata},
+                text=each.page_content,
+                trust="external",
+                cause="document",
+            )
+            for id_, each in zip(ids, documents, strict=True)
+        ]
+        for batch in _batches(writes):
+            await memory.apply(self.scope, batch)
+        return ids
+
+    def delete(self, ids: list[str] | None = None, **kwargs: Any) -> bool:
+        """Remove the documents with these ids, those that there are; ``None`` removes nothing."""
+        return self._home.call(partial(self._delete, ids=ids or []))
+
+    async def adelete(self, ids: list[str] | None = None, **kwargs: Any) -> bool:
+        """Do the same as `delete`."""
+        return await self._home.visit(partial(self._delete, ids=ids or []))
+
+    async def _delete(self, memory: Recollect, ids: Sequence[str]) -> bool:
+        for batch in _batches([DeleteMemory(type=self.type_, key=each) for each in ids]):
+            await memory.apply(self.scope, batch)
+        return True
+
+    def get_by_ids(self, ids: Sequence[str], /) -> list[Document]:
+        """Return the documents with these ids, those that there are, in that order."""
+        return self._home.call(partial(self._get, ids=ids))
+
+    async def aget_by_ids(self, ids: Sequence[str], /) -> list[Document]:
+        """Do the same as `get_by_ids`."""
+        return await self._home.visit(partial(self._get, ids=ids))
+
+    async def _get(self, memory: Recollect, ids: Sequence[str]) -> list[Document]:
+        found = await memory.store.get_many(self.scope, [(self.type_, each) for each in ids])
+        return [_document_of(each) for each in found if each]
+
+    def similarity_search(self, query: str, k: int = DEFAULT_K, **kwargs: Any) -> list[Document]:
+        """Return at most *k* documents that bear on *query*, best first."""
+        return [document for document, _ in self.similarity_search_with_score(query, k, **kwargs)]
+
+    async def asimilarity_search(
+        self, query: str, k: int = DEFAULT_K, **kwargs: Any
+    ) -> list[Document]:
+        """Do the same as `similarity_search`."""
+        found = await self.asimilarity_search_with_score(query, k, **kwargs)
+        return [document for document, _ in found]
+
+    def similarity_search_with_score(
+        self,
+        query: str,
+        k: int = DEFAULT_K,
+        *,
+        filter: JsonObject | None = None,  # noqa: A002 (LangChain's name)
+        **kwargs: Any,
+    ) -> list[tuple[Document, float]]:
+        """Return documents with their scores; a higher one is better, and they have no bounds."""
+        return self._home.call(partial(self._search, query=query, k=k, filter_=filter))
+
+    async def asimilarity_search_with_score(
+        self,
+        query: str,
+        k: int = DEFAULT_K,
+        *,
+        filter: JsonObject | None = None,  # noqa: A002 (LangChain's name)
+        **kwargs: Any,
+    ) -> list[tuple[Document, float]]:
+        """Do the same as `similarity_search_with_score`."""
+        return await self._home.visit(partial(self._search, query=query, k=k, filter_=filter))
+
+    async def _search(
+        self, memory: Recollect, *, query: str, k: int, filter_: JsonObject | None
+    ) -> list[tuple[Document, float]]:
+        if not query.strip() or k < 1:
+            return []
+        conditions = {f"metadata.{key}": value for key, value in (filter_ or {}).items()}
+        where = Where(messages=False, types=(self.type_,), filter=conditions or None)
+        recall = await memory.recall(self.scope, query, limit=k, where=where)
+        return [(_found_document(entry), entry.score) for entry in recall.entries]
+
+    @classmethod
+    def from_texts(
+        cls,
+        texts: list[str],
+        embedding: Embeddings,  # noqa: ARG003 (LangChain passes one)
+        metadatas: list[dict[str, Any]] | None = None,
+        *,
+        ids: list[str] | None = None,
+        memory: AnyRecollect | None = None,
+        scope: Scope | None = None,
+        **kwargs: Any,
+    ) -> Self:
+        """
+        Return a store of *texts* over *memory* in *scope*, which must be given.
+
+        *embedding* is not used: vectors are made by the memory's embedder, which takes a
+        LangChain ``Embeddings`` object when the memory is opened.
+        """
+        if memory is None or scope is None:
+            msg = "from_texts needs memory=… and scope=…: open the memory with embedder=…"
+            raise UsageError(msg)
+        store = cls(memory, scope, **kwargs)
+        store.add_texts(texts, metadatas, ids=ids)
+        return store
+
+
+def _documents(
+    texts: Sequence[str],
+    metadatas: Sequence[Mapping[str, Any]] | None,
+    ids: Sequence[str | None] | None,
+) -> list[Document]:
+    about = metadatas or [{} for _ in texts]
+    names = ids or [None for _ in texts]
+    if not len(texts) == len(about) == len(names):
+        msg = f"{len(texts)} texts come with {len(about)} metadatas and {len(names)} ids"
+        raise UsageError(msg)
+    return [
+        Document(id=name, page_content=text, metadata=dict(each))
+        for text, each, name in zip(texts, about, names, strict=True)
+    ]
+
+
+def _batches(
+    writes: Sequence[PutMemory | DeleteMemory],
+) -> Iterator[Sequence[PutMemory | DeleteMemory]]:
+    for start in range(0, len(writes), WRITES_MAX):
+        yield writes[start : start + WRITES_MAX]
+
+
+def _found_document(entry: Recalled) -> Document:
+    if isinstance(entry.content, Memory):
+        return _document_of(entry.content)
+    msg = f"{entry.source} is a message, where only documents were asked for"
+    raise UsageError(msg)
+
+
+def _document_of(memory: Memory) -> Document:
+    metadata = memory.value.get("metadata")
+    return Document(
+        id=memory.key,
+        page_content=str(memory.value.get("page_content", memory.text)),
+        metadata=dict(metadata) if isinstance(metadata, Mapping) else {},
+    )

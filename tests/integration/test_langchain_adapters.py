@@ -1,0 +1,177 @@
+"""Programs written for LangChain's memories run on ours after changing an import."""
+
+import warnings
+from collections.abc import Iterator
+
+import pytest
+from langchain_core.documents import Document
+from langchain_core.language_models import GenericFakeChatModel
+from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.prompts import ChatPromptTemplate, MessagesPlaceholder, PromptTemplate
+from langchain_core.runnables.history import RunnableWithMessageHistory
+
+import recollect
+from recollect import NewMessage, SyncRecollect, UsageError
+from recollect.conversation import BaseMemory as OurBaseMemory
+from recollect.integrations.langchain import (
+    RecollectChatMessageHistory,
+    RecollectRetriever,
+    RecollectVectorStore,
+    runnable_of,
+)
+from recollect.integrations.langchain import memory as classic
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    from langchain_classic.chains import ConversationChain, LLMChain
+
+ADA = ("users", "ada")
+pytestmark = pytest.mark.filterwarnings("ignore::langchain_core._api.LangChainDeprecationWarning")
+
+
+@pytest.fixture
+def memory() -> Iterator[SyncRecollect]:
+    with recollect.open_sync(embedder="none", worker=False) as memory:
+        yield memory
+
+
+def model(*answers: str) -> GenericFakeChatModel:
+    return GenericFakeChatModel(messages=iter(answers))
+
+
+def test_a_conversation_chain_runs_on_ours() -> None:
+    """Its prompt holds what was said before, and the turn is kept."""
+    kept = classic.ConversationBufferMemory()
+    chain = ConversationChain(llm=model("Hello Ada", "You are Ada"), memory=kept)
+
+    chain.predict(input="I am Ada")
+    assert "You are Ada" == chain.predict(input="Who am I?")
+
+    said = "Human: I am Ada\nAI: Hello Ada\nHuman: Who am I?\nAI: You are Ada"
+    assert {"history": said} == kept.load_memory_variables({})
+    assert said == kept.buffer
+    kept.return_messages = True
+    assert [HumanMessage("I am Ada"), AIMessage("Hello Ada")] == kept.buffer[:2]
+
+
+async def test_an_llm_chain_runs_on_ours_from_a_loop() -> None:
+    """By the awaited face, with a memory of several parts within one budget."""
+    prompt = PromptTemplate.from_template("{tone}\n{near}\n{question}")
+    parts = [
+        classic.ConversationBufferWindowMemory(k=1, memory_key="near", input_key="question"),
+        classic.SimpleMemory(memories={"tone": "brief"}),
+    ]
+    both = classic.CombinedMemory(memories=parts)
+    chain = LLMChain(llm=model("one", "two"), prompt=prompt, memory=both)
+
+    await chain.ainvoke({"question": "first"})
+    await chain.ainvoke({"question": "second"})
+
+    expected = {"near": "Human: second\nAI: two", "tone": "brief"}
+    assert expected == await both.aload_memory_variables({"question": "x"})
+    assert expected == classic.ReadOnlySharedMemory(both).load_memory_variables({"question": "x"})
+
+
+def test_a_memory_of_ones_own_is_adapted() -> None:
+    """Any memory that keeps our contract stands where a chain wants one of LangChain's."""
+
+    class Greeting(OurBaseMemory):
+        memory_variables = ["history"]  # noqa: RUF012 (short, for a test)
+
+        def load_memory_variables(self, inputs):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+            return {"history": "Human: Hello"}
+
+        async def aload_memory_variables(self, inputs):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+            return {"history": "Human: Hello"}
+
+        def save_context(self, inputs, outputs):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+            """Keep nothing."""
+
+        async def asave_context(self, inputs, outputs):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+            """Keep nothing."""
+
+        def clear(self) -> None:
+            """Remove nothing."""
+
+        async def aclear(self) -> None:
+            """Remove nothing."""
+
+    chain = ConversationChain(llm=model("Hi"), memory=classic.ClassicMemory(Greeting()))
+
+    assert "Hi" == chain.predict(input="And?")
+
+
+def test_a_runnable_remembers_by_session(memory: SyncRecollect) -> None:
+    """`RunnableWithMessageHistory` keeps each session in a thread of its own."""
+    prompt = ChatPromptTemplate.from_messages(
+        [MessagesPlaceholder("history"), ("human", "{input}")]
+    )
+    chain = RunnableWithMessageHistory(
+        prompt | model("Hello Ada", "Hello Bob", "You are Ada"),
+        lambda session: RecollectChatMessageHistory(memory, ADA, session),
+        input_messages_key="input",
+        history_messages_key="history",
+    )
+
+    for session, said in (("one", "I am Ada"), ("two", "I am Bob"), ("one", "Who am I?")):
+        chain.invoke({"input": said}, {"configurable": {"session_id": session}})
+
+    texts = [each.text for each in memory.messages(ADA, "one").rows]
+    assert ["I am Ada", "Hello Ada", "Who am I?", "You are Ada"] == texts
+    assert ["I am Bob", "Hello Bob"] == [each.text for each in memory.messages(ADA, "two").rows]
+
+
+async def test_a_retriever_says_where_a_document_is_from(memory: SyncRecollect) -> None:
+    """And for a memory, what it is."""
+    memory.append(ADA, "talk", [NewMessage(role="user", text="My parrot is called Kiki", id="m1")])
+    memory.put(ADA, "Note", "pet", {"pet": "parrot"})
+    retriever = RecollectRetriever(memory=memory, scope=ADA)
+
+    found = await retriever.ainvoke("parrot", k=2)
+
+    assert {"talk/m1", "Note/pet"} == {each.metadata["source"] for each in found}
+    about = {each.metadata["source"]: each.metadata for each in found}
+    assert ("user", "talk") == (about["talk/m1"]["role"], about["talk/m1"]["thread"])
+    assert ({"pet": "parrot"}, 1) == (about["Note/pet"]["value"], about["Note/pet"]["version"])
+    assert found == retriever.invoke("parrot", k=2)
+
+
+def test_a_retriever_of_a_vector_store_serves_the_vector_memory(memory: SyncRecollect) -> None:
+    """The original's way: documents in a store, found through its retriever."""
+    store = RecollectVectorStore(memory, ADA)
+    kept = classic.VectorStoreRetrieverMemory(retriever=store.as_retriever(search_kwargs={"k": 1}))
+
+    kept.save_context({"input": "I took up rowing"}, {"output": "On the lake?"})
+    kept.save_context({"input": "It rains"}, {"output": "Still"})
+
+    text = "input: I took up rowing\noutput: On the lake?"
+    assert {"history": text} == kept.load_memory_variables({"prompt": "Do I do any rowing?"})
+
+
+def test_documents_are_found_within_a_filter(memory: SyncRecollect) -> None:
+    """On their metadata; of another type or scope nothing is found."""
+    store = RecollectVectorStore(memory, ADA)
+    store.add_texts(["red fox", "red hen"], [{"page": 1}, {"page": 2}], ids=["a", "b"])
+    RecollectVectorStore(memory, ("users", "bob")).add_texts(["red cat"])
+    RecollectVectorStore(memory, ADA, type_="Page").add_texts(["red dog"])
+
+    found = store.similarity_search("red", k=9, filter={"page": {"$gt": 1}})
+
+    assert [Document(id="b", page_content="red hen", metadata={"page": 2})] == found
+    assert {"red fox", "red hen"} == {d.page_content for d in store.similarity_search("red", k=9)}
+    assert [] == store.similarity_search(" ")
+    with pytest.raises(UsageError, match="2 texts come with 1 metadatas"):
+        store.add_texts(["a", "b"], [{}])
+    with pytest.raises(UsageError, match="memory=… and scope=…"):
+        RecollectVectorStore.from_texts(["a"], embedding=None)  # type: ignore[arg-type]
+
+
+def test_functions_over_messages_are_steps_of_a_chain() -> None:
+    """With their options; lists in, lists out."""
+
+    def newest(messages: list[object], *, count: int) -> list[object]:
+        return messages[-count:]
+
+    step = runnable_of(newest, count=1)
+
+    assert [HumanMessage("two")] == step.invoke([HumanMessage("one"), HumanMessage("two")])
