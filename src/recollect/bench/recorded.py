@@ -11,6 +11,7 @@ from pathlib import Path
 
 from recollect.bench.conversations import Fields, Message, read_fields
 from recollect.bench.datasets import Dataset
+from recollect.formation.citing import cited_words
 from recollect.ports import ModelAnswer, ModelRequest, ToolCall, Usage
 from recollect.recall.budget import estimated_tokens
 from recollect.testing.rulemodel import shown_in, tokens_of
@@ -130,7 +131,7 @@ class RecordedModel:
 def _note(fact: Fact, cited: Sequence[tuple[int, str]]) -> ToolCall:
     arguments = {
         "value": {"context": fact.subject, "content": fact.text},
-        "because": [{"message": number, "quote": words} for number, words in cited],
+        "because": [cited_words(number, words) for number, words in cited],
     }
     return ToolCall(name="Note", arguments=json.dumps(arguments, ensure_ascii=False))
 

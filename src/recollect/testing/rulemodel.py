@@ -13,6 +13,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from recollect.formation.citing import cited_words
 from recollect.formation.consolidation import LEAVE
 from recollect.ports import ModelAnswer, ModelRequest, ToolCall, Usage
 from recollect.recall.analyse import terms_of
@@ -137,8 +138,8 @@ def shown_in(request: ModelRequest) -> Shown:
         if line in _HEADINGS:
             heading = line
         elif heading == "Remembered:":
-            record = json.loads(line)
-            known.append((record[0], record[1], record[2]))
+            id_, type_, *_ = line.split(" ", maxsplit=2)
+            known.append((id_, type_, json.loads(line[line.index("{") :])))
         elif message := _MESSAGE.fullmatch(line):
             said = (int(message["number"]), message["speaker"], message["words"])
             (new if heading == "New messages:" else before).append(said)
@@ -193,14 +194,14 @@ def _inserted(told: list[_Said]) -> ToolCall:
                 listed.append(each.value)
         else:
             value[each.field] = each.value
-        because.append({"message": each.number, "quote": each.quote, "path": path})
+        because.append(cited_words(each.number, each.quote, path))
     arguments = json.dumps({"value": value, "because": because}, ensure_ascii=False)
     return ToolCall(name="User", arguments=arguments)
 
 
 def _changes(each: _Said, current: dict[str, Json]) -> list[Json]:
     """Return the operations that bring one thing into the document; *current* follows."""
-    cited: dict[str, Json] = {"message": each.number, "quote": each.quote}
+    cited: dict[str, Json] = {"because": cited_words(each.number, each.quote)}
     listed = current.get(each.field)
     if each.field in _LISTS:
         if isinstance(listed, list):
@@ -228,7 +229,7 @@ def _note_calls(
     for each in said:
         if each.field == "note" and each.value not in contents:
             value = {"context": "said in passing", "content": each.value}
-            because = [{"message": each.number, "quote": each.quote}]
+            because = [cited_words(each.number, each.quote)]
             arguments = json.dumps({"value": value, "because": because}, ensure_ascii=False)
             calls.append(ToolCall(name="Note", arguments=arguments))
     return calls
