@@ -37,6 +37,17 @@ _RULES: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
 _NOTE: Final = re.compile(r"([^.!?]*\b[Mm]y (?!name)\w+ [^.!?]+)[.!?]?")
 _HEADINGS: Final = ("Remembered:", "New messages:", "Said before, for reference:")
 _MESSAGE: Final = re.compile(r"(?P<number>\d+) (?P<speaker>[^:]+): (?P<words>.*)")
+_QUESTIONS: Final = tuple(
+    (name, re.compile(rule, re.IGNORECASE))
+    for name, rule in (
+        ("user_name", r"\b(?:my name|who am i)\b|我叫什么|我的名字|我是谁"),
+        ("home", r"\b(?:do|did|where) i live\b|\bmy home\b|我(?:现在)?住在?(?:哪|什么)|我家在哪"),
+        ("age", r"\bhow old am i\b|\bmy age\b|我(?:今年)?多大|我几岁"),
+        ("occupation", r"\bdo i (?:work|do for a living)\b|\bmy job\b|我(?:是)?做什么工作"),
+        ("interests", r"\bdo i (?:like|love|enjoy)\b|我喜欢什么"),
+        ("conversation_preferences", r"\bhow should you answer\b|怎么回答我"),
+    )
+)
 _LISTS: Final = frozenset({"interests", "conversation_preferences"})
 
 
@@ -98,15 +109,25 @@ class RuleModel:
 
 
 def _remembered(system: str, said: str) -> str:
-    """Return the record in *system* that shares most words with what was *said*."""
+    """
+    Return the record in *system* that answers what was *said*, as well as can be told.
+
+    That is the profile where it has the field that is asked for: what it says now, not what was
+    said once. Else it is the record that shares most words, a memory rather than a message.
+    """
+    records = [json.loads(line) for line in system.splitlines() if line.startswith("{")]
+    wanted = [name for name, rule in _QUESTIONS if rule.search(said)]
     asked = set(terms_of(said))
-    best, most = "", 0
-    for line in system.splitlines():
-        if line.startswith("{"):
-            text = str(json.loads(line).get("text", ""))
-            shared = len(asked & set(terms_of(text)))
-            if shared > most:
-                best, most = text, shared
+    best, most = "", (0, False, False)
+    for record in records:
+        text, who = str(record.get("text", "")), str(record.get("who", ""))
+        is_memory = str(record.get("source", "")).startswith(f"{who}/")
+        fields = {part.partition(":")[0] for part in text.split("; ")}
+        if is_memory and who == "User" and fields & set(wanted):
+            return text
+        shared = (len(asked & set(terms_of(text))), is_memory, who != "assistant")
+        if shared[0] and shared > most:
+            best, most = text, shared
     return best
 
 
