@@ -64,6 +64,8 @@ _LINE_ENDS: Final = re.compile("[\x7f-\x9f\u2028\u2029]")
 _PLACE: Final = re.compile(r"\{\{|\}\}|\{(\w+)\}")
 ECHO_CHARACTERS_MAX: Final = 20_000
 """Of a text that a model wrote it is shown no more when it is asked to mend it."""
+KEPT: Final = "kept"
+"""What a call that needs no mending is answered with."""
 _REPAIR: Final = "Not kept, because of what follows. Make these calls again, put right; no others."
 
 
@@ -214,7 +216,7 @@ def repair_request(
         Turn(
             role="tool",
             answers=call.id,
-            text=f"{_REPAIR} {'; '.join(reasons[call.id])}" if call.id in reasons else "kept",
+            text=f"{_REPAIR} {'; '.join(reasons[call.id])}" if call.id in reasons else KEPT,
         )
         for call in calls
     ]
