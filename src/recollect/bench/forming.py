@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Final
 
 from recollect.app import Recollect
@@ -100,7 +100,8 @@ async def _form_talk(row: FormedRow, talk: Sequence[Session], model: RecordedMod
     ) as memory:
         for session in talk:
             model.session = session
-            said = [new_message(each) for each in session.messages if each.text]
+            # Without pictures' captions: the facts were recorded of the words alone.
+            said = [replace(new_message(m), content=None) for m in session.messages if m.text]
             await memory.append(scope, session.id, said)
             row.messages += len(said)
             _count(row, await memory.form(scope))
