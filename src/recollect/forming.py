@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from typing import Final, TypeVar
 
 from recollect.errors import NotFoundError, StoreClosedError, UsageError
-from recollect.formation.identity import proposed_for
+from recollect.formation.config import Assistants
+from recollect.formation.identity import is_named, is_shortened, proposed_for
 from recollect.formation.review import approval_of, rejection_of
+from recollect.formation.rivals import is_single
 from recollect.formation.types import UpdateMode
 from recollect.records import Formation, FormationStatus, Memory, Page, Scope, Thread, Write
 from recollect.stores.base import Store
@@ -17,8 +19,10 @@ from recollect.worker.consolidating import ConsolidationResult, Consolidator
 from recollect.worker.former import Result
 from recollect.worker.loop import Worker
 from recollect.worker.migrating import Migration, migrate
+from recollect.worker.reading import read_rivals
 
 PENDING_THREADS: Final = 500
+ROWS_A_PAGE: Final = 500
 
 PartT = TypeVar("PartT")
 
@@ -30,6 +34,7 @@ class Forming(ABC):
     worker: Worker | None
     """What forms memories while this is open, ``None`` where no model is configured."""
     _consolidator: Consolidator | None
+    _assistants: Assistants
 
     async def form(self, scope: Scope, thread: str | None = None) -> list[Result]:
         """
@@ -98,17 +103,23 @@ class Forming(ABC):
 
         The refused value stays visible, in the state ``rejected``.
 
+        A field of an entry is refused of that entry alone.
+
         Raises:
             NotFoundError: There is no such memory, or nothing at *pointer*.
+            UsageError: Without what stands at *pointer* the memory would not fit its type.
         """
         memory = await self._existing(scope, type_, key)
-        proposed = proposed_for(key)
-        standing = await self.store.get(scope, type_, proposed[0]) if proposed else None
-        return await self._apply(scope, rejection_of(memory, pointer, standing=standing))
+        standing = await self._proposed_for(scope, type_, key)
+        known = self._assistants.type_named(type_)
+        writes = rejection_of(memory, pointer, standing=standing, type_=known)
+        return await self._apply(scope, writes)
 
     async def approve(self, scope: Scope, type_: str, key: str) -> tuple[Memory | None, ...]:
         """
         Put in force what waits in quarantine, exactly as it waits.
+
+        A single value (of a type with ``single_valued`` fields) ends the one that it replaces.
 
         Raises:
             NotFoundError: There is no such memory.
@@ -116,9 +127,29 @@ class Forming(ABC):
             VersionConflictError: What it would change has changed since.
         """
         memory = await self._existing(scope, type_, key)
+        standing = await self._proposed_for(scope, type_, key)
+        known = self._assistants.type_named(type_)
+        rivals: Sequence[Memory] = ()
+        if known is not None and is_single(known, memory.value):
+            found = await read_rivals(self.store, scope, known, {key: memory.value})
+            rivals = found[key]
+        writes = approval_of(memory, standing, type_=known, rivals=rivals)
+        return await self._apply(scope, writes)
+
+    async def _proposed_for(self, scope: Scope, type_: str, key: str) -> Memory | None:
+        """Return the memory that the one with this key is a proposal for, if it is one."""
         proposed = proposed_for(key)
-        standing = await self.store.get(scope, type_, proposed[0]) if proposed else None
-        return await self._apply(scope, approval_of(memory, standing))
+        if proposed is None:
+            return None
+        name, cursor = proposed[0], None
+        standing = await self.store.get(scope, type_, name)
+        while standing is None and is_shortened(name):
+            page = await self.store.memories(scope, type_=type_, cursor=cursor, limit=ROWS_A_PAGE)
+            standing = next((each for each in page.rows if is_named(name, each.key)), None)
+            cursor = page.cursor
+            if cursor is None:
+                break
+        return standing
 
     async def _existing(self, scope: Scope, type_: str, key: str) -> Memory:
         memory = await self.store.get(scope, type_, key)

@@ -93,6 +93,31 @@ async def test_what_cannot_be_stored_is_shown_as_it_is_kept(memory: recollect.Re
     assert ("assistant", answered) == (await said(memory, "talk"))[1]
 
 
+@pytest.mark.parametrize(
+    ("told", "asked"),
+    [
+        (("I live in Bergen.", "I moved to Oslo."), "Where do I live now?"),
+        (("我住在卑尔根。", "我搬到了奥斯陆。"), "我现在住在哪里？"),
+    ],
+)
+async def test_the_rules_answer_with_what_holds_now(
+    memory: recollect.Recollect, told: tuple[str, str], asked: str
+) -> None:
+    """The profile, though an old message has more of the question's words."""
+    bot = Chatbot(memory, RuleModel(), ADA, thread="one")
+    for text in told:
+        await bot.reply(text)
+        await memory.form(ADA)
+    bot.new_thread()
+
+    answered = await bot.reply(asked)
+
+    profile = await memory.get(ADA, "User", "User")
+    assert profile is not None
+    assert f"I remember: home: {profile.value['home']}" in answered
+    assert str(profile.value["home"]) in told[1]
+
+
 async def test_another_thread_is_answered_with_what_was_formed(
     memory: recollect.Recollect,
 ) -> None:

@@ -9,9 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.formation.answer import CITATIONS_MAX, OPERATIONS_MAX, Reading, read_answer
+from recollect.formation.answer import OPERATIONS_MAX, Reading, read_answer
+from recollect.formation.citing import CITATIONS_MAX, CITED_FORM, cited_words
 from recollect.formation.offer import Offer, offer_of
 from recollect.formation.operations import Citation, End, Insert, Patch
+from recollect.formation.prompt import Prompts
 from recollect.formation.types import NOTE, USER
 from recollect.ports import ModelAnswer, ToolCall
 from recollect.records import Json, JsonObject, Memory
@@ -97,6 +99,73 @@ def test_each_call_becomes_its_operation() -> None:
     assert ((), True) == (reading.faults, reading.is_whole)
 
 
+@pytest.mark.parametrize(
+    ("written", "cited"),
+    [
+        ("3 /home: we moved", Citation(message=3, quote="we moved", path="/home")),
+        ("3: we moved", Citation(message=3, quote="we moved")),
+        (" 12 /a~1b/0:  we: moved", Citation(message=12, quote="we: moved", path="/a~1b/0")),
+        ("3 /open: at 9: sharp", Citation(message=3, quote="at 9: sharp", path="/open")),
+        ("3 /at 12:30: noon", Citation(message=3, quote="noon", path="/at 12:30")),
+        ("3: /home is a folder", Citation(message=3, quote="/home is a folder")),
+        ("3 Ada Lovelace: we moved", Citation(message=3, quote="we moved")),
+        ("#3: one\ntwo", Citation(message=3, quote="one\ntwo")),
+        ("3 /home：我们搬到了厦门", Citation(message=3, quote="我们搬到了厦门", path="/home")),
+        ("3：我们搬家了：真的", Citation(message=3, quote="我们搬家了：真的")),
+    ],
+)
+def test_a_citation_is_read_from_one_line(written: str, cited: Citation) -> None:
+    """Number, field and words; the speaker's name, as the talk has it, is passed over."""
+    for because in ([written], written):
+        (insert,) = read(call("Note", value=VALUE, because=because)).operations
+
+        assert isinstance(insert, Insert)
+        assert (cited,) == insert.because
+
+
+@given(
+    st.integers(1, 10**6),
+    st.text(
+        st.characters(exclude_characters=":：", exclude_categories=["Cs", "Z", "Cc"]), max_size=9
+    ),
+    st.text(st.characters(exclude_categories=["Cs", "Z", "Cc"]), min_size=1, max_size=20),
+)
+def test_a_citation_that_is_written_is_read_again(number: int, field: str, quote: str) -> None:
+    """Whatever the words are."""
+    path = f"/{field}" if field else ""
+    because = cited_words(number, quote, path)
+
+    (insert,) = read(call("Note", value=VALUE, because=because)).operations
+
+    assert isinstance(insert, Insert)
+    assert (Citation(message=number, quote=quote, path=path),) == insert.because
+
+
+def test_a_change_and_an_ending_cite_in_one_line() -> None:
+    """One line or several; a field named there is the one that the change names already."""
+    because: list[Json] = ["1 /home: I moved", {"message": 2, "quote": "to Oslo"}]
+    patched = {"op": "replace", "path": "/home", "value": "Oslo", "because": because}
+
+    reading = read(patch(patched), call("end_memory", id="m2", because="1: I sold the boat"))
+
+    change, end = reading.operations
+    assert isinstance(change, Patch)
+    assert isinstance(end, End)
+    assert {"op": "replace", "path": "/home", "value": "Oslo"} == change.changes[0].operation
+    assert Citation(message=1, quote="I moved") == change.changes[0].because
+    assert (Citation(message=2, quote="to Oslo"),) == change.changes[0].besides
+    assert (Citation(message=1, quote="I sold the boat"),) == end.because
+
+
+def test_the_prompt_shows_a_citation_as_it_is_read() -> None:
+    """The one example of it that a model sees."""
+    (insert,) = read(call("Note", value=VALUE, because=[CITED_FORM])).operations
+
+    assert isinstance(insert, Insert)
+    assert (Citation(message=3, quote="we moved to Oslo", path="/home"),) == insert.because
+    assert f'"{CITED_FORM}"' in Prompts().extraction
+
+
 def test_arguments_that_a_client_has_parsed_are_read_alike() -> None:
     """An object as well as its text."""
     parsed = ToolCall(name="Note", arguments={"value": VALUE, "because": BECAUSE}, id="a")
@@ -123,7 +192,9 @@ def test_arguments_that_a_client_has_parsed_are_read_alike() -> None:
             call("Note", value=VALUE, because=BECAUSE * (CITATIONS_MAX + 1)),
             "51 citations; at most 50",
         ),
-        (call("Note", value=VALUE, because=["x"]), "because[0] must be a JSON object"),
+        (call("Note", value=VALUE, because=["x"]), "because[0] must begin with the number of"),
+        (call("Note", value=VALUE, because=["1: "]), "because[0] must hold words of the message"),
+        (call("Note", value=VALUE, because=[1]), "because[0] must be text such as '3 /home: we"),
         (call("Note", value=VALUE, because=[{"message": 1}]), "because[0] must have quote"),
         (
             call("Note", value=VALUE, because=[{"message": "1", "quote": "x"}]),

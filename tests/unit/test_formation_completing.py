@@ -5,11 +5,16 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from recollect.formation.completing import NEAR_LINES, completed
+from recollect.formation.offer import Offer, offer_of
 from recollect.formation.operations import Change, Citation, Insert, Patch
+from recollect.formation.types import NOTE, USER
 from recollect.formation.window import Line, Window
-from recollect.records import JsonObject, Message, Role
+from recollect.records import Json, JsonObject, Memory, Message, Role
 
 BEGAN = datetime(2026, 5, 1, 12, tzinfo=UTC)
+
+
+FLAT = "We looked at a flat in Bergen."
 
 
 def window(*said: str | tuple[Role, str], new: int | None = None) -> Window:
@@ -41,9 +46,19 @@ def note(value: JsonObject, *cited: tuple[int, str]) -> Insert:
     return Insert(call="c", type="Note", value=value, because=because)
 
 
+def offer(**value: Json) -> Offer:
+    """Return an offer of one known profile."""
+    profile = Memory(
+        scope=("ada",), type="User", key="User", value=value, text="", version=1, created_at=BEGAN,
+        updated_at=BEGAN, valid_from=None, valid_until=None, expires_at=None, evidence={},
+        trust="user", state="active",
+    )  # fmt: skip
+    return offer_of((USER, NOTE), (profile,), "")
+
+
 def added(operation: Insert, talk: Window) -> list[tuple[int, str, str]]:
     """Return the citations that completing adds: message, quote, pointer."""
-    after = completed(operation, talk)
+    after = completed(operation, talk, offer())
     assert isinstance(after, Insert)
     assert operation.because == after.because[: len(operation.because)]
     new = after.because[len(operation.because) :]
@@ -114,8 +129,32 @@ def test_a_change_cites_besides() -> None:
     own = Citation(message=2, quote="We took it")
     change = Change(operation={"op": "add", "path": "/home", "value": "Bergen"}, because=own)
 
-    after = completed(Patch(call="c", target="m1", changes=(change,)), talk)
+    after = completed(Patch(call="c", target="m1", changes=(change,)), talk, offer())
 
     assert isinstance(after, Patch)
     assert own == after.changes[0].because
     assert [1] == [each.message for each in after.changes[0].besides]
+
+
+@pytest.mark.parametrize(
+    ("said", "home", "value", "cited"),
+    [
+        ((FLAT, "It has a balcony!"), "near Bergen", "near Bergen, with a balcony", []),
+        ((FLAT, "It has a balcony!"), "near Oslo", "near Bergen, with a balcony", [1]),
+        (("房子有85平米。", "还有阳台！"), "85平米的房子", "85平米的房子，有阳台", []),
+        (("房子有85平米。", "还有阳台！"), "苏州的房子", "85平米的房子，有阳台", [1]),
+    ],
+)
+def test_what_the_document_says_already_needs_no_citation(
+    said: tuple[str, ...], home: str, value: str, cited: list[int]
+) -> None:
+    """A change that keeps a name rests on what the document rested on, not on chance finds."""
+    talk = window(*said)
+    own = Citation(message=2, quote=said[1])
+    change = Change(operation={"op": "replace", "path": "/home", "value": value}, because=own)
+    patch = Patch(call="c", target="m1", changes=(change,))
+
+    after = completed(patch, talk, offer(home=home))
+
+    assert isinstance(after, Patch)
+    assert cited == [each.message for each in after.changes[0].besides]

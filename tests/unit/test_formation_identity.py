@@ -5,10 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.formation.identity import (
+    PROPOSED_CHARACTERS_MAX,
     content_key,
     field_key,
     field_keys,
+    is_named,
+    is_shortened,
     normalised,
+    owner_of,
     proposal_key,
     proposed_for,
     required_fields,
@@ -17,7 +21,7 @@ from recollect.formation.identity import (
 )
 from recollect.formation.types import FACT, NOTE, USER
 from recollect.records import Json, JsonObject
-from recollect.stores.validate import check_id
+from recollect.stores.validate import ID_CHARACTERS_MAX, check_id
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=30)
 
@@ -95,6 +99,35 @@ def test_a_proposal_names_what_it_is_for(key: str, found: tuple[str, int] | None
 @given(st.from_regex(r"[A-Za-z_][A-Za-z0-9_~-]{0,20}", fullmatch=True), st.integers(0, 10**9))
 def test_a_proposal_leads_back_to_its_memory(name: str, version: int) -> None:
     assert (name, version) == proposed_for(proposal_key(name, version, {"a": "b"}))
+
+
+@given(st.text(st.characters(exclude_categories=["C"]), min_size=1, max_size=256))
+def test_a_proposal_for_a_long_key_is_a_key_itself(key: str) -> None:
+    """It names the one memory that it is for, whose key it may hold in short."""
+    proposal = proposal_key(key, 10**15, {"a": "b"})
+
+    found = proposed_for(proposal)
+
+    assert ID_CHARACTERS_MAX >= len(proposal)
+    assert found is not None
+    assert (True, False) == (is_named(found[0], key), is_named(found[0], f"{key}x"))
+    assert (len(key) > PROPOSED_CHARACTERS_MAX) <= is_shortened(found[0])
+    assert found[0] == key or is_shortened(found[0])
+
+
+def test_two_long_keys_do_not_meet_in_a_proposal() -> None:
+    """Though they begin alike."""
+    keys = ["k" * 255 + end for end in "ab"]
+
+    assert 2 == len({proposal_key(key, 1, {"a": "b"}) for key in keys})
+
+
+def test_a_refused_field_has_a_key_for_each_entry() -> None:
+    """And one for the only document of a type."""
+    keys = {field_key("/content", "tea", owner) for owner in ("", "n1", "n2")}
+
+    assert 3 == len(keys)
+    assert ("", "n1") == (owner_of("User", "User"), owner_of("Note", "n1"))
 
 
 def test_what_identifies_is_compared_alone() -> None:

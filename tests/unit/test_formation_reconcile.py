@@ -18,7 +18,7 @@ from recollect.formation.reconcile import (
     Present,
     addresses_of,
     reconcile,
-    rival_filter,
+    rival_type,
 )
 from recollect.formation.types import FACT, NOTE, USER, MemoryType
 from recollect.formation.window import Line, Window
@@ -31,6 +31,7 @@ from recollect.records import (
     MemoryState,
     Message,
     PutMemory,
+    Role,
     Trust,
 )
 
@@ -446,15 +447,129 @@ def test_what_is_in_doubt_ends_nothing() -> None:
     assert ["quarantined"] == actions(after(doubtful(fact("Bergen")), at_=[old]))
 
 
-def test_the_filter_for_rivals_holds_no_operator() -> None:
-    """What a model puts in the place of a name is not run as a query."""
+def test_only_a_single_value_has_rivals() -> None:
+    """An entry of which there can be several, or of another type, replaces nothing."""
     offer = offer_of(TYPES, (), "")
-    odd = replace(fact("Bergen"), value={"subject": {"$ne": ""}, "predicate": "lives in"})
+    operations = (fact("Oslo"), note("x"), fact("x", several=True), patch("m1"))
 
-    assert {"subject": "Ada", "predicate": "lives in"} == rival_filter(fact("Oslo"), offer)
-    assert {"predicate": "lives in"} == rival_filter(odd, offer)
-    assert [None, None] == [
-        rival_filter(each, offer) for each in (note("x"), fact("x", several=True))
+    assert [FACT, None, None, None] == [rival_type(each, offer) for each in operations]
+
+
+@pytest.mark.parametrize(
+    ("subject", "predicate"), [("ADA", "lives in"), ("ada ", "Lives  in"), ("\uff21da", "lives in")]
+)
+def test_a_rival_is_known_however_it_is_written(subject: str, predicate: str) -> None:
+    """Case, width and white space make no other person of somebody."""
+    value = {"subject": subject, "predicate": predicate, "object": "Oslo"}
+    old = memory("Fact", value, valid_from=at(2020))
+
+    assert ["ended", "stored"] == actions(after(fact("Bergen"), at_=[old]))
+
+
+@pytest.mark.parametrize(("written", "expected"), [("小林（同事）", 2), ("小陈", 1)])
+def test_a_rival_is_known_by_its_name_in_chinese(written: str, expected: int) -> None:
+    """Brackets of one width or another do not count; another name does."""
+    value = {"subject": "小林(同事)", "predicate": "住在", "object": "苏州"}
+    old = memory("Fact", {**value, "subject": written}, valid_from=at(2020))
+    new = replace(fact("x"), value={**value, "object": "厦门"})
+
+    assert expected == len(after(new, at_=[old]))
+
+
+# Words of others
+
+
+def document_of(trust: Trust, roles: tuple[Role, ...], *operations: Mapping[str, Json]) -> Outcome:
+    """Return what becomes of a profile that is patched from so much trusted words."""
+    known = memory("User", {"home": "Bergen", "interests": ["tea"]})
+    types = (replace(USER, roles=roles), NOTE, FACT)
+    changed = trusted(patch("m1", *operations), trust)
+    (outcome,) = after(changed, known=[known], types=types)
+    return outcome
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [
+        {"op": "replace", "path": "/home", "value": "Lima"},
+        {"op": "add", "path": "/home", "value": "上海"},
+        {"op": "remove", "path": "/home"},
+        {"op": "remove", "path": "/interests/0"},
+        {"op": "replace", "path": "/interests/0", "value": "喝酒"},
+        {"op": "move", "from": "/home", "path": "/occupation"},
+    ],
+)
+def test_words_of_others_change_no_profile(operation: Mapping[str, Json]) -> None:
+    """They wait; the user's own do it at once."""
+    theirs = document_of("external", ("user",), operation)
+    own = document_of("user", ("user",), operation)
+
+    assert ("quarantined", "changed") == (theirs.action, own.action)
+    assert "it would change what more trusted words say" == theirs.reason
+    assert ("external", "quarantined") == (put(theirs).trust, put(theirs).state)
+
+
+def test_words_of_others_add_to_a_profile() -> None:
+    """Which is from then on trusted no more than they are."""
+    added = document_of(
+        "external",
+        ("user",),
+        {"op": "add", "path": "/occupation", "value": "baker"},
+        {"op": "add", "path": "/interests/0", "value": "chess"},
+    )
+
+    assert ("changed", "external") == (added.action, put(added).trust)
+
+
+def test_words_of_others_wait_beside_the_users_own() -> None:
+    """Of one answer, in whatever order: the user's own are stored, the others proposed."""
+    known = memory("User", {"home": "Bergen"})
+    own = trusted(patch("m1", {"op": "add", "path": "/age", "value": 41}), "user")
+    home = {"op": "replace", "path": "/home", "value": "Lima"}
+    theirs = trusted(patch("m1", home), "external")
+
+    for operations in permutations((own, theirs)):
+        changed, waiting = after(*operations, known=[known])
+        assert ("changed", {"home": "Bergen", "age": 41}) == (changed.action, put(changed).value)
+        assert ("quarantined", "Lima") == (waiting.action, put(waiting).value["home"])
+
+
+def test_what_a_tool_keeps_a_tool_changes() -> None:
+    """Where the type lets tools speak, and nobody who is trusted more has had a say in it."""
+    known = {
+        trust: memory("User", {"home": "Bergen"}, trust=trust) for trust in ("user", "external")
+    }
+    types = (replace(USER, roles=("user", "tool")), NOTE, FACT)
+    change = trusted(patch("m1", {"op": "replace", "path": "/home", "value": "Lima"}), "external")
+
+    found = {
+        trust: actions(after(change, known=[each], types=types)) for trust, each in known.items()
+    }
+
+    assert {"user": ["quarantined"], "external": ["changed"]} == found
+
+
+# Refused fields of entries
+
+
+@pytest.mark.parametrize(("content", "other"), [("a boat", "a car"), ("一条船", "一辆车")])
+def test_a_refused_field_is_refused_of_its_entry_alone(content: str, other: str) -> None:
+    """Another entry may say the same."""
+    known = [
+        memory("Note", {"context": "c", "content": other}, key=key) for key in ("mine", "another")
+    ]
+    blocked = replace(
+        refused("Note", "/content", content), key=field_key("/content", content, "mine")
+    )
+    changes = [
+        patch(target, {"op": "replace", "path": "/content", "value": content})
+        for target in ("m1", "m2")
+    ]
+
+    outcomes = after(*changes, known=known, at_=[blocked])
+
+    assert [("mine", "refused"), ("another", "changed")] == [
+        (each.key, each.action) for each in outcomes
     ]
 
 

@@ -7,9 +7,18 @@ from typing import Any
 import pytest
 
 from recollect.errors import NotFoundError, UsageError, VersionConflictError
+from recollect.formation import types
 from recollect.formation.identity import content_key, field_key
 from recollect.formation.review import approval_of, rejection_of
-from recollect.records import DeleteMemory, Evidence, JsonObject, Memory, PutMemory, Write
+from recollect.records import (
+    DeleteMemory,
+    EndMemory,
+    Evidence,
+    JsonObject,
+    Memory,
+    PutMemory,
+    Write,
+)
 
 AT = datetime(2026, 5, 1, tzinfo=UTC)
 SAID = Evidence(thread="t", message="m", quote="words")
@@ -167,3 +176,87 @@ def test_an_entry_that_waits_is_approved_in_its_place() -> None:
 def test_what_does_not_wait_is_not_approved(state: Any) -> None:
     with pytest.raises(UsageError, match="nothing waits"):
         approval_of(replace(NOTE, state=state), None)
+
+
+# What a type demands
+
+
+@pytest.mark.parametrize("content", ["I own a boat", "我有一条船"])
+def test_what_a_type_demands_cannot_be_rejected_alone(content: str) -> None:
+    """The error says what to do; what is not demanded can."""
+    entry = memory("Note", "n", {"context": "c", "content": content})
+
+    with pytest.raises(UsageError, match="reject the whole memory, or put another value"):
+        rejection_of(entry, "/content", type_=types.NOTE)
+
+    assert 2 == len(rejection_of(PROFILE, "/home", type_=types.USER))
+    assert 2 == len(rejection_of(entry, "/content"))
+
+
+def test_what_was_wrong_before_keeps_nothing_from_being_rejected() -> None:
+    """As where a type has come to demand more."""
+    entry = memory("Note", "n", {"content": "I own a boat", "mood": "glad"})
+
+    first, *_ = puts(rejection_of(entry, "/mood", type_=types.NOTE))
+
+    assert {"content": "I own a boat"} == first.value
+
+
+def test_a_rejected_field_of_an_entry_names_its_entry() -> None:
+    """Under a key of its own; also where a change of the entry waits."""
+    waiting = replace(NOTE, key="n~3~abc", value={"content": "a car"}, state="quarantined")
+
+    (_, of_entry), (_, of_proposal) = (
+        puts(rejection_of(NOTE, "/content")), puts(rejection_of(waiting, standing=NOTE))
+    )  # fmt: skip
+
+    assert field_key("/content", "I own a boat", "n") == of_entry.key
+    assert field_key("/content", "a car", "n") == of_proposal.key
+    assert {"entry": "n", "pointer": "/content", "value": "a car"} == of_proposal.value
+
+
+# One value at a time
+
+
+def lives_in(place: str, year: int, **more: Any) -> Memory:
+    """Return a fact that holds from a year on."""
+    value = {"subject": more.pop("subject", "Ada"), "predicate": "lives in", "object": place}
+    return memory("Fact", place, value, valid_from=datetime(year, 1, 1, tzinfo=UTC), **more)
+
+
+def test_an_approved_value_ends_the_one_before_it() -> None:
+    """As one that is formed does; another's, and what has ended before, are left alone."""
+    waits = lives_in("Bergen", 2024, state="quarantined")
+    rivals = [
+        lives_in("Oslo", 2020, subject="ADA"),
+        lives_in("Rome", 2020, subject="Ben"),
+        lives_in("Bonn", 2001, valid_until=datetime(2002, 1, 1, tzinfo=UTC)),
+        lives_in("Kiel", 2020, state="rejected"),
+    ]
+
+    approved, ended = approval_of(waits, None, type_=types.FACT, rivals=rivals)
+
+    assert isinstance(approved, PutMemory)
+    assert ("Bergen", "active", None) == (approved.key, approved.state, approved.valid_until)
+    assert isinstance(ended, EndMemory)
+    assert ("Oslo", waits.valid_from, 3) == (ended.key, ended.at, ended.expected)
+
+
+def test_an_approved_value_ends_where_a_later_one_began() -> None:
+    """That one stays as it is."""
+    waits = lives_in("Bergen", 2020, state="quarantined")
+    later = lives_in("Oslo", 2024)
+
+    (approved,) = approval_of(waits, None, type_=types.FACT, rivals=[later])
+
+    assert isinstance(approved, PutMemory)
+    assert later.valid_from == approved.valid_until
+
+
+def test_of_values_that_can_be_several_none_ends() -> None:
+    waits = lives_in("Bergen", 2024, state="quarantined")
+    several = replace(waits, value={**waits.value, "several": True})
+
+    writes = approval_of(several, None, type_=types.FACT, rivals=[lives_in("Oslo", 2020)])
+
+    assert 1 == len(writes)

@@ -12,7 +12,7 @@ from recollect.app import Recollect
 from recollect.bench.adapter import new_message
 from recollect.bench.conversations import Conversation, Question
 from recollect.bench.datasets import Dataset
-from recollect.bench.recorded import Fact, Session, read_sessions
+from recollect.bench.recorded import RECORDINGS, Fact, Session, read_sessions
 from recollect.embedders import EmbedderChoice
 from recollect.recall.budget import estimated_tokens
 from recollect.recall.result import Recalled
@@ -60,7 +60,7 @@ async def ask_all(
     for question in dataset.questions(folder):
         if dataset.counts(question) and question.evidence:
             questions[question.conversation_id].append(question)
-    facts = _facts_of(read_sessions(dataset, data))
+    facts = _facts_of(read_sessions(RECORDINGS[dataset.name], data))
     report = FactsReport()
     sums: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
     for conversation in dataset.conversations(folder):

@@ -56,6 +56,7 @@ _FORMATION_EXAMPLE: Final = """
 Examples:
   recollect bench formation --data sets/locomo
   recollect bench formation --data sets/locomo --sessions 10 --beside nothing
+  recollect bench formation --data sets --recorded reme
 """
 
 _FACTS_EXAMPLE: Final = """
@@ -328,7 +329,7 @@ def durability(
 
 
 @bench.command(epilog=_FORMATION_EXAMPLE, short_help="tokens and calls beside other systems")
-@click.option("--data", required=True, metavar="DIR", help="LoCoMo's folder, or its parent.")
+@click.option("--data", required=True, metavar="DIR", help="The set's folder, or its parent.")
 @click.option("--sessions", type=click.IntRange(1), help="Only the first so many sessions.")
 @click.option(
     "--beside",
@@ -336,18 +337,30 @@ def durability(
     default="peers",
     help="'peers' are langmem and mem0, of the extra 'peers'.",
 )
+@click.option(
+    "--recorded",
+    type=click.Choice(["locomo", "reme"]),
+    help="Tell what becomes of each fact of this recording instead, without others beside it.",
+)
 @report_option()
-def formation(data: str, sessions: int | None, beside: str, json_file: str | None) -> None:
+def formation(
+    data: str, sessions: int | None, beside: str, recorded: str | None, json_file: str | None
+) -> None:
     """Measure the input tokens of formation, with recorded facts as the model's answers."""
-    from recollect.bench.datasets import DATASETS
     from recollect.bench.formation import cost_page, form_all
+    from recollect.bench.forming import form_recorded, formed_page
     from recollect.bench.peers import open_peers
-    from recollect.bench.recorded import read_sessions
+    from recollect.bench.recorded import RECORDINGS, read_sessions
 
-    peers = open_peers() if beside == "peers" else []
-    recorded = read_sessions(DATASETS["locomo"], Path(data))[:sessions]
+    told = read_sessions(RECORDINGS[recorded or "locomo"], Path(data))[:sessions]
     with progress_bar("formation") as bar:
-        report = run(lambda: form_all(recorded, peers, lambda said: bar.update(said, None)))
+        if recorded is not None:
+            formed = run(lambda: form_recorded(recorded, told, lambda said: bar.update(said, None)))
+            click.echo(formed_page(formed), nl=False)
+            _write(json_file, lambda path: write_json(path, formed))
+            return
+        peers = open_peers() if beside == "peers" else []
+        report = run(lambda: form_all(told, peers, lambda said: bar.update(said, None)))
     click.echo(cost_page(report), nl=False)
     _write(json_file, lambda path: write_json(path, report))
 

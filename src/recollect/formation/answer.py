@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from recollect.errors import UsageError
+from recollect.formation.citing import check_fields, read_because, read_citation
 from recollect.formation.offer import Offer
 from recollect.formation.operations import (
     Change,
     Citation,
     End,
     Fault,
-    FaultKind,
     Insert,
     Operation,
     Patch,
+    WrongCallError,
 )
 from recollect.formation.patch import PatchError, apply_patch
 from recollect.formation.pointers import is_list
@@ -29,7 +30,6 @@ from recollect.records import Json
 from recollect.stores.validate import ID_CHARACTERS_MAX, encode_json
 
 OPERATIONS_MAX: Final = 100
-CITATIONS_MAX: Final = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,22 +66,12 @@ class _Earlier:
             if not (isinstance(each, Patch) and kind is Patch):
                 done = "patched" if isinstance(each, Patch) else "ended"
                 reason = f"{target} is {done} in another call: do one of both"
-                raise _WrongCallError("value", reason, target=target)
+                raise WrongCallError("value", reason, target=target)
 
 
 def _changes_of(target: str, operations: Sequence[Operation]) -> list[Change]:
     patches = (e for e in operations if isinstance(e, Patch) and e.target == target)
     return [change for each in patches for change in each.changes]
-
-
-class _WrongCallError(Exception):
-    """A call cannot be carried out; the message is for the model."""
-
-    def __init__(self, kind: FaultKind, reason: str, *, target: str | None = None) -> None:
-        super().__init__(reason)
-        self.kind = kind
-        self.reason = reason
-        self.target = target
 
 
 def read_answer(
@@ -108,7 +98,7 @@ def read_answer(
             operation = _read_call(call, offer, _Earlier(kept, operations))
             if operation is not None:
                 operations.append(operation)
-        except _WrongCallError as error:
+        except WrongCallError as error:
             unread += error.kind == "call"
             faults.append(_fault_of(call, error, offer))
     return Reading(
@@ -119,7 +109,7 @@ def read_answer(
     )
 
 
-def _fault_of(call: ToolCall, error: _WrongCallError, offer: Offer) -> Fault:
+def _fault_of(call: ToolCall, error: WrongCallError, offer: Offer) -> Fault:
     is_offered = any(tool.name == call.name for tool in offer.tools)
     return Fault(
         call=call.id,
@@ -165,7 +155,7 @@ def _faults_of_whole(answer: ModelAnswer) -> list[Fault]:
 def _read_call(call: ToolCall, offer: Offer, earlier: _Earlier) -> Operation | None:
     names = [tool.name for tool in offer.tools]
     if call.name not in names:
-        raise _WrongCallError(
+        raise WrongCallError(
             "call", f"there is no tool {call.name[:80]!r}; the tools are {', '.join(names)}"
         )
     arguments = _arguments(call)
@@ -183,31 +173,31 @@ def _arguments(call: ToolCall) -> Mapping[str, Json]:
         try:
             arguments = read_json(call.arguments or "{}")
         except NotJsonError as error:
-            raise _WrongCallError("call", f"the arguments cannot be read: {error}") from None
+            raise WrongCallError("call", f"the arguments cannot be read: {error}") from None
     else:
         arguments = call.arguments
     if not isinstance(arguments, Mapping):
-        raise _WrongCallError("call", "the arguments must be a JSON object")
+        raise WrongCallError("call", "the arguments must be a JSON object")
     try:
         encode_json(arguments, "the arguments")
     except UsageError as error:
-        raise _WrongCallError("call", str(error)) from None
+        raise WrongCallError("call", str(error)) from None
     return arguments
 
 
 def _read_insert(call: str, name: str, arguments: Mapping[str, Json], offer: Offer) -> Insert:
-    _check_fields(arguments, {"value", "because", "since", "until"}, {"value", "because"})
+    check_fields(arguments, {"value", "because", "since", "until"}, {"value", "because"})
     value = arguments["value"]
     if not isinstance(value, Mapping):
-        raise _WrongCallError("value", "'value' must be a JSON object")
+        raise WrongCallError("value", "'value' must be a JSON object")
     wrong = violations(offer.types[name], value)
     if wrong:
-        raise _WrongCallError("value", f"the value does not fit {name}: {'; '.join(wrong)}")
+        raise WrongCallError("value", f"the value does not fit {name}: {'; '.join(wrong)}")
     return Insert(
         call=call,
         type=name,
         value=value,
-        because=_read_because(arguments["because"]),
+        because=read_because(arguments["because"]),
         since=_optional_text(arguments, "since"),
         until=_optional_text(arguments, "until"),
     )
@@ -216,16 +206,16 @@ def _read_insert(call: str, name: str, arguments: Mapping[str, Json], offer: Off
 def _read_patch(
     call: str, arguments: Mapping[str, Json], offer: Offer, earlier: _Earlier
 ) -> Patch | None:
-    _check_fields(arguments, {"id", "changes"}, {"id", "changes"})
+    check_fields(arguments, {"id", "changes"}, {"id", "changes"})
     target = _known(arguments["id"], offer)
     changes = arguments["changes"]
     if not is_list(changes) or not changes:
-        raise _WrongCallError(
+        raise WrongCallError(
             "call", "'changes' must be a list of at least one operation", target=target
         )
     if len(changes) > OPERATIONS_MAX:
         reason = f"{len(changes)} changes; at most {OPERATIONS_MAX}"
-        raise _WrongCallError("call", reason, target=target)
+        raise WrongCallError("call", reason, target=target)
     earlier.check_alone(target, Patch)
     done = [change.operation for change in _changes_of(target, earlier.kept)]
     try:
@@ -233,19 +223,34 @@ def _read_patch(
         _check_shown(read, offer.hidden[target])
         new = tuple(change for change in read if change.operation not in done)
         _check_patched(target, [*earlier.patches_of(target), *new], offer)
-    except _WrongCallError as error:
-        raise _WrongCallError(error.kind, error.reason, target=target) from None
+    except WrongCallError as error:
+        raise WrongCallError(error.kind, error.reason, target=target) from None
     return Patch(call=call, target=target, changes=new) if new else None
 
 
 def _read_change(change: Json, at: int) -> Change:
     if not isinstance(change, Mapping):
-        raise _WrongCallError("call", f"changes[{at}] must be a JSON object")
-    allowed = {"op", "path", "from", "value", "message", "quote"}
-    _check_fields(change, allowed, {"op", "path", "message", "quote"}, f"changes[{at}]")
-    cited = {name: change[name] for name in ("message", "quote")}
+        raise WrongCallError("call", f"changes[{at}] must be a JSON object")
+    where, cited = f"changes[{at}]", _cited_fields(change)
+    check_fields(change, {"op", "path", "from", "value", *cited}, {"op", "path", *cited}, where)
+    because, *besides = _cited_in(change, where)
     operation = {name: each for name, each in change.items() if name not in cited}
-    return Change(operation=operation, because=_read_citation(cited, f"changes[{at}]"))
+    return Change(operation=operation, because=because, besides=tuple(besides))
+
+
+def _cited_fields(given: Mapping[str, Json]) -> tuple[str, ...]:
+    """Return where a change or an ending cites: in one field, or in two."""
+    return ("message", "quote") if "because" not in given and "message" in given else ("because",)
+
+
+def _cited_in(given: Mapping[str, Json], where: str) -> tuple[Citation, ...]:
+    """Return what a change or an ending cites, all of it for all of it."""
+    fields = _cited_fields(given)
+    if fields == ("because",):
+        cited = read_because(given["because"], f"{where}.because")
+    else:
+        cited = (read_citation({name: given[name] for name in fields}, where),)
+    return tuple(replace(each, path="") for each in cited)
 
 
 def _check_patched(target: str, changes: Sequence[Change], offer: Offer) -> None:
@@ -254,12 +259,12 @@ def _check_patched(target: str, changes: Sequence[Change], offer: Offer) -> None
     try:
         patched = apply_patch(memory.value, [change.operation for change in changes])
     except PatchError as error:
-        raise _WrongCallError("value", f"the patch does not apply: {error}") from None
+        raise WrongCallError("value", f"the patch does not apply: {error}") from None
     type_ = offer.types[memory.type]
     wrong = violations(type_, patched)
     if wrong:
         reason = f"the patched document does not fit {type_.name}: {'; '.join(wrong)}"
-        raise _WrongCallError("value", reason)
+        raise WrongCallError("value", reason)
 
 
 def _check_shown(changes: Sequence[Change], hidden: frozenset[str]) -> None:
@@ -269,24 +274,24 @@ def _check_shown(changes: Sequence[Change], hidden: frozenset[str]) -> None:
             pointer = change.operation.get(name)
             if pointer == "":
                 reason = f"{name!r} is the whole document: name only the fields that change"
-                raise _WrongCallError("value", reason)
+                raise WrongCallError("value", reason)
             field = str(pointer or "").partition("/")[2].partition("/")[0]
             if field.replace("~1", "/").replace("~0", "~") in hidden:
-                raise _WrongCallError("value", f"{pointer} was not shown to you: leave it as it is")
+                raise WrongCallError("value", f"{pointer} was not shown to you: leave it as it is")
 
 
 def _read_end(call: str, arguments: Mapping[str, Json], offer: Offer, earlier: _Earlier) -> End:
-    _check_fields(arguments, {"id", "message", "quote", "at"}, {"id", "message", "quote"})
+    cited = _cited_fields(arguments)
+    check_fields(arguments, {"id", "at", *cited}, {"id", *cited})
     target = _known(arguments["id"], offer)
-    cited = {name: arguments[name] for name in ("message", "quote")}
     if offer.types[offer.known[target].type].update_mode == "patch":
         reason = f"{target} is a document of its own: patch it, it cannot end"
-        raise _WrongCallError("value", reason, target=target)
+        raise WrongCallError("value", reason, target=target)
     earlier.check_alone(target, End)
     return End(
         call=call,
         target=target,
-        because=(_read_citation(cited, "the arguments"),),
+        because=_cited_in(arguments, "the arguments"),
         at=_optional_text(arguments, "at"),
     )
 
@@ -294,46 +299,12 @@ def _read_end(call: str, arguments: Mapping[str, Json], offer: Offer, earlier: _
 def _known(id_: Json, offer: Offer) -> str:
     if not isinstance(id_, str) or id_ not in offer.known:
         known = ", ".join(offer.known) or "none"
-        raise _WrongCallError("call", f"there is no memory {str(id_)[:80]!r}; there are: {known}")
+        raise WrongCallError("call", f"there is no memory {str(id_)[:80]!r}; there are: {known}")
     return id_
-
-
-def _read_because(because: Json) -> tuple[Citation, ...]:
-    if not is_list(because) or not because:
-        raise _WrongCallError("call", "'because' must cite at least one message")
-    if len(because) > CITATIONS_MAX:
-        raise _WrongCallError("call", f"{len(because)} citations; at most {CITATIONS_MAX}")
-    return tuple(_read_citation(each, f"because[{at}]") for at, each in enumerate(because))
-
-
-def _read_citation(citation: Json, where: str) -> Citation:
-    if not isinstance(citation, Mapping):
-        raise _WrongCallError("call", f"{where} must be a JSON object")
-    _check_fields(citation, {"message", "quote", "path"}, {"message", "quote"}, where)
-    message, quote, path = (citation.get(name, "") for name in ("message", "quote", "path"))
-    if not isinstance(message, int) or isinstance(message, bool):
-        raise _WrongCallError("call", f"{where}.message must be the number of a message")
-    if not isinstance(quote, str) or not quote.strip():
-        raise _WrongCallError("call", f"{where}.quote must hold words of the message")
-    if not isinstance(path, str) or (path and not path.startswith("/")):
-        raise _WrongCallError("call", f"{where}.path must be a JSON pointer such as /home")
-    return Citation(message=message, quote=quote, path=path)
-
-
-def _check_fields(
-    given: Mapping[str, Json], allowed: set[str], needed: set[str], where: str = "the arguments"
-) -> None:
-    missing = sorted(needed - given.keys())
-    unknown = sorted(given.keys() - allowed)
-    if missing:
-        raise _WrongCallError("call", f"{where} must have {', '.join(missing)}")
-    if unknown:
-        names = ", ".join(each[:40] for each in unknown[:5])
-        raise _WrongCallError("call", f"{where} must not have {names}")
 
 
 def _optional_text(arguments: Mapping[str, Json], name: str) -> str | None:
     given = arguments.get(name)
     if given is not None and not isinstance(given, str):
-        raise _WrongCallError("call", f"{name!r} must be a date as text, such as 2024-05-07")
+        raise WrongCallError("call", f"{name!r} must be a date as text, such as 2024-05-07")
     return given or None

@@ -13,7 +13,15 @@ from dataclasses import replace
 from typing import Final
 
 from recollect.formation.claims import Source, unsupported
-from recollect.formation.operations import Change, Citation, Insert, Operation, Patch
+from recollect.formation.offer import Offer
+from recollect.formation.operations import (
+    Change,
+    Citation,
+    Insert,
+    Operation,
+    Patch,
+    cited_by,
+)
 from recollect.formation.pointers import covers, leaves
 from recollect.formation.window import Line, Window
 from recollect.records import Json
@@ -25,24 +33,26 @@ _NAME: Final = "the name "
 SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
 
 
-def completed(operation: Operation, window: Window) -> Operation:
+def completed(operation: Operation, window: Window, offer: Offer) -> Operation:
     """
     Return *operation* citing, besides, the messages that name what its own only refer to.
 
     Only what users and the assistant said is taken, the users' first, the nearest first.
-    What nobody said stays uncited.
+    What nobody said stays uncited, and so does what the document before says already.
     """
     if isinstance(operation, Insert):
         added = [
             each
             for pointer, leaf in leaves(operation.value)
-            for each in _missing_citations(leaf, pointer, _covering(operation, pointer), window)
+            for each in _missing_citations(
+                leaf, pointer, _covering(operation, pointer), window, before=None
+            )
         ]
         return replace(operation, because=(*operation.because, *dict.fromkeys(added)))
     if isinstance(operation, Patch):
-        return replace(
-            operation, changes=tuple(_completed_change(each, window) for each in operation.changes)
-        )
+        before = offer.known[operation.target].value
+        changes = tuple(_completed_change(each, window, before) for each in operation.changes)
+        return replace(operation, changes=changes)
     return operation
 
 
@@ -50,32 +60,32 @@ def _covering(operation: Insert, pointer: str) -> list[Citation]:
     return [each for each in operation.because if covers(each.path, pointer)]
 
 
-def _completed_change(change: Change, window: Window) -> Change:
+def _completed_change(change: Change, window: Window, before: Json) -> Change:
     added = [
         replace(each, path="")
         for pointer, leaf in leaves(change.operation.get("value"))
-        for each in _missing_citations(leaf, pointer, [change.because], window)
+        for each in _missing_citations(leaf, pointer, cited_by(change), window, before=before)
     ]
     return replace(change, besides=(*change.besides, *dict.fromkeys(added)))
 
 
 def _missing_citations(
-    leaf: Json, pointer: str, cited: Sequence[Citation], window: Window
+    leaf: Json, pointer: str, cited: Sequence[Citation], window: Window, *, before: Json
 ) -> Iterator[Citation]:
     """Yield a citation for each message that *leaf* needs besides those *cited*."""
     lines = [line for each in cited if (line := window.line(each.message))]
     sources = sources_of(lines, window)
-    missing = unsupported(leaf, sources)
+    missing = unsupported(leaf, sources, before)
     if not lines or not missing:
         return
     at = [line.number for line in lines]
     for line in _others(window, at):
         distance = min(abs(line.number - number) for number in at)
         wanted = [each for each in missing if distance <= NEAR_LINES or each.startswith(_NAME)]
-        left = unsupported(leaf, [*sources, source_of(line)])
+        left = unsupported(leaf, [*sources, source_of(line)], before)
         if not set(wanted) - set(left):
             continue
-        quote = _quote(leaf, line, sources, len(left))
+        quote = _quote(leaf, line, sources, len(left), before)
         yield Citation(message=line.number, quote=quote, path=pointer, implied=True)
         sources.append(source_of(line))
         missing = left
@@ -100,12 +110,12 @@ def _others(window: Window, at: Sequence[int]) -> list[Line]:
     )
 
 
-def _quote(leaf: Json, line: Line, sources: Sequence[Source], left: int) -> str:
+def _quote(leaf: Json, line: Line, sources: Sequence[Source], left: int, before: Json) -> str:
     """Return the shortest sentence of *line* that says what *leaf* lacks, or its beginning."""
     sentences = [each.strip() for each in SENTENCE_END.split(line.text) if each.strip()]
     for sentence in sorted(sentences, key=len):
         told = Source(text=sentence, at=line.message.time, speaker=line.message.name)
-        if len(unsupported(leaf, [*sources, told])) <= left:
+        if len(unsupported(leaf, [*sources, told], before)) <= left:
             return sentence[:QUOTE_CHARACTERS_MAX]
     return line.text[:QUOTE_CHARACTERS_MAX].strip()
 

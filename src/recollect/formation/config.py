@@ -10,7 +10,7 @@ from typing import Final, TypeVar, cast
 from recollect.errors import UsageError
 from recollect.formation.prompt import Prompts
 from recollect.formation.schedule import check_schedule
-from recollect.formation.types import DEFAULT_TYPES, MemoryType, load_types
+from recollect.formation.types import BUILTIN_TYPES, DEFAULT_TYPES, MemoryType, load_types
 from recollect.records import Json, JsonObject
 from recollect.stores.plans.formation import Debounce
 
@@ -109,6 +109,12 @@ class Assistants:
             chosen = self.named[name]
         own = {key: value for key, value in settings.items() if key != "assistant"}
         return with_settings(chosen, own)
+
+    def type_named(self, name: str) -> MemoryType | None:
+        """Return the memory type with this name: configured, or built in; ``None`` if neither."""
+        settings = (self.default, *self.named.values())
+        types = (*(type_ for each in settings for type_ in each.types), *BUILTIN_TYPES)
+        return next((each for each in types if each.name == name), None)
 
 
 def with_settings(formation: FormationSettings, settings: JsonObject) -> FormationSettings:

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from recollect.formation.evidence import Step, evidence_of, traced, within
 from recollect.formation.ground import Grounds, least
-from recollect.formation.identity import content_key, field_keys, normalised, proposal_key
+from recollect.formation.identity import (
+    content_key,
+    field_key,
+    field_keys,
+    normalised,
+    owner_of,
+    proposal_key,
+)
 from recollect.formation.operations import Change, Insert, Patch, cited_by
 from recollect.formation.outcomes import (
     Grounded,
@@ -18,7 +26,7 @@ from recollect.formation.outcomes import (
     revision,
 )
 from recollect.formation.patch import PatchError, apply_patch
-from recollect.formation.pointers import is_list, join_pointer, value_at
+from recollect.formation.pointers import is_list, join_pointer, leaves, value_at
 from recollect.formation.types import MemoryType
 from recollect.formation.types.schema import violations
 from recollect.records import EvidenceMap, Json, JsonObject, Memory, Trust
@@ -42,6 +50,10 @@ class _NotPossibleError(Exception):
     """An operation does not fit the document as it is by now; the message says why."""
 
 
+class _LessTrustedError(Exception):
+    """An operation would put words of others in the place of what stands in the document."""
+
+
 def document_outcomes(
     group: Sequence[Grounded], standing: Memory | None, type_: MemoryType, present: Present
 ) -> Iterator[Outcome]:
@@ -53,16 +65,21 @@ def document_outcomes(
     """
     before = _draft_of(standing, type_)
     draft, left = before, [each for each in group if not each.grounds.doubts]
+    doubtful = [each for each in group if each.grounds.doubts]
     while left:
         waiting: list[tuple[Grounded, str]] = []
         for each in left:
             try:
-                draft, refused = _taken(each, draft, present)
+                taken, refused = _taken(each, draft, present)
+                draft = _checked(each, draft, taken)
             except _NotPossibleError as error:
                 waiting.append((each, str(error)))
+            except _LessTrustedError as error:
+                doubts = (*each.grounds.doubts, str(error))
+                doubtful.append(replace(each, grounds=replace(each.grounds, doubts=doubts)))
             else:
                 yield from refused
-        if len(waiting) == len(left):
+        if waiting and len(waiting) == len(left):
             for _, reason in waiting:
                 yield Outcome(
                     action="refused", type=type_.name, key=before.key, reason=reason, stale=True
@@ -73,9 +90,8 @@ def document_outcomes(
     if written is not None:
         yield written
         draft = replace(draft, version=draft.version + (written.write is not None))
-    for each in group:
-        if each.grounds.doubts:
-            yield from _proposed(each, draft, present)
+    for each in doubtful:
+        yield from _proposed(each, draft, present)
 
 
 def _draft_of(standing: Memory | None, type_: MemoryType) -> _Draft:
@@ -118,6 +134,27 @@ def _taken(each: Grounded, draft: _Draft, present: Present) -> tuple[_Draft, lis
             return draft, [*refused, refusal(draft.type.name, key)]
     trust = least([draft.trust, each.grounds.trust])
     return replace(draft, value=value, evidence=evidence, trust=trust), refused
+
+
+def _checked(each: Grounded, draft: _Draft, taken: _Draft) -> _Draft:
+    """
+    Return the draft as taken, unless words of others take away what stands in it.
+
+    What is pasted, quoted or a tool's may add to a document. It changes one only where such
+    words may make one: where the type's roles name a tool or the system, and no others have
+    had a say in it.
+    """
+    is_theirs = {"tool", "system"} & set(draft.type.roles) and draft.trust == "external"
+    if each.grounds.trust != "external" or draft.is_new or is_theirs:
+        return taken
+    if not _leaf_counts(draft.value) <= _leaf_counts(taken.value):
+        raise _LessTrustedError("it would change what more trusted words say")
+    return taken
+
+
+def _leaf_counts(value: JsonObject) -> Counter[str]:
+    """Return how often each leaf stands at a pointer; places in a list are alike."""
+    return Counter(field_key(pointer, leaf) for pointer, leaf in leaves(value))
 
 
 def _brought_by(
@@ -180,11 +217,12 @@ def _steps_of(
 ) -> tuple[list[Step], list[Outcome]]:
     steps: list[Step] = []
     refused: list[Outcome] = []
+    owner = owner_of(draft.type.name, draft.key)
     for change in operation.changes:
         path = str(change.operation.get("path"))
         is_moving = change.operation.get("op") in {"move", "copy"}
         value = _value_after(draft.value, steps) if is_moving or path.endswith("/-") else {}
-        if any(present.is_rejected(draft.type.name, key) for key in keys_of(change, value)):
+        if any(present.is_rejected(draft.type.name, key) for key in keys_of(change, value, owner)):
             refused.append(refusal(draft.type.name, draft.key, path))
             continue
         elements = _at(value, path.removesuffix("/-")) if path.endswith("/-") else None
@@ -200,14 +238,15 @@ def _value_after(value: JsonObject, steps: Sequence[Step]) -> JsonObject:
         return value  # it is told when all of them are carried out
 
 
-def keys_of(change: Change, value: JsonObject) -> list[str]:
+def keys_of(change: Change, value: JsonObject, owner: str) -> list[str]:
     """Return the keys under which refused values of what *change* brings would stand."""
     operation = change.operation
     pointer = str(operation.get("path"))
     if operation.get("op") in {"add", "replace"}:
-        return [key for _, key in field_keys(operation.get("value"), pointer)]
+        return [key for _, key in field_keys(operation.get("value"), pointer, owner)]
     if operation.get("op") in {"move", "copy"}:
-        return [key for _, key in field_keys(_at(value, str(operation.get("from"))), pointer)]
+        moved = _at(value, str(operation.get("from")))
+        return [key for _, key in field_keys(moved, pointer, owner)]
     return []
 
 

@@ -13,6 +13,8 @@ from recollect.recall.text import memory_text
 from recollect.records import Json, JsonObject
 
 _DIGEST_BYTES: Final = 10
+PROPOSED_CHARACTERS_MAX: Final = 200
+"""So much of a proposal's key names what it is for; version and digest need the rest of 256."""
 _BETWEEN_WORDS: Final = re.compile(r"[\W_]+")
 _INDEX: Final = re.compile(r"/(?:\d+|-)(?=/|$)")
 
@@ -38,20 +40,49 @@ def content_key(value: JsonObject) -> str:
     return _digest("", normalised(memory_text(value)))
 
 
-def field_key(pointer: str, leaf: Json) -> str:
+def owner_of(type_: str, key: str) -> str:
+    """
+    Return whose refused fields stand apart: an entry's key; ``""`` for the one document of a type.
+
+    >>> owner_of("User", "User"), owner_of("Note", "n1")
+    ('', 'n1')
+    """
+    return "" if key == type_ else key
+
+
+def field_key(pointer: str, leaf: Json, owner: str = "") -> str:
     """Return the key under which a refused value of one field stands; list places are alike."""
     words = normalised(memory_text({"value": leaf}))
-    return f"field-{_digest(_INDEX.sub('/-', pointer), words)}"
+    of = (owner,) if owner else ()
+    return f"field-{_digest(_INDEX.sub('/-', pointer), words, *of)}"
+
+
+def field_keys(value: Json, at: str = "", owner: str = "") -> Iterator[tuple[str, str]]:
+    """Yield the pointer and key of every leaf of *value*, which stands at the pointer *at*."""
+    for pointer, leaf in leaves(value):
+        yield at + pointer, field_key(at + pointer, leaf, owner)
 
 
 def proposal_key(key: str, version: int, value: JsonObject) -> str:
-    """Return the key under which *value* waits to become what follows a memory's *version*."""
-    return f"{key}~{version}~{content_key(value)}"
+    """
+    Return the key under which *value* waits to become what follows a memory's *version*.
+
+    Of a key that would make it longer than a key may be, the beginning and a digest stand in it.
+    """
+    return f"{_named(key)}~{version}~{content_key(value)}"
+
+
+def _named(key: str) -> str:
+    if len(key) <= PROPOSED_CHARACTERS_MAX:
+        return key
+    return f"{key[: PROPOSED_CHARACTERS_MAX - 1 - 2 * _DIGEST_BYTES]}~{_digest(key)}"
 
 
 def proposed_for(key: str) -> tuple[str, int] | None:
     """
     Return the key and version of the memory for which a proposal with *key* was made.
+
+    A long key is returned shortened, as the proposal has it: `is_named` knows it again.
 
     >>> proposed_for("User~3~5f1c"), proposed_for("User")
     (('User', 3), None)
@@ -61,10 +92,14 @@ def proposed_for(key: str) -> tuple[str, int] | None:
     return (name, int(version)) if rest and name and version.isdecimal() else None
 
 
-def field_keys(value: Json, at: str = "") -> Iterator[tuple[str, str]]:
-    """Yield the pointer and key of every leaf of *value*, which stands at the pointer *at*."""
-    for pointer, leaf in leaves(value):
-        yield at + pointer, field_key(at + pointer, leaf)
+def is_shortened(name: str) -> bool:
+    """Say whether what a proposal is named for may be a memory's key in short."""
+    return len(name) == PROPOSED_CHARACTERS_MAX
+
+
+def is_named(name: str, key: str) -> bool:
+    """Say whether a proposal that is named for *name* is for the memory with this *key*."""
+    return name == _named(key)
 
 
 def same_in(one: JsonObject, other: JsonObject, names: Iterable[str]) -> bool:

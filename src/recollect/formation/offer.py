@@ -13,22 +13,13 @@ from recollect.ports import Tool
 from recollect.records import Json, JsonObject, Memory
 
 _TEXT: Final[JsonObject] = {"type": "string"}
-_CITED: Final[dict[str, Json]] = {"message": {"type": "integer"}, "quote": _TEXT}
-_BECAUSE: Final[JsonObject] = {
-    "type": "array",
-    "items": {
-        "type": "object",
-        "properties": {**_CITED, "path": _TEXT},
-        "required": ["message", "quote"],
-    },
-}
+_BECAUSE: Final[JsonObject] = {"type": "array", "items": _TEXT}
 _CHANGES: Final[JsonObject] = {
     "type": "array",
-    "description": "JSON Patch",
     "items": {
         "type": "object",
-        "properties": {"op": _TEXT, "path": _TEXT, "from": _TEXT, "value": {}, **_CITED},
-        "required": ["op", "path", "message", "quote"],
+        "properties": {"op": _TEXT, "path": _TEXT, "value": {}, "because": _TEXT},
+        "required": ["op", "path", "because"],
     },
 }
 
@@ -88,32 +79,39 @@ def offer_of(types: Sequence[MemoryType], existing: Sequence[Memory], words: str
 
 
 def _insert_tool(type_: MemoryType) -> Tool:
-    properties: dict[str, Json] = {"value": type_.parameters, "because": _BECAUSE}
+    properties: dict[str, Json] = {"value": _shown_schema(type_), "because": _BECAUSE}
     if type_.update_mode == "insert":
         properties |= {"since": _TEXT, "until": _TEXT}
     return _tool(type_.name, type_.description, properties, ["value", "because"])
 
 
+def _shown_schema(type_: MemoryType) -> JsonObject:
+    """Return the schema as a model needs it: that no other field is allowed goes without saying."""
+    return {
+        name: each
+        for name, each in type_.parameters.items()
+        if (name, each) != ("additionalProperties", False)
+    }
+
+
 def _patch_tool() -> Tool:
-    about = "Change a known memory: only the fields that new messages change."
+    about = "Change a known memory by JSON Patch, only where new messages do."
     return _tool(PATCH, about, {"id": _TEXT, "changes": _CHANGES}, ["id", "changes"])
 
 
 def _end_tool() -> Tool:
-    about = "A known memory is true no longer; it stays as history."
-    return _tool(END, about, {"id": _TEXT, **_CITED, "at": _TEXT}, ["id", *_CITED])
+    about = "A known memory is no longer true."
+    return _tool(END, about, {"id": _TEXT, "because": _TEXT, "at": _TEXT}, ["id", "because"])
 
 
 def _nothing_tool() -> Tool:
-    return _tool(NOTHING, "The new messages hold nothing to remember.", {}, [])
+    return _tool(NOTHING, "Nothing to remember.", {}, [])
 
 
 def _tool(
     name: str, description: str, properties: Mapping[str, Json], required: Sequence[str]
 ) -> Tool:
-    parameters: JsonObject = {
-        "type": "object",
-        "properties": properties,
-        "required": required,
-    }
+    parameters: JsonObject = {"type": "object", "properties": properties}
+    if required:
+        parameters = {**parameters, "required": required}
     return Tool(name=name, description=description, parameters=parameters)

@@ -89,6 +89,16 @@ class Fault:
     target: str | None = None
 
 
+class WrongCallError(Exception):
+    """A call cannot be carried out; the message is for the model."""
+
+    def __init__(self, kind: FaultKind, reason: str, *, target: str | None = None) -> None:
+        super().__init__(reason)
+        self.kind = kind
+        self.reason = reason
+        self.target = target
+
+
 def same_operation(one: Operation, other: Operation) -> bool:
     """Say whether two calls ask for the same."""
     return type(one) is type(other) and replace(one, call="") == replace(other, call="")

@@ -58,7 +58,7 @@ class Present:
     The memories that reconciling has to heed, read before it.
 
     *at* holds what stands at the addresses of `addresses_of`; *rivals*, by call, the active
-    memories that a single-valued new one may replace, see `rival_filter`.
+    memories that a single-valued new one may replace, see `rival_type`.
     """
 
     window: Window

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from recollect.formation.documents import document_outcomes, keys_of
 from recollect.formation.evidence import evidence_of, joined_evidence
@@ -17,8 +17,8 @@ from recollect.formation.ground import Grounds, least, moment_of
 from recollect.formation.identity import (
     content_key,
     field_keys,
+    owner_of,
     proposal_key,
-    required_fields,
     same_in,
     same_text,
 )
@@ -43,10 +43,11 @@ from recollect.formation.outcomes import (
     revision,
 )
 from recollect.formation.patch import PatchError, apply_patch
-from recollect.formation.succession import NEWER_VALUE, holds_from, succession_of
+from recollect.formation.rivals import identity_of, is_single, succession_among
+from recollect.formation.succession import A_MOMENT
 from recollect.formation.types import MemoryType
 from recollect.formation.window import Window
-from recollect.records import EndMemory, EvidenceMap, JsonObject, Memory, PutMemory
+from recollect.records import EndMemory, EvidenceMap, Memory, PutMemory
 
 __all__ = [
     "Action",
@@ -56,7 +57,7 @@ __all__ = [
     "Present",
     "addresses_of",
     "reconcile",
-    "rival_filter",
+    "rival_type",
 ]
 
 
@@ -75,9 +76,10 @@ def addresses_of(operation: Operation, offer: Offer) -> list[Address]:
 def _addresses_of_patch(operation: Patch, offer: Offer) -> list[Address]:
     memory = offer.known[operation.target]
     found: list[Address] = []
+    owner = owner_of(memory.type, memory.key)
     value = memory.value
     for change in operation.changes:
-        found += [(memory.type, key) for key in keys_of(change, value)]
+        found += [(memory.type, key) for key in keys_of(change, value, owner)]
         try:
             value = apply_patch(value, [change.operation])
         except PatchError:
@@ -87,25 +89,12 @@ def _addresses_of_patch(operation: Patch, offer: Offer) -> list[Address]:
     return found
 
 
-def rival_filter(operation: Operation, offer: Offer) -> JsonObject | None:
-    """Return the filter that finds what a new single-valued memory may replace."""
+def rival_type(operation: Operation, offer: Offer) -> MemoryType | None:
+    """Return the type whose memories a new single value may replace, if *operation* has one."""
     if not isinstance(operation, Insert):
         return None
     type_ = offer.types[operation.type]
-    if not type_.single_valued or _can_be_several(operation, type_):
-        return None
-    given = {name: operation.value.get(name) for name in _identity_of(type_)}
-    # What is no text or number would be read as an operator of the filter.
-    return {name: each for name, each in given.items() if isinstance(each, str | int | float)}
-
-
-def _can_be_several(operation: Insert, type_: MemoryType) -> bool:
-    return type_.several is not None and operation.value.get(type_.several) is True
-
-
-def _identity_of(type_: MemoryType) -> list[str]:
-    """Return the fields by which a single-valued memory is known: of whom it says what."""
-    return [name for name in required_fields(type_.parameters) if name not in type_.single_valued]
+    return type_ if is_single(type_, operation.value) else None
 
 
 def reconcile(grounded: Sequence[Grounded], present: Present) -> list[Outcome]:
@@ -223,9 +212,12 @@ def _new_entry(operation: Insert, group: Sequence[Grounded], present: Present) -
     if type_.single_valued and since is None:
         since = _said_at(said, present.window)
     if since and not grounds.doubts:
-        succession = succession_of(_rivals(said[0], since, present), since, until)
-        until = succession.until
-        yield from map(_superseded, succession.ends)
+        rivals = present.rivals.get(said[0].call, ())
+        found = succession_among(type_, operation.value, rivals, since=since, until=until)
+        until = found.until
+        for end in found.ends:
+            reason = end.cause
+            yield Outcome(action="ended", type=end.type, key=end.key, reason=reason, write=end)
     if since and until and until <= since:
         reason = f"it would end at {until:%Y-%m-%d}, before it began"
         yield Outcome(action="refused", type=operation.type, key=key, reason=reason)
@@ -287,24 +279,6 @@ def _merged(memory: Memory, evidence: EvidenceMap, grounds: Grounds, present: Pr
     return Outcome(action=action, type=name, key=memory.key, reason=reason, write=write)
 
 
-def _rivals(operation: Insert, since: datetime, present: Present) -> Iterator[Memory]:
-    """Yield the memories that hold at *since*, or later, and that *operation* contradicts."""
-    type_ = present.offer.types[operation.type]
-    if _can_be_several(operation, type_):
-        return
-    for memory in present.rivals.get(operation.call, ()):
-        if (
-            holds_from(memory, since)
-            and same_in(memory.value, operation.value, _identity_of(type_))
-            and not same_text(memory.value, operation.value)
-        ):
-            yield memory
-
-
-def _superseded(write: EndMemory) -> Outcome:
-    return Outcome(action="ended", type=write.type, key=write.key, reason=NEWER_VALUE, write=write)
-
-
 def _in_turn(outcomes: Sequence[Outcome], present: Present) -> list[Outcome]:
     """Return the outcomes with each new single value ending where the next of them begins."""
     found = list(outcomes)
@@ -313,11 +287,11 @@ def _in_turn(outcomes: Sequence[Outcome], present: Present) -> list[Outcome]:
         if not _is_single(outcome, type_) or not isinstance(put, PutMemory):
             continue
         later = [
-            max(moment, put.valid_from + timedelta(microseconds=1))
+            max(moment, put.valid_from + A_MOMENT)
             for place, other in enumerate(found)
             if _is_single(other, type_)
             and isinstance(other.write, PutMemory)
-            and same_in(other.write.value, put.value, _identity_of(type_))
+            and same_in(other.write.value, put.value, identity_of(type_))
             and (moment := other.write.valid_from)
             and put.valid_from
             and (moment, place) > (put.valid_from, at)
@@ -334,9 +308,8 @@ def _is_single(outcome: Outcome, type_: MemoryType) -> bool:
     return (
         outcome.action == "stored"
         and outcome.type == type_.name
-        and bool(type_.single_valued)
         and isinstance(put, PutMemory)
-        and not (type_.several is not None and put.value.get(type_.several) is True)
+        and is_single(type_, put.value)
     )
 
 

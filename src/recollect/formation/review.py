@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from recollect.errors import NotFoundError, UsageError, VersionConflictError
 from recollect.formation.evidence import Step, traced
-from recollect.formation.identity import content_key, field_keys, proposed_for
+from recollect.formation.identity import content_key, field_keys, owner_of, proposed_for
 from recollect.formation.patch import PatchError
 from recollect.formation.pointers import leaves, value_at
+from recollect.formation.rivals import succession_among
+from recollect.formation.types import MemoryType
+from recollect.formation.types.schema import violations
 from recollect.records import (
     DeleteMemory,
     Json,
@@ -22,31 +25,40 @@ from recollect.records import (
 
 
 def rejection_of(
-    memory: Memory, pointer: str = "", *, standing: Memory | None = None
+    memory: Memory,
+    pointer: str = "",
+    *,
+    standing: Memory | None = None,
+    type_: MemoryType | None = None,
 ) -> list[Write]:
     """
     Return the writes that refuse *memory*, or what stands at *pointer* in it, for good.
 
     The refused value stays, visibly, so that it is not formed again: the memory in the state
     ``rejected``; of a field a memory beside it, and the document goes on without the field.
+    A field that is refused of an entry is refused of that entry alone.
 
     Args:
         standing: The memory for which *memory* is a proposed change, if it is one: what it
             would change is refused, and the rest stays as it is.
+        type_: The memory's type, where it is known.
 
     Raises:
         NotFoundError: There is nothing at *pointer*.
+        UsageError: Without what stands at *pointer* the memory would not fit its type.
     """
+    owner = _owner(memory, standing)
     if pointer:
         value = _at(memory, pointer)
-        return [_without(memory, pointer), *_refused_fields(memory, value, pointer)]
+        return [_without(memory, pointer, type_), *_refused_fields(memory, value, pointer, owner)]
     refused: list[Write] = [_again(memory, memory.value, state="rejected", cause="rejected")]
     key = content_key(memory.value)
     proposed = proposed_for(memory.key) if memory.state == "quarantined" else None
     if proposed is not None:
-        refused += _refused_changes(memory, standing, is_new=proposed[1] == 0)
+        if standing is not None or proposed[1] == 0:
+            refused += _refused_changes(memory, standing, owner)
     elif memory.key == memory.type:
-        refused += _refused_fields(memory, memory.value, "")
+        refused += _refused_fields(memory, memory.value, "", owner)
     elif key != memory.key:
         refused.append(
             PutMemory(
@@ -56,14 +68,19 @@ def rejection_of(
     return refused
 
 
-def _refused_changes(proposal: Memory, standing: Memory | None, *, is_new: bool) -> Iterator[Write]:
-    """Yield what keeps the changes of *proposal* from being proposed again, if they are known."""
-    if standing is None and not is_new:
-        return
+def _owner(memory: Memory, standing: Memory | None) -> str:
+    """Return whose fields are refused: those of the entry that *memory* is, or would change."""
+    proposed = proposed_for(memory.key) if memory.state == "quarantined" else None
+    key = memory.key if proposed is None else proposed[0]
+    return owner_of(memory.type, key if standing is None else standing.key)
+
+
+def _refused_changes(proposal: Memory, standing: Memory | None, owner: str) -> Iterator[Write]:
+    """Yield what keeps the changes of *proposal* from being proposed again."""
     known = {} if standing is None else dict(leaves(standing.value))
     for at, leaf in leaves(proposal.value):
         if at not in known or known[at] != leaf:
-            yield from _refused_fields(proposal, leaf, at)
+            yield from _refused_fields(proposal, leaf, at, owner)
 
 
 def _at(memory: Memory, pointer: str) -> Json:
@@ -74,23 +91,40 @@ def _at(memory: Memory, pointer: str) -> Json:
         raise NotFoundError(msg) from None
 
 
-def _without(memory: Memory, pointer: str) -> PutMemory:
+def _without(memory: Memory, pointer: str, type_: MemoryType | None) -> PutMemory:
     try:
         cut = Step(operation={"op": "remove", "path": pointer})
         value, evidence = traced(memory.value, memory.evidence, [cut])
     except PatchError as error:
         msg = f"{pointer!r} cannot be taken out of {memory.type}/{memory.key}: {error}"
         raise UsageError(msg) from error
+    if type_ is not None:
+        _check_needed(memory, value, pointer, type_)
     return replace(
         _again(memory, value, state=memory.state, cause=f"rejected {pointer}"), evidence=evidence
     )
 
 
-def _refused_fields(memory: Memory, value: Json, pointer: str) -> list[Write]:
+def _check_needed(memory: Memory, value: JsonObject, pointer: str, type_: MemoryType) -> None:
+    """Refuse to take out what the type demands; what was wrong before may stay wrong."""
+    wrong = [
+        each for each in violations(type_, value) if each not in violations(type_, memory.value)
+    ]
+    if wrong:
+        msg = (
+            f"{pointer!r} cannot be taken out of {memory.type}/{memory.key}, which would not fit "
+            f"its type without it: {'; '.join(wrong)}; reject the whole memory, or put another "
+            "value in its place"
+        )
+        raise UsageError(msg)
+
+
+def _refused_fields(memory: Memory, value: Json, pointer: str, owner: str) -> list[Write]:
     """Return the memories that keep each leaf of *value* from being formed again."""
-    fields = {
-        key: {"pointer": at, "value": value_at(memory.value, at)}
-        for at, key in field_keys(value, pointer)
+    of: JsonObject = {"entry": owner} if owner else {}
+    fields: dict[str, JsonObject] = {
+        key: {**of, "pointer": at, "value": value_at(memory.value, at)}
+        for at, key in field_keys(value, pointer, owner)
     }
     return [
         PutMemory(type=memory.type, key=key, value=each, state="rejected", cause="rejected")
@@ -98,11 +132,22 @@ def _refused_fields(memory: Memory, value: Json, pointer: str) -> list[Write]:
     ]
 
 
-def approval_of(memory: Memory, standing: Memory | None) -> list[Write]:
+def approval_of(
+    memory: Memory,
+    standing: Memory | None,
+    *,
+    type_: MemoryType | None = None,
+    rivals: Sequence[Memory] = (),
+) -> list[Write]:
     """
     Return the writes that put in force what waits in quarantine, exactly as it waits.
 
-    *standing* is the memory that a proposed change is for, if it is one.
+    A single value ends those *rivals* that it takes the place of, as one that is formed does.
+
+    Args:
+        standing: The memory that a proposed change is for, if it is one.
+        type_: The memory's type, where it is known.
+        rivals: Memories of the type that speak of the same.
 
     Raises:
         UsageError: It does not wait for approval.
@@ -113,8 +158,9 @@ def approval_of(memory: Memory, standing: Memory | None) -> list[Write]:
         raise UsageError(msg)
     proposed = proposed_for(memory.key)
     if proposed is None:
-        return [_again(memory, memory.value, state="active", cause="approved")]
-    key, version = proposed
+        approved = _again(memory, memory.value, state="active", cause="approved")
+        return [approved] if type_ is None else _in_place(approved, memory, type_, rivals)
+    key, version = proposed if standing is None else (standing.key, proposed[1])
     actual = 0 if standing is None else standing.version
     if actual != version:
         raise VersionConflictError(f"{memory.type}/{key}", version, actual)
@@ -128,6 +174,15 @@ def approval_of(memory: Memory, standing: Memory | None) -> list[Write]:
     if memory.valid_until is not None:
         approved = replace(approved, valid_until=memory.valid_until)
     return [approved, DeleteMemory(type=memory.type, key=memory.key, expected=memory.version)]
+
+
+def _in_place(
+    approved: PutMemory, memory: Memory, type_: MemoryType, rivals: Sequence[Memory]
+) -> list[Write]:
+    """Return the write of a value, and of the ends of those it takes the place of."""
+    since = memory.valid_from or memory.created_at
+    found = succession_among(type_, memory.value, rivals, since=since, until=memory.valid_until)
+    return [replace(approved, valid_until=found.until), *found.ends]
 
 
 def _again(memory: Memory, value: JsonObject, *, state: MemoryState, cause: str) -> PutMemory:

@@ -9,6 +9,7 @@ from typing import Final
 
 from recollect.records import EndMemory, Memory
 
+A_MOMENT: Final = timedelta(microseconds=1)
 NEWER_VALUE: Final = "a newer value"
 """Why the older of two values has ended, in its history."""
 
@@ -45,7 +46,7 @@ def _ended(memory: Memory, at: datetime) -> EndMemory:
     return EndMemory(
         type=memory.type,
         key=memory.key,
-        at=max(at, (memory.valid_from or at) + timedelta(microseconds=1)),
+        at=max(at, (memory.valid_from or at) + A_MOMENT),
         expected=memory.version,
         cause=NEWER_VALUE,
     )

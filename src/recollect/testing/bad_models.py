@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, TypeGuard
 
+from recollect.formation.citing import cited_words
 from recollect.formation.pointers import is_list, join_pointer
 from recollect.formation.tool_names import PATCH
 from recollect.records import Json, JsonObject
@@ -29,7 +30,7 @@ class OverInserting(Oracle):
             fields = _collection_fields(parameters)
             for said in _users(shown) if fields else ():
                 value: dict[str, Json] = dict.fromkeys(fields, said.text)
-                because: list[Json] = [{"message": said.number, "quote": said.text}]
+                because: list[Json] = [cited_words(said.number, said.text)]
                 calls.append((name, {"value": value, "because": because}))
         return calls
 
@@ -110,5 +111,5 @@ def _overwritten(known: Known, said: Said) -> list[Called]:
     if not texts:
         return []
     change: dict[str, Json] = {"op": "replace", "path": join_pointer([texts[0]])}
-    cited: dict[str, Json] = {"value": said.text, "message": said.number, "quote": said.text}
+    cited: dict[str, Json] = {"value": said.text, "because": cited_words(said.number, said.text)}
     return [(PATCH, {"id": known.id, "changes": [{**change, **cited}]})]

@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from recollect.formation.citing import cited_words
 from recollect.formation.pointers import parse_pointer
 from recollect.formation.tool_names import END, NOTHING, PATCH
 from recollect.formation.wording.quotes import find_quote
@@ -162,16 +163,13 @@ def _is_due(deed: Deed, shown: Request) -> bool:
     return len(found) == len(deed.because) and any(said.new for said in found)
 
 
-def _because(deed: Deed, shown: Request, path: str | None = None) -> list[dict[str, Json]]:
+def _because(deed: Deed, shown: Request, path: str | None = None) -> list[str]:
     """Return the citations of *deed*, with their own paths or with *path*."""
-    found: list[dict[str, Json]] = []
-    for each in deed.because:
-        said = shown.cited(each)
-        place = each.path if path is None else path
-        if said is not None:
-            cited: dict[str, Json] = {"message": said.number, "quote": each.quote}
-            found.append({**cited, "path": place} if place else cited)
-    return found
+    return [
+        cited_words(said.number, each.quote, each.path if path is None else path)
+        for each in deed.because
+        if (said := shown.cited(each)) is not None
+    ]
 
 
 def _kept(deed: Deed, shown: Request) -> Called:
@@ -183,8 +181,8 @@ def _kept(deed: Deed, shown: Request) -> Called:
 def _ends(deed: Deed, shown: Request) -> Iterator[Called]:
     for id_, value in shown.of_type(deed.type):
         if deed.pattern.matches(value):
-            cited = next(iter(_because(deed, shown, path="")), {})
-            arguments: dict[str, Json] = {"id": id_, **cited}
+            cited = next(iter(_because(deed, shown, path="")), "")
+            arguments: dict[str, Json] = {"id": id_, "because": cited}
             yield END, {**arguments, "at": deed.at} if deed.at else arguments
 
 
@@ -231,7 +229,7 @@ def _placed(document: dict[str, Json], deed: Deed) -> str:
 def _changes(deed: Deed, value: dict[str, Json], shown: Request) -> list[Json]:
     """Return the JSON Patch operations of *deed*; *value* follows them."""
     (cited, *_) = _because(deed, shown, "")
-    words = dict(cited)
+    words: dict[str, Json] = {"because": cited}
     if deed.action == "remove":
         return [{"op": "remove", "path": path, **words} for path in _removed(deed.pattern, value)]
     path, field_ = deed.pattern.path, parse_pointer(deed.pattern.path)[0]

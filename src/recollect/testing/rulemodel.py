@@ -13,6 +13,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from recollect.formation.citing import cited_words
 from recollect.formation.consolidation import LEAVE
 from recollect.ports import ModelAnswer, ModelRequest, ToolCall, Usage
 from recollect.recall.analyse import terms_of
@@ -36,6 +37,17 @@ _RULES: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
 _NOTE: Final = re.compile(r"([^.!?]*\b[Mm]y (?!name)\w+ [^.!?]+)[.!?]?")
 _HEADINGS: Final = ("Remembered:", "New messages:", "Said before, for reference:")
 _MESSAGE: Final = re.compile(r"(?P<number>\d+) (?P<speaker>[^:]+): (?P<words>.*)")
+_QUESTIONS: Final = tuple(
+    (name, re.compile(rule, re.IGNORECASE))
+    for name, rule in (
+        ("user_name", r"\b(?:my name|who am i)\b|我叫什么|我的名字|我是谁"),
+        ("home", r"\b(?:do|did|where) i live\b|\bmy home\b|我(?:现在)?住在?(?:哪|什么)|我家在哪"),
+        ("age", r"\bhow old am i\b|\bmy age\b|我(?:今年)?多大|我几岁"),
+        ("occupation", r"\bdo i (?:work|do for a living)\b|\bmy job\b|我(?:是)?做什么工作"),
+        ("interests", r"\bdo i (?:like|love|enjoy)\b|我喜欢什么"),
+        ("conversation_preferences", r"\bhow should you answer\b|怎么回答我"),
+    )
+)
 _LISTS: Final = frozenset({"interests", "conversation_preferences"})
 
 
@@ -97,15 +109,25 @@ class RuleModel:
 
 
 def _remembered(system: str, said: str) -> str:
-    """Return the record in *system* that shares most words with what was *said*."""
+    """
+    Return the record in *system* that answers what was *said*, as well as can be told.
+
+    That is the profile where it has the field that is asked for: what it says now, not what was
+    said once. Else it is the record that shares most words, a memory rather than a message.
+    """
+    records = [json.loads(line) for line in system.splitlines() if line.startswith("{")]
+    wanted = [name for name, rule in _QUESTIONS if rule.search(said)]
     asked = set(terms_of(said))
-    best, most = "", 0
-    for line in system.splitlines():
-        if line.startswith("{"):
-            text = str(json.loads(line).get("text", ""))
-            shared = len(asked & set(terms_of(text)))
-            if shared > most:
-                best, most = text, shared
+    best, most = "", (0, False, False)
+    for record in records:
+        text, who = str(record.get("text", "")), str(record.get("who", ""))
+        is_memory = str(record.get("source", "")).startswith(f"{who}/")
+        fields = {part.partition(":")[0] for part in text.split("; ")}
+        if is_memory and who == "User" and fields & set(wanted):
+            return text
+        shared = (len(asked & set(terms_of(text))), is_memory, who != "assistant")
+        if shared[0] and shared > most:
+            best, most = text, shared
     return best
 
 
@@ -137,8 +159,8 @@ def shown_in(request: ModelRequest) -> Shown:
         if line in _HEADINGS:
             heading = line
         elif heading == "Remembered:":
-            record = json.loads(line)
-            known.append((record[0], record[1], record[2]))
+            id_, type_, *_ = line.split(" ", maxsplit=2)
+            known.append((id_, type_, json.loads(line[line.index("{") :])))
         elif message := _MESSAGE.fullmatch(line):
             said = (int(message["number"]), message["speaker"], message["words"])
             (new if heading == "New messages:" else before).append(said)
@@ -193,14 +215,14 @@ def _inserted(told: list[_Said]) -> ToolCall:
                 listed.append(each.value)
         else:
             value[each.field] = each.value
-        because.append({"message": each.number, "quote": each.quote, "path": path})
+        because.append(cited_words(each.number, each.quote, path))
     arguments = json.dumps({"value": value, "because": because}, ensure_ascii=False)
     return ToolCall(name="User", arguments=arguments)
 
 
 def _changes(each: _Said, current: dict[str, Json]) -> list[Json]:
     """Return the operations that bring one thing into the document; *current* follows."""
-    cited: dict[str, Json] = {"message": each.number, "quote": each.quote}
+    cited: dict[str, Json] = {"because": cited_words(each.number, each.quote)}
     listed = current.get(each.field)
     if each.field in _LISTS:
         if isinstance(listed, list):
@@ -228,7 +250,7 @@ def _note_calls(
     for each in said:
         if each.field == "note" and each.value not in contents:
             value = {"context": "said in passing", "content": each.value}
-            because = [{"message": each.number, "quote": each.quote}]
+            because = [cited_words(each.number, each.quote)]
             arguments = json.dumps({"value": value, "because": because}, ensure_ascii=False)
             calls.append(ToolCall(name="Note", arguments=arguments))
     return calls

@@ -89,7 +89,7 @@ class Asking:
         good: list[Grounded] = []
         wrong = [_Wrong(operation=None, faults=(each,)) for each in reading.faults]
         for read in reading.operations:
-            operation = completed(read, self._window)
+            operation = completed(read, self._window, self._offer)
             grounds = grounds_of(operation, self._window, self._offer)
             if grounds.faults:
                 wrong.append(_Wrong(operation=operation, faults=grounds.faults))

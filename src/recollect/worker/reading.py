@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, TypeAlias
 
 from recollect.formation.config import FormationSettings, Limits
 from recollect.formation.offer import Offer, offer_of
-from recollect.formation.operations import Operation
-from recollect.formation.reconcile import Address, Present, addresses_of, rival_filter
+from recollect.formation.operations import Insert, Operation
+from recollect.formation.reconcile import Address, Present, addresses_of, rival_type
+from recollect.formation.rivals import subject_key
+from recollect.formation.types import MemoryType
 from recollect.formation.window import MESSAGES_MAX, Line, Waiting, Window, window_of
 from recollect.ports import TokenCounter
 from recollect.records import JsonObject, Memory, Message, Scope
@@ -19,7 +21,7 @@ from recollect.stores.validate import to_datetime
 
 QUERIES_MAX: Final = 8
 QUERY_CHARACTERS_MAX: Final = 2_000
-RIVALS_A_PAGE: Final = 100
+RIVALS_A_PAGE: Final = 500
 
 Search: TypeAlias = Callable[[Scope, str, Sequence[str], int], Awaitable[Sequence[Memory]]]
 """Recall of memories: scope, query, types, how many; best first."""
@@ -116,36 +118,55 @@ async def read_present(
         dict.fromkeys(each for operation in operations for each in addresses_of(operation, offer))
     )
     found = await store.get_many(window.scope, addresses)
-    rivals: dict[str, Sequence[Memory]] = {}
-    for operation in operations:
-        wanted = rival_filter(operation, offer)
-        if wanted is not None:
-            type_ = addresses_of(operation, offer)[0][0]
-            rivals[operation.call] = await _all_memories(store, window.scope, type_, wanted)
     return Present(
         window=window,
         offer=offer,
         now=now,
         new_key=store.new_name,
         at={each: memory for each, memory in zip(addresses, found, strict=True) if memory},
-        rivals=rivals,
+        rivals=await _rivals(store, window.scope, offer, operations),
     )
 
 
-async def _all_memories(
-    store: Store, scope: Scope, type_: str, filter_: JsonObject
-) -> list[Memory]:
-    """Return all memories that the filter finds: the one in force may be the last of them."""
-    found: list[Memory] = []
+async def _rivals(
+    store: Store, scope: Scope, offer: Offer, operations: Sequence[Operation]
+) -> dict[str, Sequence[Memory]]:
+    """Return, by call, the memories that its new single value may replace."""
+    found: dict[str, Sequence[Memory]] = {}
+    for type_ in offer.types.values():
+        wanted = {
+            each.call: each.value
+            for each in operations
+            if isinstance(each, Insert) and rival_type(each, offer) == type_
+        }
+        found |= await read_rivals(store, scope, type_, wanted)
+    return found
+
+
+async def read_rivals(
+    store: Store, scope: Scope, type_: MemoryType, values: Mapping[str, JsonObject]
+) -> dict[str, Sequence[Memory]]:
+    """
+    Return the active memories of a type that speak of the same as each of *values*.
+
+    All memories of the type are looked through: names are compared as all else is, in
+    normalised words, which no filter does.
+    """
+    found: dict[str, list[Memory]] = {name: [] for name in values}
+    wanted: dict[tuple[str, ...], list[str]] = {}
+    for name, value in values.items():
+        wanted.setdefault(subject_key(type_, value), []).append(name)
     cursor: str | None = None
-    while True:
-        page = await store.memories(
-            scope, type_=type_, filter_=filter_ or None, cursor=cursor, limit=RIVALS_A_PAGE
-        )
-        found += page.rows
+    while wanted:
+        page = await store.memories(scope, type_=type_.name, cursor=cursor, limit=RIVALS_A_PAGE)
+        for memory in page.rows:
+            if memory.state == "active":
+                for name in wanted.get(subject_key(type_, memory.value), ()):
+                    found[name].append(memory)
         cursor = page.cursor
         if cursor is None:
-            return found
+            break
+    return {name: tuple(each) for name, each in found.items()}
 
 
 async def refreshed(store: Store, scope: Scope, offer: Offer) -> Offer | None:

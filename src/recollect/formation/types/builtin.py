@@ -25,22 +25,17 @@ def _document(properties: dict[str, Json], *required: str) -> JsonObject:
 
 USER: Final = MemoryType(
     name="User",
-    description="Who the user is: one profile, kept up to date with what they say of themselves.",
+    description="Who the user is, in one profile.",
     update_mode="patch",
     parameters=_document(
         {
-            "user_name": _text("What the user wants to be called"),
-            "age": {
-                "type": "integer",
-                "minimum": 0,
-                "maximum": 150,
-                "description": "Age in years, as last stated",
-            },
-            "interests": _texts("What the user likes to do or follow, one interest each"),
-            "home": _text("Where the user lives, and what it is like there"),
-            "occupation": _text("What the user does for a living, or studies"),
+            "user_name": _text("What to call the user"),
+            "age": {"type": "integer", "minimum": 0, "maximum": 150},
+            "interests": _texts("What the user likes to do or follow, one each"),
+            "home": {"type": "string"},
+            "occupation": {"type": "string"},
             "conversation_preferences": _texts(
-                "How the user wants to be answered: style, length, pronouns, subjects to avoid"
+                "How to answer the user: style, length, pronouns, subjects to avoid"
             ),
         }
     ),
@@ -48,7 +43,7 @@ USER: Final = MemoryType(
 
 NOTE: Final = MemoryType(
     name="Note",
-    description="Something to remember that has no place in a profile.",
+    description="Anything else to remember.",
     update_mode="insert",
     parameters=_document(
         {

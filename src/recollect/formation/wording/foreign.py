@@ -40,7 +40,7 @@ _PASTED: Final = re.compile(
     r"^[^\n]{0,200}(?:\b(?:summari[sz]e|translate|proofread|review|explain|read|look at|check"
     r"|see|here(?:'s| is)"
     r"|this is|following|got|received|found|copied|pasted?)\b[^\n]{0,80}?(?<!my )"
-    r"\b(?:article|e-?mail|document|page|website|transcript|log|logs|output|letter|readme"
+    r"\b(?:article|(?:e-?)?mail|document|page|website|transcript|log|logs|output|letter|readme"
     r"|issue|ticket"
     r"|text|message|post|snippet|review|report|file|search results?|tool (?:output"
     r"|result)s?)\b[^\n]{0,60}"

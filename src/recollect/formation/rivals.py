@@ -1,0 +1,64 @@
+"""Rivals: which memories a new single value contradicts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+
+from recollect.formation.identity import normalised, required_fields, same_text
+from recollect.formation.succession import Succession, holds_from, succession_of
+from recollect.formation.types import MemoryType
+from recollect.recall.text import memory_text
+from recollect.records import JsonObject, Memory
+
+
+def is_single(type_: MemoryType, value: JsonObject) -> bool:
+    """Say whether only one such value can hold at a time."""
+    can_be_several = type_.several is not None and value.get(type_.several) is True
+    return bool(type_.single_valued) and not can_be_several
+
+
+def identity_of(type_: MemoryType) -> list[str]:
+    """Return the fields by which a single-valued memory is known: of whom it says what."""
+    return [name for name in required_fields(type_.parameters) if name not in type_.single_valued]
+
+
+def subject_key(type_: MemoryType, value: JsonObject) -> tuple[str, ...]:
+    """
+    Return of whom a value says what, as it is compared: in normalised words.
+
+    >>> from recollect.formation.types import FACT
+    >>> subject_key(FACT, {"subject": "ADA", "predicate": "lives  in", "object": "Oslo"})
+    ('ada', 'lives in')
+    """
+    given = ({"value": value.get(name)} for name in identity_of(type_))
+    return tuple(normalised(memory_text(each)) for each in given)
+
+
+def are_rivals(type_: MemoryType, one: JsonObject, other: JsonObject) -> bool:
+    """Say whether two values of a type say different things of the same."""
+    is_same = subject_key(type_, one) == subject_key(type_, other)
+    return is_same and not same_text(one, other)
+
+
+def rivals_of(
+    type_: MemoryType, value: JsonObject, since: datetime, memories: Sequence[Memory]
+) -> Iterator[Memory]:
+    """Yield those of *memories* that hold at *since*, or later, and that *value* contradicts."""
+    if not is_single(type_, value):
+        return
+    for memory in memories:
+        if holds_from(memory, since) and are_rivals(type_, memory.value, value):
+            yield memory
+
+
+def succession_among(
+    type_: MemoryType,
+    value: JsonObject,
+    memories: Sequence[Memory],
+    *,
+    since: datetime,
+    until: datetime | None,
+) -> Succession:
+    """Return how *value*, true from *since* to *until*, takes its place among *memories*."""
+    return succession_of(rivals_of(type_, value, since, memories), since, until)
