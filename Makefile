@@ -11,7 +11,7 @@ INSTALLED := $(VENV)/.installed
 EMBEDDER := $(VENV)/.embedder
 
 # What `make prove` measures: each command `recollect bench NAME` of docs/benchmarks.md that
-# needs no data from elsewhere.
+# needs no data from elsewhere; the counts of `recollect bench postgres-durability` are among the tests.
 BENCHMARKS := speed durability
 
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
