@@ -128,8 +128,10 @@ class TestTheWallAlone(StoreContract):
     @pytest.fixture
     def store(self, clock: FrozenClock, url: str) -> Iterator[Store]:
         """Yield an empty store without predicates."""
+        store = PostgresStore(url, clock=clock, ids=SeededIds(1))
         with dropped_predicates():
-            yield PostgresStore(url, clock=clock, ids=SeededIds(1))
+            yield store
+        asyncio.run(store.aclose())
 
 
 def test_every_statement_of_a_scope_is_mutated() -> None:
