@@ -2,8 +2,11 @@
 
 import asyncio
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from time import monotonic
 
+import psycopg
 import pytest
 
 from recollect.errors import StoreCorruptError, StoreError
@@ -11,9 +14,10 @@ from recollect.records import NewMessage, PutMemory
 from recollect.stores.base import Store
 from recollect.stores.plans.erase import EraseMessages
 from recollect.stores.plans.formation import Debounce, Formed
+from recollect.stores.postgres import migrations
 from recollect.stores.postgres.connections import connect
 from recollect.stores.postgres.location import location_of
-from recollect.stores.postgres.migrations import STEPS, migrate, schema_lines
+from recollect.stores.postgres.migrations import STEPS, Steps, migrate, schema_lines, schema_version
 from recollect.stores.postgres.store import PostgresStore
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.postgres import PostgresServer, empty_store, shared_server
@@ -30,8 +34,8 @@ GROWS = """
 SHRINKS = "ALTER TABLE recollect.message DROP metadata"
 
 
-def upgrade(url: str, step: str) -> None:
-    """Do what the next release would do to the schema when it first opens the database."""
+def next_steps(url: str, step: str) -> Steps:
+    """Return the steps of a next release, which has one more."""
     wanted = replace(STEPS, pre={**STEPS.pre, 2: step}, schema=())
     with connect(location_of(url)) as connection:
         # What the step leads to is what the next release expects: found out, then undone.
@@ -39,7 +43,13 @@ def upgrade(url: str, step: str) -> None:
         connection.execute(step.encode())
         schema = schema_lines(connection)
         connection.execute("ROLLBACK")
-        migrate(connection, "it", steps=replace(wanted, schema=schema))
+    return replace(wanted, schema=schema)
+
+
+def upgrade(url: str, steps: Steps) -> None:
+    """Do what the next release would do to the schema when it first opens the database."""
+    with connect(location_of(url)) as connection:
+        migrate(connection, "it", steps=steps)
 
 
 @pytest.fixture(scope="module")
@@ -77,11 +87,11 @@ async def use(store: Store, round_: int) -> list[str]:
 
 async def use_through(url: str, step: str) -> list[list[str]]:
     """Use one store of this release before, while and after the schema changes."""
-    found = []
+    found, steps = [], next_steps(url, step)
     async with PostgresStore(url) as store:
         # So often that every statement has been prepared.
         found += [await use(store, number) for number in range(7)]
-        upgrading = asyncio.create_task(asyncio.to_thread(upgrade, url, step))
+        upgrading = asyncio.create_task(asyncio.to_thread(upgrade, url, steps))
         at_once = await asyncio.gather(*(use(store, number) for number in range(7, 17)))
         await upgrading
         found += [*at_once, *[await use(store, number) for number in range(17, 24)]]
@@ -103,12 +113,47 @@ def test_a_step_that_takes_away_is_noticed(url: str) -> None:
     assert isinstance(caught.value, StoreCorruptError)
 
 
+def upgrade_across(url: str) -> None:
+    """Upgrade while somebody reads the tables in the other order, so that each waits for both."""
+    steps = next_steps(url, GROWS)
+    waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation IS NOT NULL"
+    with (
+        ThreadPoolExecutor() as threads,
+        psycopg.connect(url) as reader,
+        psycopg.connect(url, autocommit=True) as watch,
+    ):
+        reader.execute("LOCK TABLE recollect.memory IN ACCESS SHARE MODE")
+        upgrading = threads.submit(upgrade, url, steps)
+        until = monotonic() + 20
+        while watch.execute(waiting).fetchone() == (0,):
+            assert monotonic() < until, "the upgrade did not come to wait for the reader"
+        reader.execute("LOCK TABLE recollect.message IN ACCESS SHARE MODE")
+        reader.commit()
+        upgrading.result(timeout=60)
+
+
+def test_an_upgrade_that_meets_a_deadlock_is_repeated(url: str) -> None:
+    """Who works in several tables while they are altered delays the upgrade, and ends nothing."""
+    upgrade_across(url)
+
+    with connect(location_of(url)) as connection:
+        assert 2 == schema_version(connection, "it").version
+
+
+def test_an_upgrade_that_gives_up_is_noticed(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The mutant: an upgrade that is begun once ends with the deadlock."""
+    monkeypatch.setattr(migrations, "TRIES_MAX", 1)
+
+    with pytest.raises(psycopg.errors.DeadlockDetected):
+        upgrade_across(url)
+
+
 @pytest.fixture(scope="module")
 def grown(server: PostgresServer) -> Iterator[list[PostgresStore]]:
     """Yield where a store of this release is kept from test to test, once the schema has grown."""
     url = server.database("grown")
     asyncio.run(PostgresStore(url).aclose())
-    upgrade(url, GROWS)
+    upgrade(url, next_steps(url, GROWS))
     open_stores: list[PostgresStore] = []
     yield open_stores
     for store in open_stores:
