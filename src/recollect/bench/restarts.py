@@ -47,7 +47,6 @@ _LOOK_EVERY_S: Final = 0.1
 _AGAIN_S: Final = 0.05
 _STILL_S_MAX: Final = 300.0
 """When nothing is formed for so long, something is wrong."""
-_PAUSE_S: Final = 0.05
 _SOON: Final = Debounce(quiet_s=0.5, max_wait_s=2.0)
 
 # What a driver says of each connection that it lost; here they are lost on purpose.
@@ -118,7 +117,7 @@ def _form_until_told(url: str, load: Load, told: Connection, tells: Connection) 
         store = WatchedStore(url)
         shorten_leases(store, load.lease_s)
         if load.control == TORN:
-            tear_commits(store, _PAUSE_S)
+            tear_commits(store, 2 * load.lease_s)  # until somebody else has taken over
         model = ScriptedModel(remembered)
         settings = FormationSettings(types=(NOTE,))
         async with Recollect(store, embedder="none", model=model, formation=settings):

@@ -64,13 +64,13 @@ def shorten_leases(store: PostgresStore, lease_s: float) -> None:
 
 
 def tear_commits(store: PostgresStore, pause_s: float) -> None:
-    """Have a formation's effect and its watermark committed apart, *pause_s* after each other."""
+    """Have a formation's effect and watermark committed apart; the first time *pause_s* apart."""
     torn: Any = store
-    commit = torn.commit
+    commit, pauses_s = torn.commit, [pause_s]
 
     async def committed(lease: Lease, writes: Sequence[Write], formed: Formed) -> object:
         await store.apply(lease.scope, writes)
-        await asyncio.sleep(pause_s)
+        await asyncio.sleep(pauses_s.pop() if pauses_s else 0)
         return await commit(lease, [], formed)
 
     torn.commit = committed
