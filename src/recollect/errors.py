@@ -3,7 +3,8 @@ Every error this package raises on purpose.
 
     RecollectError
     ├── UsageError              the caller broke a documented rule
-    │   └── LimitError          an input is larger than the named limit
+    │   ├── LimitError          an input is larger than the named limit
+    │   └── MissingKeyError     a mapping lacks a key that its use needs
     ├── NotFoundError           what was named does not exist
     ├── ConflictError           the same id or key was used before for other content
     ├── VersionConflictError    somebody else wrote first; read again, then retry

@@ -79,6 +79,13 @@ Example:
   recollect bench size
 """
 
+_CONVERSATION_EXAMPLE: Final = """
+\b
+Examples:
+  recollect bench conversation
+  recollect bench conversation --turns 10 --messages 600
+"""
+
 Command = Callable[..., None]
 
 
@@ -465,3 +472,25 @@ def _print_size(report: SizeReport) -> None:
 
 def _megabytes(size_bytes: int) -> str:
     return f"{size_bytes / 1_000_000:,.1f}"
+
+
+@bench.command(
+    epilog=_CONVERSATION_EXAMPLE, short_help="the conversation memories' calls and times"
+)
+@click.option("--turns", type=click.IntRange(1), default=50, help="Over so many, calls count.")
+@click.option("--messages", type=click.IntRange(1), default=10_000, help="That a thread has.")
+@report_option()
+def conversation(turns: int, messages: int, json_file: str | None) -> None:
+    """Count the model calls of the conversation memories, and time them, beside the originals."""
+    from recollect.bench.classics import run as run_classics
+
+    with progress_bar("conversation") as bar:
+        report = run(
+            lambda: run_classics(
+                turns=turns, messages=messages, progress=lambda said: bar.update(said, None)
+            )
+        )
+    click.echo(f"conversation memories beside {report.beside}")
+    width = max(len(row.name) for row in report.rows)
+    click.echo("\n".join(_speed_line(row, width) for row in report.rows))
+    _write(json_file, lambda path: write_json(path, report))

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias, TypedDict, Unpack
 
 from recollect.app import Recollect
 from recollect.conversation.history import ChatHistory, ForeignHistory, ForeignTalk, Talk
-from recollect.conversation.keys import input_key_of, output_key_of, text_at
+from recollect.conversation.keys import check_key, input_key_of, output_key_of, text_at
 from recollect.conversation.parts import Entry, Part, as_messages, groups_of, part_of
 from recollect.errors import UsageError
 from recollect.home import AnyRecollect, Home
@@ -199,15 +199,22 @@ class ChatMemory(PolicyMemory):
         Raises:
             UsageError: It cannot be told which input or output is meant, or it is no text.
         """
-        asked = self.asked_in(inputs)
-        answered = text_at(outputs, self.output_key or output_key_of(outputs), "output")
+        asked_key = self.asked_key_in(inputs)
+        answered_key = self.output_key or output_key_of(outputs)
+        # Keys before values, as the original: of two faults it tells the same one.
+        check_key(inputs, asked_key, "input")
+        check_key(outputs, answered_key, "output")
         classes = message_classes()
-        return [classes.human(asked), classes.ai(answered)]
+        asked = text_at(inputs, asked_key, "input")
+        return [classes.human(asked), classes.ai(text_at(outputs, answered_key, "output"))]
+
+    def asked_key_in(self, inputs: Values) -> str:
+        """Return the key of what the person said."""
+        return self.input_key or input_key_of(inputs, self.memory_variables)
 
     def asked_in(self, inputs: Values) -> str:
         """Return what the person said."""
-        key = self.input_key or input_key_of(inputs, self.memory_variables)
-        return text_at(inputs, key, "input")
+        return text_at(inputs, self.asked_key_in(inputs), "input")
 
 
 class Transcript(Conversation, total=False):

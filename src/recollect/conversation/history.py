@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from copy import copy
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final, Protocol, runtime_checkable
 
@@ -18,6 +19,7 @@ from recollect.messages import (
     AIMessage,
     AnyMessage,
     HumanMessage,
+    MessageClasses,
     MessageLike,
     buffer_string,
     coerced,
@@ -25,14 +27,31 @@ from recollect.messages import (
     message_of,
     record_of,
 )
-from recollect.records import Message, Scope
-from recollect.stores.validate import MESSAGES_MAX, PAGE_ROWS_MAX
+from recollect.records import Message, NewMessage, Scope
+from recollect.stores.validate import MESSAGES_MAX, PAGE_ROWS_MAX, POSITION_MAX
 
 PRIVATE_THREAD: Final = "talk"
+NO_WORDS: Final = {"type": "no words"}
+"""What stands for the content of a message without any, which a store does not keep."""
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A message at its position; *id* is that of a thread of ours, ``None`` elsewhere."""
+
+    position: int
+    message: AnyMessage
+    id: str | None = None
 
 
 class Talk(ABC):
     """The messages of one conversation, where they live."""
+
+    @abstractmethod
+    async def after(
+        self, memory: Recollect, position: int, *, limit: int = POSITION_MAX
+    ) -> list[Placed]:
+        """Return the first *limit* messages after *position*; 0 is before the first."""
 
     @abstractmethod
     async def all(self, memory: Recollect) -> list[AnyMessage]:
@@ -62,12 +81,25 @@ class ThreadTalk(Talk):
         self.scope = scope
         self.thread = thread
         self._view = ThreadView(scope, thread)
-        self._messages = Made(self._view, partial(message_of, classes=message_classes()))
+        self._messages = Made(self._view, partial(read_back, classes=message_classes()))
         self._lines: dict[tuple[str, str], Made[str]] = {}
 
     async def all(self, memory: Recollect) -> list[AnyMessage]:
         await self._view.refreshed(memory.store)
         return [copy(each) for each in self._messages.current()]
+
+    async def after(
+        self, memory: Recollect, position: int, *, limit: int = POSITION_MAX
+    ) -> list[Placed]:
+        classes = message_classes()
+        found: list[Placed] = []
+        while True:
+            rows = min(limit - len(found), PAGE_ROWS_MAX)
+            page = await memory.messages(self.scope, self.thread, after=position, limit=rows)
+            found += [Placed(r.position, read_back(r, classes=classes), r.id) for r in page.rows]
+            if page.cursor is None or len(found) >= limit:
+                return found
+            position = page.rows[-1].position
 
     async def newest(self, memory: Recollect, count: int) -> list[AnyMessage]:
         found: list[Message] = []
@@ -80,7 +112,7 @@ class ThreadTalk(Talk):
                 break
             before = page[0].position
         classes = message_classes()
-        return [message_of(each, classes=classes) for each in found]
+        return [read_back(each, classes=classes) for each in found]
 
     async def text(self, memory: Recollect, human_prefix: str, ai_prefix: str) -> str:
         await self._view.refreshed(memory.store)
@@ -90,7 +122,7 @@ class ThreadTalk(Talk):
         return "\n".join(self._lines[prefixes].current())
 
     async def add(self, memory: Recollect, messages: Sequence[AnyMessage]) -> None:
-        records = [record_of(each) for each in messages]
+        records = [storable(each) for each in messages]
         for start in range(0, len(records), MESSAGES_MAX):
             await memory.append(self.scope, self.thread, records[start : start + MESSAGES_MAX])
 
@@ -101,7 +133,20 @@ class ThreadTalk(Talk):
 
 
 def _line_of(record: Message, *, prefixes: tuple[str, str]) -> str:
-    return buffer_string([message_of(record)], *prefixes)
+    return buffer_string([read_back(record)], *prefixes)
+
+
+def storable(message: AnyMessage) -> NewMessage:
+    """Return the record of *message*; one that says nothing, as a tool's call may, is marked."""
+    record = record_of(message)
+    return record if record.text or record.content else replace(record, content=[NO_WORDS])
+
+
+def read_back(record: Message, *, classes: MessageClasses | None = None) -> AnyMessage:
+    """Return the message that `storable` made *record* of."""
+    if record.content is not None and list(record.content) == [NO_WORDS]:
+        record = replace(record, content=None)
+    return message_of(record, classes=classes)
 
 
 @runtime_checkable
@@ -130,6 +175,15 @@ class ForeignTalk(Talk):
 
     async def all(self, memory: Recollect) -> list[AnyMessage]:
         return await to_thread.run_sync(lambda: list(self._history.messages))
+
+    async def after(
+        self, memory: Recollect, position: int, *, limit: int = POSITION_MAX
+    ) -> list[Placed]:
+        found = await self.all(memory)
+        if position > len(found):
+            position = 0  # it was cleared and begun anew: nothing of it is known
+        numbered = [Placed(number, each) for number, each in enumerate(found, 1)]
+        return numbered[position:][:limit]
 
     async def newest(self, memory: Recollect, count: int) -> list[AnyMessage]:
         found = await self.all(memory)
@@ -171,8 +225,11 @@ class ChatHistory:
                 f"one of its own in this process; this is ({memory!r}, {scope!r}, {thread!r})"
             )
             raise UsageError(msg)
+        is_private = memory is None
         if memory is None:
             memory, scope, thread = private_memory(), new_private_scope(self), PRIVATE_THREAD
+        self.is_private = is_private
+        """Whether it is this process's own."""
         self.home = Home(memory)
         self.talk = ThreadTalk(scope or (), thread or "")
 

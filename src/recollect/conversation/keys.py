@@ -50,6 +50,18 @@ def output_key_of(outputs: Mapping[str, object]) -> str:
     raise UsageError(msg)
 
 
+def check_key(values: Mapping[str, object], key: str, side: str) -> None:
+    """
+    Do nothing, if *values* have *key*.
+
+    Raises:
+        MissingKeyError: They do not.
+    """
+    if key not in values:
+        msg = f"the {side}s have no key {key!r}; they have: {', '.join(values) or 'none'}"
+        raise MissingKeyError(msg)
+
+
 def text_at(values: Mapping[str, object], key: str, side: str) -> str:
     """
     Return the text of *values* at *key*.
@@ -58,9 +70,7 @@ def text_at(values: Mapping[str, object], key: str, side: str) -> str:
         MissingKeyError: There is no such key.
         UsageError: What is there is no text.
     """
-    if key not in values:
-        msg = f"the {side}s have no key {key!r}; they have: {', '.join(values) or 'none'}"
-        raise MissingKeyError(msg)
+    check_key(values, key, side)
     value = values[key]
     if not isinstance(value, str):
         msg = (

@@ -7,8 +7,9 @@ from typing import Final, Unpack
 from recollect.app import Recollect
 from recollect.conversation.base import Transcript, TranscriptMemory
 from recollect.conversation.counting import counter_of, newest_that_fit
+from recollect.conversation.pairs import past_results
 from recollect.home import AnyRecollect
-from recollect.messages import AnyMessage, whole_pairs
+from recollect.messages import AnyMessage
 from recollect.ports import TokenCounter
 from recollect.records import Scope
 
@@ -50,5 +51,6 @@ class ConversationTokenBufferMemory(TranscriptMemory):
             newest = await self.talk.newest(memory, wanted)
             fitting = await newest_that_fit(newest, self.max_token_limit, count)
             if len(newest) < wanted or len(fitting) < len(newest):
-                return whole_pairs(fitting, newest) if self.whole_pairs else fitting
+                cut = len(newest) - len(fitting)
+                return newest[past_results(newest, cut) :] if self.whole_pairs else fitting
             wanted *= 2

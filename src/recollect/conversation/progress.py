@@ -1,0 +1,52 @@
+"""How far a policy has read a thread: kept beside the thread, and gone with its messages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from recollect.app import Recollect
+from recollect.conversation.history import Placed
+from recollect.conversation.sources import key_of, said_in
+from recollect.records import DeleteMemory, PutMemory, Scope
+
+PROGRESS_TYPE: Final = "Item"
+
+
+class Progress:
+    """The position up to which a policy has read a thread, as a memory of the scope."""
+
+    def __init__(self, scope: Scope, thread: str, policy: str) -> None:
+        self.scope = scope
+        self.thread = thread
+        self.key = key_of(policy, thread)
+
+    async def until(self, memory: Recollect) -> int | None:
+        """Return the position, ``None`` if nothing was read."""
+        kept = await memory.get(self.scope, PROGRESS_TYPE, self.key)
+        until = kept.value.get("until") if kept else None
+        return until if isinstance(until, int) else None
+
+    def write(self, read: Sequence[Placed]) -> PutMemory:
+        """Return the write that says that all up to the last of *read* was read."""
+        return self._write(read[-1].position, read)
+
+    def begin(self, waiting: Sequence[Placed]) -> PutMemory:
+        """Return the write that says that reading begins with what is *waiting*, if none has."""
+        return replace(self._write(waiting[0].position - 1, waiting), expected=0)
+
+    def _write(self, until: int, messages: Sequence[Placed]) -> PutMemory:
+        said = said_in(self.thread, messages)
+        return PutMemory(
+            type=PROGRESS_TYPE,
+            key=self.key,
+            value={"until": until},
+            text="",
+            evidence={"": said} if said else {},
+            cause="read",
+        )
+
+    async def remove(self, memory: Recollect) -> None:
+        """Forget how far the thread was read."""
+        await memory.apply(self.scope, [DeleteMemory(type=PROGRESS_TYPE, key=self.key)])

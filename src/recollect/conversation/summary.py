@@ -1,0 +1,170 @@
+"""A summary of the whole conversation goes into the prompt."""
+
+from __future__ import annotations
+
+from asyncio import Task, get_running_loop
+from collections.abc import Sequence
+from functools import partial
+from typing import Self, Unpack
+
+from recollect.app import Recollect
+from recollect.conversation.counting import counter_of
+from recollect.conversation.history import ChatHistory, ForeignHistory, Placed
+from recollect.conversation.summarizing import Summarising, SummarizingMemory
+from recollect.errors import RecollectError, UsageError
+from recollect.home import AnyRecollect
+from recollect.messages import AnyMessage, kind_of
+from recollect.ports import TokenCounter
+from recollect.records import Scope
+
+
+class ConversationSummaryMemory(SummarizingMemory):
+    """
+    Puts a summary into the prompt that each turn is worked into: a call of the model a turn.
+
+    With *every_turns*, or *every_tokens*, a call is made when so much has been said since the
+    last; with *background* a save does not wait for it. In both cases what is not in the
+    summary yet stands after it in the prompt, so that a load misses nothing. `flush` works the
+    rest in.
+    """
+
+    def __init__(
+        self,
+        memory: AnyRecollect | None = None,
+        scope: Scope | None = None,
+        thread: str | None = None,
+        *,
+        llm: object,
+        buffer: str = "",
+        every_turns: int = 1,
+        every_tokens: int | None = None,
+        count_tokens: TokenCounter | None = None,
+        background: bool = False,
+        **summarising: Unpack[Summarising],
+    ) -> None:
+        """
+        Take a conversation and a model.
+
+        Args:
+            buffer: A summary of what the conversation holds so far, where none is kept yet.
+
+        Raises:
+            UsageError: *every_turns* or *every_tokens* is below 1, or the prompt is none.
+        """
+        super().__init__(memory, scope, thread, llm=llm, given=buffer, **summarising)
+        if every_turns < 1 or (every_tokens is not None and every_tokens < 1):
+            msg = f"every_turns={every_turns}, every_tokens={every_tokens}: give at least 1"
+            raise UsageError(msg)
+        self.every_turns = every_turns
+        self.every_tokens = every_tokens
+        self.background = background
+        self.failure: RecollectError | None = None
+        """Why the last summary in the background failed; what it was about still waits."""
+        self._count = counter_of(llm, count_tokens)
+        self._task: Task[None] | None = None
+
+    @classmethod
+    def from_messages(
+        cls,
+        llm: object,
+        chat_memory: ChatHistory | ForeignHistory,
+        *,
+        summarize_step: int = 2,
+        **options: object,
+    ) -> Self:
+        """
+        Return a memory of a conversation that has begun, *summarize_step* messages a call.
+
+        What a summary that is kept holds already is not worked in again.
+
+        Raises:
+            UsageError: *summarize_step* is below 1.
+        """
+        made = cls._over(llm, chat_memory, summarize_step, options)
+        made.home.call(partial(made.fold, choose=_everything, at_once=summarize_step))
+        return made
+
+    @classmethod
+    async def afrom_messages(
+        cls,
+        llm: object,
+        chat_memory: ChatHistory | ForeignHistory,
+        *,
+        summarize_step: int = 2,
+        **options: object,
+    ) -> Self:
+        """Do the same as `from_messages`."""
+        made = cls._over(llm, chat_memory, summarize_step, options)
+        await made.home.visit(partial(made.fold, choose=_everything, at_once=summarize_step))
+        return made
+
+    @classmethod
+    def _over(
+        cls,
+        llm: object,
+        chat_memory: ChatHistory | ForeignHistory,
+        summarize_step: int,
+        options: dict[str, object],
+    ) -> Self:
+        if summarize_step < 1:
+            msg = f"summarize_step={summarize_step}: work in at least 1 message a call"
+            raise UsageError(msg)
+        return cls(llm=llm, chat_memory=chat_memory, **options)  # type: ignore[arg-type]
+
+    @property
+    def buffer(self) -> str:
+        """The summary."""
+        return self.home.call(self.summary_text)
+
+    @buffer.setter
+    def buffer(self, text: str) -> None:
+        self.home.call(partial(self.rewrite, content=text))
+
+    async def abuffer(self) -> str:
+        """Return the same as `buffer`."""
+        return await self.home.visit(self.summary_text)
+
+    async def transcript(self, memory: Recollect) -> str:
+        """Return the summary, and after it the messages that are not in it yet."""
+        summary, waiting = await self.standing(memory)
+        return await super().transcript(memory) if waiting else summary.content
+
+    async def chosen(self, memory: Recollect) -> list[AnyMessage]:
+        """Return the summary as a message, and the messages that are not in it yet."""
+        return await super().chosen(memory) or [self.summary_message_cls(content="")]
+
+    async def due(self, waiting: Sequence[Placed]) -> Sequence[Placed]:
+        """Return all, if enough has been said since the last call."""
+        if self.every_tokens is not None:
+            tokens = await self._count([each.message for each in waiting]) if waiting else 0
+            return waiting if tokens >= self.every_tokens else ()
+        turns = sum(kind_of(each.message) == "human" for each in waiting)
+        return waiting if turns >= self.every_turns else ()
+
+    async def settle(self, memory: Recollect) -> None:
+        """Work in what is due, or have it worked in."""
+        if not self.background:
+            await super().settle(memory)
+        elif self._task is None or self._task.done():
+            # It belongs to the loop that the memory lives on, and ends with it.
+            self._task = get_running_loop().create_task(self._in_background(memory))
+
+    async def finish(self, memory: Recollect) -> None:
+        """Work in all messages that wait, after what runs in the background."""
+        if self._task is not None:
+            await self._task
+        await super().finish(memory)
+        self.failure = None
+
+    async def _in_background(self, memory: Recollect) -> None:
+        try:
+            # What was said while the model answered may be due by now.
+            while await self.due((await self.standing(memory))[1]):
+                await self.fold(memory, self.due)
+            self.failure = None
+        except RecollectError as error:
+            self.failure = error
+
+
+async def _everything(waiting: Sequence[Placed]) -> Sequence[Placed]:
+    return waiting
