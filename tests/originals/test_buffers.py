@@ -51,7 +51,7 @@ MESSAGES = st.one_of(
     st.builds(HumanMessage, content=TEXTS),
     st.builds(SystemMessage, content=TEXTS),
     st.builds(AIMessage, content=TEXTS, tool_calls=st.sampled_from([[], [CALL]])),
-    st.builds(AIMessage, content=TEXTS, id=st.sampled_from(["m1", "m2"]), name=st.just("Eve")),
+    st.builds(AIMessage, content=TEXTS, id=st.uuids().map(str), name=st.just("Eve")),
     st.builds(ToolMessage, content=TEXTS, tool_call_id=st.just("c1")),
     st.builds(ChatMessage, content=TEXTS, role=st.sampled_from(["Critic", "user"])),
     st.builds(
