@@ -32,13 +32,22 @@ def counter_of(llm: object, count_tokens: TokenCounter | None) -> Count:
             return await to_thread.run_sync(model.get_num_tokens_from_messages, list(messages))
 
         return counted
+    return Estimate(count_tokens or estimated_tokens)
 
-    count = count_tokens or estimated_tokens
 
-    async def estimated(messages: Sequence[AnyMessage]) -> int:
-        return sum(count(buffer_string([message])) for message in messages)
+class Estimate:
+    """A count of messages one by one: the cost of a list is the sum of theirs."""
 
-    return estimated
+    def __init__(self, count_tokens: TokenCounter) -> None:
+        self._count_tokens = count_tokens
+
+    def of(self, message: AnyMessage) -> int:
+        """Return what one message costs."""
+        return self._count_tokens(buffer_string([message]))
+
+    async def __call__(self, messages: Sequence[AnyMessage]) -> int:
+        """Return what *messages* cost."""
+        return sum(map(self.of, messages))
 
 
 def counts_itself(llm: object) -> bool:
@@ -58,8 +67,11 @@ async def newest_that_fit(
     """
     Return the longest end of *messages* that is at most *limit* tokens, maybe none of them.
 
-    A longer end never costs less, so it is found by halving: a model's count may be dear.
+    A longer end never costs less. Of what costs its sum, it is found message by message; by
+    halving otherwise, for a model's count may be dear.
     """
+    if isinstance(count, Estimate):
+        return _ending(messages, limit, count)
     first, past = 0, len(messages)
     while first < past:
         middle = (first + past) // 2
@@ -67,4 +79,13 @@ async def newest_that_fit(
             past = middle
         else:
             first = middle + 1
+    return list(messages[first:])
+
+
+def _ending(messages: Sequence[AnyMessage], limit: int, count: Estimate) -> list[AnyMessage]:
+    first = len(messages)
+    left = limit
+    while first > 0 and (cost := count.of(messages[first - 1])) <= left:
+        left -= cost
+        first -= 1
     return list(messages[first:])

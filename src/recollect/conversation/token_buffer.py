@@ -42,15 +42,16 @@ class ConversationTokenBufferMemory(TranscriptMemory):
         self.max_token_limit = max_token_limit
         self.count_tokens = count_tokens
         self.whole_pairs = whole_pairs
+        self._wanted = READ_AT_ONCE  # about as many as fitted the last time
 
     async def chosen(self, memory: Recollect) -> list[AnyMessage]:
         """Return the newest messages that fit; reads little more of the thread than these."""
         count = counter_of(self.llm, self.count_tokens)
-        wanted = READ_AT_ONCE
         while True:
-            newest = await self.talk.newest(memory, wanted)
+            newest = await self.talk.newest(memory, self._wanted)
             fitting = await newest_that_fit(newest, self.max_token_limit, count)
-            if len(newest) < wanted or len(fitting) < len(newest):
+            if len(newest) < self._wanted or len(fitting) < len(newest):
+                self._wanted = max(READ_AT_ONCE, len(fitting) + READ_AT_ONCE // 2)
                 cut = len(newest) - len(fitting)
                 return newest[past_results(newest, cut) :] if self.whole_pairs else fitting
-            wanted *= 2
+            self._wanted *= 2
