@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from recollect.formation.claims import Source, unsupported
+from recollect.formation.claims import Heard, Source, unsupported
 from recollect.formation.offer import Offer
 from recollect.formation.operations import (
     Change,
@@ -33,25 +33,56 @@ _NAME: Final = "the name "
 SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
 
 
-def completed(operation: Operation, window: Window, offer: Offer) -> Operation:
+class HeardLines:
+    """What the lines of one window say, each read once for all that may rest on it."""
+
+    def __init__(self, window: Window) -> None:
+        self._window = window
+        self._alone: dict[int, Heard] = {}
+        self._together: dict[tuple[int, ...], Heard] = {}
+
+    def lacks(self, lines: Sequence[Line], leaf: Json, before: Json) -> tuple[str, ...]:
+        """Return what *leaf* claims that *lines* together do not say, nor *before*."""
+        if before is not None:
+            return unsupported(leaf, sources_of(lines, self._window), before)
+        numbers = tuple(line.number for line in lines)
+        if numbers not in self._together:
+            self._together[numbers] = Heard(sources_of(lines, self._window))
+        return self._together[numbers].lacks_of(leaf)
+
+    def tells(self, line: Line, leaf: Json, missing: Sequence[str]) -> list[str]:
+        """Return what of the *missing* claims of *leaf* one line says by itself."""
+        if line.number not in self._alone:
+            self._alone[line.number] = Heard([source_of(line)])
+        lacking = self._alone[line.number].lacks_of(leaf)
+        return [each for each in missing if each not in lacking]
+
+
+def completed(
+    operation: Operation, window: Window, offer: Offer, heard: HeardLines | None = None
+) -> Operation:
     """
     Return *operation* citing, besides, the messages that name what its own only refer to.
 
     Only what users and the assistant said is taken, the users' first, the nearest first.
-    What nobody said stays uncited, and so does what the document before says already.
+    What nobody said stays uncited, and so does what the document before says already. *heard*
+    may be shared by the operations of one window.
     """
+    heard = heard or HeardLines(window)
     if isinstance(operation, Insert):
         added = [
             each
             for pointer, leaf in leaves(operation.value)
             for each in _missing_citations(
-                leaf, pointer, _covering(operation, pointer), window, before=None
+                leaf, pointer, _covering(operation, pointer), window, heard, before=None
             )
         ]
         return replace(operation, because=(*operation.because, *dict.fromkeys(added)))
     if isinstance(operation, Patch):
         before = offer.known[operation.target].value
-        changes = tuple(_completed_change(each, window, before) for each in operation.changes)
+        changes = tuple(
+            _completed_change(each, window, heard, before) for each in operation.changes
+        )
         return replace(operation, changes=changes)
     return operation
 
@@ -60,35 +91,39 @@ def _covering(operation: Insert, pointer: str) -> list[Citation]:
     return [each for each in operation.because if covers(each.path, pointer)]
 
 
-def _completed_change(change: Change, window: Window, before: Json) -> Change:
+def _completed_change(change: Change, window: Window, heard: HeardLines, before: Json) -> Change:
     added = [
         replace(each, path="")
         for pointer, leaf in leaves(change.operation.get("value"))
-        for each in _missing_citations(leaf, pointer, cited_by(change), window, before=before)
+        for each in _missing_citations(
+            leaf, pointer, cited_by(change), window, heard, before=before
+        )
     ]
     return replace(change, besides=(*change.besides, *dict.fromkeys(added)))
 
 
 def _missing_citations(
-    leaf: Json, pointer: str, cited: Sequence[Citation], window: Window, *, before: Json
+    leaf: Json,
+    pointer: str,
+    cited: Sequence[Citation],
+    window: Window,
+    heard: HeardLines,
+    *,
+    before: Json,
 ) -> Iterator[Citation]:
     """Yield a citation for each message that *leaf* needs besides those *cited*."""
     lines = [line for each in cited if (line := window.line(each.message))]
-    sources = sources_of(lines, window)
-    missing = unsupported(leaf, sources, before)
-    if not lines or not missing:
-        return
+    missing = heard.lacks(lines, leaf, before) if lines else ()
     at = [line.number for line in lines]
-    for line in _others(window, at):
+    for line in _others(window, at) if missing else ():
         distance = min(abs(line.number - number) for number in at)
         wanted = [each for each in missing if distance <= NEAR_LINES or each.startswith(_NAME)]
-        left = unsupported(leaf, [*sources, source_of(line)], before)
-        if not set(wanted) - set(left):
+        told = heard.tells(line, leaf, wanted)
+        if not told:
             continue
-        quote = _quote(leaf, line, sources, len(left), before)
+        quote = _quote(leaf, line, told)
         yield Citation(message=line.number, quote=quote, path=pointer, implied=True)
-        sources.append(source_of(line))
-        missing = left
+        missing = tuple(each for each in missing if each not in told)
         if not missing:
             return
 
@@ -110,12 +145,12 @@ def _others(window: Window, at: Sequence[int]) -> list[Line]:
     )
 
 
-def _quote(leaf: Json, line: Line, sources: Sequence[Source], left: int, before: Json) -> str:
-    """Return the shortest sentence of *line* that says what *leaf* lacks, or its beginning."""
+def _quote(leaf: Json, line: Line, told: Sequence[str]) -> str:
+    """Return the shortest sentence of *line* that *told* this of *leaf*, or its beginning."""
     sentences = [each.strip() for each in SENTENCE_END.split(line.text) if each.strip()]
     for sentence in sorted(sentences, key=len):
-        told = Source(text=sentence, at=line.message.time, speaker=line.message.name)
-        if len(unsupported(leaf, [*sources, told], before)) <= left:
+        heard = Heard([Source(text=sentence, at=line.message.time, speaker=line.message.name)])
+        if set(told).isdisjoint(heard.lacks_of(leaf)):
             return sentence[:QUOTE_CHARACTERS_MAX]
     return line.text[:QUOTE_CHARACTERS_MAX].strip()
 

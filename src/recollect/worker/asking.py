@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from recollect.formation.answer import Reading, read_answer
-from recollect.formation.completing import completed
+from recollect.formation.completing import HeardLines, completed
 from recollect.formation.config import FormationSettings
 from recollect.formation.ground import Grounds, grounds_of
 from recollect.formation.offer import Offer
@@ -57,6 +57,7 @@ class Asking:
         self._settings = settings
         self._wrong: list[_Wrong] = []
         self._ids: set[str] = set()
+        self._heard = HeardLines(window)
         self.asked = Asked(is_whole=False, prices=settings.prices)
 
     async def ask(self) -> Asked:
@@ -89,7 +90,7 @@ class Asking:
         good: list[Grounded] = []
         wrong = [_Wrong(operation=None, faults=(each,)) for each in reading.faults]
         for read in reading.operations:
-            operation = completed(read, self._window, self._offer)
+            operation = completed(read, self._window, self._offer, self._heard)
             grounds = grounds_of(operation, self._window, self._offer)
             if grounds.faults:
                 wrong.append(_Wrong(operation=operation, faults=grounds.faults))

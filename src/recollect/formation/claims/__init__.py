@@ -55,8 +55,7 @@ def unsupported(value: Json, sources: Sequence[Source], before: Json = None) -> 
         sources: The messages that *value* rests on.
         before: The document that *value* changes, or the part of it.
     """
-    heard = Heard(sources, before)
-    return tuple(dict.fromkeys(chain.from_iterable(map(heard.lacks, _leaves(value)))))
+    return Heard(sources, before).lacks_of(value)
 
 
 def _leaves(value: Json) -> Iterator[str | int | float]:
@@ -88,6 +87,10 @@ class Heard:
         self._known = frozenset(_leaves(before)) if before is not None else frozenset()
         self._texts = [plain(source.text) for source in sources]
         self._before = plain("\n".join(map(_written, self._known)))
+
+    def lacks_of(self, value: Json) -> tuple[str, ...]:
+        """Return what all of *value* claims that was not heard, each once, in its order."""
+        return tuple(dict.fromkeys(chain.from_iterable(map(self.lacks, _leaves(value)))))
 
     def lacks(self, leaf: str | float) -> tuple[str, ...]:
         """Return what *leaf* claims that was not heard, in words."""
