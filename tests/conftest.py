@@ -61,6 +61,17 @@ def forbid_network() -> None:
     sys.addaudithook(_refuse_other_machines)
 
 
+PROVE_S_MAX = 4 * 3_600
+"""How long a test that proves may take; of the others each has its limit in the settings."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Give what proves at full count the time that it needs."""
+    for item in items:
+        if item.get_closest_marker("prove") and not item.get_closest_marker("timeout"):
+            item.add_marker(pytest.mark.timeout(PROVE_S_MAX))
+
+
 def pytest_configure() -> None:
     """Close the network before the first test module is imported."""
     forbid_network()
