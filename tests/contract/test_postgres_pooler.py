@@ -19,6 +19,12 @@ from recollect.testing.pooler import VARIABLE, find_pooler, open_pooler
 from recollect.testing.postgres import PostgresServer, empty_store, shared_database, shared_server
 from recollect.testing.store_contract import StoreContract
 
+if find_pooler() is None:
+    # One line of it, not one for each test of the contract.
+    pytest.skip(
+        f"no PgBouncer: install it, or name the program in {VARIABLE}", allow_module_level=True
+    )
+
 ADA = ("users", "ada")
 HELLO = NewMessage(role="user", text="hello")
 
@@ -37,8 +43,7 @@ def server() -> PostgresServer:
 def pooled(server: PostgresServer) -> Iterator[str]:
     """Yield the address of the store behind a pooler with two sessions."""
     program = find_pooler()
-    if program is None:
-        pytest.skip(f"no PgBouncer: install it, or name the program in {VARIABLE}")
+    assert program is not None
     with open_pooler(program, server) as url:
         yield url
 

@@ -8,6 +8,7 @@ from time import monotonic
 
 import psycopg
 import pytest
+from psycopg.sql import SQL, Identifier
 
 from recollect.errors import StoreCorruptError, StoreError
 from recollect.records import NewMessage, PutMemory
@@ -122,6 +123,10 @@ def upgrade_across(url: str) -> None:
         psycopg.connect(url) as reader,
         psycopg.connect(url, autocommit=True) as watch,
     ):
+        # A waiting session looks for a deadlock once: the upgrade does so when the reader waits, too.
+        name = watch.info.dbname
+        watch.execute(SQL("ALTER DATABASE {} SET deadlock_timeout = '3s'").format(Identifier(name)))
+        reader.execute("SET deadlock_timeout = '1min'")
         reader.execute("LOCK TABLE recollect.memory IN ACCESS SHARE MODE")
         upgrading = threads.submit(upgrade, url, steps)
         until = monotonic() + 20

@@ -88,7 +88,7 @@ def text_of(thread: int, number: int) -> str:
     Return what a message says, which no other message says.
 
     >>> text_of(0, 0), text_of(27, 1)
-    ('I like caaaa', 'I like cbbab')
+    ('I like caaaa', 'I like cabbb')
     """
     rest, letters = thread * 26 + number % 26, ""
     for _ in range(4):

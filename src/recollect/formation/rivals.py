@@ -31,8 +31,8 @@ def subject_key(type_: MemoryType, value: JsonObject) -> tuple[str, ...]:
     >>> subject_key(FACT, {"subject": "ADA", "predicate": "lives  in", "object": "Oslo"})
     ('ada', 'lives in')
     """
-    given = ({"value": value.get(name)} for name in identity_of(type_))
-    return tuple(normalised(memory_text(each)) for each in given)
+    given = (memory_text({"it": value.get(name)}) for name in identity_of(type_))
+    return tuple(normalised(words.removeprefix("it: ")) for words in given)
 
 
 def are_rivals(type_: MemoryType, one: JsonObject, other: JsonObject) -> bool:
