@@ -123,7 +123,7 @@ def upgrade_across(url: str) -> None:
         psycopg.connect(url) as reader,
         psycopg.connect(url, autocommit=True) as watch,
     ):
-        # A waiting session looks for a deadlock once: the upgrade does so when the reader waits, too.
+        # A session that waits looks for a deadlock once: the upgrade, when the reader waits too.
         name = watch.info.dbname
         watch.execute(SQL("ALTER DATABASE {} SET deadlock_timeout = '3s'").format(Identifier(name)))
         reader.execute("SET deadlock_timeout = '1min'")
