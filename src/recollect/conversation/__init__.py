@@ -10,24 +10,55 @@ from recollect.conversation.base import (
     Values,
 )
 from recollect.conversation.buffer import ConversationBufferMemory
+from recollect.conversation.chain_memory import ChainMemory
+from recollect.conversation.chain_steps import (
+    achain_inputs,
+    ais_repeated,
+    akeep_action,
+    akeep_outputs,
+    chain_inputs,
+    is_repeated,
+    keep_action,
+    keep_outputs,
+)
+from recollect.conversation.chat_messages import (
+    ChatMessageHistory,
+    MessageType,
+    openai_messages,
+)
 from recollect.conversation.combined import CombinedMemory, ReadOnlySharedMemory, SimpleMemory
 from recollect.conversation.history import ChatHistory
+from recollect.conversation.key_value import BufferMemory, KeyValueMemory
 from recollect.conversation.retriever import VectorStoreRetrieverMemory
 from recollect.conversation.token_buffer import ConversationTokenBufferMemory
 from recollect.conversation.window import ConversationBufferWindowMemory
 
 __all__ = [
     "BaseMemory",
+    "BufferMemory",
+    "ChainMemory",
     "ChatHistory",
     "ChatMemory",
+    "ChatMessageHistory",
     "CombinedMemory",
     "ConversationBufferMemory",
     "ConversationBufferWindowMemory",
     "ConversationTokenBufferMemory",
+    "KeyValueMemory",
+    "MessageType",
     "PolicyMemory",
     "ReadOnlySharedMemory",
     "SimpleMemory",
     "TranscriptMemory",
     "Values",
     "VectorStoreRetrieverMemory",
+    "achain_inputs",
+    "ais_repeated",
+    "akeep_action",
+    "akeep_outputs",
+    "chain_inputs",
+    "is_repeated",
+    "keep_action",
+    "keep_outputs",
+    "openai_messages",
 ]
