@@ -27,8 +27,11 @@ from recollect.conversation.chat_messages import (
     openai_messages,
 )
 from recollect.conversation.combined import CombinedMemory, ReadOnlySharedMemory, SimpleMemory
+from recollect.conversation.documents import DocumentSearch, Found, SearchDocument
 from recollect.conversation.history import ChatHistory
 from recollect.conversation.key_value import BufferMemory, KeyValueMemory
+from recollect.conversation.long_term import LongTermMemory
+from recollect.conversation.redis_memory import RedisMemory
 from recollect.conversation.retriever import VectorStoreRetrieverMemory
 from recollect.conversation.token_buffer import ConversationTokenBufferMemory
 from recollect.conversation.window import ConversationBufferWindowMemory
@@ -44,10 +47,15 @@ __all__ = [
     "ConversationBufferMemory",
     "ConversationBufferWindowMemory",
     "ConversationTokenBufferMemory",
+    "DocumentSearch",
+    "Found",
     "KeyValueMemory",
+    "LongTermMemory",
     "MessageType",
     "PolicyMemory",
     "ReadOnlySharedMemory",
+    "RedisMemory",
+    "SearchDocument",
     "SimpleMemory",
     "TranscriptMemory",
     "Values",
