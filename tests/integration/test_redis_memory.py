@@ -195,6 +195,37 @@ def test_clearing_takes_nobody_elses(client: redis.Redis, prefix: str) -> None:
     assert client.get("*:key") in ("somebody's", b"somebody's")
 
 
+def test_a_careless_clearing_would_be_noticed(client: redis.Redis) -> None:
+    """The check above sees a clearing by a pattern, as AutoChain does it."""
+
+    class Careless(RedisMemory):
+        def clear(self) -> None:
+            for each in self.redis_client.keys(f"recollect:{{{self.redis_key_prefix}*"):
+                self.redis_client.delete(each)
+
+    of(client, "ada").save_memory("city", "Oslo")
+    Careless(redis_key_prefix="a*", redis_client=client).clear()
+
+    assert of(client, "ada").load_memory() == {}
+
+
+def test_messages_rewritten_as_a_whole_would_be_lost(client: redis.Redis) -> None:
+    """What two writers do to a conversation that each reads, extends and writes back."""
+    one, other = of(client), of(client)
+    one.save_conversation("One", MessageType.UserMessage)
+    (key,) = client.keys("*messages")
+    read = [client.lrange(key, 0, -1), client.lrange(key, 0, -1)]
+    for number, kept in enumerate(read):
+        client.delete(key)
+        client.rpush(key, *kept, f'{{"role": "user", "text": "{number}"}}')
+    assert len(one.load_conversation()) == 2
+
+    client.delete(key)
+    for each in (one, other, one):
+        each.save_conversation("More", MessageType.UserMessage)
+    assert len(one.load_conversation()) == 3
+
+
 def test_what_autochain_pickled_is_refused_unread(client: redis.Redis) -> None:
     """Reading it would run it; the error says what to do. What is written here goes before."""
 

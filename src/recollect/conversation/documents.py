@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, Self
 from uuid import uuid4
 
 from anyio import to_thread
@@ -83,6 +83,15 @@ class DocumentSearch(ABC):
             tool_input: The query, or ``{"query": …, "top_k": …}``.
         """
         return shown(self.search(*_asked(tool_input)))
+
+    def close(self) -> None:  # noqa: B027 (most have nothing open)
+        """End what this object alone has open; the index stays."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
 
     async def asearch(self, query: str, top_k: int = TOP_K) -> list[Found]:
         """Return the same as `search`."""

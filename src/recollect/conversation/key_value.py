@@ -190,7 +190,8 @@ class BufferMemory(KeyValueMemory):
     """
     AutoChain's default memory: values and conversation of this process only, unless told where.
 
-    It may begin with a *conversation_history* and with values, *kv_memory*.
+    It may begin with a *conversation_history* and with values, *kv_memory*; over a memory that
+    is awaited it begins with neither.
     """
 
     def __init__(
