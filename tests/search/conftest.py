@@ -3,8 +3,8 @@ A Pinecone on this machine's loopback, for Pinecone's own client.
 
 It answers the requests of the published interface (2026-07) that searches need: indexes are made
 and described, vectors upserted, queried with real similarities and filters, and deleted. What the
-interface refuses it refuses: an unknown field, a wrong dimension, metadata of a wrong kind, an
-operator that is none, a namespace that is not there.
+interface refuses it refuses: a request too large, an unknown field, a wrong dimension, metadata
+of a wrong kind, an operator that is none, a namespace that is not there.
 """
 
 import json
@@ -20,6 +20,7 @@ import pytest
 API_KEY = "made-up-key"
 API_VERSION = "2026-07"
 METADATA_BYTES_MAX = 40_960
+REQUEST_BYTES_MAX = 2 * 1024 * 1024
 COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     "$eq": lambda value, operand: value == operand,
     "$ne": lambda value, operand: value != operand,
@@ -156,6 +157,12 @@ def check_headers(headers: Message) -> None:
         raise RefusedError(400, f"this is version {API_VERSION} of the interface")
 
 
+def check_size(sent: bytes) -> None:
+    """Refuse a request that is too large."""
+    if len(sent) > REQUEST_BYTES_MAX:
+        raise RefusedError(400, f"{len(sent)} bytes; a request has {REQUEST_BYTES_MAX} at most")
+
+
 def check_fields(
     body: Mapping[str, Any], needed: set[str], allowed: set[str] | None = None
 ) -> None:
@@ -227,6 +234,7 @@ def request_handler(double: PineconeDouble) -> type[BaseHTTPRequestHandler]:
             sent = self.rfile.read(int(self.headers.get("Content-Length") or 0))
             try:
                 check_headers(self.headers)
+                check_size(sent)
                 status, body = double.answer(self.command, self.path, json.loads(sent or b"{}"))
             except RefusedError as error:
                 status = error.status

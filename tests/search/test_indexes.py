@@ -1,5 +1,6 @@
 """What is particular to the index of each search, in that index."""
 
+import gc
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -74,6 +75,23 @@ def test_pinecone_tells_the_cosine_whatever_it_measures(
     assert pytest.approx(cosine(QUERY, SECRET), abs=1e-5) == found[0].similarity
 
 
+def test_documents_in_memory_are_the_objects_own() -> None:
+    """Chroma's clients in memory share one database; two agents' memories must not."""
+    one, other = (
+        ChromaDBSearch([ChromaDoc(SECRET)], encoder=ENCODER),
+        ChromaDBSearch(encoder=ENCODER),
+    )
+    settings = Settings(anonymized_telemetry=False)
+    names = len(chromadb.EphemeralClient(settings=settings).list_collections())
+
+    assert other.search(QUERY) == []
+    assert one.search(QUERY)[0].doc == SECRET
+    other.close()
+    del one
+    gc.collect()
+    assert len(chromadb.EphemeralClient(settings=settings).list_collections()) == names - 2
+
+
 @pytest.mark.parametrize(
     "made",
     [
@@ -122,6 +140,45 @@ def test_deleting_rows_alone_would_leave_them(tmp_path: Path) -> None:
     lancedb.connect(str(tmp_path)).open_table("table").delete("true")
 
     assert SECRET.encode() in bytes_below(tmp_path)
+
+
+def test_clearing_chroma_leaves_nothing_that_a_vacuum_keeps(tmp_path: Path) -> None:
+    """Its file keeps the bytes until then; what it would log is gone at once."""
+    search = ChromaDBSearch([ChromaDoc(SECRET)], path=str(tmp_path), encoder=ENCODER)
+    assert SECRET.encode() in bytes_below(tmp_path)
+
+    search.clear_index()
+    vacuum(tmp_path)
+    assert SECRET.encode() not in bytes_below(tmp_path)
+
+
+def test_deleting_documents_alone_would_leave_them_in_its_log(tmp_path: Path) -> None:
+    """The check above sees a clearing that is none."""
+    search = ChromaDBSearch([ChromaDoc(SECRET, {}, "id")], path=str(tmp_path), encoder=ENCODER)
+    search._collection().delete(ids=["id"])
+    vacuum(tmp_path)
+
+    assert SECRET.encode() in bytes_below(tmp_path)
+
+
+def test_clearing_chroma_keeps_how_a_collection_was_made(tmp_path: Path) -> None:
+    client = chromadb.PersistentClient(str(tmp_path), settings=Settings(anonymized_telemetry=False))
+    client.create_collection(
+        "index", metadata={"owner": "ada"}, configuration={"hnsw": {"space": "l2"}}
+    )
+    search = ChromaDBSearch(client=client, encoder=ENCODER)
+
+    search.clear_index()
+
+    assert client.get_collection("index").metadata == {"owner": "ada"}
+    assert ChromaDBSearch(client=client, encoder=ENCODER).metric == "euclidean"
+
+
+def vacuum(folder: Path) -> None:
+    """Rewrite Chroma's file, in a process of its own: its locks are its process's."""
+    program = "import sqlite3, sys; sqlite3.connect(sys.argv[1]).execute('VACUUM')"
+    command = [sys.executable, "-c", program, str(folder / "chroma.sqlite3")]
+    subprocess.run(command, check=True, timeout=300)
 
 
 def test_a_lancedb_table_made_elsewhere_is_left_alone(tmp_path: Path) -> None:
@@ -207,6 +264,16 @@ def test_metadata_that_an_index_cannot_hold_are_refused(
         with pytest.raises(LimitError, match="METADATA_BYTES_MAX"):
             search.add_docs([PineconeDoc(SECRET), PineconeDoc("long " * 8_001)])
         assert search.search(QUERY) == []
+
+
+def test_long_texts_are_sent_in_requests_that_pinecone_takes(client: pinecone.Pinecone) -> None:
+    """A hundred of the longest are more than the 2 MB that it takes at once."""
+    vector, text = [0.1] * ENCODER.dimensions, "long " * 7_900
+    docs = [PineconeDoc(text, vector, str(number)) for number in range(100)]
+    with client, PineconeSearch(docs, client=client, encoder=ENCODER) as search:
+        found = search.search("long", top_k=100)
+
+    assert {str(number) for number in range(100)} == {each.id for each in found}
 
 
 def test_namespaces_of_one_index_are_apart(client: pinecone.Pinecone) -> None:

@@ -22,6 +22,9 @@ from recollect.integrations.search import (
     PineconeSearch,
     RecollectDoc,
     RecollectSearch,
+    chroma,
+    own,
+    pinecone_index,
 )
 from recollect.testing.embedder import HashedEmbedder
 
@@ -119,12 +122,17 @@ def test_clearing_removes_all_for_everybody(opened: Open) -> None:
     assert one.search("capital of Norway")[0].doc == OSLO
 
 
-def test_a_batch_is_not_limited_by_the_index(opened: Open) -> None:
-    """More documents than any of the indexes takes at once; the last of one id counts."""
-    docs = [ChromaDoc(f"Number {number} of many", {}, f"n{number}") for number in range(1_200)]
+def test_documents_are_written_in_batches(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    """More than an index takes at once, here ten; the last of one id counts."""
+    monkeypatch.setattr(chroma, "_BATCH", 10)
+    monkeypatch.setattr(pinecone_index, "_BATCH", 10)
+    monkeypatch.setattr(own, "WRITES_MAX", 10)
+    monkeypatch.setattr(own, "PAGE_ROWS_MAX", 10)
+    docs = [ChromaDoc(f"Number {number} of many", {}, f"n{number}") for number in range(25)]
     search = opened([*docs, ChromaDoc("Quite another one", {}, "n0")])
 
     assert search.search("Quite another one", top_k=1)[0].id == "n0"
+    assert search.search("Number 24 of many", top_k=1)[0].id == "n24"
     search.clear_index()
     assert search.search("Number 7 of many") == []
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -25,6 +25,8 @@ METADATA_BYTES_MAX: Final = 40_000
 """Pinecone's limit of 40 kB for what it keeps beside a vector, the text included."""
 _TEXT: Final = "text"
 _BATCH: Final = 100
+_REQUEST_BYTES: Final = 1_500_000  # Pinecone refuses 2 MB
+_NUMBER_BYTES: Final = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +111,7 @@ class PineconeSearch(VectorSearch):
             for each, vector in zip(docs, vectors, strict=True)
         ]
         with told(self._errors, "Pinecone"):
-            for start in range(0, len(rows), _BATCH):
-                part = rows[start : start + _BATCH]
+            for part in _batches(rows):
                 self._index.upsert(vectors=part, namespace=self.namespace, show_progress=False)
 
     def clear_index(self) -> None:
@@ -161,6 +162,22 @@ class PineconeSearch(VectorSearch):
                 f"metric={metric!r}, or another index_name"
             )
             raise UsageError(msg)
+
+
+def _batches(rows: Sequence[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+    """Yield *rows* in requests of a size that Pinecone takes."""
+    batch: list[dict[str, Any]] = []
+    size = 0
+    for row in rows:
+        text = encode_json(row["metadata"], "a document")
+        row_size = len(text.encode()) + len(row["values"]) * _NUMBER_BYTES
+        if batch and (len(batch) == _BATCH or size + row_size > _REQUEST_BYTES):
+            yield batch
+            batch, size = [], 0
+        batch.append(row)
+        size += row_size
+    if batch:
+        yield batch
 
 
 def _beside(doc: SearchDocument) -> dict[str, Any]:
