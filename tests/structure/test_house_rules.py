@@ -23,7 +23,10 @@ OUTERMOST = frozenset({"cli", "worker", "service", "mcp"})
 FOREIGN = frozenset({"embedders/adapters.py", "models/failures.py"})
 
 # Optional parts that the tests use for real.
-TESTED_EXTRAS = ("langchain", "openai", "anthropic", "postgres", "dev")
+TESTED_EXTRAS = (
+    *("langchain", "openai", "anthropic", "postgres"),
+    *("redis", "chroma", "lancedb", "pinecone", "dev"),
+)
 
 # Put together here, so that this file passes its own gate.
 _MACHINE_FOLDERS = ("home", "root", "work", "Users")

@@ -14,7 +14,12 @@ ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "recollect"
 IMPORT_MS_MAX = 150
 IMPORT_RUNS = 5
-DRIVERS = frozenset("apsw psycopg redis onnxruntime langchain langchain_core networkx".split())
+DRIVERS = frozenset(
+    {
+        *("apsw", "psycopg", "redis", "onnxruntime", "langchain", "langchain_core", "networkx"),
+        *("chromadb", "lancedb", "pyarrow", "pinecone"),
+    }
+)
 
 # Which group a module of the package belongs to, by the first part of its name.
 GROUP_OF = {
@@ -226,9 +231,12 @@ def test_importing_the_package_is_quick() -> None:
     assert statistics.median(times_ms) <= IMPORT_MS_MAX, times_ms
 
 
-def test_importing_the_package_loads_no_driver() -> None:
+@pytest.mark.parametrize(
+    "package", ["recollect", "recollect.conversation", "recollect.integrations.search"]
+)
+def test_importing_the_package_loads_no_driver(package: str) -> None:
     """Database drivers and optional packages are loaded when they are used."""
-    loaded = probe("recollect", SOURCE.parent)[1]
+    loaded = probe(package, SOURCE.parent)[1]
 
     assert frozenset() == loaded & DRIVERS
 

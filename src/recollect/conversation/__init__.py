@@ -10,7 +10,24 @@ from recollect.conversation.base import (
     Values,
 )
 from recollect.conversation.buffer import ConversationBufferMemory
+from recollect.conversation.chain_memory import ChainMemory
+from recollect.conversation.chain_steps import (
+    achain_inputs,
+    ais_repeated,
+    akeep_action,
+    akeep_outputs,
+    chain_inputs,
+    is_repeated,
+    keep_action,
+    keep_outputs,
+)
+from recollect.conversation.chat_messages import (
+    ChatMessageHistory,
+    MessageType,
+    openai_messages,
+)
 from recollect.conversation.combined import CombinedMemory, ReadOnlySharedMemory, SimpleMemory
+from recollect.conversation.documents import DocumentSearch, Found, SearchDocument
 from recollect.conversation.entity import ConversationEntityMemory
 from recollect.conversation.entity_store import (
     BaseEntityStore,
@@ -18,6 +35,9 @@ from recollect.conversation.entity_store import (
     ScopeEntityStore,
 )
 from recollect.conversation.history import ChatHistory
+from recollect.conversation.key_value import BufferMemory, KeyValueMemory
+from recollect.conversation.long_term import LongTermMemory
+from recollect.conversation.redis_memory import RedisMemory
 from recollect.conversation.retriever import VectorStoreRetrieverMemory
 from recollect.conversation.summary import ConversationSummaryMemory
 from recollect.conversation.summary_buffer import ConversationSummaryBufferMemory
@@ -27,8 +47,11 @@ from recollect.conversation.window import ConversationBufferWindowMemory
 __all__ = [
     "BaseEntityStore",
     "BaseMemory",
+    "BufferMemory",
+    "ChainMemory",
     "ChatHistory",
     "ChatMemory",
+    "ChatMessageHistory",
     "CombinedMemory",
     "ConversationBufferMemory",
     "ConversationBufferWindowMemory",
@@ -36,12 +59,28 @@ __all__ = [
     "ConversationSummaryBufferMemory",
     "ConversationSummaryMemory",
     "ConversationTokenBufferMemory",
+    "DocumentSearch",
+    "Found",
     "InMemoryEntityStore",
+    "KeyValueMemory",
+    "LongTermMemory",
+    "MessageType",
     "PolicyMemory",
     "ReadOnlySharedMemory",
+    "RedisMemory",
     "ScopeEntityStore",
+    "SearchDocument",
     "SimpleMemory",
     "TranscriptMemory",
     "Values",
     "VectorStoreRetrieverMemory",
+    "achain_inputs",
+    "ais_repeated",
+    "akeep_action",
+    "akeep_outputs",
+    "chain_inputs",
+    "is_repeated",
+    "keep_action",
+    "keep_outputs",
+    "openai_messages",
 ]

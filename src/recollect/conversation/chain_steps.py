@@ -1,0 +1,149 @@
+"""What a chain does around each turn: memory goes into its inputs, its outputs into memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from recollect.conversation.chain_memory import ChainMemory
+from recollect.conversation.chat_messages import CONVERSATIONAL, MessageType
+from recollect.conversation.json_form import json_of
+from recollect.errors import UsageError
+from recollect.records import Json
+
+CONVERSATION_HISTORY: Final = "history"
+INTERMEDIATE_STEPS: Final = "intermediate_steps"
+_OUTPUTS: Final = ("tool_output", "observation")
+"""What an action calls that which its tool returned."""
+
+
+def chain_inputs(memory: ChainMemory, user_message: str) -> dict[str, Any]:
+    """
+    Keep what the person says, and return all memory as inputs of a chain.
+
+    They are the values by key, the conversation with this message under ``history``, and under
+    ``intermediate_steps`` the actions so far, a list (empty at first).
+    """
+    values = memory.load_memory()
+    memory.save_conversation(user_message, MessageType.UserMessage)
+    return _inputs(values, memory.load_conversation())
+
+
+async def achain_inputs(memory: ChainMemory, user_message: str) -> dict[str, Any]:
+    """Do the same as `chain_inputs`."""
+    values = await memory.aload_memory()
+    await memory.asave_conversation(user_message, MessageType.UserMessage)
+    return _inputs(values, await memory.aload_conversation())
+
+
+def keep_outputs(memory: ChainMemory, output: object) -> dict[str, Any]:
+    """
+    Keep what the chain answers and the actions behind it; return both.
+
+    *output* is an object or a mapping with ``message`` and ``intermediate_steps`` (all of them
+    so far: they take the place of those that were kept), or the text of the answer alone.
+
+    Raises:
+        UsageError: It has no message; nothing was kept.
+    """
+    kept = _outputs(output)
+    memory.save_conversation(kept["message"], MessageType.AIMessage)
+    if INTERMEDIATE_STEPS in kept:
+        memory.save_memory(INTERMEDIATE_STEPS, kept[INTERMEDIATE_STEPS])
+    return kept
+
+
+async def akeep_outputs(memory: ChainMemory, output: object) -> dict[str, Any]:
+    """Do the same as `keep_outputs`."""
+    kept = _outputs(output)
+    await memory.asave_conversation(kept["message"], MessageType.AIMessage)
+    if INTERMEDIATE_STEPS in kept:
+        await memory.asave_memory(INTERMEDIATE_STEPS, kept[INTERMEDIATE_STEPS])
+    return kept
+
+
+def keep_action(memory: ChainMemory, action: object) -> None:
+    """
+    Keep an agent's action: what its tool returned as a function message, its input at its name.
+
+    *action* is an object or a mapping with ``tool``, ``tool_input`` and ``tool_output`` (or
+    ``observation``); its ``response``, where it has one, is shown in the talk.
+
+    Raises:
+        UsageError: It names no tool; nothing was kept.
+    """
+    taken = _action(action)
+    memory.save_memory(taken.tool, taken.tool_input)
+    memory.save_conversation(taken.output, MessageType.FunctionMessage, **taken.fields)
+
+
+async def akeep_action(memory: ChainMemory, action: object) -> None:
+    """Do the same as `keep_action`."""
+    taken = _action(action)
+    await memory.asave_memory(taken.tool, taken.tool_input)
+    await memory.asave_conversation(taken.output, MessageType.FunctionMessage, **taken.fields)
+
+
+def is_repeated(memory: ChainMemory, action: object) -> bool:
+    """Say whether the last action with the same tool had the same input."""
+    taken = _action(action)
+    return bool(memory.load_value(taken.tool, _Never) == taken.tool_input)
+
+
+async def ais_repeated(memory: ChainMemory, action: object) -> bool:
+    """Return the same as `is_repeated`."""
+    taken = _action(action)
+    return bool(await memory.aload_value(taken.tool, _Never) == taken.tool_input)
+
+
+class _Never:
+    """What no input of a tool is equal to."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Taken:
+    """An action that was taken, or may be."""
+
+    tool: str
+    tool_input: Json
+    output: str
+    fields: Mapping[str, Json]
+
+
+def _action(action: object) -> _Taken:
+    tool = _field(action, "tool")
+    if not isinstance(tool, str) or not tool:
+        msg = f"an action names its tool, {{'tool': …, 'tool_input': …}}; this does not: {action!r}"
+        raise UsageError(msg)
+    found = (_field(action, name) for name in _OUTPUTS)
+    output = next((each for each in found if each not in (None, "")), "")
+    fields: dict[str, Json] = {"name": tool}
+    response = _field(action, "response")
+    if isinstance(response, str) and response:
+        fields[CONVERSATIONAL] = response
+    return _Taken(
+        tool=tool,
+        tool_input=json_of(_field(action, "tool_input"), f"the input of {tool!r}"),
+        output=str(output),
+        fields=fields,
+    )
+
+
+def _inputs(values: Mapping[str, Any], conversation: object) -> dict[str, Any]:
+    return {INTERMEDIATE_STEPS: [], **values, CONVERSATION_HISTORY: conversation}
+
+
+def _outputs(output: object) -> dict[str, Any]:
+    message = output if isinstance(output, str) else _field(output, "message")
+    if not isinstance(message, str):
+        msg = f"a chain's output has the text of its answer at 'message'; this has not: {output!r}"
+        raise UsageError(msg)
+    steps = None if isinstance(output, str) else _field(output, INTERMEDIATE_STEPS)
+    if steps is None:
+        return {"message": message}
+    return {"message": message, INTERMEDIATE_STEPS: json_of(steps, "the intermediate steps")}
+
+
+def _field(owner: object, name: str) -> object:
+    return owner.get(name) if isinstance(owner, Mapping) else getattr(owner, name, None)

@@ -1,0 +1,153 @@
+"""Documents that are found by a query: what a long-term memory asks of a search."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field
+from functools import partial
+from typing import Any, Final, Self
+from uuid import uuid4
+
+from anyio import to_thread
+
+from recollect.errors import MissingKeyError, UsageError
+from recollect.records import JsonObject
+
+TOP_K: Final = 2
+TOP_K_MAX: Final = 1_000
+
+
+def new_id() -> str:
+    """Return an id that no other document has."""
+    return str(uuid4())
+
+
+@dataclass(frozen=True, slots=True)
+class SearchDocument:
+    """
+    A text to be found, with what is known of it.
+
+    *vector* is its embedding where it has one already; a document of the same *id* is replaced.
+    """
+
+    doc: str
+    _: KW_ONLY
+    metadata: JsonObject = field(default_factory=dict)
+    vector: Sequence[float] | None = None
+    id: str = field(default_factory=new_id)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """
+    A document that bears on a query.
+
+    *similarity* is the cosine of the angle between their vectors, 1 at best; ``None`` where the
+    search is not by vectors alone.
+    """
+
+    doc: str
+    id: str
+    metadata: JsonObject
+    similarity: float | None
+
+
+class DocumentSearch(ABC):
+    """
+    A search over documents of its own, as a tool of an agent and as a long-term memory.
+
+    The texts are in its index, not in the object: another object over the same index finds them.
+    """
+
+    name: str = "Internal search"
+    description: str = "Find the documents that bear on a query."
+
+    @abstractmethod
+    def search(self, query: str, top_k: int = TOP_K) -> list[Found]:
+        """Return at most *top_k* documents, the most similar first; none for an empty query."""
+
+    @abstractmethod
+    def add_docs(self, docs: Sequence[SearchDocument]) -> None:
+        """Add documents, each in the place of one with its id."""
+
+    @abstractmethod
+    def clear_index(self) -> None:
+        """Remove all documents."""
+
+    def run(self, tool_input: str | Mapping[str, Any]) -> str:
+        r"""
+        Return the texts found as lines ``Doc 0: …``, empty if there are none.
+
+        Args:
+            tool_input: The query, or ``{"query": …, "top_k": …}``.
+        """
+        return shown(self.search(*_asked(tool_input)))
+
+    def close(self) -> None:  # noqa: B027 (most have nothing open)
+        """End what this object alone has open; the index stays."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    async def asearch(self, query: str, top_k: int = TOP_K) -> list[Found]:
+        """Return the same as `search`."""
+        return await to_thread.run_sync(partial(self.search, query, top_k))
+
+    async def aadd_docs(self, docs: Sequence[SearchDocument]) -> None:
+        """Do the same as `add_docs`."""
+        await to_thread.run_sync(self.add_docs, docs)
+
+    async def aclear_index(self) -> None:
+        """Do the same as `clear_index`."""
+        await to_thread.run_sync(self.clear_index)
+
+    async def arun(self, tool_input: str | Mapping[str, Any]) -> str:
+        """Return the same as `run`."""
+        return shown(await self.asearch(*_asked(tool_input)))
+
+
+def shown(found: Sequence[Found]) -> str:
+    """Return the texts of documents as lines ``Doc 0: …``."""
+    return "\n".join(f"Doc {number}: {each.doc}" for number, each in enumerate(found))
+
+
+def checked_top_k(top_k: object) -> int:
+    """
+    Return *top_k* if so many documents may be asked for.
+
+    Raises:
+        UsageError: It is not a whole number from 1 to ``TOP_K_MAX``.
+    """
+    if not isinstance(top_k, int) or isinstance(top_k, bool) or not 1 <= top_k <= TOP_K_MAX:
+        msg = f"top_k is a whole number from 1 to {TOP_K_MAX} (TOP_K_MAX), not {top_k!r}"
+        raise UsageError(msg)
+    return top_k
+
+
+def are_documents(value: object) -> bool:
+    """
+    Say whether *value* is a list of documents.
+
+    Raises:
+        UsageError: Some of its elements are documents, and others are not.
+    """
+    if not isinstance(value, list | tuple):
+        return False
+    kinds = {isinstance(each, SearchDocument) for each in value}
+    if len(kinds) > 1:
+        msg = "a list of documents and of something else is kept nowhere: save them apart"
+        raise UsageError(msg)
+    return kinds == {True}
+
+
+def _asked(tool_input: str | Mapping[str, Any]) -> tuple[str, int]:
+    if isinstance(tool_input, str):
+        return tool_input, TOP_K
+    if "query" not in tool_input:
+        msg = f"a search is asked {{'query': …, 'top_k': …}}; this has no query: {tool_input!r}"
+        raise MissingKeyError(msg)
+    return tool_input["query"], tool_input.get("top_k", TOP_K)

@@ -1,0 +1,272 @@
+"""A chain's memory in Redis, for a service that runs on more than one server."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from inspect import iscoroutinefunction
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+from urllib.parse import quote, unquote
+
+from anyio import to_thread
+
+from recollect.conversation.chain_memory import ChainMemory
+from recollect.conversation.chat_messages import ChatMessageHistory, MessageType, message_for
+from recollect.conversation.json_form import json_of
+from recollect.conversation.key_value import checked_key
+from recollect.errors import (
+    MissingExtraError,
+    StoreCorruptError,
+    StoreError,
+    StoreUnavailableError,
+    UsageError,
+)
+from recollect.messages import AnyMessage, message_classes, message_of, record_of
+from recollect.records import Json, NewMessage
+from recollect.stores.validate import encode_json
+
+if TYPE_CHECKING:
+    from redis import Redis
+
+ResultT = TypeVar("ResultT")
+
+ONE_HOUR_S: Final = 3_600
+_FIELDS: Final = ("role", "text", "id", "name", "content", "metadata")
+
+# The names of the values live as long as the longest of them: without a name none is listed
+# or cleared.
+_SAVE: Final = """
+local name, value, lasts = ARGV[1], ARGV[2], tonumber(ARGV[3])
+local there, left = redis.call('EXISTS', KEYS[2]), redis.call('PTTL', KEYS[2])
+redis.call('SADD', KEYS[2], name)
+if lasts == 0 then
+  redis.call('SET', KEYS[1], value)
+  redis.call('PERSIST', KEYS[2])
+else
+  redis.call('SET', KEYS[1], value, 'PX', lasts)
+  if there == 0 or (left >= 0 and left < lasts) then
+    redis.call('PEXPIRE', KEYS[2], lasts)
+  end
+end
+"""
+# What Python pickles begins with this byte, and no JSON or UTF-8 text does.
+_IS_PICKLE: Final = """
+if redis.call('TYPE', KEYS[1])['ok'] ~= 'string' then return 0 end
+return redis.call('GETRANGE', KEYS[1], 0, 0) == string.char(128) and 1 or 0
+"""
+_CLEAR: Final = """
+for _, name in ipairs(redis.call('SMEMBERS', KEYS[1])) do
+  redis.call('DEL', ARGV[1] .. name)
+end
+redis.call('DEL', KEYS[1], KEYS[2])
+"""
+
+
+class RedisMemory(ChainMemory):
+    """
+    Values and one conversation in Redis, under *redis_key_prefix*; any process sees them.
+
+    Everything is JSON: nothing that is read is run. A message is appended to a list, which two
+    processes can do at once. A value is gone *expire_time* seconds after it was saved, the
+    conversation as long after its last message; ``None`` keeps them. The calls wait for the
+    server; those with an ``a`` do so on a thread.
+    """
+
+    def __init__(
+        self,
+        *,
+        redis_key_prefix: str,
+        redis_client: Redis,
+        expire_time: int | None = ONE_HOUR_S,
+    ) -> None:
+        """
+        Take a client of redis-py.
+
+        Raises:
+            MissingExtraError: redis-py is not installed.
+            UsageError: The prefix is empty, the client is one to be awaited, or the time is not
+                a positive whole number.
+        """
+        if iscoroutinefunction(getattr(redis_client, "execute_command", None)):
+            msg = "give a redis.Redis, not one of redis.asyncio: the methods with 'a' use a thread"
+            raise UsageError(msg)
+        if expire_time is not None and expire_time < 1:
+            msg = f"expire_time is a whole number of seconds from 1, or None; not {expire_time!r}"
+            raise UsageError(msg)
+        self.redis_key_prefix = checked_key(redis_key_prefix)
+        self.redis_client = redis_client
+        self.expire_time = expire_time
+        # Quoted, no part can contain the colon between them; the braces keep what belongs to one
+        # conversation on one server of a cluster.
+        base = f"recollect:{{{quote(redis_key_prefix, safe='')}}}"
+        self._messages = f"{base}:messages"
+        self._names = f"{base}:names"
+        self._values = f"{base}:value:"
+
+    def load_memory(self, key: str | None = None, default: Any = None) -> Any:
+        """
+        Return the value at *key*, or *default*; without a key, all values by key.
+
+        Raises:
+            UsageError: There is none, but AutoChain has pickled one there.
+            StoreUnavailableError: The server cannot be reached.
+        """
+        return self._asked(partial(self._load, key=key, default=default))
+
+    async def aload_memory(self, key: str | None = None, default: Any = None) -> Any:
+        """Return the same as `load_memory`."""
+        return await to_thread.run_sync(partial(self.load_memory, key, default))
+
+    def save_memory(self, key: str, value: Any) -> None:
+        """
+        Keep *value* at *key*, in the place of the one that is there.
+
+        Raises:
+            UsageError: The key is not text of at least one character, or JSON cannot express
+                the value.
+            StoreUnavailableError: The server cannot be reached; nothing is known of the write.
+        """
+        text = encode_json(json_of(value, f"the value of {key!r}"), f"the value of {key!r}")
+        name = quote(checked_key(key), safe="")
+        lasts_ms = 0 if self.expire_time is None else self.expire_time * 1_000
+        keys = [f"{self._values}{name}", self._names]
+        self._asked(lambda client: client.eval(_SAVE, 2, *keys, name, text, str(lasts_ms)))
+
+    async def asave_memory(self, key: str, value: Any) -> None:
+        """Do the same as `save_memory`."""
+        await to_thread.run_sync(partial(self.save_memory, key, value))
+
+    def load_conversation(self) -> ChatMessageHistory:
+        """
+        Return the conversation as it is now, oldest message first; a copy.
+
+        Raises:
+            UsageError: There is none, but AutoChain has pickled one there.
+            StoreCorruptError: What is there was not written here.
+        """
+        kept = self._asked(lambda client: client.lrange(self._messages, 0, -1))
+        if not kept:
+            self._asked(partial(self._refuse_pickled, key=ChatMessageHistory.__name__))
+        return ChatMessageHistory(_message_in(each) for each in kept)
+
+    async def aload_conversation(self) -> ChatMessageHistory:
+        """Return the same as `load_conversation`."""
+        return await to_thread.run_sync(self.load_conversation)
+
+    def save_conversation(self, message: str, message_type: MessageType, **fields: Json) -> None:
+        """
+        Append a message; a function's has the fields ``name``, ``conversational_message``.
+
+        Raises:
+            MissingKeyError: It is a function's and has no name.
+            StoreUnavailableError: The server cannot be reached; nothing is known of the write.
+        """
+        text = _text_of(message_for(message, message_type, fields))
+
+        def append(client: Redis) -> None:
+            with client.pipeline(transaction=True) as pipeline:
+                pipeline.rpush(self._messages, text)
+                if self.expire_time is None:
+                    pipeline.persist(self._messages)
+                else:
+                    pipeline.expire(self._messages, self.expire_time)
+                pipeline.execute()
+
+        self._asked(append)
+
+    async def asave_conversation(
+        self, message: str, message_type: MessageType, **fields: Json
+    ) -> None:
+        """Do the same as `save_conversation`."""
+        await to_thread.run_sync(partial(self.save_conversation, message, message_type, **fields))
+
+    def clear(self) -> None:
+        """Remove the values and the conversation of exactly this prefix, at once."""
+        self._asked(
+            lambda client: client.eval(_CLEAR, 2, self._names, self._messages, self._values)
+        )
+
+    async def aclear(self) -> None:
+        """Do the same as `clear`."""
+        await to_thread.run_sync(self.clear)
+
+    def _load(self, client: Redis, *, key: str | None, default: Any) -> Any:
+        if key is None:
+            return self._all(client)
+        found: Any = client.get(f"{self._values}{quote(checked_key(key), safe='')}")
+        if found is None:
+            self._refuse_pickled(client, key=key)
+            return default
+        return _read(found)
+
+    def _all(self, client: Redis) -> dict[str, Any]:
+        members: Any = client.smembers(self._names)
+        names = sorted(_as_text(each) for each in members)
+        found: Any = client.mget([f"{self._values}{name}" for name in names]) if names else []
+        return {
+            unquote(name): _read(each)
+            for name, each in zip(names, found, strict=True)
+            if each is not None
+        }
+
+    def _refuse_pickled(self, client: Redis, *, key: str) -> None:
+        """Say what to do about what AutoChain keeps at *key*; reading it would run it."""
+        prefix = self.redis_key_prefix
+        place = key if key.startswith(prefix) else f"{prefix}:{key}"
+        if client.eval(_IS_PICKLE, 1, place):
+            msg = (
+                f"{place!r} holds a pickle, as AutoChain keeps it, which is not read: reading runs "
+                "what is in it. Load it once with AutoChain, save it here, then delete that key"
+            )
+            raise UsageError(msg)
+
+    def _asked(self, ask: Callable[[Redis], ResultT]) -> ResultT:
+        with _told():
+            return ask(self.redis_client)
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """Turn what the client raises into errors of ours."""
+    try:
+        from redis import exceptions
+    except ImportError as error:
+        raise MissingExtraError("redis", "redis") from error
+    try:
+        yield
+    except (exceptions.ConnectionError, exceptions.TimeoutError, exceptions.BusyLoadingError) as e:
+        msg = f"Redis cannot be reached: {e}; retry when it is back"
+        raise StoreUnavailableError(msg) from e
+    except exceptions.RedisError as e:
+        msg = f"Redis refused: {e}"
+        raise StoreError(msg) from e
+
+
+def _text_of(message: AnyMessage) -> str:
+    record = record_of(message)
+    fields = {name: getattr(record, name) for name in _FIELDS}
+    return encode_json({name: each for name, each in fields.items() if each}, "a message")
+
+
+def _message_in(text: str | bytes) -> AnyMessage:
+    kept = _read(text)
+    try:
+        record = NewMessage(**{"text": "", **kept})
+        return message_of(record, classes=message_classes())
+    except (TypeError, UsageError) as error:
+        msg = f"a message in Redis was not written here, or is damaged: {text!r}"
+        raise StoreCorruptError(msg) from error
+
+
+def _read(text: str | bytes) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        msg = f"what is kept in Redis was not written here, or is damaged: {text!r}"
+        raise StoreCorruptError(msg) from error
+
+
+def _as_text(name: str | bytes) -> str:
+    return name.decode() if isinstance(name, bytes) else name

@@ -1,0 +1,19 @@
+"""Searches over documents, in our store or in another's index, as an agent's tool."""
+
+from __future__ import annotations
+
+from recollect.integrations.search.chroma import ChromaDBSearch, ChromaDoc
+from recollect.integrations.search.lance import LanceDBDoc, LanceDBSearch
+from recollect.integrations.search.own import RecollectDoc, RecollectSearch
+from recollect.integrations.search.pinecone_index import PineconeDoc, PineconeSearch
+
+__all__ = [
+    "ChromaDBSearch",
+    "ChromaDoc",
+    "LanceDBDoc",
+    "LanceDBSearch",
+    "PineconeDoc",
+    "PineconeSearch",
+    "RecollectDoc",
+    "RecollectSearch",
+]

@@ -1,0 +1,168 @@
+"""Documents in a Chroma collection."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+from uuid import uuid4
+from weakref import finalize
+
+from recollect.conversation.documents import Found, SearchDocument, new_id
+from recollect.embedders import EmbedderChoice
+from recollect.errors import MissingExtraError
+from recollect.integrations.search.vectors import VectorSearch, flat, similarity_of, told
+from recollect.records import JsonObject
+
+if TYPE_CHECKING:
+    from chromadb.api import ClientAPI
+
+_BATCH: Final = 1_000
+_METRIC_OF_SPACE: Final = {"l2": "euclidean", "cosine": "cosine", "ip": "dotproduct"}
+
+
+@dataclass(frozen=True, slots=True)
+class ChromaDoc(SearchDocument):
+    """A text, flat metadata, and its id."""
+
+    metadata: JsonObject = field(default_factory=dict)
+    id: str = field(default_factory=new_id)
+
+
+class ChromaDBSearch(VectorSearch):
+    """
+    A search over a Chroma collection, which keeps the texts.
+
+    *client* is any of Chroma's; *path* a folder for one that is kept on disk; with neither the
+    documents are this object's own, in memory, and gone with it. Chroma's own embedding function
+    is not used, so no model is downloaded, and nothing is reported to anybody. Its index is
+    approximate: among many documents a near one may be missed.
+    """
+
+    def __init__(
+        self,
+        docs: Sequence[SearchDocument] = (),
+        *,
+        collection_name: str = "index",
+        client: ClientAPI | None = None,
+        path: str | None = None,
+        encoder: EmbedderChoice = "auto",
+        name: str | None = None,
+        description: str = "",
+    ) -> None:
+        """
+        Take the collection, made if it does not exist, and add *docs*.
+
+        Raises:
+            MissingExtraError: Chroma is not installed.
+            EmbedderError: There is no encoder.
+        """
+        super().__init__(encoder, name=name, description=description)
+        self.collection_name = collection_name
+        self._errors = _errors()
+        self._gone: finalize[..., ChromaDBSearch] | None = None
+        # All clients in memory share one database: a name of its own keeps others out.
+        is_own = client is None and path is None
+        self._place = f"{collection_name}-{uuid4().hex}" if is_own else collection_name
+        self._space = "cosine"
+        with told(self._errors, "Chroma"):
+            self._client = client or _opened(path)
+            self._collection()
+        if is_own:
+            self._gone = finalize(self, _remove, self._client, self._place)
+            self._gone.atexit = False
+        self.add_docs(docs)
+
+    def nearest(self, vector: list[float], top_k: int) -> list[Found]:
+        """Return the documents whose vectors are nearest, the nearest first."""
+        with told(self._errors, "Chroma"):
+            answer = self._collection().query(query_embeddings=[vector], n_results=top_k)
+        columns = [answer[each][0] for each in ("documents", "ids", "metadatas", "distances")]
+        return [
+            Found(
+                doc=doc or "",
+                id=id_,
+                metadata=metadata if isinstance(metadata, Mapping) else {},
+                similarity=self._similarity(distance),
+            )
+            for doc, id_, metadata, distance in zip(*columns, strict=True)
+        ]
+
+    def put(self, docs: Sequence[SearchDocument], vectors: Sequence[list[float]]) -> None:
+        """Write documents with their vectors, each in the place of one with its id."""
+        metadata = [flat(each.metadata, "Chroma") or None for each in docs]
+        with told(self._errors, "Chroma"):
+            collection = self._collection()
+            for start in range(0, len(docs), _BATCH):
+                part = slice(start, start + _BATCH)
+                collection.upsert(
+                    ids=[each.id for each in docs[part]],
+                    documents=[each.doc for each in docs[part]],
+                    embeddings=list(vectors[part]),
+                    metadatas=metadata[part],
+                )
+
+    def clear_index(self) -> None:
+        """
+        Remove the collection and make it anew: Chroma logs documents that are only deleted.
+
+        In a folder the bytes stay in Chroma's file until ``chroma vacuum`` is run on it.
+        """
+        with told(self._errors, "Chroma"):
+            metadata = self._collection().metadata
+            _remove(self._client, self._place)
+            self._collection(metadata)
+
+    def close(self) -> None:
+        """Remove documents that are this object's own; those of a client or a path stay."""
+        if self._gone is not None:
+            self._gone()
+
+    def _collection(self, metadata: Mapping[str, Any] | None = None) -> Any:
+        """Return the collection as it is now: somebody else may have cleared it."""
+        client: Any = self._client  # its type demands every setting of the index
+        found: Any = client.get_or_create_collection(
+            self._place,
+            embedding_function=None,
+            metadata=dict(metadata) if metadata else None,
+            configuration={"hnsw": {"space": self._space}},
+        )
+        # Read as JSON: as an object it warns of the embedding function that is not there.
+        hnsw = found.configuration_json.get("hnsw") or {}
+        self._space = hnsw.get("space", "l2")
+        return found
+
+    @property
+    def metric(self) -> str:
+        """What the collection measures: cosine, euclidean or dotproduct."""
+        return _METRIC_OF_SPACE[self._space]
+
+    def _similarity(self, distance: float) -> float:
+        # Chroma's distances of cosine and inner product are 1 less their value.
+        return similarity_of(distance if self.metric == "euclidean" else 1 - distance, self.metric)
+
+
+def _remove(client: ClientAPI, place: str) -> None:
+    from chromadb.errors import NotFoundError
+
+    with suppress(NotFoundError):
+        client.delete_collection(place)
+
+
+def _opened(path: str | None) -> ClientAPI:
+    import chromadb
+    from chromadb.config import Settings
+
+    settings = Settings(anonymized_telemetry=False)
+    if path is None:
+        return chromadb.EphemeralClient(settings=settings)
+    return chromadb.PersistentClient(path, settings=settings)
+
+
+def _errors() -> tuple[type[Exception], ...]:
+    try:
+        from chromadb.errors import ChromaError
+    except ImportError as error:
+        raise MissingExtraError("chroma", "chromadb") from error
+    return (ChromaError, ValueError)

@@ -1,0 +1,154 @@
+"""Documents in a LanceDB table."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from recollect.conversation.documents import Found, SearchDocument
+from recollect.embedders import EmbedderChoice
+from recollect.errors import MissingExtraError, UsageError
+from recollect.integrations.search.vectors import (
+    VectorSearch,
+    checked_metric,
+    similarity_of,
+    told,
+)
+from recollect.stores.validate import check_object
+
+_METRIC_NAME: Final = {"cosine": "cosine", "euclidean": "l2", "dotproduct": "dot"}
+_COLUMNS: Final = frozenset({"id", "doc", "metadata", "vector"})
+
+
+@dataclass(frozen=True, slots=True)
+class LanceDBDoc(SearchDocument):
+    """A text, and its vector where it has one already."""
+
+    vector: Sequence[float] | None = None
+
+
+class LanceDBSearch(VectorSearch):
+    """
+    A search over a LanceDB table, which keeps the texts.
+
+    *uri* is a folder, or what else LanceDB connects to. The table is opened for each call: what
+    another process adds is found, and what it clears is gone.
+    """
+
+    def __init__(
+        self,
+        docs: Sequence[SearchDocument] = (),
+        *,
+        uri: str | Path = "lancedb",
+        table_name: str = "table",
+        metric: str = "cosine",
+        encoder: EmbedderChoice = "auto",
+        name: str | None = None,
+        description: str = "",
+    ) -> None:
+        """
+        Connect, and add *docs*; the table begins to exist with the first document.
+
+        Raises:
+            MissingExtraError: LanceDB is not installed.
+            EmbedderError: There is no encoder.
+            UsageError: The metric is none of cosine, euclidean and dotproduct.
+        """
+        super().__init__(encoder, name=name, description=description)
+        try:
+            import lancedb
+        except ImportError as error:
+            raise MissingExtraError("lancedb", "lancedb") from error
+        self.table_name = table_name
+        self.metric = checked_metric(metric)
+        with _told():
+            self._database: Any = lancedb.connect(str(uri))
+        self.add_docs(docs)
+
+    def nearest(self, vector: list[float], top_k: int) -> list[Found]:
+        """Return the documents whose vectors are nearest, the nearest first."""
+        with _told():
+            table = self._table()
+            if table is None:
+                return []
+            asked = table.search(vector, vector_column_name="vector")
+            rows = asked.distance_type(_METRIC_NAME[self.metric]).limit(top_k).to_list()
+        return [
+            Found(
+                doc=row["doc"],
+                id=row["id"],
+                metadata=json.loads(row["metadata"]),
+                similarity=self._similarity(row["_distance"]),
+            )
+            for row in rows
+        ]
+
+    def put(self, docs: Sequence[SearchDocument], vectors: Sequence[list[float]]) -> None:
+        """Write documents with their vectors, each in the place of one with its id."""
+        rows = [
+            {
+                "id": each.id,
+                "doc": each.doc,
+                "metadata": check_object(each.metadata, "a document's metadata"),
+                "vector": vector,
+            }
+            for each, vector in zip(docs, vectors, strict=True)
+        ]
+        with _told():
+            table = self._table()
+            if table is None:
+                schema = _schema(self.embedder.dimensions)
+                table = self._database.create_table(self.table_name, schema=schema, exist_ok=True)
+            merge = table.merge_insert("id")
+            merge.when_matched_update_all().when_not_matched_insert_all().execute(rows)
+
+    def clear_index(self) -> None:
+        """Remove the table with its files, and so all earlier versions that LanceDB keeps."""
+        with _told():
+            self._database.drop_table(self.table_name, ignore_missing=True)
+
+    def _table(self) -> Any:
+        """Return the table as it is now, ``None`` if there is none."""
+        try:
+            found: Any = self._database.open_table(self.table_name)
+        except (FileNotFoundError, ValueError) as error:
+            if "not found" not in str(error):
+                raise
+            return None
+        return self._checked_table(found)
+
+    def _checked_table(self, table: Any) -> Any:
+        """Refuse a table that somebody else has made, or with vectors of another encoder."""
+        schema = table.schema
+        if not set(schema.names) >= _COLUMNS:
+            msg = (
+                f"the table {self.table_name!r} has the columns {schema.names}, not "
+                f"{sorted(_COLUMNS)}: it was made elsewhere; give another table_name"
+            )
+            raise UsageError(msg)
+        dimensions = schema.field("vector").type.list_size
+        if dimensions != self.embedder.dimensions:
+            msg = (
+                f"the vectors of the table {self.table_name!r} have {dimensions} dimensions, "
+                f"those of the encoder {self.embedder.identity} {self.embedder.dimensions}"
+            )
+            raise UsageError(msg)
+        return table
+
+    def _similarity(self, distance: float) -> float:
+        # LanceDB's distances of cosine and dot product are 1 less their value.
+        return similarity_of(distance if self.metric == "euclidean" else 1 - distance, self.metric)
+
+
+def _schema(dimensions: int) -> Any:
+    import pyarrow as pa
+
+    text = [pa.field(name, pa.utf8(), nullable=False) for name in ("id", "doc", "metadata")]
+    return pa.schema([*text, pa.field("vector", pa.list_(pa.float32(), dimensions))])
+
+
+def _told() -> Any:
+    return told((OSError, RuntimeError, ValueError), "LanceDB")
