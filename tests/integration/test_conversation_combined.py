@@ -67,6 +67,24 @@ def test_a_guessed_input_key_is_warned_of() -> None:
         CombinedMemory([talked(), SimpleMemory({"a": 1})])
 
 
+def test_variables_that_would_be_kept_as_input_are_warned_of() -> None:
+    """A chain saves them with the turn, and the retriever keeps all that it is given."""
+    found = VectorStoreRetrieverMemory(memory_key="found", input_key="input")
+    memories = [found, SimpleMemory({"tone": "brief"}), talked()]
+
+    with pytest.warns(UserWarning, match=r"exclude_input_keys to \['history', 'tone'\]"):
+        CombinedMemory(memories)
+
+    found.exclude_input_keys = ("history", "tone")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        both = CombinedMemory(memories)
+    inputs = {"input": "Where is Bergen?", **both.load_memory_variables({"input": "x"})}
+    both.save_context(inputs, {"output": "In Norway."})
+    kept = found.load_memory_variables({"input": "Bergen"})["found"]
+    assert "input: Where is Bergen?\noutput: In Norway." == kept
+
+
 async def test_a_budget_drops_the_least_important_first() -> None:
     """The oldest messages of the variable that is named last, then of the one before it."""
     near = talked(("one two", "three"), ("four", "five six"), key="near")
@@ -139,7 +157,8 @@ def test_turns_that_would_be_kept_twice_are_warned_of() -> None:
         at = (memory, ("users", "ada"))
         near = ConversationBufferMemory(*at, "talk", memory_key="near", input_key="input")
         found = VectorStoreRetrieverMemory(*at, "talk")
-        apart = VectorStoreRetrieverMemory(*at, "exchanges")
+        found.exclude_input_keys = ("near",)
+        apart = VectorStoreRetrieverMemory(*at, "exchanges", exclude_input_keys=["near"])
 
         with pytest.warns(UserWarning, match="twice; give one of them as a ReadOnlySharedMemory"):
             CombinedMemory([near, found])

@@ -47,6 +47,7 @@ class CombinedMemory(BaseMemory):
         self.memories = list(memories)
         _check_apart(self.memories)
         _warn_of_guessed_keys(self.memories)
+        _warn_of_kept_variables(self.memories)
         _warn_of_turns_kept_twice(self.memories)
         self.max_token_limit = max_token_limit
         self.priority = list(self.memory_variables if priority is None else priority)
@@ -114,6 +115,20 @@ def _warn_of_guessed_keys(memories: Sequence[BaseMemory]) -> None:
             msg = (
                 "a memory among several sees the others' variables among its inputs: set the "
                 f"input_key of {type(each).__name__}"
+            )
+            warnings.warn(msg, stacklevel=3)
+
+
+def _warn_of_kept_variables(memories: Sequence[BaseMemory]) -> None:
+    names = {name for each in memories for name in each.memory_variables}
+    for each in memories:
+        if not isinstance(each, VectorStoreRetrieverMemory):
+            continue
+        if kept := sorted(names - {each.memory_key, *each.exclude_input_keys}):
+            msg = (
+                "a chain's inputs hold the variables of all its memories, and a "
+                "VectorStoreRetrieverMemory keeps all inputs of a turn: set its "
+                f"exclude_input_keys to {kept}"
             )
             warnings.warn(msg, stacklevel=3)
 
