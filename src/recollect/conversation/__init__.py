@@ -37,8 +37,8 @@ from recollect.conversation.entity_store import (
 from recollect.conversation.history import ChatHistory
 from recollect.conversation.key_value import BufferMemory, KeyValueMemory
 from recollect.conversation.long_term import LongTermMemory
-from recollect.conversation.redis_memory import RedisMemory
 from recollect.conversation.parts import Part
+from recollect.conversation.redis_memory import RedisMemory
 from recollect.conversation.retriever import VectorStoreRetrieverMemory
 from recollect.conversation.summary import ConversationSummaryMemory
 from recollect.conversation.summary_buffer import ConversationSummaryBufferMemory
