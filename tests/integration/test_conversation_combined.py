@@ -7,10 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import recollect
 from recollect import UsageError
 from recollect.conversation import (
     CombinedMemory,
     ConversationBufferMemory,
+    ConversationSummaryBufferMemory,
+    ConversationSummaryMemory,
     ReadOnlySharedMemory,
     SimpleMemory,
     VectorStoreRetrieverMemory,
@@ -18,6 +21,7 @@ from recollect.conversation import (
 from recollect.conversation.parts import Part, as_messages, groups_of, part_of, within
 from recollect.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage, buffer_string
 from recollect.records import JsonObject
+from recollect.testing import ScriptedModel
 
 
 def words(text: str) -> int:
@@ -63,6 +67,24 @@ def test_a_guessed_input_key_is_warned_of() -> None:
         CombinedMemory([talked(), SimpleMemory({"a": 1})])
 
 
+def test_variables_that_would_be_kept_as_input_are_warned_of() -> None:
+    """A chain saves them with the turn, and the retriever keeps all that it is given."""
+    found = VectorStoreRetrieverMemory(memory_key="found", input_key="input")
+    memories = [found, SimpleMemory({"tone": "brief"}), talked()]
+
+    with pytest.warns(UserWarning, match=r"exclude_input_keys to \['history', 'tone'\]"):
+        CombinedMemory(memories)
+
+    found.exclude_input_keys = ("history", "tone")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        both = CombinedMemory(memories)
+    inputs = {"input": "Where is Bergen?", **both.load_memory_variables({"input": "x"})}
+    both.save_context(inputs, {"output": "In Norway."})
+    kept = found.load_memory_variables({"input": "Bergen"})["found"]
+    assert "input: Where is Bergen?\noutput: In Norway." == kept
+
+
 async def test_a_budget_drops_the_least_important_first() -> None:
     """The oldest messages of the variable that is named last, then of the one before it."""
     near = talked(("one two", "three"), ("four", "five six"), key="near")
@@ -82,6 +104,68 @@ async def test_a_budget_drops_the_least_important_first() -> None:
     both.priority = ["far", "near"]
     expected = {"near": "", "far": "Human: nine\nAI: ten"}
     assert expected == both.load_memory_variables({"input": "x"})
+
+
+def test_a_budget_drops_a_summary_last() -> None:
+    """It is all that is left of what was said before; the original of its words goes first."""
+    model = ScriptedModel(lambda _: "A summary.")
+    memory = ConversationSummaryBufferMemory(
+        llm=model, max_token_limit=6, count_tokens=words, input_key="input"
+    )
+    for said in ("one", "two", "three"):
+        memory.save_context({"input": said}, {"output": "and"})
+    both = CombinedMemory([memory], max_token_limit=20, count_tokens=words)
+
+    whole = both.load_memory_variables({})
+    both.max_token_limit = 5
+    left = both.load_memory_variables({})
+
+    assert whole == memory.load_memory_variables({})
+    assert {"history": "System: A summary.\nAI: and"} == left
+
+
+@pytest.mark.parametrize("return_messages", [False, True])
+def test_a_budget_that_suffices_changes_nothing(*, return_messages: bool) -> None:
+    """A summary looks as it does without one: before it is made, alone, and before messages."""
+    memory = ConversationSummaryMemory(
+        llm=ScriptedModel(lambda _: "A summary."),
+        every_turns=2,
+        return_messages=return_messages,
+        input_key="input",
+    )
+    both = CombinedMemory([memory], max_token_limit=1_000)
+
+    for said in ("one", "two", "three"):
+        assert memory.load_memory_variables({}) == both.load_memory_variables({})
+        memory.save_context({"input": said}, {"output": "and"})
+    assert memory.load_memory_variables({}) == both.load_memory_variables({})
+
+
+async def test_a_budget_cuts_what_is_only_read_entry_by_entry() -> None:
+    """A reader is left out message by message, as the memory behind it would be."""
+    memory = talked(("one two", "three"), ("four", "five six"))
+    both = CombinedMemory([ReadOnlySharedMemory(memory)], max_token_limit=5, count_tokens=words)
+
+    expected = {"history": "Human: four\nAI: five six"}
+    assert expected == both.load_memory_variables({"input": "x"})
+    assert expected == await both.aload_memory_variables({"input": "x"})
+
+
+def test_turns_that_would_be_kept_twice_are_warned_of() -> None:
+    """Two memories that write one thread; not two threads, nor a reader."""
+    with recollect.open_sync(embedder="none", worker=False) as memory:
+        at = (memory, ("users", "ada"))
+        near = ConversationBufferMemory(*at, "talk", memory_key="near", input_key="input")
+        found = VectorStoreRetrieverMemory(*at, "talk")
+        found.exclude_input_keys = ("near",)
+        apart = VectorStoreRetrieverMemory(*at, "exchanges", exclude_input_keys=["near"])
+
+        with pytest.warns(UserWarning, match="twice; give one of them as a ReadOnlySharedMemory"):
+            CombinedMemory([near, found])
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            CombinedMemory([near, apart])
+            CombinedMemory([near, ReadOnlySharedMemory(found)])
 
 
 def test_a_priority_names_each_variable_once() -> None:

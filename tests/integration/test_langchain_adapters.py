@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 from langchain_core.documents import Document
-from langchain_core.language_models import GenericFakeChatModel
+from langchain_core.language_models import FakeListLLM, GenericFakeChatModel
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.prompts import ChatPromptTemplate, MessagesPlaceholder, PromptTemplate
 from langchain_core.runnables.history import RunnableWithMessageHistory
@@ -70,6 +70,27 @@ async def test_an_llm_chain_runs_on_ours_from_a_loop() -> None:
     expected = {"near": "Human: second\nAI: two", "tone": "brief"}
     assert expected == await both.aload_memory_variables({"question": "x"})
     assert expected == classic.ReadOnlySharedMemory(both).load_memory_variables({"question": "x"})
+
+
+def test_the_memories_that_ask_a_model_have_the_originals_names() -> None:
+    """Summary, summary buffer and entity: a program changes nothing but the import."""
+    asked = FakeListLLM(responses=["Ada sails.", "Ada", "Ada sails."])
+    begun = RecollectChatMessageHistory()
+    begun.add_messages([HumanMessage("I sail"), AIMessage("Lovely")])
+
+    summary = classic.ConversationSummaryMemory.from_messages(asked, begun, summarize_step=2)
+    entity = classic.ConversationEntityMemory(
+        llm=asked, k=1, entity_store=classic.InMemoryEntityStore()
+    )
+    both = classic.ConversationSummaryBufferMemory(llm=asked, max_token_limit=500)
+    entity.load_memory_variables({"input": "Ada sails"})
+    for each in (entity, both):
+        each.save_context({"input": "Ada sails"}, {"output": "I see"})
+
+    assert isinstance(summary, classic.ConversationSummaryMemory)
+    assert {"history": "Ada sails."} == summary.load_memory_variables({})
+    assert "Ada sails." == entity.entity_store.get("Ada")
+    assert {"history": "Human: Ada sails\nAI: I see"} == both.load_memory_variables({})
 
 
 def test_a_memory_of_ones_own_is_adapted() -> None:

@@ -1,4 +1,4 @@
-"""`recollect bench conversation` prints calls and times beside the originals."""
+"""`recollect bench conversation` prints calls, tokens and times beside the originals."""
 
 import json
 from pathlib import Path
@@ -19,13 +19,20 @@ def test_the_conversation_memories_are_measured_beside_the_originals(tmp_path: P
 
     assert 0 == result.exit_code, result.exception
     assert "beside langchain_classic 1." in result.stdout
-    calls = {
-        row["name"].partition(":")[0]: (row["value"], row["control_value"])
-        for row in json.loads(written.read_text("utf-8"))["rows"]
-        if row["unit"] == "calls"
-    }
+    rows = json.loads(written.read_text("utf-8"))["rows"]
+    calls, tokens = (
+        {
+            row["name"].partition(":")[0]: (row["value"], row["control_value"])
+            for row in rows
+            if row["unit"] == unit
+        }
+        for unit in ("calls", "tokens")
+    )
     assert (6, 6) == calls["summary"]
     assert (2, 6) == calls["summary, every 5 turns"]
     assert calls["entity"][0] == calls["entity"][1]
     assert calls["entity, one call, every 5 turns"][0] < calls["entity, one call"][0]
     assert calls["entity, one call"][0] < calls["entity"][0]
+    assert tokens["buffer"][0] == tokens["buffer"][1]
+    assert tokens["window"][0] < tokens["buffer"][0]
+    assert tokens["vector retriever"][1] is None

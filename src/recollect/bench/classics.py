@@ -1,4 +1,4 @@
-"""What the conversation memories cost, in model calls and in time, beside the originals."""
+"""What the conversation memories cost: model calls, tokens and time, beside the originals."""
 
 from __future__ import annotations
 
@@ -24,8 +24,11 @@ from recollect.conversation import (
     ConversationSummaryBufferMemory,
     ConversationSummaryMemory,
     ConversationTokenBufferMemory,
+    VectorStoreRetrieverMemory,
 )
+from recollect.messages import buffer_string, is_message
 from recollect.ports import ModelRequest
+from recollect.recall.budget import estimated_tokens
 from recollect.records import Scope
 from recollect.stores.world import timer_s
 
@@ -89,6 +92,7 @@ class Classic:
     options: dict[str, Any] = field(default_factory=dict)
     ways: dict[str, dict[str, Any]] = field(default_factory=dict)
     prompts: tuple[str, ...] = ()
+    has_original: bool = True
 
 
 CLASSICS: Final = (
@@ -120,6 +124,8 @@ CLASSICS: Final = (
         },
         prompts=("entity_extraction_prompt", "entity_summarization_prompt"),
     ),
+    # The original is over a vector store of one's own choice, with an embedder: no equal control.
+    Classic(name="vector retriever", kind=VectorStoreRetrieverMemory, has_original=False),
 )
 
 
@@ -138,14 +144,13 @@ class ClassicsReport:
 async def run(
     *, turns: int, messages: int, progress: Callable[[str], None] = lambda _: None
 ) -> ClassicsReport:
-    """Count calls over *turns*, and time a save and a load at *messages*; print nothing."""
+    """Count calls and tokens over *turns*, time a save and a load at *messages*; print nothing."""
     originals = open_originals()
     version = f"langchain_classic {originals.version}" if originals else "nothing: not installed"
     report = ClassicsReport(beside=version)
     for classic in CLASSICS:
-        if classic.prompts:
-            progress(f"calls: {classic.name}")
-            report.rows += await _call_rows(classic, originals, turns)
+        progress(f"calls and tokens: {classic.name}")
+        report.rows += await _cost_rows(classic, originals, turns)
     with TemporaryDirectory(prefix="recollect-bench-") as folder:
         for classic in CLASSICS:
             progress(f"time at {messages:,} messages: {classic.name}")
@@ -159,25 +164,35 @@ async def run(
     return report
 
 
-async def _call_rows(classic: Classic, originals: Originals | None, turns: int) -> list[Row]:
-    control = None
-    if originals:
-        theirs, model = originals.made(classic)
-        with quiet():
-            for number in range(turns):
-                inputs, outputs = said(number)
-                theirs.load_memory_variables(inputs)
-                theirs.save_context(inputs, outputs)
-        control = float(model.calls)
-    rows = []
+async def _cost_rows(classic: Classic, originals: Originals | None, turns: int) -> list[Row]:
+    calls_there, tokens_there = None, None
+    if originals and classic.has_original:
+        calls_there, tokens_there = _their_costs(classic, originals, turns)
+    calls_rows, tokens_rows = [], []
     for way, options in {"": {}, **classic.ways}.items():
-        name = f"{classic.name}{f', {way}' if way else ''}: model calls in {turns} turns"
-        calls = await _calls_of(classic, options, turns)
-        rows.append(_row(name, calls, "calls", control))
-    return rows
+        name = f"{classic.name}{f', {way}' if way else ''}"
+        calls, tokens = await _costs_of(classic, options, turns)
+        if classic.prompts:
+            what = f"{name}: model calls in {turns} turns"
+            calls_rows.append(_row(what, calls, "calls", calls_there))
+        what = f"{name}: what the next prompt gets after {turns} turns"
+        tokens_rows.append(_row(what, tokens, "tokens", tokens_there))
+    return [*calls_rows, *tokens_rows]
 
 
-async def _calls_of(classic: Classic, options: dict[str, Any], turns: int) -> float:
+def _their_costs(classic: Classic, originals: Originals, turns: int) -> tuple[float, float]:
+    theirs, model = originals.made(classic)
+    with quiet():
+        for number in range(turns):
+            inputs, outputs = said(number)
+            theirs.load_memory_variables(inputs)
+            theirs.save_context(inputs, outputs)
+        calls = float(model.calls)
+        return calls, tokens_in(theirs.load_memory_variables(said(turns)[0]))
+
+
+async def _costs_of(classic: Classic, options: dict[str, Any], turns: int) -> tuple[float, float]:
+    """Return the model calls of so many turns, and the tokens that the next prompt gets."""
     async with recollect.open(embedder="none", worker=False) as memory:
         model = Asked()
         mine = made(classic, memory, model, options)
@@ -187,7 +202,21 @@ async def _calls_of(classic: Classic, options: dict[str, Any], turns: int) -> fl
             await mine.asave_context(inputs, outputs)
         if options and (aflush := getattr(mine, "aflush", None)):
             await aflush()
-        return float(model.calls)
+        calls = float(model.calls)
+        return calls, tokens_in(await mine.aload_memory_variables(said(turns)[0]))
+
+
+def tokens_in(loaded: dict[str, Any]) -> float:
+    """Return about how many tokens what was *loaded* adds to a prompt."""
+    return float(sum(estimated_tokens(_text_of(value)) for value in loaded.values()))
+
+
+def _text_of(value: Any) -> str:
+    if isinstance(value, list) and all(map(is_message, value)):
+        return buffer_string(value)
+    if isinstance(value, dict):
+        return "\n".join(f"{name}: {each}" for name, each in value.items())
+    return str(value)
 
 
 async def _times(
@@ -201,7 +230,7 @@ async def _times(
         history = ChatHistory(memory, SCOPE, "talk")
         await history.aadd_messages(texts)
         mine = made(classic, memory, Asked(), {})
-        theirs = originals.made(classic)[0] if originals else None
+        theirs = originals.made(classic)[0] if originals and classic.has_original else None
         if originals and theirs:
             originals.add(theirs, texts)
         await _turn(mine, 0)  # the first one also catches up with what was said before

@@ -37,12 +37,14 @@ from recollect.conversation.entity_store import (
 from recollect.conversation.history import ChatHistory
 from recollect.conversation.key_value import BufferMemory, KeyValueMemory
 from recollect.conversation.long_term import LongTermMemory
+from recollect.conversation.parts import Part
 from recollect.conversation.redis_memory import RedisMemory
 from recollect.conversation.retriever import VectorStoreRetrieverMemory
 from recollect.conversation.summary import ConversationSummaryMemory
 from recollect.conversation.summary_buffer import ConversationSummaryBufferMemory
 from recollect.conversation.token_buffer import ConversationTokenBufferMemory
 from recollect.conversation.window import ConversationBufferWindowMemory
+from recollect.home import Home
 
 __all__ = [
     "BaseEntityStore",
@@ -61,10 +63,12 @@ __all__ = [
     "ConversationTokenBufferMemory",
     "DocumentSearch",
     "Found",
+    "Home",
     "InMemoryEntityStore",
     "KeyValueMemory",
     "LongTermMemory",
     "MessageType",
+    "Part",
     "PolicyMemory",
     "ReadOnlySharedMemory",
     "RedisMemory",

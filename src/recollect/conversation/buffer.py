@@ -65,7 +65,7 @@ class ConversationBufferMemory(TranscriptMemory):
         tokens = self.count_tokens(text)
         if tokens > self.max_token_limit:
             what = (
-                "tokens of the whole conversation; use a memory that takes its newest part or a "
-                "summary"
+                "tokens of the whole conversation (a token buffer or a summary buffer memory shows "
+                "what fits)"
             )
             raise LimitError(what, tokens, self.max_token_limit, "max_token_limit")

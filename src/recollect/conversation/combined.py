@@ -7,7 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 from recollect.conversation.base import BaseMemory, ChatMemory, PolicyMemory, Values
+from recollect.conversation.history import ChatHistory
 from recollect.conversation.parts import Part, part_of, within
+from recollect.conversation.retriever import VectorStoreRetrieverMemory
 from recollect.errors import UsageError
 from recollect.ports import TokenCounter
 from recollect.recall.budget import estimated_tokens
@@ -18,6 +20,9 @@ ValueT = TypeVar("ValueT")
 class CombinedMemory(BaseMemory):
     """
     Several memories together: each loads its own variables, and each saves every turn.
+
+    Of several over one thread one keeps the turns, and the others go in as `ReadOnlySharedMemory`:
+    otherwise each turn is kept once by each, which is warned of.
 
     With *max_token_limit* they share one budget: whole entries are left out until all of it
     fits, from the variable that *priority* names last (the order of *memories* by default), the
@@ -42,6 +47,8 @@ class CombinedMemory(BaseMemory):
         self.memories = list(memories)
         _check_apart(self.memories)
         _warn_of_guessed_keys(self.memories)
+        _warn_of_kept_variables(self.memories)
+        _warn_of_turns_kept_twice(self.memories)
         self.max_token_limit = max_token_limit
         self.priority = list(self.memory_variables if priority is None else priority)
         self.count_tokens = count_tokens
@@ -112,6 +119,46 @@ def _warn_of_guessed_keys(memories: Sequence[BaseMemory]) -> None:
             warnings.warn(msg, stacklevel=3)
 
 
+def _warn_of_kept_variables(memories: Sequence[BaseMemory]) -> None:
+    names = {name for each in memories for name in each.memory_variables}
+    for each in memories:
+        if not isinstance(each, VectorStoreRetrieverMemory):
+            continue
+        if kept := sorted(names - {each.memory_key, *each.exclude_input_keys}):
+            msg = (
+                "a chain's inputs hold the variables of all its memories, and a "
+                "VectorStoreRetrieverMemory keeps all inputs of a turn: set its "
+                f"exclude_input_keys to {kept}"
+            )
+            warnings.warn(msg, stacklevel=3)
+
+
+def _warn_of_turns_kept_twice(memories: Sequence[BaseMemory]) -> None:
+    kept: dict[object, BaseMemory] = {}
+    for each in memories:
+        where = _conversation_of(each)
+        before = kept.setdefault(where, each) if where is not None else each
+        if before is not each:
+            names = f"{type(before).__name__} and {type(each).__name__}"
+            msg = (
+                f"{names} keep their turns in the same conversation: each turn would stand there "
+                "twice; give one of them as a ReadOnlySharedMemory (its flush() catches up), or "
+                "a thread of its own"
+            )
+            warnings.warn(msg, stacklevel=3)
+
+
+def _conversation_of(memory: BaseMemory) -> object:
+    """Return what two memories have in common that append to one conversation, else ``None``."""
+    if isinstance(memory, ChatMemory) and not isinstance(memory.chat_memory, ChatHistory):
+        return id(memory.chat_memory)
+    if isinstance(memory, ChatMemory):
+        return id(memory.home.memory), memory.scope, memory.thread
+    if isinstance(memory, VectorStoreRetrieverMemory) and memory.retriever is None:
+        return id(memory.home.memory), memory.scope, memory.thread
+    return None
+
+
 def _merged(found: Sequence[Mapping[str, ValueT]]) -> dict[str, ValueT]:
     merged: dict[str, ValueT] = {}
     for each in found:
@@ -124,6 +171,8 @@ def _merged(found: Sequence[Mapping[str, ValueT]]) -> dict[str, ValueT]:
 
 
 def _parts_of(memory: BaseMemory, inputs: Values) -> dict[str, Part]:
+    if isinstance(memory, ReadOnlySharedMemory):
+        return _parts_of(memory.memory, inputs)
     if isinstance(memory, PolicyMemory):
         return memory.load_parts(inputs)
     loaded = memory.load_memory_variables(inputs)
@@ -131,6 +180,8 @@ def _parts_of(memory: BaseMemory, inputs: Values) -> dict[str, Part]:
 
 
 async def _aparts_of(memory: BaseMemory, inputs: Values) -> dict[str, Part]:
+    if isinstance(memory, ReadOnlySharedMemory):
+        return await _aparts_of(memory.memory, inputs)
     if isinstance(memory, PolicyMemory):
         return await memory.aload_parts(inputs)
     loaded = await memory.aload_memory_variables(inputs)

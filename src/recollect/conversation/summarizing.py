@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Final, TypeAlias, Unpack
+from functools import partial
+from typing import Any, Final, TypeAlias, Unpack
 
 from recollect.app import Recollect
 from recollect.conversation import prompts
@@ -12,6 +13,7 @@ from recollect.conversation.asking import Asking, PromptChoice, checked_exactly
 from recollect.conversation.base import Transcript, TranscriptMemory, Values
 from recollect.conversation.history import Placed
 from recollect.conversation.kept_summary import KeptSummary, Summarised
+from recollect.conversation.parts import Entry, Part, as_messages, groups_of
 from recollect.errors import ModelError, VersionConflictError
 from recollect.home import AnyRecollect
 from recollect.messages import AnyMessage, buffer_string, message_classes
@@ -170,6 +172,28 @@ class SummarizingMemory(TranscriptMemory):
         summary, waiting = await self.standing(memory)
         first = [self.summary_message_cls(content=summary.content)] if summary.content else []
         return [*first, *(each.message for each in waiting)]
+
+    async def parts(self, memory: Recollect, inputs: Values) -> dict[str, Part]:
+        """Return the messages one by one, and the summary, which goes after all of them."""
+        summary, waiting = await self.standing(memory)
+        entries = groups_of([each.message for each in waiting])
+        first = self.summary_message_cls(content=summary.content) if summary.content else None
+        if first is not None:
+            entries = [*entries, [first]]
+        return {self.memory_key: Part(entries, partial(self._of_entries, first=first))}
+
+    def _of_entries(self, entries: Sequence[Entry], first: AnyMessage | None) -> Any:
+        messages = as_messages(entries)
+        if first is None or not messages or messages[-1] is not first:
+            return self.shown(None, messages)
+        return self.shown(first, messages[:-1])
+
+    def shown(self, summary: AnyMessage | None, messages: Sequence[AnyMessage]) -> Any:
+        """Return what stands in the prompt for a summary, if there is one, and *messages*."""
+        together = [*([summary] if summary is not None else []), *messages]
+        if self.return_messages:
+            return together
+        return buffer_string(together, self.human_prefix, self.ai_prefix)
 
     async def rewrite(self, memory: Recollect, content: str) -> None:
         """Put *content* in the place of the summary, for the messages that are in it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from asyncio import Task, get_running_loop
 from collections.abc import Sequence
 from functools import partial
-from typing import Self, Unpack
+from typing import Any, Self, Unpack
 
 from recollect.app import Recollect
 from recollect.conversation.counting import counter_of
@@ -13,7 +13,7 @@ from recollect.conversation.history import ChatHistory, ForeignHistory, Placed
 from recollect.conversation.summarizing import Summarising, SummarizingMemory
 from recollect.errors import RecollectError, UsageError
 from recollect.home import AnyRecollect
-from recollect.messages import AnyMessage, kind_of
+from recollect.messages import AnyMessage, kind_of, text_of
 from recollect.ports import TokenCounter
 from recollect.records import Scope
 
@@ -132,6 +132,14 @@ class ConversationSummaryMemory(SummarizingMemory):
     async def chosen(self, memory: Recollect) -> list[AnyMessage]:
         """Return the summary as a message, and the messages that are not in it yet."""
         return await super().chosen(memory) or [self.summary_message_cls(content="")]
+
+    def shown(self, summary: AnyMessage | None, messages: Sequence[AnyMessage]) -> Any:
+        """Return the summary alone as it is, and as an empty message where there is nothing."""
+        if summary is not None and not messages and not self.return_messages:
+            return text_of(summary)
+        if summary is None and not messages and self.return_messages:
+            return [self.summary_message_cls(content="")]
+        return super().shown(summary, messages)
 
     async def due(self, waiting: Sequence[Placed]) -> Sequence[Placed]:
         """Return all, if enough has been said since the last call."""

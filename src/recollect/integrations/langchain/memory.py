@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from langchain_classic.base_memory import BaseMemory
 from pydantic import PrivateAttr
 
 from recollect import conversation
+
+InMemoryEntityStore = conversation.InMemoryEntityStore
 
 
 class ClassicMemory(BaseMemory):
@@ -110,6 +112,35 @@ class ConversationTokenBufferMemory(_Named):
     """See `recollect.conversation.ConversationTokenBufferMemory`."""
 
     kind = conversation.ConversationTokenBufferMemory
+    __init__ = _Named.__init__
+
+
+class ConversationSummaryMemory(_Named):
+    """See `recollect.conversation.ConversationSummaryMemory`."""
+
+    kind = conversation.ConversationSummaryMemory
+    __init__ = _Named.__init__
+
+    @classmethod
+    def from_messages(cls, llm: Any, chat_memory: Any, **parameters: Any) -> Self:
+        """See `recollect.conversation.ConversationSummaryMemory.from_messages`."""
+        made = cls.__new__(cls)
+        behind = conversation.ConversationSummaryMemory.from_messages
+        ClassicMemory.__init__(made, behind(llm, chat_memory, **parameters))
+        return made
+
+
+class ConversationSummaryBufferMemory(_Named):
+    """See `recollect.conversation.ConversationSummaryBufferMemory`."""
+
+    kind = conversation.ConversationSummaryBufferMemory
+    __init__ = _Named.__init__
+
+
+class ConversationEntityMemory(_Named):
+    """See `recollect.conversation.ConversationEntityMemory`."""
+
+    kind = conversation.ConversationEntityMemory
     __init__ = _Named.__init__
 
 
