@@ -1,4 +1,4 @@
-"""A program for LangChain that changed only the import of its memory (extra ``langchain``)."""
+"""A program for LangChain that changed only an import (it needs ``langchain-classic``)."""
 
 # ruff: noqa: INP001, T201 (an example is a file, and prints)
 
