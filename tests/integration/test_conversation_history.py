@@ -15,7 +15,15 @@ from recollect.conversation import (
 )
 from recollect.conversation.thread_view import ThreadView
 from recollect.home import new_private_scope, private_memory
-from recollect.messages import AIMessage, HumanMessage, ToolMessage
+from recollect.messages import (
+    AIMessage,
+    HumanMessage,
+    RemoveMessage,
+    ToolMessage,
+    summarize_conversation,
+)
+from recollect.ports import ModelAnswer
+from recollect.testing import ScriptedModel
 
 ADA = ("users", "ada")
 
@@ -200,3 +208,33 @@ def test_whole_turns_are_counted_by_the_people(history: ChatHistory) -> None:
     assert ["human", "ai", "human", "ai", "tool", "ai"] == window(2, whole=True)
     assert ["human", "ai", "human", "ai", "tool", "ai"] == window(9, whole=True)
     assert [] == window(0, whole=True)
+
+
+async def test_a_thread_changes_as_a_list_does(memory: SyncRecollect, history: ChatHistory) -> None:
+    """Removed, replaced and appended by id; an unknown id changes nothing."""
+    history.add_messages(["one", "two", "three"])
+    one, two, _ = history.identified_messages
+
+    history.update([RemoveMessage(str(one.id)), HumanMessage("zwei", id=two.id), AIMessage("four")])
+
+    assert ["zwei", "three", "four"] == contents(history)
+    rows = memory.messages(ADA, "talk").rows
+    assert (2, two.id) == (rows[0].position, rows[0].id)
+    with pytest.raises(UsageError, match="doesn't exist"):
+        history.update([AIMessage("five"), RemoveMessage("unknown")])
+    await history.aupdate([RemoveMessage(str(each.id)) for each in history.identified_messages[:2]])
+    assert ["four"] == contents(history)
+    assert ["four"] == [each.content for each in await history.aidentified_messages()]
+
+
+async def test_a_thread_is_summarised_and_shortened(history: ChatHistory) -> None:
+    """The removals of a summary carry themselves out on the thread."""
+    history.add_messages([("human" if n % 2 else "ai", f"line {n}") for n in range(6)])
+    model = ScriptedModel([ModelAnswer(text="They counted.")])
+
+    summarised = await summarize_conversation(history.identified_messages, model, keep=2)
+    assert summarised is not None
+    history.update(summarised.removals)
+
+    assert ["line 4", "line 5"] == contents(history)
+    assert "They counted." == summarised.summary

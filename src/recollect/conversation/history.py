@@ -21,6 +21,7 @@ from recollect.messages import (
     HumanMessage,
     MessageClasses,
     MessageLike,
+    add_messages,
     buffer_string,
     coerced,
     message_classes,
@@ -126,6 +127,23 @@ class ThreadTalk(Talk):
         for start in range(0, len(records), MESSAGES_MAX):
             await memory.append(self.scope, self.thread, records[start : start + MESSAGES_MAX])
 
+    async def with_ids(self, memory: Recollect) -> list[AnyMessage]:
+        """Return all messages, each with the id that it has in the store."""
+        await self._view.refreshed(memory.store)
+        classes = message_classes()
+        return [read_back(each, classes=classes, with_ids=True) for each in self._view.messages]
+
+    async def update(self, memory: Recollect, changes: Sequence[MessageLike]) -> None:
+        """Change the thread as `add_messages` changes a list."""
+        old = {str(each.id): each for each in await self.with_ids(memory)}
+        new = {str(each.id): each for each in add_messages(list(old.values()), list(changes))}
+        if gone := [id_ for id_ in old if id_ not in new]:
+            await memory.remove(self.scope, self.thread, gone)
+        for id_, message in new.items():
+            if id_ in old and message != old[id_]:
+                await memory.replace(self.scope, self.thread, storable(message))
+        await self.add(memory, [each for id_, each in new.items() if id_ not in old])
+
     async def clear(self, memory: Recollect) -> None:
         thread = await memory.thread(self.scope, self.thread)
         if thread is not None and thread.count:
@@ -142,11 +160,13 @@ def storable(message: AnyMessage) -> NewMessage:
     return record if record.text or record.content else replace(record, content=[NO_WORDS])
 
 
-def read_back(record: Message, *, classes: MessageClasses | None = None) -> AnyMessage:
-    """Return the message that `storable` made *record* of."""
+def read_back(
+    record: Message, *, classes: MessageClasses | None = None, with_ids: bool = False
+) -> AnyMessage:
+    """Return the message that `storable` made *record* of; *with_ids* is that of `message_of`."""
     if record.content is not None and list(record.content) == [NO_WORDS]:
         record = replace(record, content=None)
-    return message_of(record, classes=classes)
+    return message_of(record, classes=classes, with_ids=with_ids)
 
 
 @runtime_checkable
@@ -261,6 +281,32 @@ class ChatHistory:
         """Append *messages*, as `add_messages`."""
         given = [coerced(each) for each in messages]
         await self.home.visit(partial(self.talk.add, messages=given))
+
+    @property
+    def identified_messages(self) -> list[AnyMessage]:
+        """All messages, each with the id that it has in the store, by which it can be changed."""
+        return self.home.call(self.talk.with_ids)
+
+    async def aidentified_messages(self) -> list[AnyMessage]:
+        """Return the same as `identified_messages`."""
+        return await self.home.visit(self.talk.with_ids)
+
+    def update(self, changes: Sequence[MessageLike]) -> None:
+        """
+        Change the thread as `recollect.messages.add_messages` changes a list.
+
+        A message whose id is there takes its place, a `RemoveMessage` removes one, any other is
+        appended. First goes what is removed, then what is replaced, then what is new comes: each
+        step is whole, and the same call again does what was left.
+
+        Raises:
+            UsageError: A removal names an id that is not there; nothing is changed.
+        """
+        self.home.call(partial(self.talk.update, changes=changes))
+
+    async def aupdate(self, changes: Sequence[MessageLike]) -> None:
+        """Change the thread, as `update`."""
+        await self.home.visit(partial(self.talk.update, changes=changes))
 
     def add_message(self, message: MessageLike) -> None:
         """Append one message."""
