@@ -18,6 +18,7 @@ from recollect.conversation.entity_store import (
     ScopeEntityStore,
 )
 from recollect.conversation.history import ChatHistory
+from recollect.conversation.knowledge import ConversationKGMemory
 from recollect.conversation.retriever import VectorStoreRetrieverMemory
 from recollect.conversation.summary import ConversationSummaryMemory
 from recollect.conversation.summary_buffer import ConversationSummaryBufferMemory
@@ -33,6 +34,7 @@ __all__ = [
     "ConversationBufferMemory",
     "ConversationBufferWindowMemory",
     "ConversationEntityMemory",
+    "ConversationKGMemory",
     "ConversationSummaryBufferMemory",
     "ConversationSummaryMemory",
     "ConversationTokenBufferMemory",
