@@ -192,8 +192,8 @@ Signs stand right before a fact, where they apply:
 ~ only the AI states it.
 + there can be several such objects at once, as films of a director; without + a new object takes \
 the place of the old one.
-! it is not true, or no more. Write a known fact that is denied just as it stands there, with this \
-sign, and after it what is so instead, or that it is not so.
+! it is not true, or no more. Write a fact that is denied just as it stands among the known ones \
+or in your answer, with this sign, and after it what is so instead, or that it is not so.
 
 Example
 Known facts:
