@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import pytest
 from langchain_core.documents import Document
 from langchain_core.language_models import GenericFakeChatModel
+from langchain_core.language_models.fake import FakeListLLM
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.prompts import ChatPromptTemplate, MessagesPlaceholder, PromptTemplate
 from langchain_core.runnables.history import RunnableWithMessageHistory
@@ -13,6 +14,7 @@ from langchain_core.runnables.history import RunnableWithMessageHistory
 import recollect
 from recollect import NewMessage, SyncRecollect, UsageError
 from recollect.conversation import BaseMemory as OurBaseMemory
+from recollect.conversation import ChatHistory
 from recollect.integrations.langchain import (
     RecollectChatMessageHistory,
     RecollectRetriever,
@@ -70,6 +72,39 @@ async def test_an_llm_chain_runs_on_ours_from_a_loop() -> None:
     expected = {"near": "Human: second\nAI: two", "tone": "brief"}
     assert expected == await both.aload_memory_variables({"question": "x"})
     assert expected == classic.ReadOnlySharedMemory(both).load_memory_variables({"question": "x"})
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "ConversationSummaryMemory",
+        "ConversationSummaryBufferMemory",
+        "ConversationEntityMemory",
+        "ConversationKGMemory",
+    ],
+)
+def test_a_memory_that_asks_a_model_runs_in_a_chain(name: str) -> None:
+    """Under its own name, over the chain's own inputs."""
+    kept = getattr(classic, name)(llm=FakeListLLM(responses=["(Ada, is, here)"]))
+    prompt = PromptTemplate.from_template(f"{{{kept.memory_variables[0]}}}{{input}}")
+    chain = LLMChain(llm=model("Hello", "Yes"), prompt=prompt, memory=kept)
+
+    assert ["Hello", "Yes"] == [chain.predict(input="I am Ada") for _ in range(2)]
+    assert 4 == len(kept.chat_memory.messages)
+
+
+async def test_a_summary_memory_is_made_of_messages() -> None:
+    """The class has the constructor of the original, and what it makes is of the class."""
+    history = ChatHistory()
+    await history.aadd_messages(["I am Ada.", "I paint."])
+    asked = FakeListLLM(responses=["Ada paints."])
+
+    made = await classic.ConversationSummaryMemory.afrom_messages(asked, history)
+
+    assert isinstance(made, classic.ConversationSummaryMemory)
+    assert {"history": "Ada paints."} == await made.aload_memory_variables({})
+    again = classic.ConversationSummaryMemory.from_messages(asked, history, memory_key="sum")
+    assert {"sum": "Ada paints."} == again.load_memory_variables({})
 
 
 def test_a_memory_of_ones_own_is_adapted() -> None:

@@ -8,6 +8,7 @@ from typing import Any, Final, Unpack, cast
 from anyio import to_thread
 
 from recollect.app import Recollect
+from recollect.conversation.asking import PromptChoice
 from recollect.conversation.base import Conversation, Values, options_of
 from recollect.conversation.entity_names import folded, mentioned
 from recollect.conversation.entity_reading import EntityPrompts, EntityReader
@@ -108,6 +109,16 @@ class ConversationEntityMemory(ReadingMemory):
     def llm(self) -> object:
         """The model, as it was given."""
         return self._reader.asking.llm
+
+    @property
+    def entity_extraction_prompt(self) -> PromptChoice:
+        """What asks for the names in a line."""
+        return self._reader.extraction
+
+    @property
+    def entity_summarization_prompt(self) -> PromptChoice:
+        """What asks for what is known of a name."""
+        return self._reader.summarization
 
     @property
     def memory_variables(self) -> list[str]:

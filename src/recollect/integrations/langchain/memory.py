@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from langchain_classic.base_memory import BaseMemory
 from pydantic import PrivateAttr
@@ -91,6 +91,13 @@ class _Named(ClassicMemory):
         named = {name: behind_of(each) for name, each in parameters.items()}
         super().__init__(self.kind(*given, **named))
 
+    @classmethod
+    def standing_for(cls, memory: conversation.BaseMemory) -> Self:
+        """Return one of this class for *memory*, which is of its kind already."""
+        made = cls.__new__(cls)
+        ClassicMemory.__init__(made, memory)
+        return made
+
 
 class ConversationBufferMemory(_Named):
     """See `recollect.conversation.ConversationBufferMemory`."""
@@ -110,6 +117,56 @@ class ConversationTokenBufferMemory(_Named):
     """See `recollect.conversation.ConversationTokenBufferMemory`."""
 
     kind = conversation.ConversationTokenBufferMemory
+    __init__ = _Named.__init__
+
+
+class ConversationSummaryMemory(_Named):
+    """See `recollect.conversation.ConversationSummaryMemory`."""
+
+    kind = conversation.ConversationSummaryMemory
+    __init__ = _Named.__init__
+
+    @classmethod
+    def from_messages(
+        cls, llm: object, chat_memory: Any, *, summarize_step: int = 2, **options: Any
+    ) -> Self:
+        """Return a memory that has summed up what *chat_memory* holds."""
+        return cls.standing_for(
+            conversation.ConversationSummaryMemory.from_messages(
+                llm, chat_memory, summarize_step=summarize_step, **options
+            )
+        )
+
+    @classmethod
+    async def afrom_messages(
+        cls, llm: object, chat_memory: Any, *, summarize_step: int = 2, **options: Any
+    ) -> Self:
+        """Return the same as `from_messages`."""
+        return cls.standing_for(
+            await conversation.ConversationSummaryMemory.afrom_messages(
+                llm, chat_memory, summarize_step=summarize_step, **options
+            )
+        )
+
+
+class ConversationSummaryBufferMemory(_Named):
+    """See `recollect.conversation.ConversationSummaryBufferMemory`."""
+
+    kind = conversation.ConversationSummaryBufferMemory
+    __init__ = _Named.__init__
+
+
+class ConversationEntityMemory(_Named):
+    """See `recollect.conversation.ConversationEntityMemory`."""
+
+    kind = conversation.ConversationEntityMemory
+    __init__ = _Named.__init__
+
+
+class ConversationKGMemory(_Named):
+    """See `recollect.conversation.ConversationKGMemory`."""
+
+    kind = conversation.ConversationKGMemory
     __init__ = _Named.__init__
 
 
