@@ -134,6 +134,32 @@ def test_what_is_denied_ends(store: SyncRecollect) -> None:
     assert {"Mira likes tea"} == facts(store)
 
 
+@pytest.mark.parametrize("every_turns", [1, 9])
+def test_what_was_denied_comes_back_only_by_the_person(
+    store: SyncRecollect, every_turns: int
+) -> None:
+    """The assistant may repeat it as it likes; then the person says so."""
+    memory = made(store, every_turns=every_turns)
+    told(memory, ("Hi.", "Sam lives in Rome."), "Sam does not live in Rome.")
+    told(memory, ("And?", "But Sam lives in Rome."), "Good night.")
+    memory.flush()
+    assert set() == facts(store)
+
+    told(memory, "Now Sam lives in Rome.")
+    memory.flush()
+    assert {"Sam lives in Rome"} == facts(store)
+
+
+def test_one_of_several_that_was_denied_is_not_repeated_either(store: SyncRecollect) -> None:
+    """Nor when the assistant's words come without the sign, beside others that hold."""
+    both, milk = "+(Sam, likes, tea)<|>+(Sam, likes, milk)", "(Sam, likes, milk)"
+    answers = [both, f"!{milk}", f"~{milk}"]
+    memory = made(store, ScriptedModel(lambda _: answers.pop(0)))
+    told(memory, "Sam likes tea and milk.", "No milk!", ("Hm.", "Sam likes milk."))
+
+    assert {"Sam likes tea"} == facts(store)
+
+
 def test_the_assistant_denies_nothing_that_a_person_said(store: SyncRecollect) -> None:
     memory = made(
         store, ScriptedModel(lambda r: "~!(Sam, lives in, Oslo)" if "No" in said(r) else rules(r))

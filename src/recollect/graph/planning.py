@@ -165,16 +165,30 @@ def plan_statements(view: View, statements: Sequence[NewFact | Retraction]) -> l
     """
     Return the writes of new facts and retractions, in order, each seeing those before it.
 
-    What is dated later than now is so since now.
+    What is dated later than now is so since now. What was retracted comes back only by the
+    words of a person: an assistant that repeats it is not heard.
     """
     draft, writes = Draft(view), list[Write]()
     for each in statements:
         dated = replace(each, since=min(each.since, view.now)) if each.since else each
         if isinstance(dated, Retraction):
             writes += _retracted(dated, draft)
-        else:
-            writes += _planned(_proposal(dated, view), draft).writes
+            continue
+        proposal = _proposal(dated, view)
+        if dated.trust == "user" or not _is_retracted(proposal, draft):
+            writes += _planned(proposal, draft).writes
     return writes
+
+
+def _is_retracted(proposal: Proposal, draft: Draft) -> bool:
+    """Say whether a fact has ended, and not because another one took its place."""
+    moment = proposal.new.since or draft.view.now
+    standing = draft.facts_like(proposal.subject_key, proposal.predicate_key)
+    same = [each.memory for each in standing if proposal.says(each, draft.view)]
+    others = [each.memory for each in standing if not proposal.says(each, draft.view)]
+    is_single = not _several(proposal.new, standing, moment)
+    is_replaced = is_single and any(holds_from(each, moment) for each in others)
+    return bool(same) and not is_replaced and not any(_still_says(each, moment) for each in same)
 
 
 def _retracted(said: Retraction, draft: Draft) -> list[Write]:
