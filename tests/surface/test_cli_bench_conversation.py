@@ -29,3 +29,6 @@ def test_the_conversation_memories_are_measured_beside_the_originals(tmp_path: P
     assert calls["entity"][0] == calls["entity"][1]
     assert calls["entity, one call, every 5 turns"][0] < calls["entity, one call"][0]
     assert calls["entity, one call"][0] < calls["entity"][0]
+    assert (12, 12) == calls["graph"]
+    assert (2, 12) == calls["graph, every 5 turns"]
+    assert "(ratio 0.17)" in result.stdout

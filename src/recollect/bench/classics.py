@@ -21,6 +21,7 @@ from recollect.conversation import (
     ConversationBufferMemory,
     ConversationBufferWindowMemory,
     ConversationEntityMemory,
+    ConversationKGMemory,
     ConversationSummaryBufferMemory,
     ConversationSummaryMemory,
     ConversationTokenBufferMemory,
@@ -36,6 +37,7 @@ PROMPTS: Final = {
     "prompt": f"summary{PART}{{summary}}{PART}{{new_lines}}",
     "entity_extraction_prompt": f"names{PART}{{history}}{PART}{{input}}",
     "entity_summarization_prompt": f"text{PART}{{entity}}{PART}{{summary}}{{history}}{{input}}",
+    "knowledge_extraction_prompt": f"triples{PART}{{history}}{PART}{{input}}",
     "entity_summaries_prompt": f"texts{PART}{{entities}}{PART}{{history}}{{input}}",
 }
 SUMMARY_CHARACTERS: Final = 400
@@ -51,10 +53,13 @@ COUNTED: Final[dict[str, Any]] = {"count_tokens": twenty}
 
 
 def answered(prompt: str) -> str:
-    """Return what follows from *prompt* by rule: names that it has, or a text of some length."""
+    """Return what follows from *prompt* by rule: names or facts that it has, or a text."""
     kind, *parts = prompt.split(PART)
     if kind == "names":
         return ", ".join(name for name in NAMES if name in parts[-1]) or "NONE"
+    if kind == "triples":
+        named = (name for name in NAMES if name in parts[-1])
+        return "<|>".join(f"({name}, came up in, talk)" for name in named) or "NONE"
     if kind == "texts":
         names = [line.split("<|>")[0].strip() for line in parts[0].splitlines()]
         return "\n".join(f"{name} <|> What is known of {name}." for name in names)
@@ -120,6 +125,13 @@ CLASSICS: Final = (
         },
         prompts=("entity_extraction_prompt", "entity_summarization_prompt"),
     ),
+    Classic(
+        name="graph",
+        kind=ConversationKGMemory,
+        options={"llm": None},
+        ways={"every 5 turns": {"every_turns": 5}},
+        prompts=("entity_extraction_prompt", "knowledge_extraction_prompt"),
+    ),
 )
 
 
@@ -161,7 +173,7 @@ async def run(
 
 async def _call_rows(classic: Classic, originals: Originals | None, turns: int) -> list[Row]:
     control = None
-    if originals:
+    if originals and originals.have(classic):
         theirs, model = originals.made(classic)
         with quiet():
             for number in range(turns):
@@ -201,7 +213,7 @@ async def _times(
         history = ChatHistory(memory, SCOPE, "talk")
         await history.aadd_messages(texts)
         mine = made(classic, memory, Asked(), {})
-        theirs = originals.made(classic)[0] if originals else None
+        theirs = originals.made(classic)[0] if originals and originals.have(classic) else None
         if originals and theirs:
             originals.add(theirs, texts)
         await _turn(mine, 0)  # the first one also catches up with what was said before
@@ -261,6 +273,14 @@ class Originals:
     def __init__(self, memories: Any, version: str) -> None:
         self._memories = memories
         self.version = version
+
+    def have(self, classic: Classic) -> bool:
+        """Say whether there is an original of this kind; that of the graph is a package apart."""
+        try:
+            with quiet():
+                return hasattr(self._memories, classic.kind.__name__)
+        except ImportError:
+            return False
 
     def made(self, classic: Classic) -> tuple[Any, Any]:
         """Return the original of this kind, and its model, which counts its *calls*."""
