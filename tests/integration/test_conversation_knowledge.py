@@ -262,6 +262,28 @@ def test_whatever_a_model_answers_the_turn_is_kept_whole(
     assert "I see." not in shown(memory, "Sam?")
 
 
+def test_more_facts_than_one_transaction_takes_are_all_kept(store: SyncRecollect) -> None:
+    """An answer of a thousand facts is taken in pieces, and the turn is not read again."""
+    answer = "<|>".join(f"+(Sam, knows, P{number})" for number in range(1_000))
+    model = ScriptedModel(lambda _: answer)
+    memory = made(store, model)
+    told(memory, "Sam knows everybody.")
+    memory.flush()
+
+    assert [1_000, 1] == [len(facts(store)), len(model.requests)]
+
+
+@pytest.mark.parametrize(("k", "before"), [(0, ""), (1, "Human: Two.\nAI: I see.")])
+def test_the_lines_before_are_the_last_turns(store: SyncRecollect, k: int, before: str) -> None:
+    """As many as *k* says, without the turn that is read."""
+    model = ScriptedModel(rules)
+    memory = made(store, model, k=k)
+    told(memory, "One.", "Two.", "Three.")
+
+    asked = model.requests[-1].turns[-1].text
+    assert before == part(asked, "Lines before:\n", "Last lines:")
+
+
 def test_forty_names_are_loaded(store: SyncRecollect) -> None:
     told(made(store, ScriptedModel(lambda _: FORTY)), "Sam knows everybody.")
     many = made(store, ScriptedModel(lambda _: ", ".join(f"P{n}" for n in range(40))))

@@ -222,11 +222,9 @@ class ConversationKGMemory(ReadingMemory):
         said = [each for each in piece if kind_of(each.message) in _SIDES]
         facts = []
         if said:
-            first = piece[0].position - 1 - max(0, self.k) * MESSAGES_PER_TURN
-            near = await self.talk.after(memory, max(0, first))
-            before = [each.message for each in near if each.position < piece[0].position]
+            before = self._lines(await self._before(memory, piece[0].position))
             lines = self._lines([each.message for each in said])
-            stated = await self._stated(memory, self._lines(before), lines)
+            stated = await self._stated(memory, before, lines)
             facts = facts_of(stated, said, self.thread)
         await self._kept.take(memory, facts, self.scope, self._progress.write(piece))
 
@@ -273,6 +271,14 @@ class ConversationKGMemory(ReadingMemory):
         if self.strict_original:
             return (await self.talk.all(memory))[-self.k * MESSAGES_PER_TURN :]
         return await self.talk.newest(memory, self.k * MESSAGES_PER_TURN) if self.k > 0 else []
+
+    async def _before(self, memory: Recollect, position: int) -> list[AnyMessage]:
+        """Return the messages of the last *k* turns before *position*."""
+        count = min(max(0, self.k) * MESSAGES_PER_TURN, position - 1)
+        if not count:
+            return []
+        near = await self.talk.after(memory, position - 1 - count, limit=count)
+        return [each.message for each in near if each.position < position]
 
     def _message_of(self, text: str) -> AnyMessage:
         return self.summary_message_cls(content=text)
