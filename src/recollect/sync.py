@@ -99,6 +99,7 @@ class SyncRecollect:
         self._make = make
         self._memory: Recollect | None = None
         self._portal: BlockingPortal | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._process = os.getpid()
         self._exit = ExitStack()
 
@@ -120,6 +121,7 @@ class SyncRecollect:
             left.close()
 
     async def _made(self) -> Recollect:
+        self._loop = asyncio.get_running_loop()
         return self._make()
 
     def _open(self) -> Recollect:
@@ -143,8 +145,10 @@ class SyncRecollect:
         """
         Await an async *function* of the memory, from any event loop; it runs where that lives.
 
-        A cancelled wait cancels the function.
+        A cancelled wait cancels the function. A function that is there already may call it.
         """
+        if asyncio.get_running_loop() is self._loop:
+            return await function(self._open())
         task = self._entered().start_task_soon(function, self._open())
         return await asyncio.wrap_future(task)
 

@@ -207,6 +207,7 @@ def public(owner: type) -> set[str]:
                 "end_named",
                 "end_all",
                 "note_entity",
+                "take",
             },
         ),
     ],

@@ -78,3 +78,16 @@ def test_a_private_memory_is_opened_once() -> None:
     """Objects that were given none share one of their process."""
     assert private_memory() is private_memory()
     assert private_memory().embedder is None
+
+
+def test_what_is_at_the_memory_already_may_visit_it() -> None:
+    """A function that runs where the memory lives awaits another of its own there."""
+    home = Home(private_memory())
+
+    async def visiting(_: Recollect) -> str:
+        return await home.visit(answer)
+
+    async def answer(_: Recollect) -> str:
+        return "there"
+
+    assert "there" == home.call(visiting)

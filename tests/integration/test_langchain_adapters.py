@@ -5,7 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 from langchain_core.documents import Document
-from langchain_core.language_models import FakeListLLM, GenericFakeChatModel
+from langchain_core.language_models import GenericFakeChatModel
+from langchain_core.language_models.fake import FakeListLLM
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.prompts import ChatPromptTemplate, MessagesPlaceholder, PromptTemplate
 from langchain_core.runnables.history import RunnableWithMessageHistory
@@ -13,6 +14,7 @@ from langchain_core.runnables.history import RunnableWithMessageHistory
 import recollect
 from recollect import NewMessage, SyncRecollect, UsageError
 from recollect.conversation import BaseMemory as OurBaseMemory
+from recollect.conversation import ChatHistory
 from recollect.integrations.langchain import (
     RecollectChatMessageHistory,
     RecollectRetriever,
@@ -91,6 +93,39 @@ def test_the_memories_that_ask_a_model_have_the_originals_names() -> None:
     assert {"history": "Ada sails."} == summary.load_memory_variables({})
     assert "Ada sails." == entity.entity_store.get("Ada")
     assert {"history": "Human: Ada sails\nAI: I see"} == both.load_memory_variables({})
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "ConversationSummaryMemory",
+        "ConversationSummaryBufferMemory",
+        "ConversationEntityMemory",
+        "ConversationKGMemory",
+    ],
+)
+def test_a_memory_that_asks_a_model_runs_in_a_chain(name: str) -> None:
+    """Under its own name, over the chain's own inputs."""
+    kept = getattr(classic, name)(llm=FakeListLLM(responses=["(Ada, is, here)"]))
+    prompt = PromptTemplate.from_template(f"{{{kept.memory_variables[0]}}}{{input}}")
+    chain = LLMChain(llm=model("Hello", "Yes"), prompt=prompt, memory=kept)
+
+    assert ["Hello", "Yes"] == [chain.predict(input="I am Ada") for _ in range(2)]
+    assert 4 == len(kept.chat_memory.messages)
+
+
+async def test_a_summary_memory_is_made_of_messages() -> None:
+    """The class has the constructor of the original, and what it makes is of the class."""
+    history = ChatHistory()
+    await history.aadd_messages(["I am Ada.", "I paint."])
+    asked = FakeListLLM(responses=["Ada paints."])
+
+    made = await classic.ConversationSummaryMemory.afrom_messages(asked, history)
+
+    assert isinstance(made, classic.ConversationSummaryMemory)
+    assert {"history": "Ada paints."} == await made.aload_memory_variables({})
+    again = classic.ConversationSummaryMemory.from_messages(asked, history, memory_key="sum")
+    assert {"sum": "Ada paints."} == again.load_memory_variables({})
 
 
 def test_a_memory_of_ones_own_is_adapted() -> None:

@@ -266,3 +266,75 @@ def test_a_history_of_langchains_is_taken() -> None:
     conversation.ConversationBufferMemory(chat_memory=theirs).save_context(*TURN)
 
     assert ["Ada", "Hello"] == [each.content for each in theirs.messages]
+
+
+def graphs(*, strict: bool, **options: Any) -> tuple[Any, Any]:
+    """Return the original graph memory and ours, whose models say "(Ada, is, here)" of a turn."""
+    kg = pytest.importorskip("langchain_community.memory.kg", reason="the original")
+    given = {"entity_extraction_prompt": NAMES, "knowledge_extraction_prompt": NAMES} | options
+    theirs = kg.ConversationKGMemory(llm=FunctionModel(), **given)
+    ours = conversation.ConversationKGMemory(llm=FunctionModel(), strict_original=strict, **given)
+    return theirs, ours
+
+
+FACT = {"input": "(Ada, is, here)"}, {"output": "(Ada, was, there)"}
+
+
+def test_graph_saved_without_blocking() -> None:
+    """The original's `asave_context` learns nothing, its `aclear` keeps the graph."""
+    theirs, ours = graphs(strict=True)
+    for memory in (theirs, ours):
+        asyncio.run(memory.asave_context(*FACT))
+
+    assert [[], [("Ada", "here", "is")]] == [each.kg.get_triples() for each in (theirs, ours)]
+    theirs.save_context(*FACT)
+    for memory in (theirs, ours):
+        asyncio.run(memory.aclear())
+    assert [1, 0] == [len(each.kg.get_triples()) for each in (theirs, ours)]
+
+
+def test_graph_without_the_assistants_words() -> None:
+    """The original reads what the person says, ours by default both sides."""
+    theirs, ours = graphs(strict=False)
+    for memory in (theirs, ours):
+        memory.save_context(*FACT)
+
+    assert ["Ada is here" in history(each) for each in (theirs, ours)] == [True, True]
+    assert ["Ada was there" in history(each) for each in (theirs, ours)] == [False, True]
+
+
+def test_graph_that_corrects_nothing() -> None:
+    """The original keeps both homes; ours by default the last, and the other as history."""
+    theirs, ours = graphs(strict=False)
+    for memory in (theirs, ours):
+        for place in ("Oslo", "Bergen"):
+            memory.save_context({"input": f"(Ada, lives in, {place})"}, {"output": "Oh."})
+
+    homes = [sorted(each[1] for each in memory.kg.get_triples()) for memory in (theirs, ours)]
+    assert [["Bergen", "Oslo"], ["Bergen"]] == homes
+
+
+def test_graph_that_misses_a_name_in_another_case() -> None:
+    theirs, ours = graphs(strict=False)
+    for memory in (theirs, ours):
+        memory.save_context({"input": "(ada, is, here)"}, {"output": "Oh."})
+
+    assert ["", "On Ada: ada is here."] == [history(each) for each in (theirs, ours)]
+
+
+def test_graph_after_a_call_that_failed() -> None:
+    """The original never reads the turn again; ours shows it, and reads it with the next."""
+
+    def failing(prompt: str) -> str:
+        if "late" in prompt and "Bob" not in prompt:
+            raise TimeoutError
+        return prompt
+
+    theirs, ours = graphs(strict=False)
+    for memory in (theirs, ours):
+        memory.llm.function = failing
+        with pytest.raises((TimeoutError, ModelError)):
+            memory.save_context({"input": "(Ada, is, late)"}, {"output": "Oh."})
+        memory.save_context({"input": "(Bob, is, here)"}, {"output": "Oh."})
+
+    assert ["", "On Ada: Ada is late."] == [history(each) for each in (theirs, ours)]

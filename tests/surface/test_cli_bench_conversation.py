@@ -36,3 +36,6 @@ def test_the_conversation_memories_are_measured_beside_the_originals(tmp_path: P
     assert tokens["buffer"][0] == tokens["buffer"][1]
     assert tokens["window"][0] < tokens["buffer"][0]
     assert tokens["vector retriever"][1] is None
+    assert (12, 12) == calls["graph"]
+    assert (2, 12) == calls["graph, every 5 turns"]
+    assert "(ratio 0.17)" in result.stdout

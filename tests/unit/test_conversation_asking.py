@@ -25,6 +25,7 @@ VARIABLES = {
     "ENTITY_SUMMARY": {"entity", "summary", "history", "input"},
     "ENTITY_SUMMARIES": {"entities", "history", "input"},
     "TRIPLES": {"history", "input"},
+    "FACTS": {"facts", "history", "input"},
     "ENTITY_CONVERSATION": {"entities", "history", "input"},
 }
 

@@ -21,6 +21,7 @@ from recollect.conversation import (
     ConversationBufferMemory,
     ConversationBufferWindowMemory,
     ConversationEntityMemory,
+    ConversationKGMemory,
     ConversationSummaryBufferMemory,
     ConversationSummaryMemory,
     ConversationTokenBufferMemory,
@@ -39,6 +40,7 @@ PROMPTS: Final = {
     "prompt": f"summary{PART}{{summary}}{PART}{{new_lines}}",
     "entity_extraction_prompt": f"names{PART}{{history}}{PART}{{input}}",
     "entity_summarization_prompt": f"text{PART}{{entity}}{PART}{{summary}}{{history}}{{input}}",
+    "knowledge_extraction_prompt": f"triples{PART}{{history}}{PART}{{input}}",
     "entity_summaries_prompt": f"texts{PART}{{entities}}{PART}{{history}}{{input}}",
 }
 SUMMARY_CHARACTERS: Final = 400
@@ -54,10 +56,13 @@ COUNTED: Final[dict[str, Any]] = {"count_tokens": twenty}
 
 
 def answered(prompt: str) -> str:
-    """Return what follows from *prompt* by rule: names that it has, or a text of some length."""
+    """Return what follows from *prompt* by rule: names or facts that it has, or a text."""
     kind, *parts = prompt.split(PART)
     if kind == "names":
         return ", ".join(name for name in NAMES if name in parts[-1]) or "NONE"
+    if kind == "triples":
+        named = (name for name in NAMES if name in parts[-1])
+        return "<|>".join(f"({name}, came up in, talk)" for name in named) or "NONE"
     if kind == "texts":
         names = [line.split("<|>")[0].strip() for line in parts[0].splitlines()]
         return "\n".join(f"{name} <|> What is known of {name}." for name in names)
@@ -124,6 +129,13 @@ CLASSICS: Final = (
         },
         prompts=("entity_extraction_prompt", "entity_summarization_prompt"),
     ),
+    Classic(
+        name="graph",
+        kind=ConversationKGMemory,
+        options={"llm": None},
+        ways={"every 5 turns": {"every_turns": 5}},
+        prompts=("entity_extraction_prompt", "knowledge_extraction_prompt"),
+    ),
     # The original is over a vector store of one's own choice, with an embedder: no equal control.
     Classic(name="vector retriever", kind=VectorStoreRetrieverMemory, has_original=False),
 )
@@ -166,7 +178,7 @@ async def run(
 
 async def _cost_rows(classic: Classic, originals: Originals | None, turns: int) -> list[Row]:
     calls_there, tokens_there = None, None
-    if originals and classic.has_original:
+    if originals and originals.have(classic):
         calls_there, tokens_there = _their_costs(classic, originals, turns)
     calls_rows, tokens_rows = [], []
     for way, options in {"": {}, **classic.ways}.items():
@@ -230,7 +242,7 @@ async def _times(
         history = ChatHistory(memory, SCOPE, "talk")
         await history.aadd_messages(texts)
         mine = made(classic, memory, Asked(), {})
-        theirs = originals.made(classic)[0] if originals and classic.has_original else None
+        theirs = originals.made(classic)[0] if originals and originals.have(classic) else None
         if originals and theirs:
             originals.add(theirs, texts)
         await _turn(mine, 0)  # the first one also catches up with what was said before
@@ -290,6 +302,16 @@ class Originals:
     def __init__(self, memories: Any, version: str) -> None:
         self._memories = memories
         self.version = version
+
+    def have(self, classic: Classic) -> bool:
+        """Say whether there is an original to compare; that of the graph is a package apart."""
+        if not classic.has_original:
+            return False
+        try:
+            with quiet():
+                return hasattr(self._memories, classic.kind.__name__)
+        except ImportError:
+            return False
 
     def made(self, classic: Classic) -> tuple[Any, Any]:
         """Return the original of this kind, and its model, which counts its *calls*."""

@@ -492,5 +492,12 @@ def conversation(turns: int, messages: int, json_file: str | None) -> None:
         )
     click.echo(f"conversation memories beside {report.beside}")
     width = max(len(row.name) for row in report.rows)
-    click.echo("\n".join(_speed_line(row, width) for row in report.rows))
+    click.echo("\n".join(_speed_line(row, width) + _share(row) for row in report.rows))
     _write(json_file, lambda path: write_json(path, report))
+
+
+def _share(row: Row) -> str:
+    """Return how many calls of the original's those of a row are."""
+    if row.unit != "calls" or not row.control_value:
+        return ""
+    return f" (ratio {row.value / row.control_value:.2f})"

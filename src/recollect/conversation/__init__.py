@@ -36,6 +36,7 @@ from recollect.conversation.entity_store import (
 )
 from recollect.conversation.history import ChatHistory
 from recollect.conversation.key_value import BufferMemory, KeyValueMemory
+from recollect.conversation.knowledge import ConversationKGMemory
 from recollect.conversation.long_term import LongTermMemory
 from recollect.conversation.parts import Part
 from recollect.conversation.redis_memory import RedisMemory
@@ -58,6 +59,7 @@ __all__ = [
     "ConversationBufferMemory",
     "ConversationBufferWindowMemory",
     "ConversationEntityMemory",
+    "ConversationKGMemory",
     "ConversationSummaryBufferMemory",
     "ConversationSummaryMemory",
     "ConversationTokenBufferMemory",

@@ -302,3 +302,8 @@ class TranscriptMemory(ChatMemory):
     async def abuffer_as_str(self) -> str:
         """Return the same as `buffer_as_str`."""
         return await self.home.visit(self.transcript)
+
+
+def options_of(kind: type, options: Mapping[str, object]) -> dict[str, Any]:
+    """Return those of *options* that the keywords *kind* names."""
+    return {name: each for name, each in options.items() if name in kind.__annotations__}

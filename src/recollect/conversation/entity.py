@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 from typing import Any, Final, Unpack, cast
 
 from anyio import to_thread
 
 from recollect.app import Recollect
-from recollect.conversation.base import ChatMemory, Conversation, Values
+from recollect.conversation.asking import PromptChoice
+from recollect.conversation.base import Conversation, Values, options_of
 from recollect.conversation.entity_names import folded, mentioned
 from recollect.conversation.entity_reading import EntityPrompts, EntityReader
 from recollect.conversation.entity_store import (
@@ -20,19 +20,16 @@ from recollect.conversation.entity_store import (
     ScopeEntityStore,
 )
 from recollect.conversation.history import Placed
-from recollect.conversation.progress import Progress
+from recollect.conversation.reading import ReadingMemory
 from recollect.conversation.sources import said_in
-from recollect.conversation.window import MESSAGES_PER_TURN, turns_in
+from recollect.conversation.window import MESSAGES_PER_TURN
 from recollect.errors import UsageError, VersionConflictError
 from recollect.home import AnyRecollect
 from recollect.messages import AnyMessage, buffer_string, kind_of, text_of
 from recollect.records import Scope
-from recollect.stores.plans.erase import EraseMessages
 
 TRIES_MAX: Final = 5
 """So often a turn is read again because another writer was first."""
-READ_MAX: Final = 50
-"""So many messages are read together, when many have waited."""
 
 
 class EntityOptions(Conversation, EntityPrompts, total=False):
@@ -43,7 +40,7 @@ class EntityOptions(Conversation, EntityPrompts, total=False):
     chat_history_key: str
 
 
-class ConversationEntityMemory(ChatMemory):
+class ConversationEntityMemory(ReadingMemory):
     """
     Puts the last *k* turns, and what is known of the names in the new line, into the prompt.
 
@@ -59,6 +56,8 @@ class ConversationEntityMemory(ChatMemory):
     A model that fails leaves the turn kept and nothing learnt of it: the next save, or
     `flush`, reads it with what came after.
     """
+
+    policy = "entities"
 
     def __init__(
         self,
@@ -81,24 +80,20 @@ class ConversationEntityMemory(ChatMemory):
             UsageError: A prompt asks for what it does not get, *every_turns* is below 1, or
                 *entity_store* is over another memory.
         """
-        super().__init__(memory, scope, thread, **cast("Conversation", _of(Conversation, options)))
-        if every_turns < 1:
-            msg = f"every_turns={every_turns}: read at least 1 turn at a time"
-            raise UsageError(msg)
+        conversation = cast("Conversation", options_of(Conversation, options))
+        super().__init__(memory, scope, thread, every_turns=every_turns, **conversation)
         self.human_prefix = options.get("human_prefix", "Human")
         self.ai_prefix = options.get("ai_prefix", "AI")
         self.chat_history_key = options.get("chat_history_key", "history")
         self.k = k
-        self.every_turns = every_turns
         self.entity_cache: list[str] = []
         self.entity_store = self._store_of(entity_store)
         self._reader = EntityReader(
             llm,
             one_call=one_call,
             normalised=normalised,
-            chosen=cast("EntityPrompts", _of(EntityPrompts, options)),
+            chosen=cast("EntityPrompts", options_of(EntityPrompts, options)),
         )
-        self._progress = Progress(self.scope, self.thread, "entities")
 
     def _store_of(self, store: BaseEntityStore | None) -> BaseEntityStore:
         if store is None:
@@ -114,6 +109,16 @@ class ConversationEntityMemory(ChatMemory):
     def llm(self) -> object:
         """The model, as it was given."""
         return self._reader.asking.llm
+
+    @property
+    def entity_extraction_prompt(self) -> PromptChoice:
+        """What asks for the names in a line."""
+        return self._reader.extraction
+
+    @property
+    def entity_summarization_prompt(self) -> PromptChoice:
+        """What asks for what is known of a name."""
+        return self._reader.summarization
 
     @property
     def memory_variables(self) -> list[str]:
@@ -150,75 +155,16 @@ class ConversationEntityMemory(ChatMemory):
         """Return the messages of the last *k* turns."""
         return await self.talk.newest(memory, self.k * MESSAGES_PER_TURN) if self.k > 0 else []
 
-    async def save(self, memory: Recollect, inputs: Values, outputs: Values) -> None:
-        """
-        Append both sides of a turn, and learn of it what is due.
-
-        Raises:
-            ModelError: The model failed; the turn is kept, and waits.
-        """
-        is_first = await self._progress.until(memory) is None
-        before = await self.talk.newest(memory, 1) if is_first else []
-        await super().save(memory, inputs, outputs)
-        if is_first:
-            await self._begin(memory, is_begun=bool(before))
-        waiting = await self._waiting(memory)
-        if turns_in([each.message for each in waiting]) >= self.every_turns:
-            await self._read(memory, waiting, self.entity_cache if self.every_turns == 1 else None)
-
-    async def finish(self, memory: Recollect) -> None:
-        """Read all turns that wait."""
-        await self._read(memory, await self._waiting(memory), None)
-
-    def flush(self) -> None:
-        """
-        Read all turns that wait.
-
-        Raises:
-            ModelError: The model failed; they still wait.
-        """
-        self.home.call(self.finish)
-
-    async def aflush(self) -> None:
-        """Do the same as `flush`."""
-        await self.home.visit(self.finish)
-
     async def remove(self, memory: Recollect) -> None:
         """Remove all messages, and what is known of names; in a scope that threads share not."""
         self.entity_cache = []
         if not isinstance(self.entity_store, ScopeEntityStore):
             await to_thread.run_sync(self.entity_store.clear)
-        await self._progress.remove(memory)
         await super().remove(memory)
 
-    async def _begin(self, memory: Recollect, *, is_begun: bool) -> None:
-        """
-        Note where this memory begins to read, so that a first turn that fails is read later.
-
-        Turn by turn, what was said before is passed over, as the original does.
-        """
-        waiting = await self.talk.after(memory, 0)
-        if is_begun and self.every_turns == 1:
-            waiting = waiting[-MESSAGES_PER_TURN:]
-        if waiting:
-            with suppress(VersionConflictError):  # another writer has begun meanwhile
-                await memory.apply(self.scope, [self._progress.begin(waiting[:MESSAGES_PER_TURN])])
-
-    async def _waiting(self, memory: Recollect) -> list[Placed]:
-        return await self.talk.after(memory, await self._progress.until(memory) or 0)
-
-    async def _read(
-        self, memory: Recollect, waiting: Sequence[Placed], asked: Sequence[str] | None
-    ) -> None:
-        """Learn of the turns that wait; *asked* are the names in the last, where it was asked."""
-        for start in range(0, len(waiting), READ_MAX):
-            piece = waiting[start : start + READ_MAX]
-            is_last = start + READ_MAX >= len(waiting)
-            await self._learn(memory, piece, asked if is_last else None)
-
-    async def _learn(
-        self, memory: Recollect, piece: Sequence[Placed], asked: Sequence[str] | None
-    ) -> None:
+    async def learn(self, memory: Recollect, piece: Sequence[Placed], *, is_saved: bool) -> None:
+        """Learn of *piece*; of the turn that is saved, the load before has asked for the names."""
+        asked = self.entity_cache if is_saved and self.every_turns == 1 else None
         history = self._lines(await self._around(memory, piece))
         names = list(asked or ())
         unread = piece if asked is None else piece[:-MESSAGES_PER_TURN]
@@ -236,15 +182,7 @@ class ConversationEntityMemory(ChatMemory):
                 await kept.write(memory, known, Learnt(texts, self.scope, evidence, beside))
             except VersionConflictError:
                 continue
-            await self._check(memory, piece)
             return
-
-    async def _check(self, memory: Recollect, piece: Sequence[Placed]) -> None:
-        """Take back what rests on messages of *piece* that were erased while the model answered."""
-        before, count = piece[0].position - 1, len(piece)
-        there = {each.id for each in await self.talk.after(memory, before, limit=count)}
-        if gone := [each.id for each in piece if each.id and each.id not in there]:
-            await memory.erase(self.scope, EraseMessages(thread=self.thread, messages=gone))
 
     async def _around(self, memory: Recollect, piece: Sequence[Placed]) -> Sequence[AnyMessage]:
         """Return the last *k* turns with the one that is read, or before those that are read."""
@@ -269,8 +207,3 @@ class ConversationEntityMemory(ChatMemory):
 def _said(messages: Sequence[Placed]) -> str:
     """Return what people say in *messages*, a line each."""
     return "\n".join(text_of(each.message) for each in messages if kind_of(each.message) == "human")
-
-
-def _of(kind: type, options: Mapping[str, object]) -> dict[str, Any]:
-    """Return those of *options* that the keywords *kind* names."""
-    return {name: each for name, each in options.items() if name in kind.__annotations__}

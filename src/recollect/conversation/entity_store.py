@@ -51,10 +51,10 @@ class BaseEntityStore(ABC):
 
 
 class InMemoryEntityStore(BaseEntityStore):
-    """Names in this process, by their exact spelling."""
+    """Names in this process, by their exact spelling; *store* is what is known at first."""
 
-    def __init__(self) -> None:
-        self.store: dict[str, str | None] = {}
+    def __init__(self, store: Mapping[str, str | None] | None = None) -> None:
+        self.store: dict[str, str | None] = dict(store or {})
 
     def get(self, key: str, default: str | None = None) -> str | None:
         """Return what is known of *key*, *default* if nothing is."""

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import partial
 from typing import Final, Protocol, runtime_checkable
 
@@ -38,11 +39,12 @@ NO_WORDS: Final = {"type": "no words"}
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A message at its position; *id* is that of a thread of ours, ``None`` elsewhere."""
+    """A message at its position; *id* and *time* are of a thread of ours, ``None`` elsewhere."""
 
     position: int
     message: AnyMessage
     id: str | None = None
+    time: datetime | None = None
 
 
 class Talk(ABC):
@@ -97,7 +99,10 @@ class ThreadTalk(Talk):
         while True:
             rows = min(limit - len(found), PAGE_ROWS_MAX)
             page = await memory.messages(self.scope, self.thread, after=position, limit=rows)
-            found += [Placed(r.position, read_back(r, classes=classes), r.id) for r in page.rows]
+            found += [
+                Placed(each.position, read_back(each, classes=classes), each.id, each.time)
+                for each in page.rows
+            ]
             if page.cursor is None or len(found) >= limit:
                 return found
             position = page.rows[-1].position

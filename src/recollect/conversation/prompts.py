@@ -179,6 +179,67 @@ Human: {input}
 Facts:
 """
 
+FACTS: Final = """\
+Write down as facts what the last lines of a conversation state, in the order of the lines, and \
+nothing that you merely know. A fact is (subject, predicate, object), with names written out for \
+words like "he" or "它" where the lines tell them. Call who speaks as their lines begin: Human for \
+"I" in a line of Human. Put <|> between facts and nothing else; write NONE if nothing is stated. \
+Known facts and the lines before serve to understand the last ones: what they alone say does not \
+count. Write in the language of the conversation, and a predicate as a known fact has it where it \
+means the same.
+
+Signs stand right before a fact, where they apply:
+~ only the AI states it.
++ there can be several such objects at once, as films of a director; without + a new object takes \
+the place of the old one.
+! it is not true, or no more. Write a fact that is denied just as it stands among the known ones \
+or in your answer, with this sign, and after it what is so instead, or that it is not so.
+
+Example
+Known facts:
+(Mira, lives in, Porto)<|>(Mira, paints, boats)
+Lines before:
+Human: Do you know my sister Mira?
+AI: She lives in Porto and paints boats.
+Last lines:
+Human: She lives in Faro now, and she never painted boats.
+AI: In Faro! Then she will know the painter Paula Rego.
+Facts: (Mira, lives in, Faro)<|>!(Mira, paints, boats)<|>(Mira, never painted, boats)<|>\
+~(Paula Rego, is, painter)
+End of the example
+
+Example
+Known facts:
+NONE
+Lines before:
+Human: 诺兰是谁？
+AI: 一位英国导演。
+Last lines:
+Human: 他导演了什么？
+AI: 《星际穿越》和《信条》。
+Facts: ~+(诺兰, 导演, 《星际穿越》)<|>~+(诺兰, 导演, 《信条》)
+End of the example
+
+Example
+Known facts:
+NONE
+Lines before:
+
+Last lines:
+Human: Hello! How was your day?
+AI: Fine, thank you.
+Facts: NONE
+End of the example
+
+Known facts:
+{facts}
+Lines before:
+{history}
+Last lines:
+{input}
+Facts:
+"""
+
 ENTITY_CONVERSATION: Final = """\
 You are an assistant in a conversation with a person. Answer the last line in its language, \
 helpfully and to the point; say so where you do not know. What is known of the names it speaks of \

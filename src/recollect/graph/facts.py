@@ -51,6 +51,21 @@ class NewFact:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Retraction:
+    """
+    Words that a fact is not true, or no more: it ends, unless more trusted words say it.
+
+    *since* is when it ended to be true, now if ``None``; *trust* is that of who says so.
+    """
+
+    subject: str
+    predicate: str
+    object: Value
+    since: datetime | None = None
+    trust: Trust = "user"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:
     """
     A fact of the graph: an edge to another entity, or an attribute with its value.

@@ -11,11 +11,13 @@ from recollect.formation.evidence import joined_evidence
 from recollect.formation.ground import least
 from recollect.formation.identity import content_key
 from recollect.formation.succession import holds_from, succession_of
+from recollect.graph.ending import end_of, is_ended_by
 from recollect.graph.facts import (
     FACT_TYPE,
     AdditionAction,
     NewFact,
     ObjectType,
+    Retraction,
     shown,
     written,
 )
@@ -25,6 +27,7 @@ from recollect.records import EndMemory, EvidenceMap, Json, JsonObject, Memory, 
 
 DOUBTED: Final = "more trusted words say otherwise"
 REJECTED: Final = "this fact was rejected"
+RETRACTED: Final = "retracted"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,6 +159,54 @@ def plan_additions(view: View, new: Sequence[NewFact]) -> list[Planned]:
     for each in new:
         planned.append(_planned(_proposal(each, view), draft))
     return planned
+
+
+def plan_statements(view: View, statements: Sequence[NewFact | Retraction]) -> list[Write]:
+    """
+    Return the writes of new facts and retractions, in order, each seeing those before it.
+
+    What is dated later than now is so since now. What was retracted comes back only by the
+    words of a person: an assistant that repeats it is not heard.
+    """
+    draft, writes = Draft(view), list[Write]()
+    for each in statements:
+        dated = replace(each, since=min(each.since, view.now)) if each.since else each
+        if isinstance(dated, Retraction):
+            writes += _retracted(dated, draft)
+            continue
+        proposal = _proposal(dated, view)
+        if dated.trust == "user" or not _is_retracted(proposal, draft):
+            writes += _planned(proposal, draft).writes
+    return writes
+
+
+def _is_retracted(proposal: Proposal, draft: Draft) -> bool:
+    """Say whether a fact has ended, and not because another one took its place."""
+    moment = proposal.new.since or draft.view.now
+    standing = draft.facts_like(proposal.subject_key, proposal.predicate_key)
+    same = [each.memory for each in standing if proposal.says(each, draft.view)]
+    others = [each.memory for each in standing if not proposal.says(each, draft.view)]
+    is_single = not _several(proposal.new, standing, moment)
+    is_replaced = is_single and any(holds_from(each, moment) for each in others)
+    return bool(same) and not is_replaced and not any(_still_says(each, moment) for each in same)
+
+
+def _retracted(said: Retraction, draft: Draft) -> list[Write]:
+    view = draft.view
+    new = NewFact(subject=said.subject, predicate=said.predicate, object=said.object)
+    proposal, moment = _proposal(new, view), said.since or view.now
+    found = [
+        each.memory
+        for each in draft.facts_like(proposal.subject_key, proposal.predicate_key)
+        if proposal.says(each, view)
+        and is_ended_by(each.memory, moment)
+        and _still_says(each.memory, moment)
+        and least([each.memory.trust, said.trust]) == each.memory.trust
+    ]
+    ends = [end_of(each, moment, RETRACTED) for each in found]
+    for write, memory in zip(ends, found, strict=True):
+        draft.note(write, memory)
+    return list(ends)
 
 
 def _proposal(new: NewFact, view: View) -> Proposal:

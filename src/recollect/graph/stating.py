@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from recollect.app import Recollect
 from recollect.formation.ground import least
@@ -14,11 +14,12 @@ from recollect.graph.facts import (
     Addition,
     Fact,
     NewFact,
+    Retraction,
     Value,
     shown,
 )
 from recollect.graph.names import name_key
-from recollect.graph.planning import Planned, plan_additions
+from recollect.graph.planning import Planned, plan_additions, plan_statements
 from recollect.graph.twins import twins
 from recollect.graph.view import KnownFact, View, holds
 from recollect.records import Evidence, Revision, Trust, Write
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
     pass
 
 from recollect.graph.following import Following, moment_of
+
+STATEMENTS_AT_ONCE_MAX: Final = 300
+"""So many statements go into one transaction: each may end others."""
 
 
 class Stating(Following):
@@ -93,6 +97,31 @@ class Stating(Following):
         return tuple(_addition(each, view) for each in planned)
 
     add_many, aadd_many = twins(add_facts, "add_many")
+
+    async def take(
+        self,
+        memory: Recollect,
+        statements: Sequence[NewFact | Retraction],
+        beside: Sequence[Write] = (),
+    ) -> None:
+        """
+        Add and end facts in the order of *statements*, each seeing those before it.
+
+        Up to ``STATEMENTS_AT_ONCE_MAX`` it is one transaction; of more, *beside* comes with the
+        last, and what is taken again changes nothing.
+        """
+        for at in range(0, max(1, len(statements)), STATEMENTS_AT_ONCE_MAX):
+            piece = statements[at : at + STATEMENTS_AT_ONCE_MAX]
+            last = beside if at + STATEMENTS_AT_ONCE_MAX >= len(statements) else ()
+
+            def plan(
+                view: View,
+                piece: Sequence[NewFact | Retraction] = piece,
+                last: Sequence[Write] = last,
+            ) -> tuple[None, list[Write]]:
+                return None, [*plan_statements(view, piece), *last]
+
+            await self.change(memory, plan)
 
     async def _end(
         self,

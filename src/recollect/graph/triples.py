@@ -54,8 +54,19 @@ KnowledgeTriple(subject='茶', predicate='产自', object_='福建')]
     """
     if strict_original:
         return list(_read_strictly(knowledge_str))
-    found = (_triple(text) for text in _bracketed(knowledge_str))
-    return list(dict.fromkeys(each for each in found if each is not None))
+    return list(dict.fromkeys(triple for _, triple in marked_triples(knowledge_str)))
+
+
+def marked_triples(text: str) -> list[tuple[str, KnowledgeTriple]]:
+    """
+    Return the triples in a model's answer, each with what stands before its bracket.
+
+    >>> marked_triples("~+(Sam, likes, tea)<|>Yes: (Sam, likes, milk)")
+    [('~+', KnowledgeTriple(subject='Sam', predicate='likes', object_='tea')), \
+('Yes: ', KnowledgeTriple(subject='Sam', predicate='likes', object_='milk'))]
+    """
+    found = ((before, _triple(inside)) for before, inside in _bracketed(text))
+    return [(before, triple) for before, triple in found if triple is not None]
 
 
 def _read_strictly(text: str) -> Iterator[KnowledgeTriple]:
@@ -68,10 +79,10 @@ def _read_strictly(text: str) -> Iterator[KnowledgeTriple]:
             yield KnowledgeTriple.from_string(each)
 
 
-def _bracketed(text: str) -> Iterator[str]:
-    """Yield what stands in the outermost brackets, or between delimiters where there are none."""
+def _bracketed(text: str) -> Iterator[tuple[str, str]]:
+    """Yield what stands before and in outermost brackets, or between delimiters without any."""
     for part in text.split(KG_TRIPLE_DELIMITER):
-        found, depth, start = False, 0, 0
+        found, depth, start, end = False, 0, 0, 0
         for at, character in enumerate(part):
             if character in _OPENING:
                 depth += 1
@@ -81,12 +92,13 @@ def _bracketed(text: str) -> Iterator[str]:
                 depth -= 1
                 if depth == 0:
                     found = True
-                    yield part[start:at]
+                    yield part[end : start - 1], part[start:at]
+                    end = at + 1
         if depth:
             # The answer was cut, or a bracket forgotten: what follows the first is meant.
-            yield part[start:]
+            yield part[end : start - 1], part[start:]
         elif not found:
-            yield re.sub(r"^\s*output\s*[:：]", "", part, flags=re.IGNORECASE)
+            yield "", re.sub(r"^\s*output\s*[:：]", "", part, flags=re.IGNORECASE)
 
 
 def _triple(text: str) -> KnowledgeTriple | None:

@@ -93,6 +93,13 @@ class _Named(ClassicMemory):
         named = {name: behind_of(each) for name, each in parameters.items()}
         super().__init__(self.kind(*given, **named))
 
+    @classmethod
+    def standing_for(cls, memory: conversation.BaseMemory) -> Self:
+        """Return one of this class for *memory*, which is of its kind already."""
+        made = cls.__new__(cls)
+        ClassicMemory.__init__(made, memory)
+        return made
+
 
 class ConversationBufferMemory(_Named):
     """See `recollect.conversation.ConversationBufferMemory`."""
@@ -122,12 +129,26 @@ class ConversationSummaryMemory(_Named):
     __init__ = _Named.__init__
 
     @classmethod
-    def from_messages(cls, llm: Any, chat_memory: Any, **parameters: Any) -> Self:
-        """See `recollect.conversation.ConversationSummaryMemory.from_messages`."""
-        made = cls.__new__(cls)
-        behind = conversation.ConversationSummaryMemory.from_messages
-        ClassicMemory.__init__(made, behind(llm, chat_memory, **parameters))
-        return made
+    def from_messages(
+        cls, llm: object, chat_memory: Any, *, summarize_step: int = 2, **options: Any
+    ) -> Self:
+        """Return a memory that has summed up what *chat_memory* holds."""
+        return cls.standing_for(
+            conversation.ConversationSummaryMemory.from_messages(
+                llm, chat_memory, summarize_step=summarize_step, **options
+            )
+        )
+
+    @classmethod
+    async def afrom_messages(
+        cls, llm: object, chat_memory: Any, *, summarize_step: int = 2, **options: Any
+    ) -> Self:
+        """Return the same as `from_messages`."""
+        return cls.standing_for(
+            await conversation.ConversationSummaryMemory.afrom_messages(
+                llm, chat_memory, summarize_step=summarize_step, **options
+            )
+        )
 
 
 class ConversationSummaryBufferMemory(_Named):
@@ -141,6 +162,13 @@ class ConversationEntityMemory(_Named):
     """See `recollect.conversation.ConversationEntityMemory`."""
 
     kind = conversation.ConversationEntityMemory
+    __init__ = _Named.__init__
+
+
+class ConversationKGMemory(_Named):
+    """See `recollect.conversation.ConversationKGMemory`."""
+
+    kind = conversation.ConversationKGMemory
     __init__ = _Named.__init__
 
 
