@@ -436,6 +436,12 @@ def test_a_graph_out_of_reach_is_refused(store: SyncRecollect) -> None:
         made(store, kg=EntityGraph(KnowledgeGraph(away, ADA)))
 
 
+@pytest.mark.parametrize("option", ["every_turns", "depth"])
+def test_the_original_has_no_options_of_ours(option: str) -> None:
+    with pytest.raises(UsageError, match=f"{option}=2"):
+        ConversationKGMemory(llm=None, strict_original=True, **{option: 2})  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("name", ["entity_extraction_prompt", "knowledge_extraction_prompt"])
 def test_a_prompt_with_an_unknown_place_is_refused(store: SyncRecollect, name: str) -> None:
     with pytest.raises(UsageError, match="mood"):

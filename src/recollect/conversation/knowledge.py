@@ -16,6 +16,7 @@ from recollect.conversation.history import Placed
 from recollect.conversation.parts import Part, as_messages, as_text
 from recollect.conversation.reading import ReadingMemory
 from recollect.conversation.window import MESSAGES_PER_TURN
+from recollect.errors import UsageError
 from recollect.graph.entity_graph import EntityGraph
 from recollect.graph.knowledge import KnowledgeGraph
 from recollect.graph.names import name_key
@@ -83,9 +84,16 @@ class ConversationKGMemory(ReadingMemory):
         Take a conversation and a model.
 
         Raises:
-            UsageError: A prompt asks for what it does not get, *every_turns* is below 1, or
-                *kg* is over a memory that the conversation cannot reach.
+            UsageError: A prompt asks for what it does not get, *every_turns* is below 1, *kg*
+                is over a memory that the conversation cannot reach, or *strict_original* comes
+                with what the original does not have.
         """
+        if strict_original and (every_turns, depth) != (1, 1):
+            msg = (
+                f"every_turns={every_turns}, depth={depth}: the original has neither; leave them "
+                "out, or strict_original"
+            )
+            raise UsageError(msg)
         conversation = cast("Conversation", options_of(Conversation, options))
         super().__init__(memory, scope, thread, every_turns=every_turns, **conversation)
         self.human_prefix = options.get("human_prefix", "Human")
