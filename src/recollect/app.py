@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from datetime import datetime
@@ -137,6 +138,8 @@ class Recollect(Forming, ThreadSurroundings):
         self._embedding: Embedding | None = None
         self._recaller: Recaller | None = None
         self._exit = AsyncExitStack()
+        self.loop: asyncio.AbstractEventLoop | None = None
+        """The asyncio loop that it lives on; ``None`` while it is not open, or on another kind."""
 
     async def __aenter__(self) -> Self:
         async with AsyncExitStack() as exit_:
@@ -163,10 +166,11 @@ class Recollect(Forming, ThreadSurroundings):
                 group.start_soon(self.worker.run)
                 group.start_soon(self._consolidator.run)
             self._exit = exit_.pop_all()
+        self.loop = _running_loop()
         return self
 
     async def __aexit__(self, *error: object) -> None:
-        self._recaller = self.worker = self._consolidator = None
+        self._recaller = self.worker = self._consolidator = self.loop = None
         await self._exit.aclose()
 
     def _opened_worker(self, recaller: Recaller) -> Worker | None:
@@ -470,6 +474,13 @@ class Recollect(Forming, ThreadSurroundings):
             self._indexes.drop_idle()
             for index in self._indexes.unmerged():
                 await to_thread.run_sync(self._indexes.merge, index)
+
+
+def _running_loop() -> asyncio.AbstractEventLoop | None:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:  # it runs on another kind of loop
+        return None
 
 
 def _listed(scope: Scope | Sequence[Scope]) -> tuple[Scope, ...]:

@@ -169,11 +169,23 @@ class DeleteMemory:
     expected: int | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProlongMemory:
+    """Move the expiry of exactly this *version* of a memory, which makes no version of its own."""
+
+    type: str
+    key: str
+    version: int
+    expires_at: datetime
+
+
 STATE: Final = "State"
 ATTACHMENT: Final = "Attachment"
 ATTACHMENT_PART: Final = "AttachmentPart"
-BESIDE_TYPES: Final = frozenset({STATE, ATTACHMENT, ATTACHMENT_PART})
-"""Types of what stands beside the messages of a thread; recall finds none of it."""
+LIFETIME: Final = "Lifetime"
+"""How long a memory lives after it was last used, for those whose expiry moves with use."""
+BESIDE_TYPES: Final = frozenset({STATE, ATTACHMENT, ATTACHMENT_PART, LIFETIME})
+"""Types of what stands beside messages and memories; recall finds none of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

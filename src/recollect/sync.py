@@ -160,6 +160,11 @@ class SyncRecollect:
         return self._portal
 
     @property
+    def loop(self) -> asyncio.AbstractEventLoop | None:
+        """See `Recollect.loop`; here it is that of the memory's own thread."""
+        return self._open().loop
+
+    @property
     def embedder(self) -> str | None:
         """See `Recollect.embedder`."""
         return self._open().embedder

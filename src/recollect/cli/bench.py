@@ -86,6 +86,13 @@ Examples:
   recollect bench conversation --turns 10 --messages 600
 """
 
+_LANGGRAPH_EXAMPLE: Final = """
+\b
+Examples:
+  recollect bench langgraph
+  recollect bench langgraph --large
+"""
+
 Command = Callable[..., None]
 
 
@@ -501,3 +508,32 @@ def _share(row: Row) -> str:
     if row.unit != "calls" or not row.control_value:
         return ""
     return f" (ratio {row.value / row.control_value:.2f})"
+
+
+@bench.command(epilog=_LANGGRAPH_EXAMPLE, short_help="LangGraph's store over ours, beside its own")
+@click.option("--size", "sizes", type=click.IntRange(1), multiple=True, help="So many items.")
+@click.option("--large", is_flag=True, help="Measure 100,000 items as well.")
+@report_option()
+def langgraph(sizes: tuple[int, ...], *, large: bool, json_file: str | None) -> None:
+    """Time put, get and search of RecollectStore on SQLite, beside LangGraph's own stores."""
+    try:
+        from recollect.bench.langgraph import LARGE, SIZES
+        from recollect.bench.langgraph import run as run_langgraph
+    except ModuleNotFoundError as error:
+        raise MissingExtraError("langgraph", error.name or "langgraph") from error
+
+    with progress_bar("langgraph") as bar:
+        wanted = [*(sizes or SIZES), *([LARGE] if large else [])]
+        report = run_langgraph(wanted, lambda said: bar.update(said, None))
+    click.echo(f"medians in ms, beside {report.beside}")
+    names = list(report.rows[0].median_ms)
+    rows = [
+        (
+            f"{row.items:,}",
+            row.operation,
+            *(f"{row.median_ms[name]:,.2f}" if name in row.median_ms else "-" for name in names),
+        )
+        for row in report.rows
+    ]
+    print_table(("items", "operation", *names), rows, right=("items", *names))
+    _write(json_file, lambda path: write_json(path, report))

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from functools import partial
+from heapq import nsmallest
 from typing import final
 
 from recollect.errors import UsageError
-from recollect.records import JsonObject, Memory, Page, Revision, Scope, Write
+from recollect.records import JsonObject, Memory, Page, ProlongMemory, Revision, Scope, Write
 from recollect.stores.filters import matches, read_filter
 from recollect.stores.pages import page_of
 from recollect.stores.plans.memories import (
     is_expired,
+    is_shown,
     is_valid,
     memory_of,
     plan_apply,
@@ -21,7 +23,9 @@ from recollect.stores.plans.memories import (
     revisions_of,
     unexpired,
 )
+from recollect.stores.plans.prolonging import plan_prolong, prepare_prolong
 from recollect.stores.plans.requests import idempotency_of
+from recollect.stores.rows import MemoryRow
 from recollect.stores.transactor import Transactor
 from recollect.stores.unit import Rows
 from recollect.stores.validate import (
@@ -29,6 +33,7 @@ from recollect.stores.validate import (
     check_count,
     check_id,
     check_page,
+    check_position,
     check_scope,
     check_time,
 )
@@ -133,6 +138,66 @@ class MemoryStore(Transactor):
 
         found = await self._read(query)
         return page_of(found, limit, lambda memory: json.dumps([memory.type, memory.key]))
+
+    @final
+    async def newest(
+        self,
+        prefix: Scope,
+        type_: str,
+        *,
+        filter_: JsonObject | None = None,
+        limit: int = 100,
+        offset: int = 0,
+    ) -> list[Memory]:
+        """
+        Return the active memories of a type in *prefix* and all scopes below it, newest first.
+
+        They are ordered by their last update; those of the same moment by scope and key.
+
+        Args:
+            filter_: Only those whose value satisfies it; see `recollect.stores.filters`.
+            limit: At most so many, without a maximum.
+            offset: Pass over so many of the first.
+        """
+        prefix, now = check_scope(prefix), self.now()
+        check_id(type_, "a memory's type")
+        conditions = read_filter({} if filter_ is None else filter_)
+        for name, count in (("limit", limit), ("offset", offset)):
+            if check_position(count, name) < 0:
+                msg = f"{name} {count} is below 0: give a whole number from 0"
+                raise UsageError(msg)
+
+        def wanted(rows: Rows) -> Iterator[tuple[Scope, MemoryRow]]:
+            for scope in rows.scopes_below(prefix, None):
+                for row in rows.memories(scope.id, type_, None):
+                    if is_shown(row, now) and (
+                        not conditions or matches(conditions, json.loads(row.value))
+                    ):
+                        yield scope.segments, row
+
+        def query(rows: Rows) -> list[Memory]:
+            found = nsmallest(
+                offset + limit, wanted(rows), key=lambda pair: (-pair[1].updated_at, pair[0])
+            )
+            return [memory_of(row, scope) for scope, row in found[offset:]]
+
+        return await self._read(query)
+
+    @final
+    async def prolong(self, scope: Scope, prolongs: Sequence[ProlongMemory]) -> int:
+        """
+        Move the expiry of memories, all in one transaction, and return how many were moved.
+
+        Neither version nor times of update change, and no revision is made. A memory that is
+        not there, has expired, never expires, or is of another version stays as it is.
+
+        Args:
+            prolongs: At most ``WRITES_MAX``.
+        """
+        scope, now = check_scope(scope), self.now()
+        check_count(len(prolongs), WRITES_MAX, "WRITES_MAX", "memories in one call")
+        prepared = [prepare_prolong(each) for each in prolongs]
+        return await self._transact(partial(plan_prolong, scope=scope, prolongs=prepared, now=now))
 
     @final
     async def history(self, scope: Scope, type_: str, key: str) -> tuple[Revision, ...]:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from functools import partial
 from types import EllipsisType
 from typing import TypeAlias, final
 
 from recollect.errors import UsageError
 from recollect.records import Page, Scope
 from recollect.stores.pages import page_of
+from recollect.stores.plans.memories import is_shown
 from recollect.stores.rows import ScopeRow
 from recollect.stores.transactor import Transactor
 from recollect.stores.unit import Rows
-from recollect.stores.validate import check_page, check_position, check_scope, check_text
+from recollect.stores.validate import check_id, check_page, check_position, check_scope, check_text
 
 ScopePattern: TypeAlias = "Sequence[str | EllipsisType]"
 """Segments to compare, ``...`` for any one segment."""
@@ -29,6 +31,7 @@ class ScopeStore(Transactor):
         prefix: ScopePattern = (),
         suffix: ScopePattern = (),
         depth_max: int | None = None,
+        type_: str | None = None,
         cursor: str | None = None,
         limit: int = 100,
     ) -> Page[Scope]:
@@ -39,8 +42,12 @@ class ScopeStore(Transactor):
             prefix: Segments that a scope begins with, ``...`` for any one segment.
             suffix: Segments that it ends with.
             depth_max: Cut scopes to this many segments, at least 1, each result once.
+            type_: Only scopes that hold an active memory of this type that has not expired.
         """
         check_page(limit)
+        if type_ is not None:
+            check_id(type_, "a memory's type")
+        holds_wanted = partial(_holds, type_=type_, now=self.now())
         if depth_max is not None and check_position(depth_max, "depth_max") < 1:
             msg = f"depth_max {depth_max} leaves nothing of a scope: give at least 1, or None"
             raise UsageError(msg)
@@ -53,7 +60,7 @@ class ScopeStore(Transactor):
             for row in rows.scopes_below(base, None if depth_max else after):
                 cut = row.segments[:depth_max]
                 is_new = cut not in found and (after is None or cut > after)
-                if is_new and _fits(row.segments, prefix, suffix) and _holds_something(rows, row):
+                if is_new and _fits(row.segments, prefix, suffix) and holds_wanted(rows, row):
                     found[cut] = None
                 if len(found) > limit:
                     break
@@ -86,7 +93,10 @@ def _read_cursor(cursor: str | None) -> Scope | None:
         raise UsageError(msg) from error
 
 
-def _holds_something(rows: Rows, scope: ScopeRow) -> bool:
+def _holds(rows: Rows, scope: ScopeRow, *, type_: str | None, now: int) -> bool:
+    """Say whether a scope holds anything, or something of a type that is in force."""
+    if type_ is not None:
+        return any(is_shown(row, now) for row in rows.memories(scope.id, type_, None))
     return bool(rows.threads(scope.id, None, 1)) or any(rows.memories(scope.id, None, None))
 
 

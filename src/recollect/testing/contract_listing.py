@@ -15,7 +15,7 @@ from recollect.stores.base import Store
 from recollect.stores.plans.erase import EraseScope, EraseThread
 from recollect.testing.clock import FrozenClock
 from recollect.testing.contract import Contract
-from recollect.testing.samples import ADA, TALK, fact, said, tell
+from recollect.testing.samples import ADA, TALK, fact, said, seconds, tell
 from recollect.testing.truth_tables import FILTERS, ILLEGAL_FILTERS, VALIDITIES, hour
 
 LISTED: tuple[Scope, ...] = (
@@ -201,6 +201,23 @@ class ListingContract(Contract):
 
         assert (("a",), ("a ",), ("a!",), ("a/b",), ("aa",), ("b",), ("é",)) == cut.rows
         assert (*LISTED[:4], *LISTED[5:8]) == below.rows
+
+    async def test_scopes_of_a_type(self, store: Store, clock: FrozenClock) -> None:
+        """type_: Only scopes that hold an active memory of this type that has not expired."""
+        await tell(store, "m1")
+        note = PutMemory(type="Note", key="a", value={})
+        await store.apply(("b",), [fact("a"), note])
+        await store.apply(("c",), [replace(note, expires_at=clock.now() + seconds(5))])
+        await store.apply(("d",), [replace(note, state="quarantined")])
+        await store.apply(("e", "f"), [note])
+
+        before = await store.scopes(type_="Note")
+        clock.advance(5)
+        after = await store.scopes(type_="Note")
+
+        assert (("b",), ("c",), ("e", "f")) == before.rows
+        assert (("b",), ("e", "f")) == after.rows
+        assert (("e",),) == (await store.scopes(type_="Note", prefix=("e",), depth_max=1)).rows
 
     @pytest.mark.parametrize("depth_max", [0, -1])
     async def test_scopes_are_cut_to_a_segment_at_least(self, store: Store, depth_max: int) -> None:

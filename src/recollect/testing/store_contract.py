@@ -21,7 +21,9 @@ from recollect.testing.contract_listening import ListeningContract
 from recollect.testing.contract_listing import ListingContract
 from recollect.testing.contract_memories import MemoryContract
 from recollect.testing.contract_messages import MessageContract
+from recollect.testing.contract_newest import NewestContract
 from recollect.testing.contract_pending import PendingContract
+from recollect.testing.contract_prolong import ProlongContract
 from recollect.testing.contract_receipts import ReceiptContract
 from recollect.testing.contract_redrive import RedriveContract
 from recollect.testing.contract_resets import ResetContract
@@ -42,6 +44,8 @@ class StoreContract(
     MemoryContract,
     ValueContract,
     ListingContract,
+    NewestContract,
+    ProlongContract,
     HistoryContract,
     BacklogContract,
     FormationContract,

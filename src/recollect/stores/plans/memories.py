@@ -386,6 +386,11 @@ def is_expired(row: MemoryRow, now: int) -> bool:
     return row.expires_at is not None and row.expires_at <= now
 
 
+def is_shown(row: MemoryRow, now: int) -> bool:
+    """Say whether the memory is in force at *now*: active, and not past its expiry."""
+    return row.state == "active" and not is_expired(row, now)
+
+
 def is_valid(row: MemoryRow | RevisionRow, at: int) -> bool:
     """Say whether the memory is true in the world at *at*."""
     begun = row.valid_from is None or row.valid_from <= at

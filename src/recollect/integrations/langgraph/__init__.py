@@ -1,0 +1,5 @@
+"""LangGraph's long-term memory over ours: one store for its items and all that we remember."""
+
+from recollect.integrations.langgraph.store import RecollectStore
+
+__all__ = ["RecollectStore"]

@@ -1,0 +1,116 @@
+"""The way to a memory's home loop, from its own tasks, other loops, and threads without one."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from concurrent.futures import Future
+from concurrent.futures import wait as wait_for_any
+from typing import Final, TypeVar
+
+from recollect.app import Recollect
+from recollect.errors import StoreClosedError, UsageError
+from recollect.home import AnyRecollect
+from recollect.sync import SyncRecollect
+
+ResultT = TypeVar("ResultT")
+WATCH_S: Final = 1.0
+"""How often somebody who waits for another loop looks whether it is still there."""
+
+
+class HomeLoop:
+    """
+    Runs functions of a memory where it lives, whoever asks.
+
+    A `Recollect` lives on the loop on which it was entered, a `SyncRecollect` on a thread of
+    its own. Calls from other loops and threads are forwarded there.
+    """
+
+    def __init__(self, memory: AnyRecollect) -> None:
+        self.memory = memory
+
+    def call(self, function: Callable[[Recollect], Awaitable[ResultT]]) -> ResultT:
+        """
+        Run *function* on the home loop, wait for it, and return its result.
+
+        Raises:
+            UsageError: This is the home loop: it would wait for itself for ever.
+            StoreClosedError: The memory is not open, or its loop has ended.
+        """
+        home = self._home()
+        if _running_loop() is home:
+            msg = (
+                "a synchronous call on the memory's own event loop would wait for itself for "
+                "ever: await the method whose name begins with 'a' (aget, aput, asearch, …), "
+                "call it from another thread, or open the memory with recollect.open_sync"
+            )
+            raise UsageError(msg)
+        if isinstance(self.memory, SyncRecollect):
+            return self.memory.call(function)
+        future = asyncio.run_coroutine_threadsafe(_called(function, self.memory), home)
+        try:
+            while not wait_for_any([future], timeout=WATCH_S).done:
+                _check_running(home)
+            return future.result()
+        finally:
+            future.cancel()
+
+    async def visit(self, function: Callable[[Recollect], Awaitable[ResultT]]) -> ResultT:
+        """
+        Await *function* on the home loop, from any loop; a cancelled wait cancels it.
+
+        Raises:
+            StoreClosedError: The memory is not open, or its loop has ended.
+        """
+        home = self._home()
+        if isinstance(self.memory, SyncRecollect):
+            return await self.memory.acall(function)
+        if _running_loop() is home:
+            return await function(self.memory)
+        future = asyncio.run_coroutine_threadsafe(_called(function, self.memory), home)
+        return await _forwarded(future, home)
+
+    def _home(self) -> asyncio.AbstractEventLoop:
+        home = self.memory.loop
+        if home is None:
+            msg = (
+                "this memory is not open on an asyncio loop: use the store inside 'async with "
+                "recollect.open(...)', or open the memory with recollect.open_sync"
+            )
+            raise StoreClosedError(msg)
+        _check_running(home)
+        return home
+
+
+async def _called(
+    function: Callable[[Recollect], Awaitable[ResultT]], memory: Recollect
+) -> ResultT:
+    return await function(memory)
+
+
+async def _forwarded(future: Future[ResultT], home: asyncio.AbstractEventLoop) -> ResultT:
+    here = asyncio.wrap_future(future)
+    try:
+        while not here.done():
+            await asyncio.wait([here], timeout=WATCH_S)
+            if not here.done():
+                _check_running(home)
+        return here.result()
+    finally:
+        here.cancel()
+
+
+def _check_running(home: asyncio.AbstractEventLoop) -> None:
+    if not home.is_running():
+        msg = (
+            "the event loop on which this memory was opened has ended: keep it running as long "
+            "as the store is in use, or open the memory with recollect.open_sync"
+        )
+        raise StoreClosedError(msg)
+
+
+def _running_loop() -> asyncio.AbstractEventLoop | None:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None

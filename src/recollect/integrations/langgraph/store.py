@@ -1,0 +1,119 @@
+"""`RecollectStore`: our memory as the store of LangGraph's graphs and agents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import partial
+from typing import Any, Self
+
+from langgraph.store.base import BaseStore, IndexConfig, Op, Result, TTLConfig
+
+from recollect.app import Recollect
+from recollect.errors import UsageError
+from recollect.home import AnyRecollect
+from recollect.integrations.langgraph.checking import check_ops, check_ttl_config
+from recollect.integrations.langgraph.forwarding import HomeLoop
+from recollect.integrations.langgraph.indexing import check_index, embedder_of
+from recollect.integrations.langgraph.reading import prolong_used, read_all
+from recollect.integrations.langgraph.writing import write_all, writes_of
+from recollect.records import Scope
+from recollect.stores.validate import check_scope, to_datetime
+from recollect.sync import SyncRecollect, open_sync
+
+
+class RecollectStore(BaseStore):
+    """
+    LangGraph's ``BaseStore`` over any of our stores.
+
+    The item (namespace, key) is the memory of type ``Item`` with that key in the scope
+    ``(*root, *namespace)``: it has a history, is found by `Recollect.recall`, and is erased
+    with its scope. A search with a query ranks by our recall, by words and, where the memory
+    has an embedder, by meaning; one without lists the last updated first.
+
+    It may be used from any thread and any event loop. Synchronous calls are refused on the
+    loop on which a `Recollect` lives; there, await the methods whose names begin with ``a``.
+
+    Args:
+        memory: A `Recollect`, a `SyncRecollect`, or the address of a store, as
+            `recollect.open` takes it; that is opened here, and closed by `close`.
+        root: The scope below which all namespaces lie; nothing above or beside it is seen.
+        index: ``fields`` says what of an item is searched (``["$"]``, the whole); ``embed``
+            is the embedder of a store that is opened here.
+        ttl: ``default_ttl`` in minutes, and whether reading begins it anew
+            (``refresh_on_read``, by default it does). What has expired is never returned.
+
+    Raises:
+        UsageError: An argument is not allowed; the error says why.
+    """
+
+    supports_ttl = True
+
+    def __init__(
+        self,
+        memory: AnyRecollect | str,
+        root: Scope,
+        *,
+        index: IndexConfig | dict[str, Any] | None = None,
+        ttl: TTLConfig | None = None,
+    ) -> None:
+        self.root = check_scope(root)
+        self.fields = check_index(index)
+        self.ttl_config = check_ttl_config(ttl)
+        self._opened: SyncRecollect | None = None
+        if isinstance(memory, str):
+            embedder = embedder_of(index)  # type: ignore[arg-type]  # what it lacks is optional
+            self._opened = memory = open_sync(memory, embedder=embedder, worker=False).__enter__()
+        elif not isinstance(memory, Recollect | SyncRecollect):
+            msg = f"memory is a Recollect, a SyncRecollect or a store's address, not {memory!r}"
+            raise UsageError(msg)
+        elif index is not None and index.get("embed") is not None:
+            msg = (
+                "vectors are made by the memory's own embedder: open it with "
+                "recollect.open(…, embedder=…), and give here index={'fields': […]} alone"
+            )
+            raise UsageError(msg)
+        self.memory: AnyRecollect = memory
+        self._home = HomeLoop(memory)
+
+    def batch(self, ops: Iterable[Op]) -> list[Result]:
+        """
+        Carry out *ops* and return their results, in order.
+
+        All reads come before all writes and see none of them; of several writes to one item
+        the last counts. The writes of one namespace are made all or none (of each 500).
+
+        Raises:
+            InvalidNamespaceError: A namespace has a label that LangGraph does not allow.
+            UsageError: Something of an operation is not allowed, and nothing was done; or
+                this is the event loop on which the memory lives.
+        """
+        return self._home.call(partial(self._batch, ops=check_ops(ops)))
+
+    async def abatch(self, ops: Iterable[Op]) -> list[Result]:
+        """Do the same as `batch`, from any event loop."""
+        return await self._home.visit(partial(self._batch, ops=check_ops(ops)))
+
+    async def _batch(self, memory: Recollect, ops: Sequence[Op]) -> list[Result]:
+        writes = writes_of(self.root, ops, self.fields, to_datetime(memory.store.now()))
+        reading = await read_all(memory, self.root, ops)
+        await prolong_used(memory, reading.used)
+        await write_all(memory, writes)
+        return reading.results
+
+    def close(self) -> None:
+        """Close the store, if it was opened here by its address."""
+        if self._opened:
+            self._opened.__exit__(None, None, None)
+            self._opened = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        self.close()
