@@ -1,5 +1,5 @@
 """
-LangChain: the classic memories, chat message histories, a retriever and a vector store.
+LangChain: the classic memories, chat message histories, a retriever, a vector store, examples.
 
 A program that imports a classic memory from ``langchain_classic.memory`` imports it from
 `recollect.integrations.langchain.memory` instead, and goes on.
@@ -7,6 +7,7 @@ A program that imports a classic memory from ``langchain_classic.memory`` import
 
 from __future__ import annotations
 
+from recollect.integrations.langchain.examples import RecollectExampleSelector
 from recollect.integrations.langchain.history import RecollectChatMessageHistory
 from recollect.integrations.langchain.retriever import RecollectRetriever
 from recollect.integrations.langchain.runnables import runnable_of
@@ -14,6 +15,7 @@ from recollect.integrations.langchain.vectorstore import RecollectVectorStore
 
 __all__ = [
     "RecollectChatMessageHistory",
+    "RecollectExampleSelector",
     "RecollectRetriever",
     "RecollectVectorStore",
     "runnable_of",
