@@ -174,6 +174,17 @@ ATTACHMENT: Final = "Attachment"
 ATTACHMENT_PART: Final = "AttachmentPart"
 BESIDE_TYPES: Final = frozenset({STATE, ATTACHMENT, ATTACHMENT_PART})
 """Types of what stands beside the messages of a thread; recall finds none of it."""
+INSTRUCTIONS: Final = "Instructions"
+INSTRUCTIONS_PROPOSAL: Final = "InstructionsProposal"
+INSTRUCTIONS_CASE: Final = "InstructionsCase"
+INSTRUCTIONS_OUTCOME: Final = "InstructionsOutcome"
+UNRECALLED_TYPES: Final = BESIDE_TYPES | {
+    INSTRUCTIONS,
+    INSTRUCTIONS_PROPOSAL,
+    INSTRUCTIONS_CASE,
+    INSTRUCTIONS_OUTCOME,
+}
+"""Types of which recall finds nothing: instructions are read on a path of their own, whole."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
