@@ -9,6 +9,7 @@ Every error this package raises on purpose.
     ├── ConflictError           the same id or key was used before for other content
     ├── VersionConflictError    somebody else wrote first; read again, then retry
     ├── LeaseLostError          the claim ended; its work must not be stored
+    ├── ProposalRefusedError    a change of instructions breaks a rule; nothing was changed
     ├── MissingExtraError       an optional package is not installed
     ├── EmbedderError           the embedder cannot be used, or failed
     ├── ModelError              the model failed, or its answer cannot be used
@@ -126,6 +127,25 @@ class LeaseLostError(RecollectError):
     code = "lease_lost"
 
 
+class ProposalRefusedError(RecollectError):
+    """
+    A proposed change of instructions breaks a rule, so that it was refused; nothing was changed.
+
+    *proposal* is the id under which it is on record, ``""`` if it is on none.
+    """
+
+    code = "proposal_refused"
+
+    def __init__(self, reason: str, proposal: str = "") -> None:
+        super().__init__(reason, proposal)
+        self.reason = reason
+        self.proposal = proposal
+
+    def __str__(self) -> str:
+        on_record = f" (proposal {self.proposal})" if self.proposal else ""
+        return f"the change is refused{on_record}: {self.reason}"
+
+
 class MissingExtraError(RecollectError, ImportError):
     """An optional package is not installed."""
 
@@ -231,6 +251,7 @@ EXIT_STATUS: Final[dict[str, int]] = {
     "conflict": 4,
     "version_conflict": 4,
     "lease_lost": 4,
+    "proposal_refused": 4,
     "missing_extra": 5,
     "embedder": 5,
     "model": 6,

@@ -186,6 +186,17 @@ LIFETIME: Final = "Lifetime"
 """How long a memory lives after it was last used, for those whose expiry moves with use."""
 BESIDE_TYPES: Final = frozenset({STATE, ATTACHMENT, ATTACHMENT_PART, LIFETIME})
 """Types of what stands beside messages and memories; recall finds none of it."""
+INSTRUCTIONS: Final = "Instructions"
+INSTRUCTIONS_PROPOSAL: Final = "InstructionsProposal"
+INSTRUCTIONS_CASE: Final = "InstructionsCase"
+INSTRUCTIONS_OUTCOME: Final = "InstructionsOutcome"
+UNRECALLED_TYPES: Final = BESIDE_TYPES | {
+    INSTRUCTIONS,
+    INSTRUCTIONS_PROPOSAL,
+    INSTRUCTIONS_CASE,
+    INSTRUCTIONS_OUTCOME,
+}
+"""Types of which recall finds nothing: instructions are read on a path of their own, whole."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

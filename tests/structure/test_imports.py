@@ -31,7 +31,7 @@ GROUP_OF = {
     "testing": "testing",
     **dict.fromkeys(("app", "beside", "forming", "worker"), "app"),
     **dict.fromkeys(("sync", "portal", "home"), "sync"),
-    **dict.fromkeys(("conversation", "graph"), "policies"),
+    **dict.fromkeys(("conversation", "graph", "examples", "instructions", "tools"), "policies"),
     **dict.fromkeys(
         (
             *("integrations", "access", "service", "mcp", "cli", "bench", "importers", "demo"),

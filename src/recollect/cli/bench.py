@@ -79,6 +79,13 @@ Example:
   recollect bench size
 """
 
+_EXAMPLES_EXAMPLE: Final = """
+\b
+Examples:
+  recollect bench examples --data sets/locomo --embedder none
+  recollect bench examples --data sets --count 8 --seeds 10
+"""
+
 _CONVERSATION_EXAMPLE: Final = """
 \b
 Examples:
@@ -452,6 +459,29 @@ def facts(data: str, embedder: str, cache: str | None, json_file: str | None) ->
                 )
             )
     click.echo(facts_page(report), nl=False)
+    _write(json_file, lambda path: write_json(path, report))
+
+
+@bench.command(epilog=_EXAMPLES_EXAMPLE, short_help="selected examples beside fixed and random")
+@click.option("--data", required=True, metavar="DIR", help="LoCoMo's folder, or its parent.")
+@click.option("--count", type=click.IntRange(1, 100), default=4, help="Shown for each input.")
+@click.option("--seeds", type=click.IntRange(5), default=5, help="Splits by conversation.")
+@embedder_option()
+@click.option("--cache", metavar="DIR", help="Where vectors are kept between runs.")
+@report_option()
+def examples(
+    data: str, count: int, seeds: int, embedder: str, cache: str | None, json_file: str | None
+) -> None:
+    """Measure whether selected examples help a classifier more than fixed and random ones."""
+    from recollect.bench.examples import ExamplesPlan, examples_page
+    from recollect.bench.examples import run as run_examples
+
+    with tempfile.TemporaryDirectory(prefix="recollect-bench-") as folder:
+        embedding = cached(embedder, Path(cache or folder)) or "none"
+        plan = ExamplesPlan(data=Path(data), count=count, seeds=seeds, embedder=embedding)
+        with progress_bar("examples") as bar:
+            report = run(lambda: run_examples(plan, lambda said: bar.update(said, None)))
+    click.echo(examples_page(report), nl=False)
     _write(json_file, lambda path: write_json(path, report))
 
 

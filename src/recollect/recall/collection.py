@@ -14,7 +14,7 @@ from recollect.ports import Vector
 from recollect.recall.index import Part, ScopeIndex
 from recollect.recall.segment import MESSAGE, Segment
 from recollect.recall.vectors import similarities
-from recollect.records import BESIDE_TYPES
+from recollect.records import UNRECALLED_TYPES
 from recollect.stores.validate import to_datetime
 
 SCAN_ENTRIES_MAX: Final = 250_000
@@ -57,7 +57,7 @@ def eligible(index: ScopeIndex, part: Part, wanted: Eligibility) -> Bools:
         if wanted.valid_at is not None:
             found &= segment.valid_from <= wanted.valid_at
             found &= wanted.valid_at < segment.valid_until
-    beside = [number for name, number in index.names.kinds.items() if name in BESIDE_TYPES]
+    beside = [number for name, number in index.names.kinds.items() if name in UNRECALLED_TYPES]
     if beside:
         found = found & ~np.isin(segment.kind, beside)
     return found if wanted.is_open else found & _restricted(index, segment, wanted)

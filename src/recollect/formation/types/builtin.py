@@ -130,6 +130,13 @@ EXAMPLE: Final = MemoryType(
             "input": _text("What was asked, with what matters of the situation"),
             "output": _text("The answer or deed that was right"),
             "reason": _text("Why it was right"),
+            "score": {
+                "type": "number",
+                "minimum": 0,
+                "maximum": 1,
+                "description": "How good it was, only where the user gave a score",
+            },
+            "tags": _texts("The kind of task, a word or two each"),
         },
         "input",
         "output",

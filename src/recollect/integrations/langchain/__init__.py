@@ -1,5 +1,5 @@
 """
-LangChain: the classic memories, chat message histories, a retriever and a vector store.
+LangChain: the classic memories, chat histories, a retriever, a vector store, examples, tools.
 
 A program that imports a classic memory from ``langchain_classic.memory`` imports it from
 `recollect.integrations.langchain.memory` instead, and goes on.
@@ -7,14 +7,18 @@ A program that imports a classic memory from ``langchain_classic.memory`` import
 
 from __future__ import annotations
 
+from recollect.integrations.langchain.examples import RecollectExampleSelector
 from recollect.integrations.langchain.history import RecollectChatMessageHistory
 from recollect.integrations.langchain.retriever import RecollectRetriever
 from recollect.integrations.langchain.runnables import runnable_of
+from recollect.integrations.langchain.tools import memory_tools
 from recollect.integrations.langchain.vectorstore import RecollectVectorStore
 
 __all__ = [
     "RecollectChatMessageHistory",
+    "RecollectExampleSelector",
     "RecollectRetriever",
     "RecollectVectorStore",
+    "memory_tools",
     "runnable_of",
 ]

@@ -1,0 +1,210 @@
+"""Instructions as they are kept: read, written, compared and rolled back."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from dataclasses import replace
+
+from recollect.app import Recollect
+from recollect.errors import NotFoundError, UsageError
+from recollect.graph.twins import twins
+from recollect.home import AnyRecollect, Home
+from recollect.instructions.records import Edit, Prompt, cause_of, edit_of, proposal_of
+from recollect.instructions.rules import (
+    INSTRUCTIONS_CHARACTERS_MAX,
+    carried,
+    check_rules,
+    rules_in,
+)
+from recollect.records import (
+    INSTRUCTIONS,
+    INSTRUCTIONS_PROPOSAL,
+    EvidenceMap,
+    Memory,
+    PutMemory,
+    Scope,
+)
+from recollect.stores.validate import check_id, check_scope
+
+
+class Keeping:
+    """The documents of one agent: its own, and one for each user whose scope is named."""
+
+    def __init__(
+        self,
+        memory: AnyRecollect,
+        scope: Scope,
+        agent: str = INSTRUCTIONS,
+        *,
+        fixed: Sequence[str] = (),
+        characters_max: int = INSTRUCTIONS_CHARACTERS_MAX,
+    ) -> None:
+        if not 1 <= characters_max <= INSTRUCTIONS_CHARACTERS_MAX:
+            msg = (
+                f"characters_max={characters_max} is outside 1 to {INSTRUCTIONS_CHARACTERS_MAX} "
+                "(INSTRUCTIONS_CHARACTERS_MAX)"
+            )
+            raise UsageError(msg)
+        self.home = Home(memory)
+        self.scope = check_scope(scope)
+        self.agent = check_id(agent, "an agent")
+        self.fixed = tuple(fixed)
+        self.characters_max = characters_max
+        if self.fixed:
+            check_rules(self.fixed, characters_max=INSTRUCTIONS_CHARACTERS_MAX)
+
+    async def _read(self, memory: Recollect, user: Scope | None = None) -> Prompt:
+        """Return the instructions in force: the fixed rules, the agent's, and those of *user*."""
+        own = await self._document(memory, None)
+        theirs = await self._document(memory, user) if user is not None else None
+        return Prompt(
+            fixed=self.fixed,
+            rules=rules_in(own.value) if own else (),
+            user_rules=rules_in(theirs.value) if theirs else (),
+            version=own.version if own else 0,
+            user_version=theirs.version if theirs else 0,
+        )
+
+    read, aread = twins(_read)
+
+    async def _write(
+        self,
+        memory: Recollect,
+        rules: Sequence[str],
+        *,
+        by: str,
+        why: str,
+        user: Scope | None = None,
+        expected: int | None = None,
+    ) -> Edit:
+        """
+        Write the rules of the agent, or those for one *user*, as their next version.
+
+        Args:
+            by: Who changes them. *why*: the reason; both stand in the history.
+            expected: The version that was read, 0 if there was none; ``None`` for any.
+
+        Raises:
+            ProposalRefusedError: The rules break a limit; nothing was changed.
+            UsageError: *by* or *why* says nothing.
+            VersionConflictError: They are at another version than *expected*.
+        """
+        standing = await self._document(memory, user)
+        old = rules_in(standing.value) if standing else ()
+        evidence = carried(rules, old, standing.evidence) if standing else {}
+        at = (standing.version if standing else 0) if expected is None else expected
+        write = await self._checked(memory, rules, evidence, at, cause_of(by, why), user)
+        await memory.apply(self._where(user), [write])
+        return (await self._history(memory, user))[-1]
+
+    write, awrite = twins(_write)
+
+    async def _history(self, memory: Recollect, user: Scope | None = None) -> tuple[Edit, ...]:
+        """Return all versions, oldest first, with who wrote them and why."""
+        where = self._where(user)
+        revisions = await memory.history(where, INSTRUCTIONS, self.agent)
+        edits = [edit_of(each) for each in revisions]
+        ids = sorted({each.proposal for each in edits if each.proposal})
+        kept = await memory.store.get_many(where, [(INSTRUCTIONS_PROPOSAL, id_) for id_ in ids])
+        why = {each.key: proposal_of(each).why for each in kept if each is not None}
+        return tuple(
+            replace(each, why=why.get(each.proposal, "")) if each.proposal else each
+            for each in edits
+        )
+
+    history, ahistory = twins(_history)
+
+    async def _diff(
+        self, memory: Recollect, one: int, other: int, *, user: Scope | None = None
+    ) -> str:
+        """
+        Return what changed from version *one* to *other*, as a unified diff; ``""`` for nothing.
+
+        Raises:
+            NotFoundError: There is no such version.
+        """
+        edits = {each.version: each for each in await self._history(memory, user)}
+        before, after = (self._edit(edits, version) for version in (one, other))
+        lines = difflib.unified_diff(
+            before.rules, after.rules, f"version {one}", f"version {other}", lineterm=""
+        )
+        return "\n".join(lines)
+
+    diff, adiff = twins(_diff)
+
+    async def _roll_back(
+        self,
+        memory: Recollect,
+        version: int,
+        *,
+        by: str,
+        why: str,
+        user: Scope | None = None,
+    ) -> Edit:
+        """
+        Put the rules of an older version in force again, as the next version.
+
+        Raises:
+            NotFoundError: There is no such version.
+            ProposalRefusedError: They break a rule that holds by now.
+            VersionConflictError: Somebody wrote meanwhile.
+        """
+        where = self._where(user)
+        revisions = await memory.history(where, INSTRUCTIONS, self.agent)
+        past = {each.version: each for each in revisions}
+        self._edit({number: edit_of(each) for number, each in past.items()}, version)
+        rules, cause = rules_in(past[version].value), cause_of(by, why)
+        newest = max(past)
+        write = await self._checked(memory, rules, past[version].evidence, newest, cause, user)
+        await memory.apply(where, [write])
+        return (await self._history(memory, user))[-1]
+
+    roll_back, aroll_back = twins(_roll_back)
+
+    def _edit(self, edits: dict[int, Edit], version: int) -> Edit:
+        if version not in edits:
+            msg = f"{self.agent!r} has no version {version}; it has {', '.join(map(str, edits))}"
+            raise NotFoundError(msg)
+        return edits[version]
+
+    async def _above(self, memory: Recollect, user: Scope | None) -> tuple[str, ...]:
+        """Return the rules that may not be changed where *user*'s, or the agent's, are."""
+        if user is None:
+            return self.fixed
+        own = await self._document(memory, None)
+        return (*self.fixed, *(rules_in(own.value) if own else ()))
+
+    async def _checked(  # noqa: PLR0917 (what a version is made of)
+        self,
+        memory: Recollect,
+        rules: Sequence[str],
+        evidence: EvidenceMap,
+        expected: int,
+        cause: str,
+        user: Scope | None,
+    ) -> PutMemory:
+        """Return the write of a version whose rules break no limit."""
+        above = await self._above(memory, user)
+        check_rules(rules, above, characters_max=self.characters_max)
+        return PutMemory(
+            type=INSTRUCTIONS,
+            key=self.agent,
+            value={"rules": list(rules)},
+            expected=expected,
+            evidence=evidence,
+            cause=cause,
+        )
+
+    async def _document(self, memory: Recollect, user: Scope | None) -> Memory | None:
+        found = await memory.get(self._where(user), INSTRUCTIONS, self.agent)
+        return found if found is not None and found.state == "active" else None
+
+    def _where(self, user: Scope | None) -> Scope:
+        if user is None:
+            return self.scope
+        checked = check_scope(user)
+        if checked == self.scope:
+            msg = f"{user!r} is the agent's own scope: leave user out, or name another scope"
+            raise UsageError(msg)
+        return checked

@@ -1,0 +1,366 @@
+"""Changes of instructions that a model proposes: asked for, judged, accepted or refused."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from recollect.app import Recollect
+from recollect.conversation.asking import Asking
+from recollect.errors import NotFoundError, ProposalRefusedError, UsageError
+from recollect.graph.twins import twins
+from recollect.home import AnyRecollect
+from recollect.instructions.asking import changes_in, request_of
+from recollect.instructions.judging import Scorer, compared, scores_of, verdict
+from recollect.instructions.keeping import Keeping
+from recollect.instructions.records import (
+    Case,
+    Prompt,
+    Proposal,
+    ProposalStatus,
+    Trajectory,
+    cause_of,
+    cause_of_proposal,
+    proposal_of,
+    proposal_value,
+)
+from recollect.instructions.rules import (
+    INSTRUCTIONS_CHARACTERS_MAX,
+    RuleChange,
+    applied,
+    check_rules,
+    rules_in,
+)
+from recollect.records import (
+    INSTRUCTIONS,
+    INSTRUCTIONS_CASE,
+    INSTRUCTIONS_PROPOSAL,
+    Evidence,
+    EvidenceMap,
+    JsonObject,
+    Memory,
+    PutMemory,
+    Scope,
+)
+from recollect.stores.validate import PAGE_ROWS_MAX, to_datetime
+
+CASES_MAX: Final = 1_000
+TRAJECTORIES_MAX: Final = 100
+REFLECTION: Final = "reflection"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Draft:
+    """What a model made of a document, not kept yet."""
+
+    proposal: Proposal
+    evidence: EvidenceMap
+    grounds: tuple[Evidence, ...]
+
+
+class Proposing(Keeping):
+    """What a model proposes for the documents of one agent, and what becomes of it."""
+
+    def __init__(
+        self,
+        memory: AnyRecollect,
+        scope: Scope,
+        agent: str = INSTRUCTIONS,
+        *,
+        model: object = None,
+        automatic: bool = False,
+        fixed: Sequence[str] = (),
+        characters_max: int = INSTRUCTIONS_CHARACTERS_MAX,
+    ) -> None:
+        super().__init__(memory, scope, agent, fixed=fixed, characters_max=characters_max)
+        self.automatic = automatic
+        self._asking = Asking(model)
+
+    async def _propose(
+        self,
+        memory: Recollect,
+        trajectories: Sequence[Trajectory],
+        *,
+        user: Scope | None = None,
+    ) -> Proposal:
+        """
+        Ask the model what should change, in one call; keep the proposal, or put it in force.
+
+        It waits for `accept`, unless this object is *automatic*.
+
+        Raises:
+            ProposalRefusedError: It touches a fixed rule, leaves none, or breaks a limit: it is
+                on record as refused, and nothing was changed.
+            ModelError: The model failed, or its answer cannot be read.
+            VersionConflictError: Somebody wrote the instructions meanwhile.
+        """
+        draft = await self._drafted(memory, trajectories, user)
+        kept = await self._kept(memory, draft, user)
+        if kept.status == "refused":
+            raise ProposalRefusedError(kept.reason, kept.id)
+        if self.automatic and kept.status == "waiting":
+            return await self._accept(memory, kept.id, by=REFLECTION, user=user)
+        return kept
+
+    propose, apropose = twins(_propose)
+
+    async def _improve(
+        self,
+        memory: Recollect,
+        trajectories: Sequence[Trajectory],
+        scorer: Scorer,
+        *,
+        cases: Sequence[Case] | None = None,
+        user: Scope | None = None,
+    ) -> Proposal:
+        """
+        Ask the model what should change, run the old and the new prompt, and keep the better.
+
+        One that is no better, worse, worse on a required case, or that breaks a rule, is refused,
+        with both scores on record (a prompt that breaks a rule is not run). A better one is put in
+        force if this object is *automatic*, and otherwise waits, with its scores.
+
+        Args:
+            scorer: Runs a prompt on a case, and scores the answer from 0 to 1.
+            cases: What to run; those kept by `keep_cases` if ``None``.
+
+        Raises:
+            UsageError: There are no cases, or the scorer's answer is no score.
+            ModelError: The model failed, or its answer cannot be read.
+            VersionConflictError: Somebody wrote the instructions meanwhile.
+        """
+        used = list(await self._cases(memory) if cases is None else cases)
+        _check_cases(used)
+        prompt = await self._read(memory, user)
+        old = await scores_of(prompt.text, used, scorer)
+        draft = await self._drafted(memory, trajectories, user)
+        proposal = draft.proposal
+        new = None
+        if proposal.status == "waiting":
+            after = _with_rules(prompt, proposal.rules, user)
+            new = await scores_of(after.text, used, scorer)
+        scores = compared(old, new)
+        if proposal.status == "waiting" and (reason := verdict(scores, used)):
+            proposal = replace(proposal, status="refused", reason=reason)
+        scored = replace(draft, proposal=replace(proposal, scores=scores))
+        kept = await self._kept(memory, scored, user)
+        if self.automatic and kept.status == "waiting":
+            return await self._accept(memory, kept.id, by=REFLECTION, user=user)
+        return kept
+
+    improve, aimprove = twins(_improve)
+
+    async def _accept(
+        self, memory: Recollect, proposal: str, *, by: str, user: Scope | None = None
+    ) -> Proposal:
+        """
+        Put a waiting proposal in force as the next version.
+
+        Raises:
+            NotFoundError: There is none with this id.
+            UsageError: It does not wait.
+            ProposalRefusedError: It breaks a rule that holds by now; it still waits.
+            VersionConflictError: The instructions were changed since it was made.
+        """
+        waiting, found = await self._waiting(memory, proposal, user)
+        cause = cause_of_proposal(by, found.id)
+        place = {at: rests for at, rests in waiting.evidence.items() if at.startswith("/rules")}
+        write = await self._checked(memory, found.rules, place, found.base, cause, user)
+        accepted = replace(found, status="accepted", reason=f"accepted by {by}")
+        await memory.apply(self._where(user), [write, self._again(waiting, accepted)])
+        return accepted
+
+    accept, aaccept = twins(_accept)
+
+    async def _refuse(
+        self, memory: Recollect, proposal: str, *, by: str, why: str, user: Scope | None = None
+    ) -> Proposal:
+        """
+        Refuse a waiting proposal, and keep it on record.
+
+        Raises:
+            NotFoundError: There is none with this id.
+            UsageError: It does not wait, or *by* or *why* says nothing.
+        """
+        waiting, found = await self._waiting(memory, proposal, user)
+        cause_of(by, why)
+        refused = replace(found, status="refused", reason=f"refused by {by}: {why}")
+        await memory.apply(self._where(user), [self._again(waiting, refused)])
+        return refused
+
+    refuse, arefuse = twins(_refuse)
+
+    async def _proposals(
+        self,
+        memory: Recollect,
+        *,
+        status: ProposalStatus | None = None,
+        user: Scope | None = None,
+    ) -> tuple[Proposal, ...]:
+        """Return the proposals for one document, oldest first; only those of a *status*."""
+        wanted: JsonObject = {"agent": self.agent, **({"status": status} if status else {})}
+        found = await self._all(memory, self._where(user), INSTRUCTIONS_PROPOSAL, wanted)
+        return tuple(map(proposal_of, found))
+
+    proposals, aproposals = twins(_proposals)
+
+    async def _keep_cases(self, memory: Recollect, cases: Sequence[Case]) -> None:
+        """
+        Keep cases to compare prompts on, by name; one with the same name is replaced.
+
+        Raises:
+            UsageError: There are none, or two have one name.
+        """
+        _check_cases(cases)
+        writes = [
+            PutMemory(
+                type=INSTRUCTIONS_CASE,
+                key=f"{self.agent}/{case.name}",
+                value={
+                    "agent": self.agent,
+                    "name": case.name,
+                    "input": case.input,
+                    "expected": case.expected,
+                    "required": case.required,
+                },
+                cause="case",
+            )
+            for case in cases
+        ]
+        await memory.apply(self.scope, writes)
+
+    keep_cases, akeep_cases = twins(_keep_cases)
+
+    async def _cases(self, memory: Recollect) -> tuple[Case, ...]:
+        """Return the cases that are kept, by name."""
+        wanted: JsonObject = {"agent": self.agent}
+        found = await self._all(memory, self.scope, INSTRUCTIONS_CASE, wanted)
+        return tuple(
+            Case(
+                name=str(each.value["name"]),
+                input=str(each.value["input"]),
+                expected=str(each.value["expected"]),
+                required=each.value["required"] is True,
+            )
+            for each in found
+        )
+
+    cases, acases = twins(_cases)
+
+    async def _drafted(
+        self, memory: Recollect, trajectories: Sequence[Trajectory], user: Scope | None
+    ) -> _Draft:
+        """Ask the model, and apply what it answers; a change that breaks a rule is refused."""
+        if not 1 <= len(trajectories) <= TRAJECTORIES_MAX:
+            msg = f"{len(trajectories)} trajectories: 1 to {TRAJECTORIES_MAX} (TRAJECTORIES_MAX)"
+            raise UsageError(msg)
+        standing = await self._document(memory, user)
+        rules = rules_in(standing.value) if standing else ()
+        evidence = standing.evidence if standing else {}
+        above = await self._above(memory, user)
+        answer = await self._asking.model.answer(request_of(above, rules, trajectories))
+        changes = changes_in(answer)
+        grounds = tuple(dict.fromkeys(each for some in trajectories for each in some.evidence))
+        proposal = Proposal(
+            id=memory.store.new_name(),
+            base=standing.version if standing else 0,
+            rules=rules,
+            changes=changes,
+            status="waiting" if changes else "unchanged",
+            by=REFLECTION,
+            at=to_datetime(memory.store.now()),
+        )
+        if not changes:
+            return _Draft(proposal=proposal, evidence=evidence, grounds=grounds)
+        try:
+            after, evidence = self._patched(rules, evidence, changes, above, grounds)
+        except ProposalRefusedError as error:
+            proposal = replace(proposal, status="refused", reason=error.reason)
+        else:
+            proposal = replace(proposal, rules=after)
+        return _Draft(proposal=proposal, evidence=evidence, grounds=grounds)
+
+    def _patched(
+        self,
+        rules: Sequence[str],
+        evidence: EvidenceMap,
+        changes: Sequence[RuleChange],
+        above: Sequence[str],
+        grounds: Sequence[Evidence],
+    ) -> tuple[tuple[str, ...], EvidenceMap]:
+        after, rests = applied(rules, evidence, changes, fixed=above, grounds=grounds)
+        check_rules(after, above, characters_max=self.characters_max)
+        return after, rests
+
+    async def _kept(self, memory: Recollect, draft: _Draft, user: Scope | None) -> Proposal:
+        """Keep a proposal with the evidence of its rules, and of the reasons of its changes."""
+        proposal = draft.proposal
+        rests = dict(draft.evidence)
+        if draft.grounds:
+            rests["/changes"] = rests["/reason"] = draft.grounds
+        write = PutMemory(
+            type=INSTRUCTIONS_PROPOSAL,
+            key=proposal.id,
+            value=proposal_value(self.agent, proposal),
+            expected=0,
+            evidence=rests,
+            cause=proposal.status,
+        )
+        (kept,) = await memory.apply(self._where(user), [write])
+        return proposal if kept is None else proposal_of(kept)
+
+    async def _waiting(
+        self, memory: Recollect, proposal: str, user: Scope | None
+    ) -> tuple[Memory, Proposal]:
+        where = self._where(user)
+        found = await memory.get(where, INSTRUCTIONS_PROPOSAL, proposal)
+        if found is None or found.value.get("agent") != self.agent:
+            msg = f"there is no proposal {proposal!r} for {self.agent!r} in {where!r}"
+            raise NotFoundError(msg)
+        read = proposal_of(found)
+        if read.status != "waiting":
+            msg = f"the proposal {proposal!r} is {read.status}: only one that waits is decided on"
+            raise UsageError(msg)
+        return found, read
+
+    def _again(self, memory: Memory, proposal: Proposal) -> PutMemory:
+        return PutMemory(
+            type=INSTRUCTIONS_PROPOSAL,
+            key=memory.key,
+            value=proposal_value(self.agent, proposal),
+            expected=memory.version,
+            evidence=memory.evidence,
+            cause=proposal.status,
+        )
+
+    async def _all(
+        self, memory: Recollect, where: Scope, type_: str, wanted: JsonObject
+    ) -> list[Memory]:
+        found: list[Memory] = []
+        cursor: str | None = None
+        while True:
+            page = await memory.memories(
+                where, type_=type_, filter_=wanted, cursor=cursor, limit=PAGE_ROWS_MAX
+            )
+            found += page.rows
+            cursor = page.cursor
+            if cursor is None:
+                return found
+
+
+def _check_cases(cases: Sequence[Case]) -> None:
+    if not 1 <= len(cases) <= CASES_MAX:
+        msg = f"{len(cases)} cases: prompts are compared on 1 to {CASES_MAX} (CASES_MAX)"
+        raise UsageError(msg)
+    names = [case.name for case in cases]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        msg = f"two cases are named {twice[0]!r}: give each its own name"
+        raise UsageError(msg)
+
+
+def _with_rules(prompt: Prompt, rules: tuple[str, ...], user: Scope | None) -> Prompt:
+    if user is None:
+        return replace(prompt, rules=rules)
+    return replace(prompt, user_rules=rules)

@@ -1,0 +1,138 @@
+"""The rules of instructions: what a change makes of them, and which changes are refused. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+from recollect.errors import ProposalRefusedError
+from recollect.formation.evidence import Step, traced
+from recollect.formation.identity import normalised
+from recollect.formation.pointers import covers
+from recollect.records import Evidence, EvidenceMap, JsonObject
+
+RULES_MAX: Final = 200
+INSTRUCTIONS_CHARACTERS_MAX: Final = 20_000
+"""Most characters of the rules of one document together."""
+
+ChangeKind: TypeAlias = Literal["add", "replace", "remove"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleChange:
+    """
+    One change of the rules, and why.
+
+    *number* counts all rules that a model was shown, from 1: the fixed ones first. An added
+    rule has none.
+    """
+
+    kind: ChangeKind
+    reason: str
+    rule: str = ""
+    number: int | None = None
+
+
+def check_rules(rules: Sequence[str], fixed: Sequence[str] = (), *, characters_max: int) -> None:
+    """
+    Refuse rules that break one of the limits.
+
+    Raises:
+        ProposalRefusedError: There is none, one is blank or there twice (or among the *fixed*
+            ones), or they are too many or too long.
+    """
+    if not rules:
+        refuse("no rule is left: empty instructions are not kept")
+    if len(rules) > RULES_MAX:
+        refuse(f"it would have {len(rules)} rules; the limit RULES_MAX is {RULES_MAX}")
+    seen = {normalised(each) for each in fixed}
+    for each in rules:
+        words = normalised(each)
+        if not words:
+            refuse("a rule is blank: leave it out, or say what is to be done")
+        if words in seen:
+            refuse(f"the rule {each[:80]!r} is there already")
+        seen.add(words)
+    length = sum(map(len, rules))
+    if length > characters_max:
+        name = "INSTRUCTIONS_CHARACTERS_MAX"
+        limit = f"{name} is" if characters_max == INSTRUCTIONS_CHARACTERS_MAX else "limit set is"
+        refuse(f"it would have {length} characters; the {limit} {characters_max}")
+
+
+def refuse(reason: str) -> None:
+    """Raise `ProposalRefusedError`."""
+    raise ProposalRefusedError(reason)
+
+
+def applied(
+    rules: Sequence[str],
+    evidence: EvidenceMap,
+    changes: Sequence[RuleChange],
+    *,
+    fixed: Sequence[str],
+    grounds: Sequence[Evidence] = (),
+) -> tuple[tuple[str, ...], EvidenceMap]:
+    """
+    Return the rules as *changes* leave them, and what each of them rests on.
+
+    Numbers are those before any change. What is set rests on *grounds*.
+
+    Raises:
+        ProposalRefusedError: A change touches a fixed rule, names a rule that there is not, or
+            one rule twice.
+    """
+    named = [each.number for each in changes if each.number is not None]
+    for number in named:
+        if 1 <= number <= len(fixed):
+            refuse(f"rule {number} is fixed: {fixed[number - 1][:80]!r} may never change")
+        if not len(fixed) < number <= len(fixed) + len(rules):
+            refuse(f"there is no rule {number}; there are {len(fixed) + len(rules)}")
+    if len(set(named)) < len(named):
+        refuse("two changes name the same rule: make one of them")
+    last_first = sorted(changes, key=lambda each: -(each.number or 0))
+    steps = [_step(each, len(fixed), grounds) for each in last_first if each.kind != "add"]
+    steps += [_step(each, len(fixed), grounds) for each in changes if each.kind == "add"]
+    value, rests = traced({"rules": list(rules)}, evidence, steps)
+    return rules_in(value), rests
+
+
+def _step(change: RuleChange, before: int, grounds: Sequence[Evidence]) -> Step:
+    place = "-" if change.number is None else str(change.number - before - 1)
+    operation: JsonObject = {"op": change.kind, "path": f"/rules/{place}"}
+    if change.kind == "remove":
+        return Step(operation=operation)
+    rests = {"": tuple(grounds)} if grounds else {}
+    return Step(operation={**operation, "value": change.rule.strip()}, evidence=rests)
+
+
+def rules_in(value: JsonObject) -> tuple[str, ...]:
+    """Return the rules of a document's value; what is no text is left out."""
+    rules = value.get("rules")
+    if isinstance(rules, str) or not isinstance(rules, Sequence):
+        return ()
+    return tuple(each for each in rules if isinstance(each, str))
+
+
+def carried(
+    rules: Sequence[str], old: Sequence[str], evidence: EvidenceMap
+) -> dict[str, tuple[Evidence, ...]]:
+    """
+    Return the evidence of *rules*, of which those that were among the *old* ones rest on the same.
+
+    >>> said = Evidence(thread="t", message="m")
+    >>> sorted(carried(["new", "old"], ["old"], {"/rules/0": [said]}))
+    ['/rules/1']
+    """
+    found: dict[str, tuple[Evidence, ...]] = {}
+    for at, rule in enumerate(rules):
+        if rule not in old:
+            continue
+        place = f"/rules/{old.index(rule)}"
+        rests = [
+            each for pointer, some in evidence.items() if covers(pointer, place) for each in some
+        ]
+        if rests:
+            found[f"/rules/{at}"] = tuple(dict.fromkeys(rests))
+    return found

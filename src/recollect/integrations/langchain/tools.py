@@ -1,0 +1,35 @@
+"""The memory tools as LangChain's tools."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from langchain_core.tools import BaseTool, StructuredTool
+
+from recollect.ports import Tool
+from recollect.tools import MemoryTools
+
+
+def memory_tools(tools: MemoryTools) -> list[BaseTool]:
+    """Return the four tools; each answers with the JSON text of what became of the call."""
+    return [_tool(tools, each) for each in tools.schemas]
+
+
+def _tool(tools: MemoryTools, offered: Tool) -> BaseTool:
+    def work(**arguments: Any) -> str:
+        return json.dumps(tools.call(offered.name, arguments), ensure_ascii=False)
+
+    async def awaited(**arguments: Any) -> str:
+        return json.dumps(await tools.acall(offered.name, arguments), ensure_ascii=False)
+
+    function: Callable[..., str] = work
+    coroutine: Callable[..., Coroutine[Any, Any, str]] = awaited
+    return StructuredTool.from_function(
+        func=function,
+        coroutine=coroutine,
+        name=offered.name,
+        description=offered.description,
+        args_schema=dict(offered.parameters),
+    )

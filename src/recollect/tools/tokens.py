@@ -1,0 +1,28 @@
+"""Tokens with which a user's agreement to forget something is known: bound to what it is."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+
+from recollect.records import Memory
+
+_MAC_BYTES = 16
+
+
+def token_for(secret: bytes, thread: str, memory: Memory, position: int) -> str:
+    """Return the token to forget *memory* as it is, asked for when *position* was the newest."""
+    about = [list(memory.scope), thread, memory.type, memory.key, memory.version, position]
+    said = json.dumps(about, ensure_ascii=False).encode()
+    return f"{position}.{hmac.digest(secret, said, hashlib.sha256)[:_MAC_BYTES].hex()}"
+
+
+def position_of(secret: bytes, thread: str, memory: Memory, token: str) -> int | None:
+    """Return the position that a token was asked for at; ``None`` if it is not for *memory*."""
+    given = token.partition(".")[0]
+    if not (given.isascii() and given.isdecimal() and len(given) < len("9" * 17)):
+        return None
+    expected = token_for(secret, thread, memory, int(given))
+    is_right = hmac.compare_digest(expected.encode(), token.encode("utf-8", "replace"))
+    return int(given) if is_right else None

@@ -1,0 +1,387 @@
+"""Instructions, on every backend: versions, proposals, and what is refused."""
+
+from collections.abc import AsyncIterator, Callable
+from typing import TypeAlias
+
+import pytest
+
+from recollect import Evidence, NewMessage, NotFoundError, UsageError, VersionConflictError
+from recollect.app import Recollect
+from recollect.errors import ModelError, ProposalRefusedError
+from recollect.instructions import Case, Edit, Instructions, Prompt, Trajectory
+from recollect.ports import Clock, Ids, ModelAnswer, ToolCall
+from recollect.stores.base import Store
+from recollect.stores.plans.erase import EraseMessages
+from recollect.testing import FrozenClock, ScriptedModel, SeededIds
+
+AGENT = ("acme", "agents")
+ADA = ("acme", "users", "ada")
+FIXED = "Never promise a refund"
+RULES = ["Answer briefly", "Greet the user by name"]
+TALK = Trajectory(lines=(("user", "I said no greetings!"),), feedback="it greeted again", score=0)
+CASES = [Case(name="a", input="hi"), Case(name="b", input="bye")]
+
+Opener: TypeAlias = Callable[[Clock, Ids], Store]
+
+
+def call(name: str, **arguments: object) -> ToolCall:
+    return ToolCall(name=name, arguments={"reason": "because", **arguments})  # type: ignore[dict-item]
+
+
+REPLACE = call("replace_rule", number=3, rule="Do not greet")
+
+
+@pytest.fixture
+def clock() -> FrozenClock:
+    return FrozenClock()
+
+
+@pytest.fixture
+async def memory(open_empty: Opener, clock: FrozenClock) -> AsyncIterator[Recollect]:
+    async with Recollect(open_empty(clock, SeededIds(1)), embedder="none", worker=False) as memory:
+        yield memory
+
+
+async def given(memory: Recollect, *answers: object, automatic: bool = False) -> Instructions:
+    """Return instructions with two rules and a fixed one, and a model with these answers."""
+    model = ScriptedModel(answers)  # type: ignore[arg-type]
+    instructions = Instructions(
+        memory, AGENT, "bot", model=model, fixed=[FIXED], automatic=automatic
+    )
+    await instructions.awrite(RULES, by="ada", why="to begin with")
+    return instructions
+
+
+def greets(text: str, _case: Case) -> float:
+    """Score a prompt that does not have the user greeted."""
+    return 0.0 if "Greet the user" in text else 1.0
+
+
+async def test_a_prompt_is_the_fixed_rules_the_agents_and_the_users(memory: Recollect) -> None:
+    instructions = await given(memory)
+    await instructions.awrite(["Speak Norwegian"], by="ada", why="asked for", user=ADA)
+
+    common, theirs = await instructions.aread(), await instructions.aread(ADA)
+
+    assert f"- {FIXED}\n- Answer briefly\n- Greet the user by name" == common.text
+    assert f"{common.text}\n- Speak Norwegian" == theirs.text
+    assert ((1, 0), (1, 1)) == (
+        (common.version, common.user_version),
+        (theirs.version, theirs.user_version),
+    )
+    assert Prompt(fixed=(), rules=()) == await Instructions(memory, AGENT, "other").aread()
+
+
+async def test_recall_never_finds_instructions(memory: Recollect) -> None:
+    """Neither the rules nor the record of their changes; what else was said is found."""
+    instructions = await given(memory, REPLACE)
+    await instructions.akeep_cases([Case(name="greet", input="Greet the user")])
+    await instructions.apropose([TALK])
+    await memory.append(AGENT, "talk", [NewMessage(id="m", role="user", text="Greet the user")])
+
+    found = await memory.recall(AGENT, "greet the user", limit=50)
+
+    assert ["talk/m"] == [each.source for each in found.entries]
+
+
+async def test_every_version_says_who_and_why_and_can_be_put_back(
+    memory: Recollect, clock: FrozenClock
+) -> None:
+    instructions = await given(memory)
+    began = clock.now()
+    clock.advance(60)
+    await instructions.awrite(["Answer at length"], by="sam", why="too short: they said")
+
+    back = await instructions.aroll_back(1, by="ada", why="that was worse")
+
+    assert Edit(version=3, rules=(*RULES,), by="ada", why="that was worse", at=clock.now()) == back
+    first, second, _ = await instructions.ahistory()
+    assert ("ada", "to begin with", began) == (first.by, first.why, first.at)
+    assert ("sam", "too short: they said") == (second.by, second.why)
+    assert "-Answer briefly\n-Greet the user by name\n+Answer at length" == "\n".join(
+        (await instructions.adiff(1, 2)).splitlines()[3:]
+    )
+    assert "" == await instructions.adiff(1, 3)
+    with pytest.raises(NotFoundError, match="no version 9; it has 1, 2, 3"):
+        await instructions.aroll_back(9, by="ada", why="x")
+
+
+@pytest.mark.parametrize(
+    ("rules", "said"),
+    [
+        ([], "no rule is left"),
+        (["x", " !"], "a rule is blank"),
+        (["x", "X."], "there already"),
+        ([FIXED.upper()], "there already"),
+        (["x" * 20_001], "INSTRUCTIONS_CHARACTERS_MAX is 20000"),
+        ([f"rule {at}" for at in range(201)], "RULES_MAX is 200"),
+    ],
+)
+async def test_rules_that_break_a_limit_are_refused(
+    memory: Recollect, rules: list[str], said: str
+) -> None:
+    instructions = await given(memory)
+
+    with pytest.raises(ProposalRefusedError, match=said):
+        await instructions.awrite(rules, by="ada", why="x")
+
+    assert 1 == (await instructions.aread()).version
+
+
+@pytest.mark.parametrize(
+    ("by", "why"), [("", "x"), ("a: b", "x"), ("a", " "), ("a", "x" * 2_001), ("a" * 201, "x")]
+)
+async def test_a_change_without_who_or_why_is_refused(memory: Recollect, by: str, why: str) -> None:
+    instructions = await given(memory)
+
+    with pytest.raises(UsageError, match=r"by=|why="):
+        await instructions.awrite(["y"], by=by, why=why)
+
+
+async def test_a_write_on_a_version_that_has_passed_is_refused(memory: Recollect) -> None:
+    instructions = await given(memory)
+
+    with pytest.raises(VersionConflictError):
+        await instructions.awrite(["y"], by="ada", why="x", expected=0)
+
+
+async def test_a_proposal_waits_until_it_is_accepted(memory: Recollect) -> None:
+    instructions = await given(memory, [REPLACE, call("add_rule", rule="Say goodbye")])
+
+    waiting = await instructions.apropose([TALK])
+    before = await instructions.aread()
+    accepted = await instructions.aaccept(waiting.id, by="sam")
+
+    assert ("waiting", (*RULES,)) == (waiting.status, before.rules)
+    assert ("Answer briefly", "Do not greet", "Say goodbye") == (await instructions.aread()).rules
+    assert ("accepted", "accepted by sam") == (accepted.status, accepted.reason)
+    newest = (await instructions.ahistory())[-1]
+    assert ("sam", "because; because", waiting.id) == (newest.by, newest.why, newest.proposal)
+    assert (accepted,) == await instructions.aproposals(status="accepted")
+    with pytest.raises(UsageError, match="is accepted"):
+        await instructions.aaccept(waiting.id, by="sam")
+
+
+async def test_the_model_sees_the_rules_and_the_talk_as_data(memory: Recollect) -> None:
+    model = ScriptedModel([call("keep_rules")])
+    instructions = Instructions(memory, AGENT, "bot", model=model, fixed=[FIXED])
+    await instructions.awrite(RULES, by="ada", why="x")
+
+    kept = await instructions.apropose([TALK])
+
+    (request,) = model.requests
+    text = request.turns[0].text
+    assert f"1. (fixed) {FIXED}\n2. Answer briefly\n3. Greet" in text
+    assert "I said no greetings!" in text.split("as data")[1]
+    assert "I said no greetings!" not in request.system
+    assert request.must_call
+    assert "unchanged" == kept.status
+
+
+async def test_an_automatic_proposal_is_in_force_at_once(memory: Recollect) -> None:
+    instructions = await given(memory, REPLACE, automatic=True)
+
+    done = await instructions.apropose([TALK])
+
+    assert "accepted" == done.status
+    assert "Do not greet" in (await instructions.aread()).rules
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ([call("remove_rule", number=1)], "rule 1 is fixed"),
+        ([call("replace_rule", number=1, rule="Promise refunds")], "rule 1 is fixed"),
+        ([call("remove_rule", number=2), call("remove_rule", number=3)], "no rule is left"),
+        ([call("remove_rule", number=4)], "no rule 4; there are 3"),
+        ([call("remove_rule", number=0)], "no rule 0"),
+        ([REPLACE, REPLACE], "two changes name the same rule"),
+        ([call("add_rule", rule="x" * 20_001)], "INSTRUCTIONS_CHARACTERS_MAX"),
+        ([call("add_rule", rule=" ")], "a rule is blank"),
+        ([call("add_rule", rule=FIXED)], "there already"),
+    ],
+)
+async def test_a_proposal_that_breaks_a_rule_is_refused_and_nothing_changes(
+    memory: Recollect, answer: list[ToolCall], said: str
+) -> None:
+    """Also where proposals are put in force at once; what was proposed is on record."""
+    instructions = await given(memory, answer, automatic=True)
+
+    with pytest.raises(ProposalRefusedError, match=said) as raised:
+        await instructions.apropose([TALK])
+
+    now = await instructions.aread()
+    assert ((FIXED,), (*RULES,), 1) == (now.fixed, now.rules, now.version)
+    (kept,) = await instructions.aproposals(status="refused")
+    assert raised.value.proposal == kept.id
+    assert [each.arguments["reason"] for each in answer] == [e.reason for e in kept.changes]  # type: ignore[index]
+    with pytest.raises(UsageError, match="is refused"):
+        await instructions.aaccept(kept.id, by="sam")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "I would greet less",
+        ModelAnswer(text="", stopped="length", calls=(REPLACE,)),
+        ModelAnswer(text="no", stopped="refusal"),
+        call("drop_table"),
+        ToolCall(name="add_rule", arguments="{"),
+        ToolCall(name="add_rule", arguments='{"rule": "x"}'),
+        call("remove_rule", number="2"),
+        call("remove_rule", number=True),
+    ],
+)
+async def test_an_answer_that_cannot_be_read_changes_nothing(
+    memory: Recollect, answer: object
+) -> None:
+    instructions = await given(memory, answer, automatic=True)
+
+    with pytest.raises(ModelError):
+        await instructions.apropose([TALK])
+
+    assert 1 == (await instructions.aread()).version
+    assert () == await instructions.aproposals()
+
+
+async def test_the_better_prompt_is_kept(memory: Recollect) -> None:
+    instructions = await given(memory, REPLACE, automatic=True)
+    await instructions.akeep_cases(CASES)
+
+    kept = await instructions.aimprove([TALK], greets)
+
+    assert kept.scores is not None
+    assert ("accepted", 0.0, 1.0) == (kept.status, kept.scores.old, kept.scores.new)
+    assert {"a": (0.0, 1.0), "b": (0.0, 1.0)} == kept.scores.by_case
+    assert "Do not greet" in (await instructions.aread()).rules
+
+
+async def test_a_better_prompt_waits_where_nothing_is_automatic(memory: Recollect) -> None:
+    instructions = await given(memory, REPLACE)
+
+    kept = await instructions.aimprove([TALK], greets, cases=CASES)
+
+    assert "waiting" == kept.status
+    assert kept.scores is not None
+    assert 1 == (await instructions.aread()).version
+
+
+@pytest.mark.parametrize(
+    ("answer", "score", "reason", "new"),
+    [
+        (REPLACE, lambda text, _: 1.0 if "Greet the user" in text else 0.5, "it is worse", 0.5),
+        (REPLACE, lambda _text, _: 0.5, "it is no better", 0.5),
+        (call("remove_rule", number=1), lambda _text, _: 0.5, "rule 1 is fixed", None),
+    ],
+    ids=["worse", "tied", "rule-breaking"],
+)
+async def test_what_is_not_better_is_refused_with_scores_on_record(
+    memory: Recollect,
+    answer: ToolCall,
+    score: Callable[[str, Case], float],
+    reason: str,
+    new: float | None,
+) -> None:
+    """A worse, a tied and a rule-breaking proposal change nothing, though all is automatic."""
+    instructions = await given(memory, answer, automatic=True)
+
+    await instructions.aimprove([TALK], score, cases=CASES)
+
+    (kept,) = await instructions.aproposals(status="refused")
+    assert kept.scores is not None
+    assert reason in kept.reason
+    assert (score("Greet the user", CASES[0]), new) == (kept.scores.old, kept.scores.new)
+    assert 1 == (await instructions.aread()).version
+
+
+async def test_a_better_mean_does_not_make_up_for_a_required_case(memory: Recollect) -> None:
+    instructions = await given(memory, REPLACE, automatic=True)
+    cases = [*CASES, Case(name="must", input="x", required=True)]
+
+    def score(text: str, case: Case) -> float:
+        return 1 - greets(text, case) if case.required else greets(text, case)
+
+    kept = await instructions.aimprove([TALK], score, cases=cases)
+
+    assert "refused" == kept.status
+    assert "required case 'must'" in kept.reason
+
+
+async def test_a_score_that_is_none_changes_nothing(memory: Recollect) -> None:
+    instructions = await given(memory, REPLACE, automatic=True)
+
+    with pytest.raises(UsageError, match="a score is from 0 to 1"):
+        await instructions.aimprove([TALK], lambda _text, _case: float("nan"), cases=CASES)
+    with pytest.raises(UsageError, match="0 cases"):
+        await instructions.aimprove([TALK], greets)
+
+    assert 1 == (await instructions.aread()).version
+
+
+async def test_a_proposal_for_rules_that_have_changed_is_not_put_in_force(
+    memory: Recollect,
+) -> None:
+    instructions = await given(memory, REPLACE)
+    waiting = await instructions.apropose([TALK])
+    await instructions.awrite(["Answer at length"], by="ada", why="x")
+
+    with pytest.raises(VersionConflictError):
+        await instructions.aaccept(waiting.id, by="sam")
+
+    assert ("Answer at length",) == (await instructions.aread()).rules
+    refused = await instructions.arefuse(waiting.id, by="sam", why="too late")
+    assert ("refused", "refused by sam: too late") == (refused.status, refused.reason)
+
+
+async def test_a_users_overlay_cannot_touch_the_agents_rules(memory: Recollect) -> None:
+    answers = [call("remove_rule", number=2)], [call("add_rule", rule="Speak Norwegian")]
+    instructions = await given(memory, *answers, automatic=True)
+
+    with pytest.raises(ProposalRefusedError, match="rule 2 is fixed"):
+        await instructions.apropose([TALK], user=ADA)
+    await instructions.apropose([TALK], user=ADA)
+
+    assert ("Speak Norwegian",) == (await instructions.aread(ADA)).user_rules
+    assert () == (await instructions.aread(("acme", "users", "sam"))).user_rules
+    assert () == await instructions.aproposals()
+    assert 2 == len(await instructions.aproposals(user=ADA))
+
+
+async def test_erasing_what_was_said_erases_the_rule_and_the_reasons(memory: Recollect) -> None:
+    instructions = await given(memory, call("add_rule", rule="Sam hates greetings"), automatic=True)
+    await memory.append(AGENT, "talk", [NewMessage(id="m1", role="user", text="No greetings!")])
+    said = (Evidence(thread="talk", message="m1", quote="No greetings!"),)
+    await instructions.apropose([Trajectory(lines=(("user", "No greetings!"),), evidence=said)])
+
+    await memory.erase(AGENT, EraseMessages(thread="talk", messages=("m1",)))
+
+    assert (*RULES,) == (await instructions.aread()).rules
+    assert all("Sam" not in str(each) for each in await instructions.ahistory())
+    assert all("Sam" not in str(each) for each in await instructions.aproposals())
+
+
+async def test_outcomes_are_told_by_the_versions_in_use(memory: Recollect) -> None:
+    instructions = await given(memory)
+    first = await instructions.aread()
+    await instructions.awrite(["Answer at length"], by="ada", why="x")
+    second = await instructions.aread()
+
+    await instructions.arecord(first, "failure", score=0.25)
+    await instructions.arecord(first, "success", score=0.75)
+    await instructions.arecord(second, "success")
+
+    one, two = await instructions.aoutcomes()
+    assert (1, 1, 1, 0.5) == (one.version, one.successes, one.failures, one.mean_score)
+    assert (2, 1, 0, None) == (two.version, two.successes, two.failures, two.mean_score)
+    with pytest.raises(UsageError, match="neither"):
+        await instructions.arecord(first, "perhaps")  # type: ignore[arg-type]
+
+
+async def test_agents_share_nothing(memory: Recollect) -> None:
+    instructions = await given(memory, REPLACE)
+    waiting = await instructions.apropose([TALK])
+    other = Instructions(memory, AGENT, "other")
+
+    assert () == await other.aproposals()
+    with pytest.raises(NotFoundError, match=waiting.id):
+        await other.aaccept(waiting.id, by="sam")

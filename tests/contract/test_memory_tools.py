@@ -1,0 +1,316 @@
+"""The memory tools of an agent, on every backend: grounded, kept once, scoped, and confirmed."""
+
+from collections.abc import AsyncIterator, Callable
+from typing import TypeAlias
+
+import anyio
+import pytest
+
+from recollect import NewMessage, UsageError
+from recollect.app import Recollect
+from recollect.formation.config import FormationSettings
+from recollect.formation.types.builtin import FACT, NOTE, USER
+from recollect.ports import Clock, Ids, ToolCall
+from recollect.records import JsonObject
+from recollect.stores.base import Store
+from recollect.testing import FrozenClock, ScriptedModel, SeededIds
+from recollect.tools import MemoryTools
+
+ADA = ("users", "ada")
+SAM = ("users", "sam")
+TEA = {"context": "drinks", "content": "Ada drinks green tea"}
+SAID = "I'm Ada, I drink green tea"
+
+Opener: TypeAlias = Callable[[Clock, Ids], Store]
+
+
+@pytest.fixture
+def clock() -> FrozenClock:
+    return FrozenClock()
+
+
+@pytest.fixture
+def model() -> ScriptedModel:
+    """Form in the background what the agent keeps by its tool."""
+    value = {"value": TEA, "because": [f"1: {SAID}"]}
+    return ScriptedModel(lambda _request: ToolCall(name="Note", arguments=value))  # type: ignore[arg-type]
+
+
+@pytest.fixture
+async def memory(
+    open_empty: Opener, clock: FrozenClock, model: ScriptedModel
+) -> AsyncIterator[Recollect]:
+    store = open_empty(clock, SeededIds(1))
+    settings = FormationSettings(types=(USER, NOTE))
+    async with Recollect(
+        store, embedder="none", worker=False, model=model, formation=settings
+    ) as memory:
+        await said(memory, SAID)
+        yield memory
+
+
+async def said(memory: Recollect, text: str, role: str = "user") -> None:
+    await memory.append(ADA, "talk", [NewMessage(role=role, text=text)])  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def tools(memory: Recollect) -> MemoryTools:
+    return MemoryTools(memory, ADA, "talk")
+
+
+async def saved(tools: MemoryTools, value: JsonObject = TEA, *quotes: str) -> JsonObject:
+    arguments: JsonObject = {
+        "memory": {"type": "Note", "value": value},
+        "quotes": list(quotes or (SAID,)),
+    }
+    return await tools.acall("save_memory", arguments)
+
+
+async def notes(memory: Recollect) -> list[JsonObject]:
+    page = await memory.memories(ADA, type_="Note")
+    return [each.value for each in page.rows if each.state == "active"]
+
+
+async def test_what_is_saved_is_found_and_rests_on_what_was_said(
+    tools: MemoryTools, memory: Recollect
+) -> None:
+    receipt = await saved(tools)
+    found = await tools.acall("search_memory", {"query": "green tea"})
+
+    assert ("stored", "") == (receipt["status"], receipt["reason"])
+    only = found["memories"][0]  # type: ignore[index]
+    assert 1 == len(found["memories"])  # type: ignore[arg-type]
+    assert (receipt["id"], TEA) == (only["id"], only["value"])  # type: ignore[index, call-overload]
+    kept = await memory.get(ADA, "Note", str(receipt["id"]).partition("/")[2])
+    assert kept is not None
+    (evidence,) = kept.evidence[""]
+    assert ("talk", SAID, "user") == (evidence.thread, evidence.quote, kept.trust)
+
+
+async def test_the_same_is_kept_once_by_the_tool_twice(
+    tools: MemoryTools, memory: Recollect
+) -> None:
+    first = await saved(tools)
+    second = await saved(tools, {**TEA, "content": "Ada drinks GREEN tea!"})
+
+    assert ("unchanged", first["id"]) == (second["status"], second["id"])
+    assert [TEA] == await notes(memory)
+
+
+async def test_the_same_is_kept_once_by_agents_at_the_same_time(
+    tools: MemoryTools, memory: Recollect
+) -> None:
+    receipts: list[JsonObject] = []
+
+    async def save() -> None:
+        receipts.append(await saved(tools))
+
+    async with anyio.create_task_group() as group:
+        for _ in range(4):
+            group.start_soon(save)
+
+    assert ["stored", *["unchanged"] * 3] == sorted(str(each["status"]) for each in receipts)
+    assert [TEA] == await notes(memory)
+
+
+@pytest.mark.parametrize("first", ["tool", "background"])
+async def test_the_same_is_kept_once_by_tool_and_background(
+    tools: MemoryTools, memory: Recollect, model: ScriptedModel, first: str
+) -> None:
+    """Whoever comes first: the other finds that it is remembered already."""
+    if first == "tool":
+        assert "stored" == (await saved(tools))["status"]
+    await memory.form(ADA)
+    if first == "background":
+        assert "unchanged" == (await saved(tools))["status"]
+
+    assert model.requests
+    assert [TEA] == await notes(memory)
+
+
+@pytest.mark.parametrize(
+    ("value", "quotes", "said_of_it"),
+    [
+        (TEA, ["I drink black tea"], "nobody said 'I drink black tea'"),
+        (TEA, [], "quotes"),
+        ({**TEA, "content": "Ada drinks 40 cups of green tea"}, [SAID], "40"),
+        ({"content": "Ada drinks green tea"}, [SAID], "context"),
+        ({**TEA, "mood": "good"}, [SAID], "mood"),
+        ({**TEA, "content": " "}, [SAID], "blank"),
+    ],
+)
+async def test_what_does_not_rest_on_the_talk_is_refused(
+    tools: MemoryTools,
+    memory: Recollect,
+    value: JsonObject,
+    quotes: list[str],
+    said_of_it: str,
+) -> None:
+    arguments = {"memory": {"type": "Note", "value": value}, "quotes": quotes}
+
+    receipt = await tools.acall("save_memory", arguments)  # type: ignore[arg-type]
+
+    assert "refused" == receipt["status"]
+    assert said_of_it in str(receipt["reason"])
+    assert [] == await notes(memory)
+
+
+async def test_what_only_the_assistant_said_causes_no_memory(
+    tools: MemoryTools, memory: Recollect
+) -> None:
+    await said(memory, "You live in Oslo", "assistant")
+
+    receipt = await saved(tools, {**TEA, "content": "You live in Oslo"}, "You live in Oslo")
+
+    assert "refused" == receipt["status"]
+    assert [] == await notes(memory)
+
+
+async def test_a_rejected_value_stays_rejected(tools: MemoryTools, memory: Recollect) -> None:
+    receipt = await saved(tools)
+    await memory.reject(ADA, "Note", str(receipt["id"]).partition("/")[2])
+
+    again = await saved(tools)
+
+    assert "refused" == again["status"]
+    assert "rejected" in str(again["reason"])
+    assert [] == await notes(memory)
+
+
+async def test_a_document_is_made_once_and_then_revised(
+    tools: MemoryTools, memory: Recollect
+) -> None:
+    await said(memory, "I live in Oslo")
+    first = await tools.asave_memory("User", {"user_name": "Ada"}, [SAID])
+    second = await tools.asave_memory("User", {"home": "Oslo"}, ["I live in Oslo"])
+
+    document = await memory.get(ADA, "User", "User")
+    assert ("stored", "changed") == (first["status"], second["status"])
+    assert document is not None
+    assert {"user_name": "Ada", "home": "Oslo"} == document.value
+
+
+async def test_an_update_is_a_patch_that_rests_on_the_talk(
+    tools: MemoryTools, memory: Recollect
+) -> None:
+    receipt = await saved(tools)
+    await said(memory, "Now I drink black tea, I'm done with green")
+    change = {"op": "replace", "path": "/content", "value": "Ada drinks black tea"}
+    quotes = ["Now I drink black tea"]
+
+    done = await tools.acall(
+        "update_memory", {"id": receipt["id"], "changes": [change], "quotes": quotes}
+    )
+    wrong = {**change, "value": "Ada drinks black tea since 1999"}
+    refused = await tools.acall(
+        "update_memory", {"id": receipt["id"], "changes": [wrong], "quotes": quotes}
+    )
+
+    assert "changed" == done["status"]
+    assert "refused" == refused["status"]
+    assert "1999" in str(refused["reason"])
+    assert [{**TEA, "content": "Ada drinks black tea"}] == await notes(memory)
+
+
+async def test_a_new_single_value_ends_the_old_one(memory: Recollect, clock: FrozenClock) -> None:
+    tools = MemoryTools(memory, ADA, "talk", types=[FACT])
+    await said(memory, "I live in Oslo")
+    oslo = {"subject": "Ada", "predicate": "lives in", "object": "Oslo"}
+    first = await tools.asave_memory("Fact", oslo, ["I live in Oslo", "I'm Ada"])
+    clock.advance(3_600)
+    await said(memory, "I live in Bergen")
+
+    second = await tools.asave_memory(
+        "Fact", {**oslo, "object": "Bergen"}, ["I live in Bergen", "I'm Ada"]
+    )
+
+    assert ("stored", [first["id"]]) == (second["status"], second.get("ended"))
+
+
+async def test_forgetting_needs_a_token_and_a_word_of_the_user(
+    tools: MemoryTools, memory: Recollect
+) -> None:
+    """The token alone, used by the agent at once, forgets nothing."""
+    receipt = await saved(tools)
+    asked = await tools.acall("forget_memory", {"id": receipt["id"]})
+    hasty = await tools.acall("forget_memory", {"id": receipt["id"], "token": asked["token"]})
+    assert [TEA] == await notes(memory)
+    await said(memory, "Shall I forget it?", "assistant")
+    again = await tools.acall("forget_memory", {"id": receipt["id"], "token": asked["token"]})
+    assert [TEA] == await notes(memory)
+    await said(memory, "Yes, forget it")
+
+    done = await tools.acall("forget_memory", {"id": receipt["id"], "token": asked["token"]})
+
+    statuses = [each["status"] for each in (asked, hasty, again, done)]
+    assert ["confirm", "refused", "refused", "forgotten"] == statuses
+    assert [] == await notes(memory)
+
+
+@pytest.mark.parametrize("token", ["0", "1.00", "x", "²." + "0" * 32, "0." + "0" * 32])
+async def test_a_made_up_token_forgets_nothing(
+    tools: MemoryTools, memory: Recollect, token: str
+) -> None:
+    receipt = await saved(tools)
+    await said(memory, "Yes")
+
+    refused = await tools.acall("forget_memory", {"id": receipt["id"], "token": token})
+
+    assert "refused" == refused["status"]
+    assert [TEA] == await notes(memory)
+
+
+async def test_a_token_is_for_one_memory_in_one_version(
+    tools: MemoryTools, memory: Recollect
+) -> None:
+    receipt = await saved(tools)
+    other = await saved(tools, {"context": "name", "content": "Ada is her name"}, "I'm Ada")
+    asked = await tools.acall("forget_memory", {"id": receipt["id"]})
+    await said(memory, "Yes, and I drink green tea daily")
+    key = str(receipt["id"]).partition("/")[2]
+
+    elsewhere = await tools.acall("forget_memory", {"id": other["id"], "token": asked["token"]})
+    await memory.put(ADA, "Note", key, {**TEA, "content": "Ada drinks green tea daily"})
+    changed = await tools.acall("forget_memory", {"id": receipt["id"], "token": asked["token"]})
+
+    assert ["refused", "refused"] == [elsewhere["status"], changed["status"]]
+    assert 2 == len(await notes(memory))
+
+
+async def test_no_argument_reaches_another_scope_or_type(
+    tools: MemoryTools, memory: Recollect
+) -> None:
+    """What others have is neither found, changed nor forgotten, whatever the arguments name."""
+    await memory.put(SAM, "Note", "n", {"context": "drinks", "content": "Sam drinks tea"})
+    await memory.put(ADA, "Item", "i", {"content": "secret tea"})
+    change = {"op": "replace", "path": "/content", "value": "Ada"}
+
+    found = await tools.acall("search_memory", {"query": "tea"})
+    results = [
+        await tools.acall("search_memory", {"query": "tea", "scope": list(SAM)}),
+        await tools.acall("search_memory", {"query": "tea", "type": "Item"}),
+        await tools.acall("forget_memory", {"id": "Note/n"}),
+        await tools.acall("forget_memory", {"id": "Item/i"}),
+        await tools.acall("forget_memory", {"id": "users/sam/Note/n"}),
+        await tools.acall(
+            "update_memory", {"id": "Item/i", "changes": [change], "quotes": ["I'm Ada"]}
+        ),
+        await tools.acall("drop_memory", {}),
+        await tools.acall("search_memory", {}),
+    ]
+
+    assert [] == found["memories"]
+    assert {"refused"} == {each["status"] for each in results}
+
+
+async def test_the_schemas_are_those_of_the_types_and_name_no_scope(memory: Recollect) -> None:
+    tools = MemoryTools(memory, ADA, "talk", types=[NOTE])
+
+    save, search, update, forget = tools.schemas
+
+    names = ["save_memory", "search_memory", "update_memory", "forget_memory"]
+    assert names == [each.name for each in (save, search, update, forget)]
+    assert NOTE.parameters == save.parameters["properties"]["memory"]["properties"]["value"]  # type: ignore[index, call-overload]
+    assert "scope" not in str(tools.schemas)
+    with pytest.raises(UsageError, match="no memory type"):
+        MemoryTools(memory, ADA, "talk", types=[])

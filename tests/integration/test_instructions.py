@@ -1,0 +1,81 @@
+"""Instructions from a program: without ``await``, and along with what formation forms."""
+
+import inspect
+from pathlib import Path
+
+import pytest
+
+import recollect
+from recollect.instructions import Case, Instructions, Trajectory
+from recollect.ports import ToolCall
+from recollect.records import PutMemory
+from recollect.testing import ScriptedModel
+
+AGENT = ("acme", "agents")
+ADA = ("acme", "users", "ada")
+FACES = [
+    *("read", "write", "history", "diff", "roll_back", "propose", "improve", "accept", "refuse"),
+    *("proposals", "keep_cases", "cases", "record", "outcomes"),
+]
+
+
+@pytest.mark.parametrize("url", ["memory:", "instructions.db"])
+def test_instructions_improve_without_await(url: str, tmp_path: Path) -> None:
+    address = url if url == "memory:" else str(tmp_path / url)
+    change = ToolCall(name="add_rule", arguments={"rule": "Be kind", "reason": "was rude"})
+    with recollect.open_sync(address, embedder="none", worker=False) as memory:
+        instructions = Instructions(memory, AGENT, "bot", model=ScriptedModel([change]))
+        instructions.write(["Answer briefly"], by="ada", why="to begin with")
+        instructions.keep_cases([Case(name="a", input="hi", expected="kind")])
+
+        found = instructions.improve(
+            [Trajectory(lines=(("user", "Hi"),))], lambda text, _case: float("kind" in text)
+        )
+        instructions.accept(found.id, by="ada")
+        prompt = instructions.read()
+        instructions.record(prompt, "success")
+
+        assert "- Answer briefly\n- Be kind" == prompt.text
+        assert [1, 2] == [each.version for each in instructions.history()]
+        assert 1 == instructions.outcomes()[0].successes
+        assert "+Be kind" in instructions.diff(1, 2)
+        assert ("Answer briefly",) == instructions.roll_back(1, by="ada", why="enough").rules
+
+
+@pytest.mark.parametrize("name", FACES)
+def test_both_faces_take_the_same(name: str) -> None:
+    waiting, awaited = getattr(Instructions, name), getattr(Instructions, f"a{name}")
+
+    assert inspect.signature(waiting) == inspect.signature(awaited)
+    assert (name, f"a{name}") == (waiting.__name__, awaited.__name__)
+
+
+async def test_what_formation_took_from_a_user_is_that_users_overlay() -> None:
+    """Formation keeps a user's wishes at the type's own key: the default agent's overlay."""
+    async with recollect.open(embedder="none", worker=False) as memory:
+        formed = PutMemory(
+            type="Instructions", key="Instructions", value={"rules": ["No jokes"]}, cause="formed"
+        )
+        await memory.apply(ADA, [formed])
+
+        prompt = await Instructions(memory, AGENT, fixed=["Be honest"]).aread(ADA)
+
+        assert "- Be honest\n- No jokes" == prompt.text
+        (edit,) = await Instructions(memory, AGENT).ahistory(ADA)
+        assert ("formed", "") == (edit.by, edit.why)
+
+
+async def test_a_scorer_may_be_awaited() -> None:
+    async def score(text: str, _case: Case) -> float:
+        return 1.0 if "kind" in text else 0.0
+
+    change = ToolCall(name="add_rule", arguments={"rule": "Be kind", "reason": "was rude"})
+    async with recollect.open(embedder="none", worker=False) as memory:
+        model = ScriptedModel([change])
+        instructions = Instructions(memory, AGENT, model=model, automatic=True)
+
+        kept = await instructions.aimprove(
+            [Trajectory(lines=(("user", "Hi"),))], score, cases=[Case(name="a", input="hi")]
+        )
+
+        assert "accepted" == kept.status
