@@ -333,6 +333,9 @@ def test_a_batch_that_is_refused_writes_nothing(store: RecollectStore) -> None:
         store.batch([PutOp(("a",), "k", {"n": 1}), PutOp(("b",), "k", {"n": "\ud800"})])
     with pytest.raises(InvalidNamespaceError):
         store.batch([PutOp(("a",), "k", {"n": 1}), GetOp(("b.c",), "k")])
+    long = PutOp(("b",), "k", {"text": "tea " * 200_000}, index=["text", "text"])
+    with pytest.raises(UsageError, match="TEXT_CHARACTERS_MAX"):
+        store.batch([PutOp(("a",), "k", {"n": 1}), long])
 
     assert [] == store.list_namespaces()
 
@@ -394,6 +397,19 @@ def test_what_keeps_a_time_to_live_is_not_seen(
     assert {"Item", "Lifetime"} == types.keys()
     assert "ada" not in types["Lifetime"]
     assert () == memory.memories(scope).rows
+
+
+def test_an_item_that_waits_for_a_verdict_is_not_there(
+    store: RecollectStore, memory: SyncRecollect
+) -> None:
+    """What our own API keeps in quarantine is found by none of the operations."""
+    doubtful = PutMemory(type="Item", key="k", value={"n": 1}, state="quarantined")
+    memory.apply((*ROOT, *ADA), [doubtful])
+
+    assert store.get(ADA, "k") is None
+    assert [] == store.search(())
+    assert [] == store.search((), query="n")
+    assert [] == store.list_namespaces()
 
 
 def test_erasing_a_scope_erases_its_items(store: RecollectStore, memory: SyncRecollect) -> None:
