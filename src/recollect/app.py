@@ -138,8 +138,7 @@ class Recollect(Forming, ThreadSurroundings):
         self._embedding: Embedding | None = None
         self._recaller: Recaller | None = None
         self._exit = AsyncExitStack()
-        self.loop: asyncio.AbstractEventLoop | None = None
-        """The asyncio loop that it lives on; ``None`` while it is not open, or on another kind."""
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     async def __aenter__(self) -> Self:
         async with AsyncExitStack() as exit_:
@@ -166,11 +165,11 @@ class Recollect(Forming, ThreadSurroundings):
                 group.start_soon(self.worker.run)
                 group.start_soon(self._consolidator.run)
             self._exit = exit_.pop_all()
-        self.loop = _running_loop()
+        self._loop = _running_loop()
         return self
 
     async def __aexit__(self, *error: object) -> None:
-        self._recaller = self.worker = self._consolidator = self.loop = None
+        self._recaller = self.worker = self._consolidator = self._loop = None
         await self._exit.aclose()
 
     def _opened_worker(self, recaller: Recaller) -> Worker | None:
@@ -188,6 +187,11 @@ class Recollect(Forming, ThreadSurroundings):
             notice=self._notice,
             concurrency=self._concurrency,
         )
+
+    @property
+    def loop(self) -> asyncio.AbstractEventLoop | None:
+        """The asyncio loop that it lives on; ``None`` while it is not open, or on another kind."""
+        return self._loop
 
     @property
     def embedder(self) -> str | None:

@@ -31,7 +31,7 @@ SqliteStore = pytest.importorskip(
 ).SqliteStore
 
 EXAMPLES = 100
-EXCUSED_SHARE_MAX = 0.10
+EXCUSED_SHARE_MAX = 0.15
 EVERYTHING = 1_000
 
 LABELS = st.sampled_from(["a", "b", "ab", "_", "%", "a%", "é", "A"])
