@@ -28,6 +28,7 @@ from recollect.errors import UsageError
 from recollect.examples import Basis, Example, Examples
 from recollect.examples.values import line_of
 from recollect.recall.analyse import terms_of
+from recollect.testing import SeededIds
 
 INPUTS_MIN: Final = 200
 SEEDS_MIN: Final = 5
@@ -131,7 +132,9 @@ async def _judged(
     fixed = [chance.sample(examples, plan.count) for _ in range(FIXED_DRAWS)]
     most = Counter(each.category for each in pool).most_common(1)[0][0]
     found: dict[str, list[float]] = {}
-    async with open_memory(embedder=plan.embedder, worker=False) as memory:
+    # Equal scores are ordered by ids: seeded ones give the same figures again.
+    ids = SeededIds(seed)
+    async with open_memory(embedder=plan.embedder, worker=False, ids=ids) as memory:
         kept = Examples(memory, _SCOPE)
         await kept.aimport_lines(map(line_of, examples))
         await memory.settled(_SCOPE)
