@@ -19,7 +19,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 help:
 	@echo "make setup   the environment in $(VENV), with the package and the embedder"
 	@echo "make demo    a conversation remembered, recalled and erased"
-	@echo "make test    the tests (under 5 minutes)"
+	@echo "make test    the tests (about 5 minutes)"
 	@echo "make prove   the full counts and the benchmarks (long)"
 	@echo "make lint    ruff: rules and format"
 	@echo "make types   mypy --strict"
