@@ -219,7 +219,7 @@ class Recollect(Forming, ThreadSurroundings):
         them for which assistant; *debounce* defaults to theirs. *state* and *attachments* are
         kept in the same transaction, as by `set_state` and `attach`. See `Store.append`.
         """
-        chosen = self._assistants.of(settings or {})
+        chosen = self._assistants.of(settings or {}, tuple(scope))
         attaching = await self._attaching(scope, thread, attachments)
         kept = await self.store.append(
             scope,

@@ -10,7 +10,7 @@ import pytest
 
 import recollect
 from recollect.errors import ModelUnavailableError, NotFoundError, UsageError, VersionConflictError
-from recollect.formation.config import FormationSettings, Limits
+from recollect.formation.config import Assistants, FormationSettings, Limits
 from recollect.formation.types import FACT, NOTE
 from recollect.ports import ModelAnswer, ModelRequest, ToolCall
 from recollect.records import (
@@ -472,6 +472,25 @@ async def test_a_schedule_strikes(clock: FrozenClock, model: Tidy) -> None:
 
     assert ([], []) == (early, late)
     assert ["consolidated"] * 2 == [each.end for each in struck]
+
+
+async def test_a_schedule_of_a_scope_strikes_there_alone(clock: FrozenClock, model: Tidy) -> None:
+    """An assistant that is some scope's consolidates nothing elsewhere."""
+    nightly = FormationSettings(types=(NOTE,), consolidate="0 3 * * *")
+    assistants = Assistants(named={"night": nightly}, scopes={ADA: "night"})
+    async with recollect.open(
+        embedder="none", model=model, formation=assistants, worker=False, clock=clock
+    ) as memory:
+        consolidator = memory._consolidator
+        assert consolidator is not None
+        for scope in (ADA, ("users", "bob")):
+            await memory.apply(scope, [note("a", "drinks tea"), note("b", "drinks tea again")])
+        clock.advance(86_400)
+
+        struck = await consolidator.keep_schedules()
+
+        assert ["consolidated"] == [each.end for each in struck]
+        assert 2 == len((await memory.memories(("users", "bob"), type_="Note")).rows)
 
 
 async def test_an_archive_keeps_it(

@@ -189,6 +189,22 @@ async def test_a_schedule_strikes_once(clock: FrozenClock) -> None:
         assert {ADA, BOB} == {thread.scope for thread in (await memory.pending()).rows}
 
 
+async def test_a_scope_has_a_schedule_by_its_assistant(clock: FrozenClock) -> None:
+    """What waits there is due at its hour; elsewhere it is not."""
+    nightly = FormationSettings(schedule="0 3 * * *", debounce=ENDLESS)
+    plain = FormationSettings(debounce=ENDLESS)
+    assistants = Assistants(default=plain, named={"night": nightly}, scopes={ADA: "night"})
+    clock.advance((datetime(2030, 1, 1, 2, 59, tzinfo=UTC) - clock.now()).total_seconds())
+    async with opened(ScriptedModel(lambda _: NOTHING), clock, assistants) as (memory, worker):
+        for scope in (ADA, BOB):
+            await memory.append(scope, "talk", [NewMessage(role="user", text="It rains.")])
+        clock.advance(90)
+
+        assert 1 == await worker.keep_schedules()
+        assert ["formed"] == [each.end for each in await worker.drain()]
+        assert [BOB] == [thread.scope for thread in (await memory.pending()).rows]
+
+
 async def test_a_stroke_that_was_slept_through_strikes_once_on_waking(clock: FrozenClock) -> None:
     """However many times it would have struck meanwhile."""
     hourly = FormationSettings(schedule="0 * * * *", debounce=ENDLESS)

@@ -295,6 +295,11 @@ def test_the_model_can_stand_in_the_environment_file(
         ("assistants = 1", "memory.toml: assistants: is a table"),
         ("[assistants.a]\nmodel = 'x'", "memory.toml: assistants.a: 'x' names no provider"),
         ("[assistants.a.limits]\nx = 1", "memory.toml: assistants.a: limits has no 'x'"),
+        ("scopes = 1", "memory.toml: scopes: is a list of tables"),
+        ("[[scopes]]\nscope = ['a']", "memory.toml: scopes[0]: has the keys scope and assistant"),
+        ("[[scopes]]\nscope = ['']\nassistant = 'a'", "memory.toml: scopes[0]: "),
+        ("[[scopes]]\nscope = 1\nassistant = 'a'", "memory.toml: scopes[0]: "),
+        ("[[scopes]]\nscope = ['a']\nassistant = 'b'", "memory.toml: scopes: there is no assis"),
     ],
 )
 def test_a_mistake_in_a_file_is_told_with_file_and_place(

@@ -104,6 +104,32 @@ def test_the_request_wins_over_its_assistant_and_that_over_the_default() -> None
     assert "a/own" == assistants.of({"assistant": "poet", "model": "a/own"}).model
 
 
+def test_the_nearest_scope_names_the_assistant_of_a_thread_that_names_none() -> None:
+    """Whole segments are compared, and what the thread names wins."""
+    poet, cook = FormationSettings(model="a/poet"), FormationSettings(model="a/cook")
+    scopes = {("acme",): "poet", ("acme", "users", "ada"): "cook"}
+    assistants = Assistants(named={"poet": poet, "cook": cook}, scopes=scopes)
+
+    assert cook == assistants.of({}, ("acme", "users", "ada", "work"))
+    assert poet == assistants.of({}, ("acme", "users", "ada2"))
+    assert poet == assistants.of({"assistant": "poet"}, ("acme", "users", "ada"))
+    assert FormationSettings() == assistants.of({}, ("acme2",))
+
+
+def test_an_assistant_of_a_scope_is_nobody_elses_by_name() -> None:
+    """A scope with an assistant has its settings alone; the others do not have those."""
+    poet, cook = FormationSettings(model="a/poet"), FormationSettings(model="a/cook")
+    assistants = Assistants(named={"poet": poet, "cook": cook}, scopes={("acme",): "poet"})
+
+    assert [poet] == assistants.all_in(("acme", "users"))
+    assert [FormationSettings(), cook] == assistants.all_in(("other",))
+
+
+def test_a_scope_with_an_unknown_assistant_is_refused_at_once() -> None:
+    with pytest.raises(UsageError, match="there is no assistant 'x'; there are: none"):
+        Assistants(scopes={("acme",): "x"})
+
+
 def test_an_unknown_assistant_is_named() -> None:
     with pytest.raises(UsageError, match="there is no assistant 'x'; there are: poet"):
         Assistants(named={"poet": FormationSettings()}).of({"assistant": "x"})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
@@ -17,11 +17,11 @@ from recollect.errors import LimitError, NotFoundError, UsageError
 
 if TYPE_CHECKING:
     from recollect.formation.config import Assistants, FormationSettings
-    from recollect.records import JsonObject
+    from recollect.records import JsonObject, Scope
 
 FILE_BYTES_MAX: Final = 4_000_000
 DEFAULT: Final = "default"
-_OWN_KEYS: Final = frozenset({"model", "base_url", "assistants"})
+_OWN_KEYS: Final = frozenset({"model", "base_url", "assistants", "scopes"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,6 +110,7 @@ def forming_of(
         assistants = Assistants(
             default=with_settings(assistants.default, waits),
             named={name: with_settings(each, waits) for name, each in assistants.named.items()},
+            scopes=assistants.scopes,
         )
     chosen = model or os.environ.get("RECOLLECT_MODEL") or _text(read, "model", config)
     return Forming(
@@ -140,7 +141,32 @@ def assistants_in(read: Mapping[str, object], file: str) -> Assistants:
         name: _settings(default, table, f"{file}: assistants.{name}")
         for name, table in tables.items()
     }
-    return Assistants(default=default, named=named)
+    scopes = _scopes(read.get("scopes", []), f"{file}: scopes")
+    try:
+        return Assistants(default=default, named=named, scopes=scopes)
+    except UsageError as error:
+        msg = f"{file}: scopes: {error}"
+        raise UsageError(msg) from error
+
+
+def _scopes(tables: object, place: str) -> dict[Scope, str]:
+    """Return the assistant of each scope that the configuration names."""
+    from recollect.stores.validate import check_scope
+
+    if not isinstance(tables, Sequence) or isinstance(tables, str):
+        msg = f"{place}: is a list of tables, each with scope and assistant; not {tables!r}"
+        raise UsageError(msg)
+    found: dict[Scope, str] = {}
+    for number, table in enumerate(tables):
+        if not isinstance(table, Mapping) or {"scope", "assistant"} != table.keys():
+            msg = f"{place}[{number}]: has the keys scope and assistant, and no others: {table!r}"
+            raise UsageError(msg)
+        try:
+            found[check_scope(tuple(table["scope"]))] = table["assistant"]
+        except (TypeError, UsageError) as error:
+            msg = f"{place}[{number}]: {error}"
+            raise UsageError(msg) from error
+    return found
 
 
 def _settings(base: FormationSettings, table: object, place: str) -> FormationSettings:

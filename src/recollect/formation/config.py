@@ -11,7 +11,7 @@ from recollect.errors import UsageError
 from recollect.formation.prompt import Prompts
 from recollect.formation.schedule import check_schedule
 from recollect.formation.types import BUILTIN_TYPES, DEFAULT_TYPES, MemoryType, load_types
-from recollect.records import Json, JsonObject
+from recollect.records import Json, JsonObject, Scope
 from recollect.stores.plans.formation import Debounce
 
 DEFAULT_MODEL: Final = "anthropic/claude-haiku-4-5"
@@ -87,28 +87,62 @@ class FormationSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assistants:
-    """The configuration of all assistants: *default*, and by name what differs from it."""
+    """
+    The configuration of all assistants: *default*, and by name what differs from it.
+
+    *scopes* names the assistant of a scope and of all below it, unless one of these has another.
+
+    Raises:
+        UsageError: A scope's assistant is unknown.
+    """
 
     default: FormationSettings = field(default_factory=FormationSettings)
     named: Mapping[str, FormationSettings] = field(default_factory=lambda: MappingProxyType({}))
+    scopes: Mapping[Scope, str] = field(default_factory=lambda: MappingProxyType({}))
 
-    def of(self, settings: JsonObject) -> FormationSettings:
+    def __post_init__(self) -> None:
+        for name in self.scopes.values():
+            self._settings_of(name)
+
+    def of(self, settings: JsonObject, scope: Scope = ()) -> FormationSettings:
         """
-        Return how a thread with *settings* is formed: its own word wins over its assistant's.
+        Return how a thread of *scope* with *settings* is formed.
+
+        Its own word wins over its assistant's; where it names none, that of its scope.
 
         Raises:
             UsageError: The assistant is unknown, or a setting is not one.
         """
-        name = settings.get("assistant")
-        chosen = self.default
-        if name is not None:
-            if not isinstance(name, str) or name not in self.named:
-                known = ", ".join(sorted(self.named)) or "none"
-                msg = f"there is no assistant {name!r}; there are: {known}"
-                raise UsageError(msg)
-            chosen = self.named[name]
+        chosen = self._settings_of(settings.get("assistant", self.assistant_of(scope)))
         own = {key: value for key, value in settings.items() if key != "assistant"}
         return with_settings(chosen, own)
+
+    def assistant_of(self, scope: Scope) -> str | None:
+        """Return the assistant that *scopes* names for *scope*, ``None`` for the default one."""
+        above = (scope[:length] for length in range(len(scope), 0, -1))
+        return next((self.scopes[each] for each in above if each in self.scopes), None)
+
+    def all_in(self, scope: Scope) -> list[FormationSettings]:
+        """
+        Return all settings that threads of *scope* may be formed with by name.
+
+        Those of its assistant; if it has none, the default ones, and those of every
+        assistant that is not some scope's.
+        """
+        own = self.assistant_of(scope)
+        if own is not None:
+            return [self.named[own]]
+        bound = frozenset(self.scopes.values())
+        return [self.default, *(each for name, each in self.named.items() if name not in bound)]
+
+    def _settings_of(self, name: Json) -> FormationSettings:
+        if name is None:
+            return self.default
+        if not isinstance(name, str) or name not in self.named:
+            known = ", ".join(sorted(self.named)) or "none"
+            msg = f"there is no assistant {name!r}; there are: {known}"
+            raise UsageError(msg)
+        return self.named[name]
 
     def type_named(self, name: str) -> MemoryType | None:
         """Return the memory type with this name: configured, or built in; ``None`` if neither."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -99,7 +99,7 @@ class Consolidator:
         self._count = count_tokens
         self._embed = embed
         self._checked = self._now()
-        self._scheduled = _scheduled(assistants)
+        self._scheduled = _scheduled([assistants.default, *assistants.named.values()])
 
     async def consolidate(self, scope: Scope, assistant: str | None = None) -> ConsolidationResult:
         """
@@ -115,7 +115,7 @@ class Consolidator:
             UpdateModeError: A type's memories were written under its other `update_mode`.
         """
         named: JsonObject = {} if assistant is None else {"assistant": assistant}
-        return await self._consolidate(check_scope(scope), self._assistants.of(named))
+        return await self._consolidate(check_scope(scope), self._assistants.of(named, scope))
 
     async def _consolidate(self, scope: Scope, settings: FormationSettings) -> ConsolidationResult:
         model = self._models(settings.model)
@@ -166,16 +166,19 @@ class Consolidator:
     async def keep_schedules(self) -> list[ConsolidationResult]:
         """Consolidate what a cron line says since the last look; return how each run ended."""
         since, self._checked = self._checked, self._now()
-        results = []
-        for settings in self._scheduled:
-            if settings.consolidate and has_struck(settings.consolidate, since, self._checked):
-                cursor: str | None = None
-                while True:
-                    page = await self._store.scopes(cursor=cursor, limit=PAGE_ROWS)
-                    results += [await self._tried(each, settings) for each in page.rows]
-                    cursor = page.cursor
-                    if cursor is None:
-                        break
+        lines = {each.consolidate for each in self._scheduled if each.consolidate}
+        struck = {line for line in lines if has_struck(line, since, self._checked)}
+        results: list[ConsolidationResult] = []
+        cursor: str | None = None
+        while struck:
+            page = await self._store.scopes(cursor=cursor, limit=PAGE_ROWS)
+            for scope in page.rows:
+                settings = _scheduled(self._assistants.all_in(scope))
+                due = [each for each in settings if each.consolidate in struck]
+                results += [await self._tried(scope, each) for each in due]
+            cursor = page.cursor
+            if cursor is None:
+                break
         return results
 
     async def _tried(self, scope: Scope, settings: FormationSettings) -> ConsolidationResult:
@@ -333,10 +336,10 @@ def open_consolidator(
     return Consolidator(store, Models(model), assistants, count_tokens=count_tokens, embed=embed)
 
 
-def _scheduled(assistants: Assistants) -> list[FormationSettings]:
-    """Return the settings that have a cron line, those with the same types and line once."""
+def _scheduled(settings: Iterable[FormationSettings]) -> list[FormationSettings]:
+    """Return those of *settings* with a cron line, those with the same types and line once."""
     found: dict[tuple[object, ...], FormationSettings] = {}
-    for each in (assistants.default, *assistants.named.values()):
+    for each in settings:
         if each.consolidate is not None:
             found.setdefault((each.consolidate, each.types), each)
     return list(found.values())

@@ -134,7 +134,7 @@ class Former:
         threads = _alike(lease.threads)
         attempts: list[_Attempt] = []
         try:
-            settings = self._assistants.of(threads[0].settings)
+            settings = self._assistants.of(threads[0].settings, lease.scope)
             model = self._models(settings.model)
             async with self._held(lease, lease_s):
                 return await self._form(lease, threads, settings, model, attempts)

@@ -225,7 +225,7 @@ class Worker:
 
     def _has_struck(self, thread: Thread, since: datetime) -> bool:
         try:
-            line = self._assistants.of(thread.settings).schedule
+            line = self._assistants.of(thread.settings, thread.scope).schedule
             return line is not None and has_struck(line, since, self._checked)
         except UsageError:
             return False  # its formation will say what is wrong with its settings

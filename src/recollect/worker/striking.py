@@ -78,7 +78,7 @@ class Striking:
     ) -> list[DueThread]:
         """Return the lanes of a thread that are due, those that stand alike together."""
         try:
-            types = self._assistants.of(thread.settings).types
+            types = self._assistants.of(thread.settings, thread.scope).types
         except UsageError:
             return []  # its formation with the talk will say what is wrong with its settings
         alike: dict[tuple[Lane, int], list[str]] = {}
