@@ -3,6 +3,7 @@
 import gc
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,8 +13,10 @@ from recollect.conversation import (
     ChatHistory,
     ConversationBufferMemory,
     ConversationBufferWindowMemory,
+    ConversationTokenBufferMemory,
 )
 from recollect.conversation.thread_view import ThreadView
+from recollect.conversation.token_buffer import HELD_FROM
 from recollect.home import new_private_scope, private_memory
 from recollect.messages import (
     AIMessage,
@@ -114,6 +117,35 @@ def test_a_long_history_is_read_whole(history: ChatHistory) -> None:
     assert [str(number) for number in range(2_500)] == contents(history)
     newest = window.load_memory_variables({})["history"]
     assert [str(number) for number in range(1_300, 2_500)] == [each.content for each in newest]
+
+
+@pytest.mark.parametrize("blocks", [[], "", [{"type": "text", "text": ""}]])
+def test_an_empty_message_comes_back_as_it_was(
+    history: ChatHistory, blocks: str | list[str | JsonObject]
+) -> None:
+    """No text is not the same as no blocks."""
+    history.add_messages([HumanMessage(content=blocks)])
+
+    assert [blocks] == contents(history)
+
+
+@pytest.mark.parametrize("return_messages", [True, False])
+def test_a_token_buffer_that_holds_the_thread_shows_what_one_that_reads_it_does(
+    memory: SyncRecollect, history: ChatHistory, *, return_messages: bool
+) -> None:
+    """Also when more was said since, and when less fits than before."""
+    history.add_messages([f"{number} said" for number in range(2 * HELD_FROM)])
+    fits: dict[str, Any] = {"return_messages": return_messages}
+    holding = ConversationTokenBufferMemory(memory, ADA, "talk", **fits)
+    shown = []
+    for limit in (10 * HELD_FROM, 10 * HELD_FROM, 8 * HELD_FROM, 40):
+        history.add_user_message("More")
+        holding.max_token_limit = limit
+        reading = ConversationTokenBufferMemory(memory, ADA, "talk", max_token_limit=limit, **fits)
+        shown.append((reading.buffer, holding.buffer))
+
+    assert all(read == held for read, held in shown)
+    assert 1 < len({str(read) for read, _ in shown})
 
 
 def test_clearing_leaves_other_threads(memory: SyncRecollect, history: ChatHistory) -> None:

@@ -107,6 +107,11 @@ CLASSICS: Final = (
         name="token buffer", kind=ConversationTokenBufferMemory, options={"llm": None, **COUNTED}
     ),
     Classic(
+        name="token buffer, all fits",
+        kind=ConversationTokenBufferMemory,
+        options={"llm": None, "max_token_limit": 10_000_000, **COUNTED},
+    ),
+    Classic(
         name="summary",
         kind=ConversationSummaryMemory,
         options={"llm": None},

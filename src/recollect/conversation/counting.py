@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence, Sized
+from itertools import accumulate, takewhile
 from typing import Final, TypeAlias
 
 from anyio import to_thread
@@ -35,15 +36,28 @@ def counter_of(llm: object, count_tokens: TokenCounter | None) -> Count:
     return Estimate(count_tokens or estimated_tokens)
 
 
-class Estimate:
-    """A count of messages one by one: the cost of a list is the sum of theirs."""
+class Cost:
+    """Counts the tokens of one message in its transcript; those by one counter are equal."""
 
     def __init__(self, count_tokens: TokenCounter) -> None:
         self._count_tokens = count_tokens
 
-    def of(self, message: AnyMessage) -> int:
-        """Return what one message costs."""
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Cost) and other._count_tokens is self._count_tokens
+
+    def __hash__(self) -> int:
+        return id(self._count_tokens)
+
+    def __call__(self, message: AnyMessage) -> int:
+        """Return how many there are."""
         return self._count_tokens(buffer_string([message]))
+
+
+class Estimate:
+    """A count of messages one by one: the cost of a list is the sum of theirs."""
+
+    def __init__(self, count_tokens: TokenCounter) -> None:
+        self.of = Cost(count_tokens)
 
     async def __call__(self, messages: Sequence[AnyMessage]) -> int:
         """Return what *messages* cost."""
@@ -83,9 +97,15 @@ async def newest_that_fit(
 
 
 def _ending(messages: Sequence[AnyMessage], limit: int, count: Estimate) -> list[AnyMessage]:
-    first = len(messages)
-    left = limit
-    while first > 0 and (cost := count.of(messages[first - 1])) <= left:
-        left -= cost
-        first -= 1
-    return list(messages[first:])
+    return list(messages[first_that_fits(map(count.of, reversed(messages)), limit, messages) :])
+
+
+def first_that_fits(newest_first: Iterable[int], limit: int, entries: Sized) -> int:
+    """
+    Return where the longest end of *entries* begins whose costs are at most *limit* together.
+
+    >>> first_that_fits([3, 2, 9], 5, ["costs 9", "costs 2", "costs 3"])
+    1
+    """
+    sums = takewhile(lambda total: total <= limit, accumulate(newest_first))
+    return len(entries) - sum(1 for _ in sums)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
-from typing import Final, Protocol, runtime_checkable
+from typing import Any, Final, Protocol, TypeVar, runtime_checkable
 
 from anyio import to_thread
 
@@ -37,6 +37,9 @@ NO_WORDS: Final = {"type": "no words"}
 """What stands for the content of a message without any, which a store does not keep."""
 
 
+MadeT = TypeVar("MadeT")
+
+
 @dataclass(frozen=True, slots=True)
 class Placed:
     """A message at its position; *id* and *time* are of a thread of ours, ``None`` elsewhere."""
@@ -45,6 +48,18 @@ class Placed:
     message: AnyMessage
     id: str | None = None
     time: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Makes a message a line of a transcript."""
+
+    human_prefix: str
+    ai_prefix: str
+
+    def __call__(self, message: AnyMessage) -> str:
+        """Return the line."""
+        return buffer_string([message], self.human_prefix, self.ai_prefix)
 
 
 class Talk(ABC):
@@ -65,8 +80,16 @@ class Talk(ABC):
         """Return the newest *count* messages, oldest first."""
 
     @abstractmethod
+    async def each(self, memory: Recollect, make: Callable[[AnyMessage], MadeT]) -> Sequence[MadeT]:
+        """
+        Return what *make* makes of each message, oldest first; not to be changed.
+
+        Of a thread of ours it is made once, and kept for makers that are equal.
+        """
+
     async def text(self, memory: Recollect, human_prefix: str, ai_prefix: str) -> str:
         """Return all messages as lines of a transcript."""
+        return "\n".join(await self.each(memory, Line(human_prefix, ai_prefix)))
 
     @abstractmethod
     async def add(self, memory: Recollect, messages: Sequence[AnyMessage]) -> None:
@@ -85,7 +108,7 @@ class ThreadTalk(Talk):
         self.thread = thread
         self._view = ThreadView(scope, thread)
         self._messages = Made(self._view, partial(read_back, classes=message_classes()))
-        self._lines: dict[tuple[str, str], Made[str]] = {}
+        self._made: dict[Callable[[AnyMessage], Any], Made[Any]] = {}
 
     async def all(self, memory: Recollect) -> list[AnyMessage]:
         await self._view.refreshed(memory.store)
@@ -120,12 +143,11 @@ class ThreadTalk(Talk):
         classes = message_classes()
         return [read_back(each, classes=classes) for each in found]
 
-    async def text(self, memory: Recollect, human_prefix: str, ai_prefix: str) -> str:
+    async def each(self, memory: Recollect, make: Callable[[AnyMessage], MadeT]) -> Sequence[MadeT]:
         await self._view.refreshed(memory.store)
-        prefixes = human_prefix, ai_prefix
-        if prefixes not in self._lines:
-            self._lines[prefixes] = Made(self._view, partial(_line_of, prefixes=prefixes))
-        return "\n".join(self._lines[prefixes].current())
+        if make not in self._made:
+            self._made[make] = Made(self._view, lambda record: make(read_back(record)))
+        return self._made[make].current()
 
     async def add(self, memory: Recollect, messages: Sequence[AnyMessage]) -> None:
         records = [storable(each) for each in messages]
@@ -155,10 +177,6 @@ class ThreadTalk(Talk):
             await memory.keep(self.scope, self.thread, thread.last + 1)
 
 
-def _line_of(record: Message, *, prefixes: tuple[str, str]) -> str:
-    return buffer_string([read_back(record)], *prefixes)
-
-
 def storable(message: AnyMessage) -> NewMessage:
     """Return the record of *message*; one that says nothing, as a tool's call may, is marked."""
     record = record_of(message)
@@ -170,7 +188,7 @@ def read_back(
 ) -> AnyMessage:
     """Return the message that `storable` made *record* of; *with_ids* is that of `message_of`."""
     if record.content is not None and list(record.content) == [NO_WORDS]:
-        record = replace(record, content=None)
+        record = replace(record, content=[])
     return message_of(record, classes=classes, with_ids=with_ids)
 
 
@@ -214,8 +232,8 @@ class ForeignTalk(Talk):
         found = await self.all(memory)
         return found[-count:] if count > 0 else []
 
-    async def text(self, memory: Recollect, human_prefix: str, ai_prefix: str) -> str:
-        return buffer_string(await self.all(memory), human_prefix, ai_prefix)
+    async def each(self, memory: Recollect, make: Callable[[AnyMessage], MadeT]) -> Sequence[MadeT]:
+        return [make(message) for message in await self.all(memory)]
 
     async def add(self, memory: Recollect, messages: Sequence[AnyMessage]) -> None:
         await to_thread.run_sync(self._history.add_messages, list(messages))

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final, Unpack
 
 from recollect.app import Recollect
 from recollect.conversation.base import Transcript, TranscriptMemory
-from recollect.conversation.counting import counter_of, newest_that_fit
+from recollect.conversation.counting import (
+    Cost,
+    Count,
+    Estimate,
+    counter_of,
+    first_that_fits,
+    newest_that_fit,
+)
+from recollect.conversation.history import Line
 from recollect.conversation.pairs import past_results
 from recollect.home import AnyRecollect
 from recollect.messages import AnyMessage
@@ -14,6 +24,8 @@ from recollect.ports import TokenCounter
 from recollect.records import Scope
 
 READ_AT_ONCE: Final = 32
+HELD_FROM: Final = 512
+"""Where more than so many fitted the last time, the thread is held and kept current, not read."""
 
 
 class ConversationTokenBufferMemory(TranscriptMemory):
@@ -47,6 +59,11 @@ class ConversationTokenBufferMemory(TranscriptMemory):
     async def chosen(self, memory: Recollect) -> list[AnyMessage]:
         """Return the newest messages that fit; reads little more of the thread than these."""
         count = counter_of(self.llm, self.count_tokens)
+        if held := self._held(count):
+            costs = await self.talk.each(memory, held)
+            first = self._first(costs)
+            messages = (await self.talk.all(memory))[: len(costs)]
+            return messages[past_results(messages, first) if self.whole_pairs else first :]
         while True:
             newest = await self.talk.newest(memory, self._wanted)
             fitting = await newest_that_fit(newest, self.max_token_limit, count)
@@ -55,3 +72,36 @@ class ConversationTokenBufferMemory(TranscriptMemory):
                 cut = len(newest) - len(fitting)
                 return newest[past_results(newest, cut) :] if self.whole_pairs else fitting
             self._wanted *= 2
+
+    async def transcript(self, memory: Recollect) -> str:
+        """Return the same as a transcript."""
+        held = self._held(counter_of(self.llm, self.count_tokens))
+        if held is None or self.whole_pairs:
+            return await super().transcript(memory)
+        lines = await self.talk.each(memory, held)
+        return "\n".join(line for line, _ in lines[self._first(lines) :])
+
+    def _held(self, count: Count) -> CostedLine | None:
+        """Return what to make of each message held; ``None`` if it is better to read them."""
+        if self._wanted <= HELD_FROM or not isinstance(count, Estimate):
+            return None
+        return CostedLine(Line(self.human_prefix, self.ai_prefix), count.of)
+
+    def _first(self, lines: Sequence[tuple[str, int]]) -> int:
+        """Return where the newest of *lines* that fit begin."""
+        costs = (cost for _, cost in reversed(lines))
+        first = first_that_fits(costs, self.max_token_limit, lines)
+        self._wanted = max(READ_AT_ONCE, len(lines) - first + READ_AT_ONCE // 2)
+        return first
+
+
+@dataclass(frozen=True, slots=True)
+class CostedLine:
+    """Makes a message a line of the transcript, and counts what the message costs."""
+
+    line: Line
+    cost: Cost
+
+    def __call__(self, message: AnyMessage) -> tuple[str, int]:
+        """Return the line and the tokens."""
+        return self.line(message), self.cost(message)
