@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Sequence
 from threading import Lock
-from typing import Final
+from typing import Final, TypeAlias
 
-from recollect.recall.collection import Collection, Eligibility
+from recollect.recall.collection import Collection, Eligibility, Kinds
 from recollect.recall.index import ScopeIndex, merged, needs_merging
 from recollect.records import Scope
 from recollect.stores.world import timer_s
@@ -19,6 +19,8 @@ Together the indexes of a process, and the collections made of them, stay below 
 Collections go first, which are made again within a search; then the longest unused indexes.
 """
 COLLECTIONS_MAX: Final = 64
+CollectionName: TypeAlias = tuple[tuple[Scope, ...], Kinds]
+"""The scopes that were searched together, and for which kinds of entries."""
 IDLE_S: Final = 900.0
 """An index that no search took for so long is dropped; the next search loads it again."""
 
@@ -35,8 +37,8 @@ class Indexes:
         self._bytes_max = bytes_max
         self._turn = Lock()
         self._indexes: OrderedDict[Scope, ScopeIndex] = OrderedDict()
-        self._collections: OrderedDict[tuple[Scope, ...], Collection] = OrderedDict()
-        self._collections_of: dict[Scope, set[tuple[Scope, ...]]] = {}
+        self._collections: OrderedDict[CollectionName, Collection] = OrderedDict()
+        self._collections_of: dict[Scope, set[CollectionName]] = {}
         self._used: dict[Scope, float] = {}
         self._bytes = 0
         self._generation = 0
@@ -79,27 +81,42 @@ class Indexes:
     def collection(
         self, indexes: Sequence[ScopeIndex], wanted: Sequence[Eligibility]
     ) -> Collection:
-        """Return what *wanted* leaves of *indexes*: the same object while nothing changed."""
-        if not all(each.is_open for each in wanted) or not all(map(_is_timeless, indexes)):
+        """
+        Return what *wanted* leaves of *indexes*: the same object while nothing changed.
+
+        One of many scopes is joined when it is searched for the second time.
+        """
+        kinds = _kinds_of(wanted)
+        if kinds is None or not all(map(_is_timeless, indexes)):
             return Collection(indexes, wanted)
-        scopes = tuple(index.scope for index in indexes)
+        kept = self.kept_collection(indexes, kinds)
+        if kept is not None and not kept.is_scattered:
+            return kept
+        made = Collection(indexes, wanted) if kept is None else kept.joined()
+        self._keep_collection((_scopes_of(indexes), kinds), made)
+        return made
+
+    def kept_collection(self, indexes: Sequence[ScopeIndex], kinds: Kinds) -> Collection | None:
+        """Return what an earlier search made of these very indexes, by *kinds* alone."""
+        name = _scopes_of(indexes), kinds
         with self._turn:
-            kept = self._collections.get(scopes)
-            if kept and all(a is b for a, b in zip(kept.indexes, indexes, strict=True)):
-                self._collections.move_to_end(scopes)
-                return kept
-        made = Collection(indexes, wanted)
+            kept = self._collections.get(name)
+            if kept is None or any(a is not b for a, b in zip(kept.indexes, indexes, strict=True)):
+                return None
+            self._collections.move_to_end(name)
+            return kept
+
+    def _keep_collection(self, name: CollectionName, made: Collection) -> None:
         size_bytes = made.size_bytes
         with self._turn:
             # Made of what is not kept any more, it would hold that, and be of no further use.
-            if all(self._indexes.get(index.scope) is index for index in indexes):
-                self._drop_collection(scopes)
-                self._collections[scopes] = made
-                for scope in scopes:
-                    self._collections_of.setdefault(scope, set()).add(scopes)
+            if all(self._indexes.get(index.scope) is index for index in made.indexes):
+                self._drop_collection(name)
+                self._collections[name] = made
+                for scope in name[0]:
+                    self._collections_of.setdefault(scope, set()).add(name)
                 self._bytes += size_bytes
                 self._shrink()
-        return made
 
     def forget(self, scope: Scope) -> None:
         """Drop the indexes of *scope* and of all scopes below it."""
@@ -136,20 +153,20 @@ class Indexes:
         ):
             self._drop_collection(next(iter(self._collections)))
 
-    def _drop_collection(self, scopes: tuple[Scope, ...]) -> None:
-        dropped = self._collections.pop(scopes, None)
+    def _drop_collection(self, name: CollectionName) -> None:
+        dropped = self._collections.pop(name, None)
         if dropped is None:
             return
         self._bytes -= dropped.size_bytes
-        for scope in scopes:
+        for scope in name[0]:
             those = self._collections_of.get(scope, set())
-            those.discard(scopes)
+            those.discard(name)
             if not those:
                 self._collections_of.pop(scope, None)
 
     def _drop_collections_of(self, scope: Scope) -> None:
-        for scopes in list(self._collections_of.get(scope, ())):
-            self._drop_collection(scopes)
+        for name in list(self._collections_of.get(scope, ())):
+            self._drop_collection(name)
 
     def _put(self, index: ScopeIndex) -> None:
         self._drop_collections_of(index.scope)
@@ -162,6 +179,16 @@ class Indexes:
         self._bytes -= self._indexes.pop(scope).size_bytes
         del self._used[scope]
         self._drop_collections_of(scope)
+
+
+def _scopes_of(indexes: Sequence[ScopeIndex]) -> tuple[Scope, ...]:
+    return tuple(index.scope for index in indexes)
+
+
+def _kinds_of(wanted: Sequence[Eligibility]) -> Kinds | None:
+    """Return the kinds that are wanted of every scope, ``None`` if that is not all there is."""
+    kinds = {each.kinds for each in wanted}
+    return kinds.pop() if len(kinds) == 1 else None
 
 
 def _is_timeless(index: ScopeIndex) -> bool:

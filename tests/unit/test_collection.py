@@ -91,6 +91,43 @@ def assert_alike(expected: dict[str, dict[int, float]], found: dict[str, dict[in
         assert found[query] == pytest.approx(expected[query], abs=TOLERANCE), query
 
 
+def test_a_joined_collection_gives_the_same_scores() -> None:
+    """Of entries with and without vectors, in several scopes, some of them left out."""
+    vectors = HashedEmbedder(32).embed(TEXTS)
+    indexes = [
+        index_of(
+            [
+                *(
+                    replace(each, vector=encode_vector(vector) if n % 3 else None)
+                    for n, (each, vector) in enumerate(zip(talk_of(first), vectors, strict=True))
+                ),
+                noted(first + 50, TEXTS[0]),
+            ],
+            scope=(str(first),),
+        )
+        for first in (100, 200, 300)
+    ]
+    wanted = Eligibility(now=NOW, messages=True, types=frozenset({"Fact"}))
+    collection = Collection(indexes, [wanted] * 3)
+
+    for query in QUERIES:
+        (vector,) = HashedEmbedder(32).embed([query])
+        question = read_question(query, date(2024, 5, 15))
+        scattered, joined = (
+            search(each, question, vector, 1_000) for each in (collection, collection.joined())
+        )
+
+        assert scattered == joined
+        assert 3 * len(TEXTS) == len(joined)
+
+
+def talk_of(first: int) -> list[FeedEntry]:
+    """Return messages from uid *first* on."""
+    return [
+        said(n, text, position=n, session=str(n // 3)) for n, text in enumerate(TEXTS, start=first)
+    ]
+
+
 TALK = [said(n, text, session=str(n // 3)) for n, text in enumerate(TEXTS, start=1)]
 NOTES = [noted(n, text) for n, text in enumerate(TEXTS[:4], start=20)]
 

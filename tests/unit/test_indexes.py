@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from recollect import index as caching
 from recollect.index import Indexes
 from recollect.recall import index as indexing
-from recollect.recall.collection import Eligibility
+from recollect.recall.collection import SCATTERED_FROM, Eligibility
 from recollect.recall.index import ScopeIndex, refreshed
 from recollect.recall.terms import encode_terms
 from recollect.records import Scope
@@ -22,6 +22,7 @@ from recollect.stores.rows import Feed, FeedEntry
 ADA: Scope = ("users", "ada")
 BOB: Scope = ("users", "bob")
 OPEN = Eligibility(now=0)
+EVERY_KIND = (True, None)
 
 BLANK = FeedEntry(
     uid=0, seq=1, kind="message", thread=1, session="s", position=1, time=0, speaker=None,
@@ -205,6 +206,34 @@ def test_a_restricted_collection_is_made_for_its_search(wanted: Eligibility) -> 
     assert indexes.collection(taken, [OPEN]) is whole
 
 
+def test_a_collection_of_some_kinds_is_kept_beside_that_of_all() -> None:
+    """Kinds depend on no hour: what was made of the same ones is found again."""
+    indexes = with_offered(index_of(kind="memory", type="Note"))
+    taken = [indexes.take(ADA)]
+    notes = Eligibility(now=0, messages=False, types=frozenset({"Note"}))
+    facts = Eligibility(now=0, messages=False, types=frozenset({"Fact"}))
+
+    made = [indexes.collection(taken, [each]) for each in (OPEN, notes, facts)]
+
+    assert [1, 1, 0] == [len(each) for each in made]
+    assert all(
+        indexes.collection(taken, [each]) is one
+        for each, one in zip((OPEN, notes, facts), made, strict=True)
+    )
+
+
+def test_a_collection_of_many_scopes_is_joined_when_it_is_searched_again() -> None:
+    """Joining takes longer than a search: what is searched once goes without."""
+    many = [index_of((str(number),)) for number in range(SCATTERED_FROM)]
+    indexes = with_offered(*many)
+
+    first, second, third = (indexes.collection(many, [OPEN] * len(many)) for _ in range(3))
+
+    assert (True, False) == (first.is_scattered, second.is_scattered)
+    assert second is third
+    assert indexes.size_bytes == second.size_bytes + sum(each.size_bytes for each in many)
+
+
 @pytest.mark.parametrize("field", ["expires_at", "valid_until", "valid_from"])
 def test_what_depends_on_the_hour_is_looked_at_each_time(field: str) -> None:
     """An entry that expires or ends between two searches is in the first one only."""
@@ -226,7 +255,7 @@ def test_forgetting_a_scope_forgets_its_collections() -> None:
 
     indexes.forget(ADA)
 
-    assert {(BOB,): alone} == indexes._collections
+    assert {((BOB,), EVERY_KIND): alone} == indexes._collections
 
 
 def test_collections_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -238,7 +267,7 @@ def test_collections_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     for each in offered:
         indexes.collection([each], [OPEN])
 
-    assert [(("b",),), (("c",),)] == list(indexes._collections)
+    assert [((("b",),), EVERY_KIND), ((("c",),), EVERY_KIND)] == list(indexes._collections)
 
 
 def test_collections_go_before_indexes() -> None:

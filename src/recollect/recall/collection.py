@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recollect.ports import Vector
 from recollect.recall.index import Part, ScopeIndex
-from recollect.recall.segment import MESSAGE, Segment
+from recollect.recall.joining import joined_postings, joined_vectors
+from recollect.recall.segment import MESSAGE, Searched, Segment
 from recollect.recall.vectors import similarities
 from recollect.records import UNRECALLED_TYPES
 from recollect.stores.validate import to_datetime
@@ -21,6 +23,10 @@ SCAN_ENTRIES_MAX: Final = 250_000
 
 Floats = NDArray[np.float32]
 Bools = NDArray[np.bool_]
+
+
+Kinds: TypeAlias = tuple[bool, frozenset[str] | None]
+"""Whether messages may be found, and memories of which types (``None``: of all)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,8 +50,13 @@ class Eligibility:
     @property
     def is_open(self) -> bool:
         """Say whether nothing but expiry, state and validity restricts."""
-        limits = (self.types, self.threads, self.since, self.until, self.uids)
-        return self.messages and all(limit is None for limit in limits)
+        return self.kinds == (True, None)
+
+    @property
+    def kinds(self) -> Kinds | None:
+        """Return the kinds of entries, ``None`` if it is not by them alone that it restricts."""
+        others = (self.threads, self.since, self.until, self.uids)
+        return (self.messages, self.types) if all(each is None for each in others) else None
 
 
 def eligible(index: ScopeIndex, part: Part, wanted: Eligibility) -> Bools:
@@ -85,10 +96,12 @@ def _restricted(index: ScopeIndex, segment: Segment, wanted: Eligibility) -> Boo
 class _Slice:
     """A segment, and where its entries stand in the collection (-1: not eligible)."""
 
-    segment: Segment
+    segment: Segment | Searched
     rank: NDArray[np.int32]
 
 
+SCATTERED_FROM: Final = 9
+"""Of so many segments a collection is searched faster when they are joined."""
 _SESSION_DAYS_BYTES: Final = 16
 _COLUMNS: Final = (
     "uid",
@@ -153,8 +166,28 @@ class Collection:
         columns = (getattr(self, name) for name in _COLUMNS)
         ranks = (each.rank for each in self._slices)
         derived = (self.begins_session, self.session, self.session_length, self.window_length)
-        own: int = sum(each.nbytes for each in (self.scope, *columns, *ranks, *derived))
+        joined = (each.segment for each in self._slices if isinstance(each.segment, Searched))
+        own: int = sum(each.nbytes for each in (self.scope, *columns, *ranks, *derived, *joined))
         return own + _SESSION_DAYS_BYTES * self.sessions
+
+    @property
+    def is_scattered(self) -> bool:
+        """Say whether `joined` pays, if there is another search."""
+        return len(self._slices) >= SCATTERED_FROM
+
+    def joined(self) -> Collection:
+        """Return the same collection, with its segments joined; as slow as it is long."""
+        segments = [each.segment for each in self._slices]
+        ranks = [each.rank for each in self._slices]
+        postings, vectors = (
+            joined_postings(segments, ranks),
+            joined_vectors(segments, ranks, len(self)),
+        )
+        same = copy(self)
+        same.__dict__.pop("size_bytes", None)
+        own_places = np.arange(len(self), dtype=np.int32)
+        vars(same)["_slices"] = [_Slice(Searched(*postings, *vectors), own_places)]
+        return same
 
     def _ranked(
         self,

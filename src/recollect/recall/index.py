@@ -15,7 +15,8 @@ from typing import Final, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.recall.segment import MESSAGE, Numbers, Segment, build_segment, runs_of
+from recollect.recall.joining import joined_postings, joined_vectors
+from recollect.recall.segment import MESSAGE, Numbers, Segment, build_segment
 from recollect.records import Scope
 from recollect.stores.rows import Cursor, Feed, FeedEntry
 
@@ -159,8 +160,9 @@ def concatenated(parts: Sequence[Part]) -> Part:
     key = np.concatenate([s.key[at] for s, at in zip(segments, places, strict=True)])
     order = np.argsort(key, kind="stable")
     uid = _column(segments, places, order, "uid")
-    hashes, starts, entries, counts = _joined_postings(segments, places, order)
-    vector_row, vectors, scales = _joined_vectors(segments, places, order)
+    ranks = _ranks(segments, places, order)
+    hashes, starts, entries, counts = joined_postings(segments, ranks)
+    vector_row, vectors, scales = joined_vectors(segments, ranks, len(order))
     segment = Segment(
         uid=uid,
         key=key[order],
@@ -195,7 +197,7 @@ def _column(
     return np.concatenate(columns)[order]
 
 
-def _new_places(
+def _ranks(
     segments: Sequence[Segment], places: Sequence[NDArray[np.intp]], order: NDArray[np.intp]
 ) -> list[NDArray[np.int32]]:
     """Return, per segment, where each old entry stands in the joined order; -1 if it is dead."""
@@ -209,41 +211,3 @@ def _new_places(
         start += len(at)
         found.append(new)
     return found
-
-
-def _joined_postings(
-    segments: Sequence[Segment], places: Sequence[NDArray[np.intp]], order: NDArray[np.intp]
-) -> tuple[NDArray[np.uint64], NDArray[np.int32], NDArray[np.int32], NDArray[np.uint16]]:
-    every, owners, counts = [], [], []
-    for segment, new in zip(segments, _new_places(segments, places, order), strict=True):
-        hashes = np.repeat(segment.hashes, np.diff(segment.starts))
-        owner = new[segment.entries]
-        is_live = owner >= 0
-        every.append(hashes[is_live])
-        owners.append(owner[is_live])
-        counts.append(segment.counts[is_live])
-    hashes, owner, count = np.concatenate(every), np.concatenate(owners), np.concatenate(counts)
-    by_hash = np.lexsort((owner, hashes))
-    distinct, starts = runs_of(hashes[by_hash])
-    return distinct, starts, owner[by_hash], count[by_hash]
-
-
-def _joined_vectors(
-    segments: Sequence[Segment], places: Sequence[NDArray[np.intp]], order: NDArray[np.intp]
-) -> tuple[NDArray[np.int32], NDArray[np.int8], NDArray[np.float32]]:
-    rows, vectors, scales = [], [], []
-    start = 0
-    for segment, at in zip(segments, places, strict=True):
-        old = segment.vector_row[at]
-        has = old >= 0
-        row = np.full(len(at), -1, np.int32)
-        row[has] = np.arange(start, start + np.count_nonzero(has))
-        start += int(np.count_nonzero(has))
-        rows.append(row)
-        if np.any(has):
-            vectors.append(segment.vectors[old[has]])
-            scales.append(segment.scales[old[has]])
-    row = np.concatenate(rows)[order]
-    if not vectors:
-        return row, np.empty((0, 0), np.int8), np.empty(0, np.float32)
-    return row, np.concatenate(vectors), np.concatenate(scales)

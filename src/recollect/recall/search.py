@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from recollect.ports import Vector
 from recollect.recall.collection import Collection
 from recollect.recall.fuse import Ranking, fused
+from recollect.recall.lexical import LexicalScores
 from recollect.recall.question import Question, names_in, without_names
 from recollect.recall.signals import signals_of
 from recollect.records import Scope
@@ -24,12 +25,16 @@ class Hit:
 
 
 def search(
-    collection: Collection, question: Question, vector: Vector | None, limit: int
+    collection: Collection,
+    question: Question,
+    vector: Vector | None,
+    limit: int,
+    lexical: LexicalScores | None = None,
 ) -> list[Hit]:
-    """Return the *limit* best entries of *collection*, best first."""
+    """Return the *limit* best entries of *collection*, best first; *lexical*, if known already."""
     if not len(collection):
         return []
-    ranking = fused(collection, signals_of(collection, question, vector), limit)
+    ranking = fused(collection, signals_of(collection, question, vector, lexical), limit)
     return [_hit(collection, ranking, int(place)) for place in ranking.order]
 
 

@@ -22,6 +22,24 @@ MESSAGE: Final = 0
 
 
 @dataclass(frozen=True, slots=True)
+class Searched:
+    """What a search reads of many segments at once: their terms and vectors; see `Segment`."""
+
+    hashes: NDArray[np.uint64]
+    starts: NDArray[np.int32]
+    entries: NDArray[np.int32]
+    counts: NDArray[np.uint16]
+    vector_row: NDArray[np.int32]
+    vectors: NDArray[np.int8]
+    scales: NDArray[np.float32]
+
+    @property
+    def nbytes(self) -> int:
+        """Return what the arrays take."""
+        return sum(int(getattr(self, name).nbytes) for name in self.__slots__)
+
+
+@dataclass(frozen=True, slots=True)
 class Segment:
     """
     Some entries of a scope, ordered by *key* (session, then position).

@@ -1,0 +1,51 @@
+"""Postings and vectors of several segments as those of one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.recall.segment import Searched, Segment, runs_of
+
+Ranks = Sequence[NDArray[np.int32]]
+"""For each segment, where each of its entries stands in what is joined; -1 if it is left out."""
+
+
+def joined_postings(
+    segments: Sequence[Segment | Searched], ranks: Ranks
+) -> tuple[NDArray[np.uint64], NDArray[np.int32], NDArray[np.int32], NDArray[np.uint16]]:
+    """Return distinct hashes, where their postings start, and the postings."""
+    every, owners, counts = [], [], []
+    for segment, rank in zip(segments, ranks, strict=True):
+        hashes = np.repeat(segment.hashes, np.diff(segment.starts))
+        owner = rank[segment.entries]
+        is_taken = owner >= 0
+        every.append(hashes[is_taken])
+        owners.append(owner[is_taken])
+        counts.append(segment.counts[is_taken])
+    hashes, owner, count = np.concatenate(every), np.concatenate(owners), np.concatenate(counts)
+    by_hash = np.lexsort((owner, hashes))
+    distinct, starts = runs_of(hashes[by_hash])
+    return distinct, starts, owner[by_hash], count[by_hash]
+
+
+def joined_vectors(
+    segments: Sequence[Segment | Searched], ranks: Ranks, length: int
+) -> tuple[NDArray[np.int32], NDArray[np.int8], NDArray[np.float32]]:
+    """Return the row of each of *length* entries (-1 without a vector), the rows, their scales."""
+    row = np.full(length, -1, np.int32)
+    vectors, scales = [], []
+    start = 0
+    for segment, rank in zip(segments, ranks, strict=True):
+        has = (rank >= 0) & (segment.vector_row >= 0)
+        count = int(np.count_nonzero(has))
+        if count:
+            row[rank[has]] = np.arange(start, start + count)
+            vectors.append(segment.vectors[segment.vector_row[has]])
+            scales.append(segment.scales[segment.vector_row[has]])
+            start += count
+    if not vectors:
+        return row, np.empty((0, 0), np.int8), np.empty(0, np.float32)
+    return row, np.concatenate(vectors), np.concatenate(scales)
