@@ -6,7 +6,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from recollect.bench.datasets import DATASETS
+from recollect.bench.langgraph_recall import find_all
 from recollect.cli import main
+from recollect.testing import HashedEmbedder
 
 pytest.importorskip("langgraph", reason="its stores are measured")
 
@@ -26,3 +29,39 @@ def test_the_stores_are_measured_beside_each_other(tmp_path: Path) -> None:
     for row in rows:
         assert {"RecollectStore", "InMemoryStore"} <= row["median_ms"].keys()
         assert all(time > 0 for time in row["median_ms"].values())
+
+
+def test_what_is_found_of_equal_texts_is_measured(tmp_path: Path) -> None:
+    """Each store has every message as an item; a share is of the evidence."""
+    texts = ["We move to Oslo in May.", "I baked rye bread.", "The dog is ill.", "It rains."]
+    messages = [
+        {
+            "conversation_id": "c",
+            "message_id": f"m{number}",
+            "session_id": "s",
+            "seq": number,
+            "timestamp": "2023-05-08T13:56:00",
+            "speaker": "Ann",
+            "role": "speaker_a",
+            "text": text,
+        }
+        for number, text in enumerate(texts)
+    ]
+    question = {
+        "question_id": "q",
+        "conversation_id": "c",
+        "question": "Who baked bread?",
+        "category": "single-hop",
+        "question_date": "2023-06-01T00:00:00",
+        "unanswerable": False,
+        "evidence": ["m1", "m9"],
+    }
+    for name, rows in (("conversations", messages), ("questions", [question])):
+        path = tmp_path / f"{name}.jsonl"
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+
+    report = find_all(DATASETS["locomo"], tmp_path, HashedEmbedder(64))
+
+    assert 1 == report.questions
+    assert {"RecollectStore", "RecollectStore, no embedder", "InMemoryStore"} == set(report.stores)
+    assert {0.5} == {found["recall@5"] for found in report.stores.values()}

@@ -5,15 +5,17 @@ from __future__ import annotations
 import random
 import sqlite3
 import statistics
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field
+from importlib import import_module
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-from langgraph.store.base import BaseStore, Op, PutOp
+from langgraph.store.base import BaseStore, Op, PutOp, Result
 from langgraph.store.memory import InMemoryStore
 
 import recollect
@@ -28,6 +30,7 @@ NAMESPACES: Final = 100
 REPEATS: Final = 40
 FILLED_AT_ONCE: Final = 1_000
 OURS: Final = "RecollectStore"
+LANGMEM: Final = "LangMem's tools"
 WORDS: Final = tuple(
     """
 morning evening garden kitchen school office station bicycle bridge river lake mountain forest
@@ -59,6 +62,41 @@ class KnownVectors:
         """Return the same as lists, as LangGraph's stores want them."""
         found = self.embed(texts)
         return [[0.0] * self.dimensions if each is None else each.tolist() for each in found]
+
+
+class LangMemTools(BaseStore):
+    """The tools that LangMem gives an agent, over LangGraph's store in memory."""
+
+    def __init__(self, index: Any) -> None:
+        self._langmem = import_module("langmem")
+        content: Any = {**index, "fields": ["content"]}
+        self._store = InMemoryStore(index=content)
+
+    def batch(self, ops: Iterable[Op]) -> list[Result]:
+        """Fill the store."""
+        return self._store.batch(map(_as_content, ops))
+
+    async def abatch(self, ops: Iterable[Op]) -> list[Result]:
+        """Do the same as `batch`."""
+        return self.batch(ops)
+
+    def put(
+        self, namespace: tuple[str, ...], key: str, value: Mapping[str, Any], *_: Any, **__: Any
+    ) -> None:
+        """Have the tool create a memory, as an agent would."""
+        tool = self._langmem.create_manage_memory_tool(namespace, store=self._store)
+        tool.invoke({"content": value["text"], "action": "create"})
+
+    def search(self, namespace_prefix: tuple[str, ...], /, **asked: Any) -> list[Any]:
+        """Have the tool search, as an agent would."""
+        tool = self._langmem.create_search_memory_tool(namespace_prefix, store=self._store)
+        return [tool.invoke({"query": asked["query"]})]
+
+
+def _as_content(op: Op) -> Op:
+    if isinstance(op, PutOp) and op.value is not None:
+        return op._replace(value={"content": op.value["text"]})
+    return op
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,6 +148,8 @@ def stores_in(folder: Path) -> Iterator[dict[str, BaseStore]]:
             OURS: RecollectStore(memory, ("bench",), index={"fields": ["text"]}),
             "InMemoryStore": InMemoryStore(index=index),
         }
+        if find_spec("langmem"):
+            stores[LANGMEM] = LangMemTools(index)
         theirs = _sqlite_store(exit_, folder / "theirs.db", index)
         if theirs is not None:
             stores["SqliteStore"] = theirs
@@ -181,10 +221,11 @@ def _measured(stores: dict[str, BaseStore], size: int) -> Iterator[StoreRow]:
     def filtered(store: BaseStore, number: int) -> None:
         store.search(namespace_of(number), filter={"n": {"$gt": 25}})
 
+    plain = {name: store for name, store in stores.items() if name != LANGMEM}
     timed: list[tuple[str, Callable[[BaseStore, int], None], dict[str, BaseStore]]] = [
-        ("get", get, stores),
-        ("search, newest in a namespace", newest, stores),
-        ("search, filter in a namespace", filtered, stores),
+        ("get", get, plain),
+        ("search, newest in a namespace", newest, plain),
+        ("search, filter in a namespace", filtered, plain),
         ("search, query in a namespace", search, by_vector),
         ("search, query over all", search_all, by_vector),
         ("put", put, stores),

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from recollect.cli.bench_langgraph import langgraph
+from recollect.cli.bench_reports import cached, report_option, write_json, write_report_file
 from recollect.cli.opening import run
 from recollect.cli.options import embedder_option
 from recollect.cli.output import print_line, print_table, progress_bar
@@ -93,24 +93,10 @@ Examples:
   recollect bench conversation --turns 10 --messages 600
 """
 
-_LANGGRAPH_EXAMPLE: Final = """
-\b
-Examples:
-  recollect bench langgraph
-  recollect bench langgraph --large
-"""
-
-Command = Callable[..., None]
-
 
 @click.group(short_help="Measure recall beside its controls.")
 def bench() -> None:
     """Measure recall and print every figure beside a control of the same run."""
-
-
-def report_option() -> Callable[[Command], Command]:
-    """Return the option that writes a report as JSON."""
-    return click.option("--json", "json_file", metavar="FILE", help="Write the report there.")
 
 
 def _set_command(name: str, about: str) -> click.Command:
@@ -155,15 +141,6 @@ for _name, _about in SETS.items():
     bench.add_command(_set_command(_name, _about))
 
 
-def cached(choice: str, folder: Path) -> CachedEmbedder | None:
-    """Return the embedder that *choice* names, its vectors kept in *folder*."""
-    from recollect.bench.vectors import CachedEmbedder
-    from recollect.embedders import open_embedder
-
-    embedder = open_embedder(choice)
-    return CachedEmbedder(embedder, folder) if embedder else None
-
-
 def plan_of(
     name: str,
     data: Path,
@@ -205,18 +182,8 @@ def measure_set(plan: Plan, json_file: str | None, rows_file: str | None) -> Non
         )
     report = from_rows(outcomes)
     click.echo(render(report), nl=False)
-    _write(json_file, lambda path: write_report(path, report))
-    _write(rows_file, lambda path: write_rows(path, outcomes))
-
-
-def _write(file: str | None, write: Callable[[Path], object]) -> None:
-    if file is None:
-        return
-    try:
-        write(Path(file))
-    except OSError as error:
-        msg = f"{file!r} cannot be written: {error.strerror}"
-        raise UsageError(msg) from error
+    write_report_file(json_file, lambda path: write_report(path, report))
+    write_report_file(rows_file, lambda path: write_rows(path, outcomes))
 
 
 @bench.command(epilog=_SPEED_EXAMPLE, short_help="recall by size, cold loads, appends")
@@ -235,7 +202,7 @@ def speed(
     plan = SpeedPlan(sizes=sizes or plan.sizes, appends=appends or plan.appends)
     report = _measure_speed(plan, open_embedder(embedder))
     click.echo(speed_page(report), nl=False)
-    _write(json_file, lambda path: write_json(path, report))
+    write_report_file(json_file, lambda path: write_json(path, report))
 
 
 @bench.command(epilog=_POSTGRES_EXAMPLE, short_help="recall, appends and claims on PostgreSQL")
@@ -254,7 +221,7 @@ def postgres(json_file: str | None, store: str | None, **chosen: Any) -> None:
     with progress_bar("postgres") as bar:
         report = run(lambda: run_postgres(plan, store, lambda said: bar.update(said, None)))
     click.echo(speed_page(report), nl=False)
-    _write(json_file, lambda path: write_json(path, report))
+    write_report_file(json_file, lambda path: write_json(path, report))
 
 
 def _postgres_plan(
@@ -288,20 +255,6 @@ def _postgres_plan(
         msg = f"--claims {plan.claims} takes {plan.claims * 5 // 4} threads of {plan.due_threads}"
         raise UsageError(f"{msg} that are due: give a larger --due")
     return plan
-
-
-class Report(Protocol):
-    """What a benchmark found."""
-
-    def as_json(self) -> dict[str, object]:
-        """Return it as a JSON object."""
-        ...
-
-
-def write_json(path: Path, report: Report) -> None:
-    """Write *report* as one JSON object."""
-    text = json.dumps(report.as_json(), ensure_ascii=False, indent=2)
-    path.write_text(text + "\n", encoding="utf-8")
 
 
 def _measure_speed(plan: SpeedPlan, embedder: Embedder | None) -> SpeedReport:
@@ -356,7 +309,7 @@ def durability(
 def _conclude(report: Outcomes, json_file: str | None) -> None:
     """Print what came of faults, write it where asked, and end with status 1 if it should not."""
     click.echo(str(report))
-    _write(json_file, lambda path: write_json(path, report))
+    write_report_file(json_file, lambda path: write_json(path, report))
     if not report.holds:
         raise SystemExit(1)
 
@@ -429,12 +382,12 @@ def formation(
         if recorded is not None:
             formed = run(lambda: form_recorded(recorded, told, lambda said: bar.update(said, None)))
             click.echo(formed_page(formed), nl=False)
-            _write(json_file, lambda path: write_json(path, formed))
+            write_report_file(json_file, lambda path: write_json(path, formed))
             return
         peers = open_peers() if beside == "peers" else []
         report = run(lambda: form_all(told, peers, lambda said: bar.update(said, None)))
     click.echo(cost_page(report), nl=False)
-    _write(json_file, lambda path: write_json(path, report))
+    write_report_file(json_file, lambda path: write_json(path, report))
 
 
 @bench.command(epilog=_FACTS_EXAMPLE, short_help="recall with formed memories beside messages")
@@ -459,7 +412,7 @@ def facts(data: str, embedder: str, cache: str | None, json_file: str | None) ->
                 )
             )
     click.echo(facts_page(report), nl=False)
-    _write(json_file, lambda path: write_json(path, report))
+    write_report_file(json_file, lambda path: write_json(path, report))
 
 
 @bench.command(epilog=_EXAMPLES_EXAMPLE, short_help="selected examples beside fixed and random")
@@ -482,7 +435,7 @@ def examples(
         with progress_bar("examples") as bar:
             report = run(lambda: run_examples(plan, lambda said: bar.update(said, None)))
     click.echo(examples_page(report), nl=False)
-    _write(json_file, lambda path: write_json(path, report))
+    write_report_file(json_file, lambda path: write_json(path, report))
 
 
 @bench.command(epilog=_SIZE_EXAMPLE, short_help="what is installed, by package, in MB")
@@ -493,7 +446,7 @@ def size(json_file: str | None) -> None:
 
     report = measure()
     _print_size(report)
-    _write(json_file, lambda path: write_json(path, report))
+    write_report_file(json_file, lambda path: write_json(path, report))
 
 
 def _print_size(report: SizeReport) -> None:
@@ -530,7 +483,7 @@ def conversation(turns: int, messages: int, json_file: str | None) -> None:
     click.echo(f"conversation memories beside {report.beside}")
     width = max(len(row.name) for row in report.rows)
     click.echo("\n".join(_speed_line(row, width) + _share(row) for row in report.rows))
-    _write(json_file, lambda path: write_json(path, report))
+    write_report_file(json_file, lambda path: write_json(path, report))
 
 
 def _share(row: Row) -> str:
@@ -540,30 +493,4 @@ def _share(row: Row) -> str:
     return f" (ratio {row.value / row.control_value:.2f})"
 
 
-@bench.command(epilog=_LANGGRAPH_EXAMPLE, short_help="LangGraph's store over ours, beside its own")
-@click.option("--size", "sizes", type=click.IntRange(1), multiple=True, help="So many items.")
-@click.option("--large", is_flag=True, help="Measure 100,000 items as well.")
-@report_option()
-def langgraph(sizes: tuple[int, ...], *, large: bool, json_file: str | None) -> None:
-    """Time put, get and search of RecollectStore on SQLite, beside LangGraph's own stores."""
-    try:
-        from recollect.bench.langgraph import LARGE, SIZES
-        from recollect.bench.langgraph import run as run_langgraph
-    except ModuleNotFoundError as error:
-        raise MissingExtraError("langgraph", error.name or "langgraph") from error
-
-    with progress_bar("langgraph") as bar:
-        wanted = [*(sizes or SIZES), *([LARGE] if large else [])]
-        report = run_langgraph(wanted, lambda said: bar.update(said, None))
-    click.echo(f"medians in ms, beside {report.beside}")
-    names = list(report.rows[0].median_ms)
-    rows = [
-        (
-            f"{row.items:,}",
-            row.operation,
-            *(f"{row.median_ms[name]:,.2f}" if name in row.median_ms else "-" for name in names),
-        )
-        for row in report.rows
-    ]
-    print_table(("items", "operation", *names), rows, right=("items", *names))
-    _write(json_file, lambda path: write_json(path, report))
+bench.add_command(langgraph)
