@@ -32,6 +32,7 @@ from recollect.integrations.langchain.middleware import (
     FormationMiddleware,
     InstructionsMiddleware,
     RecallMiddleware,
+    forming,
     recalling,
 )
 from recollect.integrations.langgraph import RecollectStore
@@ -54,8 +55,8 @@ def records_in(messages: Sequence[BaseMessage]) -> list[Record]:
 class Reader(BaseChatModel):
     """A chat model that reads nothing but its request, which it keeps; *answers* come first."""
 
-    answers: list[AIMessage] = []
-    requests: list[list[BaseMessage]] = []
+    answers: list[AIMessage]
+    requests: list[list[BaseMessage]]
 
     @property
     def _llm_type(self) -> str:
@@ -109,9 +110,14 @@ def in_thread(thread: str, **named: str) -> dict[str, Any]:
 
 
 @pytest.fixture
-def memory(tmp_path: Path) -> Iterator[SyncRecollect]:
+def former() -> RuleModel:
+    return RuleModel()
+
+
+@pytest.fixture
+def memory(tmp_path: Path, former: RuleModel) -> Iterator[SyncRecollect]:
     url = f"sqlite:///{tmp_path}/store.db"
-    with recollect.open_sync(url, embedder="none", model=RuleModel(), worker=False) as memory:
+    with recollect.open_sync(url, embedder="none", model=former, worker=False) as memory:
         yield memory
 
 
@@ -314,9 +320,7 @@ def test_a_random_marker_would_spoil_the_cache(
     memory: SyncRecollect, reader: Reader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The mutant draws a new marker for every call, and the two requests differ."""
-    monkeypatch.setattr(
-        recalling, "render_block", lambda records, random_marker: render_block(records)
-    )
+    monkeypatch.setattr(recalling, "render_block", lambda records, **_: render_block(records))
     memory.append(ADA, "old", [NewMessage(role="user", text="The weather in Turku bores me")])
     reader.answers += [calling("weather", city="Turku"), AIMessage("Sunny.")]
     agent = create_agent(reader, tools=[weather], middleware=[RecallMiddleware(memory, ADA)])
@@ -477,18 +481,18 @@ def test_a_message_that_was_changed_takes_its_place(memory: SyncRecollect, reade
 
 
 def test_formation_waits_for_a_pause(memory: SyncRecollect, reader: Reader) -> None:
-    """Two turns are one formation, due after the second."""
+    """Two turns wait together, each later than the one before, and are one formation."""
     agent = remembering(reader, memory)
 
     agent.invoke(turn("I live in Turku."), in_thread("one"))
-    first = memory.pending(ADA).rows[0].due_at
+    first = memory.pending(ADA).rows[0].due
     agent.invoke(turn("I like rowing."), in_thread("one"))
-    (waiting,) = memory.pending(ADA).rows
+    second = memory.pending(ADA).rows[0].due
+    memory.form(ADA)
 
     assert first is not None
-    assert waiting.due_at is not None
-    assert first <= waiting.due_at
-    memory.form(ADA)
+    assert second is not None
+    assert first < second
     assert 1 == len(memory.formations(ADA).rows)
     profile = memory.get(ADA, "User", "User")
     assert profile is not None
@@ -534,51 +538,47 @@ def test_what_recall_injected_is_not_formed(memory: SyncRecollect, reader: Reade
 
 
 def test_a_formation_that_reads_blocks_is_caught(
-    memory: SyncRecollect, reader: Reader, monkeypatch: pytest.MonkeyPatch
+    memory: SyncRecollect, reader: Reader, former: RuleModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The mutant takes the block for the person's words."""
-    monkeypatch.setattr(window, "without_recalled", lambda text: text)
+    """The mutant takes the block for the person's words, and shows it to the model."""
     agent = remembering(reader, memory)
-
     agent.invoke(turn(f"{BACK}\n\nI like tea."), in_thread("one"))
-    (shown,) = forming_requests(memory)
+    memory.form(ADA)
+    monkeypatch.setattr(window, "without_recalled", lambda text: text)
+    agent.invoke(turn(f"{BACK}\n\nI like snow."), in_thread("one"))
+    memory.form(ADA)
 
-    assert "Oslo" in shown
+    assert [False, True] == ["Oslo" in each.turns[0].text for each in former.requests]
 
 
-def forming_requests(memory: SyncRecollect) -> list[str]:
-    """Form with a model that keeps what it was asked, and return that."""
-    asked = RuleModel()
-    with recollect.open_sync("memory:", embedder="none", model=asked, worker=False) as other:
-        for each in memory.messages(ADA, "one").rows:
-            said = NewMessage(role=each.role, text=each.text)
-            other.append(ADA, "one", [said])
-        other.form(ADA)
-    return [each.turns[0].text for each in asked.requests]
+def summing_up(memory: SyncRecollect, reader: Reader) -> list[str]:
+    """Run an agent whose talk LangChain's middleware sums up; return what is kept of it."""
+    summing = SummarizationMiddleware(
+        Reader(answers=[AIMessage("I live in Oslo.")] * 9, requests=[]),
+        trigger=("messages", 3),
+        keep=("messages", 1),
+    )
+    agent = compacting(reader, summing, FormationMiddleware(memory, ADA))
+    agent.invoke(turn("I like tea."), in_thread("one"))
+    agent.invoke(turn("I like snow."), in_thread("one"))
+    assert any("Oslo" in each.text for each in reader.requests[-1])
+    return [text for _, text in kept_in(memory)]
 
 
 def test_a_summary_of_langchains_is_not_kept_as_words(
     memory: SyncRecollect, reader: Reader
 ) -> None:
     """Its summary is a person's message, but nobody said it."""
-    agent = create_agent(
-        reader,
-        tools=[],
-        middleware=[
-            SummarizationMiddleware(
-                Reader(answers=[AIMessage("I live in Oslo.")] * 9, requests=[]),
-                trigger=("messages", 3),
-                keep=("messages", 1),
-            ),
-            FormationMiddleware(memory, ADA),
-        ],
-        checkpointer=InMemorySaver(),
-    )
-    agent.invoke(turn("I like tea."), in_thread("one"))
-    agent.invoke(turn("I like snow."), in_thread("one"))
+    assert not any("Oslo" in text for text in summing_up(memory, reader))
 
-    assert any("Oslo" in each.text for each in reader.requests[-1])
-    assert not any("Oslo" in text for _, text in kept_in(memory))
+
+def test_a_formation_that_keeps_summaries_is_caught(
+    memory: SyncRecollect, reader: Reader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The mutant takes whatever a person's message says for his words."""
+    monkeypatch.setattr(forming, "is_said", lambda _: True)
+
+    assert any("Oslo" in text for text in summing_up(memory, reader))
 
 
 def test_what_no_store_takes_is_kept_as_words(memory: SyncRecollect, reader: Reader) -> None:
