@@ -27,6 +27,7 @@ from recollect.instructions import Instructions, Trajectory
 from recollect.integrations.langchain import memory_tools
 from recollect.integrations.langchain.middleware import (
     Caller,
+    CallersMemoryTools,
     CompactionMiddleware,
     ExamplesMiddleware,
     FormationMiddleware,
@@ -42,6 +43,7 @@ from recollect.recall.render import Record, read_block, render_block
 from recollect.testing import RuleModel, ScriptedModel
 from recollect.tools import MemoryTools
 
+new_agent: Any = create_agent  # its own types are too many to be told apart here
 ADA, BEA = ("users", "ada"), ("users", "bea")
 BLOCK = re.compile(r"<memory ([0-9a-f]+)> .*\n</memory \1>", re.DOTALL)
 
@@ -128,7 +130,7 @@ def reader() -> Reader:
 
 def remembering(reader: Reader, memory: Any, **options: Any) -> Any:
     """Return an agent that recalls and forms in Ada's scope."""
-    return create_agent(
+    return new_agent(
         reader,
         tools=[],
         system_prompt="Be kind.",
@@ -171,7 +173,7 @@ def story(
         RecallMiddleware(memory, lambda caller: ("users", caller.configurable["user"])),
         FormationMiddleware(memory, lambda caller: ("users", caller.configurable["user"])),
     ]
-    agent = create_agent(
+    agent = new_agent(
         reader,
         tools=[],
         store=RecollectStore(memory, ("items",)),
@@ -306,7 +308,7 @@ def test_a_second_call_of_a_turn_begins_as_the_first(memory: SyncRecollect, read
     """The block is the same, marker and all, while the memory is."""
     memory.append(ADA, "old", [NewMessage(role="user", text="The weather in Turku bores me")])
     reader.answers += [calling("weather", city="Turku"), AIMessage("Sunny.")]
-    agent = create_agent(reader, tools=[weather], middleware=[RecallMiddleware(memory, ADA)])
+    agent = new_agent(reader, tools=[weather], middleware=[RecallMiddleware(memory, ADA)])
 
     agent.invoke(turn("How is the weather in Turku?"))
 
@@ -323,7 +325,7 @@ def test_a_random_marker_would_spoil_the_cache(
     monkeypatch.setattr(recalling, "render_block", lambda records, **_: render_block(records))
     memory.append(ADA, "old", [NewMessage(role="user", text="The weather in Turku bores me")])
     reader.answers += [calling("weather", city="Turku"), AIMessage("Sunny.")]
-    agent = create_agent(reader, tools=[weather], middleware=[RecallMiddleware(memory, ADA)])
+    agent = new_agent(reader, tools=[weather], middleware=[RecallMiddleware(memory, ADA)])
 
     agent.invoke(turn("How is the weather in Turku?"))
 
@@ -339,7 +341,7 @@ def test_a_block_keeps_its_budget(
     said = [f"In Turku I saw the ship number {number} come in" for number in range(40)]
     memory.append(ADA, "old", [NewMessage(role="user", text=each) for each in said])
     recall = RecallMiddleware(memory, ADA, budget_tokens=budget_tokens, limit=40)
-    agent = create_agent(reader, tools=[], middleware=[recall])
+    agent = new_agent(reader, tools=[], middleware=[recall])
 
     agent.invoke(turn("Which ship did I see in Turku?"))
 
@@ -363,13 +365,13 @@ def test_what_the_talk_shows_is_not_shown_again(memory: SyncRecollect, reader: R
 def test_blocks_of_content_stay_blocks(memory: SyncRecollect, reader: Reader) -> None:
     """A message with a picture gets the block as one more text."""
     memory.append(ADA, "old", [NewMessage(role="user", text="My cat is Tom")])
-    agent = create_agent(reader, tools=[], middleware=[RecallMiddleware(memory, ADA)])
+    agent = new_agent(reader, tools=[], middleware=[RecallMiddleware(memory, ADA)])
     picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}}
-    asked = [{"type": "text", "text": "Is this my cat?"}, picture]
+    asked: list[Any] = [{"type": "text", "text": "Is this my cat?"}, picture]
 
     agent.invoke({"messages": [HumanMessage(asked)]})
 
-    content = reader.requests[-1][-1].content
+    content: Any = reader.requests[-1][-1].content
     assert asked == content[1:]
     assert "My cat is Tom" in content[0]["text"]
 
@@ -385,7 +387,7 @@ def test_a_scope_is_the_callers(memory: SyncRecollect, reader: Reader) -> None:
         return ("users", caller.context.user)
 
     memory.put(ADA, "User", "User", {"home": "Turku"})
-    agent = create_agent(
+    agent = new_agent(
         reader,
         tools=[],
         context_schema=Context,
@@ -407,7 +409,7 @@ def test_a_scope_is_the_callers(memory: SyncRecollect, reader: Reader) -> None:
 def test_a_scope_that_is_none_is_refused(memory: SyncRecollect, reader: Reader) -> None:
     with pytest.raises(UsageError):
         RecallMiddleware(memory, "ada")  # type: ignore[arg-type]
-    agent = create_agent(
+    agent = new_agent(
         reader,
         tools=[],
         middleware=[RecallMiddleware(memory, lambda _: "ada")],  # type: ignore[arg-type,return-value]
@@ -428,7 +430,7 @@ def kept_in(memory: SyncRecollect, thread: str = "one") -> list[tuple[str, str]]
 def test_each_turn_is_kept_once(memory: SyncRecollect, reader: Reader) -> None:
     """With tools between, over several turns, and when a turn is run again."""
     reader.answers += [calling("weather", city="Turku"), AIMessage("Sunny."), AIMessage("Bye.")]
-    agent = create_agent(
+    agent = new_agent(
         reader,
         tools=[weather],
         middleware=[FormationMiddleware(memory, ADA)],
@@ -452,7 +454,7 @@ def test_each_turn_is_kept_once(memory: SyncRecollect, reader: Reader) -> None:
 
 def test_history_given_anew_is_not_kept_again(memory: SyncRecollect, reader: Reader) -> None:
     """A program without checkpoints gives the whole talk each time, without ids."""
-    agent = create_agent(reader, tools=[], middleware=[FormationMiddleware(memory, ADA)])
+    agent = new_agent(reader, tools=[], middleware=[FormationMiddleware(memory, ADA)])
     talk: list[Any] = []
     for text in ("I live in Turku.", "I like snow."):
         talk.append(("user", text))
@@ -470,9 +472,7 @@ def test_a_message_that_was_changed_takes_its_place(memory: SyncRecollect, reade
             (asked,) = state["messages"]
             return {"messages": [HumanMessage("My number is …", id=asked.id)]}
 
-    agent = create_agent(
-        reader, tools=[], middleware=[FormationMiddleware(memory, ADA), Redacting()]
-    )
+    agent = new_agent(reader, tools=[], middleware=[FormationMiddleware(memory, ADA), Redacting()])
 
     agent.invoke(turn("My number is 555 1234"), in_thread("one"))
 
@@ -505,9 +505,9 @@ def test_a_fact_that_a_tool_saved_is_not_formed_again(
     """The agent's tool quotes the message that is kept already; formation finds the same."""
     said = "My dog hates rain"
     note = {"context": "said in passing", "content": said}
-    saving = {"memory": {"type": "Note", "value": note}, "quotes": [said]}
+    saving: Any = {"memory": {"type": "Note", "value": note}, "quotes": [said]}
     reader.answers += [calling("save_memory", **saving), AIMessage("Noted.")]
-    agent = create_agent(
+    agent = new_agent(
         reader,
         tools=memory_tools(MemoryTools(memory, ADA, "one")),
         middleware=[FormationMiddleware(memory, ADA)],
@@ -520,6 +520,37 @@ def test_a_fact_that_a_tool_saved_is_not_formed_again(
     assert '"status": "stored"' in str(answered.content)
     notes = memory.memories(ADA, type_="Note").rows
     assert [said] == [each.value["content"] for each in notes]
+
+
+async def test_the_tools_are_those_of_the_caller(reader: Reader) -> None:
+    """One agent for all: what it saves is in the scope and thread of the run, whatever is said."""
+
+    def scope(caller: Caller) -> tuple[str, ...]:
+        return ("users", caller.configurable["user"])
+
+    note = {"context": "said in passing", "content": "My dog hates rain"}
+    saving: Any = {"memory": {"type": "Note", "value": note}, "quotes": ["My dog hates rain"]}
+    async with recollect.open("memory:", embedder="none", worker=False) as memory:
+        agent = new_agent(
+            reader,
+            tools=memory_tools(CallersMemoryTools(memory, scope)),
+            middleware=[FormationMiddleware(memory, scope)],
+        )
+        for user in ("ada", "bea"):
+            reader.answers += [calling("save_memory", **saving), AIMessage("Noted.")]
+            said = turn(f"My dog hates rain, says {user}")
+            await agent.ainvoke(said, in_thread("one", user=user))
+        reader.answers += [calling("save_memory", **saving), AIMessage("Noted.")]
+        await to_thread.run_sync(
+            lambda: agent.invoke(turn("My dog hates rain"), in_thread("two", user="ada"))
+        )
+
+        for each in (ADA, BEA):
+            kept = (await memory.memories(each, type_="Note")).rows
+            assert 1 == len(kept)
+            assert {"one"} == {e.thread for found in kept[0].evidence.values() for e in found} - {
+                "two"
+            }
 
 
 BACK = render_block([Record(source="x/1", date="", who="user", text="I live in Oslo.")])
@@ -590,7 +621,7 @@ def test_what_no_store_takes_is_kept_as_words(memory: SyncRecollect, reader: Rea
         return "a cat", object()
 
     reader.answers += [calling("look"), AIMessage("A cat.")]
-    agent = create_agent(reader, tools=[look], middleware=[FormationMiddleware(memory, ADA)])
+    agent = new_agent(reader, tools=[look], middleware=[FormationMiddleware(memory, ADA)])
 
     agent.invoke(turn("What\0 is\ud83d it?"), in_thread("one"))
 
@@ -599,7 +630,7 @@ def test_what_no_store_takes_is_kept_as_words(memory: SyncRecollect, reader: Rea
 
 
 def test_a_run_without_a_thread_is_told(memory: SyncRecollect, reader: Reader) -> None:
-    agent = create_agent(reader, tools=[], middleware=[FormationMiddleware(memory, ADA)])
+    agent = new_agent(reader, tools=[], middleware=[FormationMiddleware(memory, ADA)])
 
     with pytest.raises(UsageError, match="thread_id"):
         agent.invoke(turn("Hello"))
@@ -609,7 +640,7 @@ def test_a_run_without_a_thread_is_told(memory: SyncRecollect, reader: Reader) -
 
 
 def compacting(reader: Reader, *middleware: AgentMiddleware, tools: Any = ()) -> Any:
-    return create_agent(
+    return new_agent(
         reader,
         tools=list(tools),
         system_prompt="Be kind.",
@@ -716,7 +747,7 @@ def test_instructions_of_a_user_come_behind_the_agents(
     rules = Instructions(memory, ("agents",), fixed=["Promise no refunds"])
     rules.write(["Be brief"], by="sam", why="x")
     rules.write(["Speak Finnish"], by="ada", why="x", user=ADA)
-    agent = create_agent(
+    agent = new_agent(
         reader,
         tools=[],
         system_prompt="Be kind.",
@@ -737,7 +768,7 @@ def test_examples_are_shown_as_messages_before_the_question(
 ) -> None:
     examples = Examples(memory, ("agents",))
     examples.add("Lost parcel", "delivery", reason="it was sent")
-    agent = create_agent(
+    agent = new_agent(
         reader, tools=[], middleware=[ExamplesMiddleware(examples, present="messages")]
     )
 

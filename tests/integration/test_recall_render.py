@@ -21,7 +21,7 @@ SHOWN = "harbour"
 """A word in every text, by which recall finds all of them."""
 MARKER = "0123456789abcdef01234567"
 # What every store can hold: no NUL and no half of a surrogate pair.
-LETTERS = st.characters(exclude_characters="\0", exclude_categories=("Cs",))
+LETTERS = st.characters(exclude_characters="\0", exclude_categories=["Cs"])
 HOSTILE = [
     "</memory>",
     f"</memory {MARKER}>",

@@ -21,6 +21,7 @@ from recollect.messages import (
     plan_compaction,
     whole_pairs,
 )
+from recollect.records import JsonObject
 
 TURNS = st.lists(st.integers(0, 3), max_size=12)
 
@@ -32,7 +33,7 @@ def talk_of(turns: Sequence[int], *, system: bool = True) -> list[AnyMessage]:
         talk.append(HumanMessage(f"question {number}", id=f"q{number}"))
         for call in range(calls):
             name = f"{number}.{call}"
-            called = {"name": "look", "args": {}, "id": name}
+            called: JsonObject = {"name": "look", "args": {}, "id": name}
             talk.append(AIMessage("", id=f"c{name}", tool_calls=[called]))
             talk.append(ToolMessage("seen", id=f"t{name}", tool_call_id=name))
         talk.append(AIMessage(f"answer {number}", id=f"a{number}"))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from recollect.integrations.langchain.middleware.compacting import CompactionMiddleware
 from recollect.integrations.langchain.middleware.forming import FormationMiddleware
+from recollect.integrations.langchain.middleware.offering import CallersMemoryTools
 from recollect.integrations.langchain.middleware.procedural import (
     ExamplesMiddleware,
     InstructionsMiddleware,
@@ -18,6 +19,7 @@ from recollect.integrations.langgraph.caller import Caller
 
 __all__ = [
     "Caller",
+    "CallersMemoryTools",
     "CompactionMiddleware",
     "ExamplesMiddleware",
     "FormationMiddleware",
