@@ -1,5 +1,6 @@
 """An agent of LangChain that remembers across threads, learns by feedback, follows examples."""
 
+import asyncio
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -122,7 +123,11 @@ class Told:
 
 
 def story(
-    memory: SyncRecollect, reader: Reader, wrap: Callable[[AgentMiddleware], AgentMiddleware]
+    memory: SyncRecollect,
+    reader: Reader,
+    wrap: Callable[[AgentMiddleware], AgentMiddleware],
+    *,
+    awaits: bool = False,
 ) -> Told:
     """Let an agent remember across threads, learn by feedback, and follow examples."""
     change: Any = {"rule": "Answer in capitals", "reason": "could not read it"}
@@ -148,7 +153,10 @@ def story(
     )
 
     def said(text: str, thread: str) -> str:
-        result = agent.invoke(turn(text), in_thread(thread, user="ada"))
+        asked, config = turn(text), in_thread(thread, user="ada")
+        result = (
+            asyncio.run(agent.ainvoke(asked, config)) if awaits else agent.invoke(asked, config)
+        )
         return str(result["messages"][-1].content)
 
     said("My name is Ada. I live in Turku.", "monday")
@@ -178,11 +186,12 @@ TOLD = Told(
 )
 
 
+@pytest.mark.parametrize("awaits", [False, True])
 def test_an_agent_remembers_learns_and_follows_examples(
-    memory: SyncRecollect, reader: Reader
+    memory: SyncRecollect, reader: Reader, *, awaits: bool
 ) -> None:
     """Across threads; instructions change by feedback and roll back; examples suit the input."""
-    assert TOLD == story(memory, reader, lambda each: each)
+    assert TOLD == story(memory, reader, lambda each: each, awaits=awaits)
 
 
 class Nothing(AgentMiddleware[Any, Any, Any]):
