@@ -398,6 +398,19 @@ def test_an_open_memory_says_where(tmp_path: Path) -> None:
         checkpointer(3)  # type: ignore[arg-type]
 
 
+def test_a_checkpointer_is_open_once_at_a_time() -> None:
+    """Opening it again meanwhile would leave the first connection behind."""
+    opened = checkpointer("memory:")
+
+    with opened:
+        with pytest.raises(UsageError, match="open already"):
+            opened.__enter__()
+        with checkpointer("memory:"):
+            pass
+    with opened as saver:
+        assert [] == values(saver, "t")
+
+
 async def test_both_faces_wait_for_nobody(saver: CompleteSaver) -> None:
     """Many tasks write at once, from a loop on which nothing blocks."""
     configs = [config("t", checkpoint_id=str(number)) for number in range(20)]

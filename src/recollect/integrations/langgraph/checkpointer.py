@@ -67,7 +67,7 @@ class Checkpointer:
         self._memory = memory
         self._serde = serde
         self._channel = channel
-        self._exit = ExitStack()
+        self._exit: ExitStack | None = None
 
     def __enter__(self) -> CompleteSaver:
         """
@@ -83,7 +83,7 @@ class Checkpointer:
         return self._opened(store)
 
     def __exit__(self, *error: object) -> None:
-        self._exit.close()
+        self._close()
 
     async def __aenter__(self) -> CompleteSaver:
         """Do the same, from any event loop."""
@@ -92,10 +92,18 @@ class Checkpointer:
         return await asyncio.to_thread(self._opened, store)
 
     async def __aexit__(self, *error: object) -> None:
-        await asyncio.to_thread(self._exit.close)
+        await asyncio.to_thread(self._close)
+
+    def _close(self) -> None:
+        opened, self._exit = self._exit, None
+        if opened:
+            opened.close()
 
     def _opened(self, store: Store | None) -> CompleteSaver:
         memory = self._memory
+        if self._exit is not None:
+            msg = "this checkpointer is open already: call checkpointer(…) again for another one"
+            raise UsageError(msg)
         address = memory if isinstance(memory, str) else store.address if store else None
         with ExitStack() as exit_:
             saver = _open_saver(address or "memory:", self._serde, exit_)
