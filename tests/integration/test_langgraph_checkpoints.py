@@ -268,6 +268,47 @@ def test_what_a_channel_of_changes_needs_is_not_deleted(saver: CompleteSaver) ->
     assert ["1"] == values(saver, "t")
 
 
+STEPS: list[Callable[[CompleteSaver], None]] = [
+    lambda saver: saver.copy_thread("t", "copy"),
+    lambda saver: saver.delete_for_runs(["r"]),
+    lambda saver: saver.prune(["t"], strategy="delete"),
+    lambda saver: saver.prune(["t"]),
+]
+
+
+def broken_off(step: Callable[[CompleteSaver], None]) -> list[list[str]]:
+    """Let *step* fail at the second table; return what two threads hold then."""
+    with checkpointer("memory:") as saver:
+        assert isinstance(saver, SQLiteCheckpoints)
+        first = put(saver, config("t"), "1", run_id="r")
+        put(saver, first, "2")
+        saver.put_writes(first, [("note", "seen")], "task")
+        for event in ("INSERT", "DELETE"):
+            saver.conn.execute(
+                f"CREATE TRIGGER no_{event} BEFORE {event} ON writes "
+                "BEGIN SELECT RAISE(ABORT, 'broken off'); END"
+            )
+        saver.conn.commit()
+        with pytest.raises(sqlite3.IntegrityError, match="broken off"):
+            step(saver)
+        return [values(saver, "t"), values(saver, "copy")]
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_a_step_that_fails_changes_nothing(step: Callable[[CompleteSaver], None]) -> None:
+    assert [["2", "1"], []] == broken_off(step)
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_a_step_that_is_not_whole_would_be_noticed(
+    step: Callable[[CompleteSaver], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The mutant: LangGraph's own cursor commits also what failed half-way."""
+    monkeypatch.setattr(SQLiteCheckpoints, "_whole", SqliteSaver.cursor)
+
+    assert [["2", "1"], []] != broken_off(step)
+
+
 @pytest.mark.parametrize(
     "call",
     [
