@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import final
 
+from recollect.ports import Clock, Ids
 from recollect.records import Scope
+from recollect.stores.checkpoints import CheckpointThreads, copies_of
 from recollect.stores.digests import keyed_digest
 from recollect.stores.plans.erase import (
     EraseReceipt,
@@ -24,6 +27,10 @@ from recollect.stores.validate import check_scope, to_datetime
 class EraseStore(Transactor):
     """The way out."""
 
+    def __init__(self, *, clock: Clock | None = None, ids: Ids | None = None) -> None:
+        super().__init__(clock=clock, ids=ids)
+        self._companions: dict[object, Callable[[CheckpointThreads], None]] = {}
+
     @final
     async def erase(self, scope: Scope, target: EraseTarget) -> EraseReceipt:
         """
@@ -31,9 +38,17 @@ class EraseStore(Transactor):
 
         It is gone from every read when this returns. `clean` then removes its bytes. Of the
         scope's formations the counts stay; what their receipts say goes.
+
+        The checkpoints of graphs that copy it go before, all those of a thread that loses
+        anything: an erase that fails leaves the talk, and is repeated.
         """
         scope, now = check_scope(scope), self.now()
         target = check_target(target)
+        copies = await self._read(partial(copies_of, scope=scope, target=target))
+        if copies:
+            await self._erase_checkpoints(copies)
+            for erase in tuple(self._companions.values()):
+                erase(copies)
         receipt = ReceiptRow(
             id=self._ids.name(to_datetime(now)),
             target=keyed_digest(await self._secret(), scope, repr(target)),
@@ -44,6 +59,18 @@ class EraseStore(Transactor):
         )
         plan = partial(plan_erase, scope=scope, target=target, receipt=receipt)
         return receipt_of(await self._transact(plan))
+
+    @final
+    def accompany(self, erase: Callable[[CheckpointThreads], None]) -> Callable[[], None]:
+        """
+        Have *erase* told which of LangGraph's threads lose their checkpoints, at every erase.
+
+        It is for checkpoints that this process alone has, and called where the erase is
+        awaited. What is returned ends it.
+        """
+        number = object()
+        self._companions[number] = erase
+        return partial(self._companions.__delitem__, number)
 
     @final
     async def receipts(self, *, unclean: bool = False) -> list[EraseReceipt]:

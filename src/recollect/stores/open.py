@@ -6,12 +6,15 @@ import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
 from recollect.errors import MissingExtraError, UsageError
 from recollect.ports import Clock, Ids
 from recollect.stores.base import Store
 from recollect.stores.sqlite.durability import Durability
+
+if TYPE_CHECKING:
+    import sqlite3
 
 # One letter before a colon is a drive, not a scheme.
 _SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):")
@@ -52,16 +55,47 @@ def open_store(
         MissingExtraError: The backend's driver is not installed.
         StoreError: The store cannot be opened; the class says why.
     """
-    address = os.fspath(url)
-    found = _SCHEME.match(address)
-    scheme = found[1].lower() if found else "sqlite"
-    backend = _BACKENDS.get(scheme)
-    if backend is None:
-        known = ", ".join(f"{name}:" for name in _BACKENDS)
-        msg = f"{address!r} has the unknown scheme {scheme!r}: use {known}, or a plain path"
-        raise UsageError(msg)
-    rest = address[found.end() :] if found else address
-    return backend(rest, _Wishes(clock=clock, ids=ids, durability=durability))
+    scheme, rest = _split(os.fspath(url))
+    return _BACKENDS[scheme](rest, _Wishes(clock=clock, ids=ids, durability=durability))
+
+
+def open_checkpoint_file(url: str) -> sqlite3.Connection | None:
+    """
+    Open the file in which the checkpoints of graphs stand beside the store at *url*.
+
+    It is Python's own SQLite that opens it, because LangGraph's saver works with that;
+    ``None`` if the store is no file.
+
+    Raises:
+        UsageError: The address names no backend that there is, or no file.
+        StoreError: It cannot be opened; the class says why.
+    """
+    scheme, rest = _split(url)
+    if scheme != "sqlite":
+        return None
+    from recollect.stores.sqlite.checkpoints import connect, file_beside
+
+    return connect(file_beside(_path_of(rest)))
+
+
+def server_parameters(url: str) -> dict[str, Any] | None:
+    """
+    Return how psycopg connects to the server of the store at *url*, ``None`` if it has none.
+
+    Raises:
+        UsageError: The address names no backend that there is.
+        MissingExtraError: The backend's driver is not installed.
+    """
+    scheme, rest = _split(url)
+    if scheme != "postgresql":
+        return None
+    try:
+        from recollect.stores.postgres.location import location_of
+    except ModuleNotFoundError as error:
+        if error.name and error.name.startswith("recollect"):
+            raise
+        raise MissingExtraError("postgres", "psycopg") from error
+    return location_of(f"postgresql:{rest}").parameters
 
 
 def finish_upgrade(url: str) -> int:
@@ -90,6 +124,17 @@ def finish_upgrade(url: str) -> int:
     return finish(location_of(url))
 
 
+def _split(address: str) -> tuple[str, str]:
+    """Return the scheme of an address, and what follows it."""
+    found = _SCHEME.match(address)
+    scheme = found[1].lower() if found else "sqlite"
+    if scheme not in _BACKENDS:
+        known = ", ".join(f"{name}:" for name in _BACKENDS)
+        msg = f"{address!r} has the unknown scheme {scheme!r}: use {known}, or a plain path"
+        raise UsageError(msg)
+    return scheme, address[found.end() :] if found else address
+
+
 def _open_memory(rest: str, wishes: _Wishes) -> Store:
     from recollect.stores.inprocess import InProcessStore
 
@@ -102,6 +147,12 @@ def _open_memory(rest: str, wishes: _Wishes) -> Store:
 def _open_sqlite(rest: str, wishes: _Wishes) -> Store:
     from recollect.stores.sqlite.store import SQLiteStore
 
+    path = _path_of(rest)
+    return SQLiteStore(path, clock=wishes.clock, ids=wishes.ids, durability=wishes.durability)
+
+
+def _path_of(rest: str) -> str:
+    """Return the path of a file from what follows the scheme."""
     if rest.startswith("//") and not rest.startswith("///"):
         msg = f"'sqlite:{rest}' names a machine: write sqlite:///absolute/path or sqlite:relative"
         raise UsageError(msg)
@@ -109,7 +160,7 @@ def _open_sqlite(rest: str, wishes: _Wishes) -> Store:
     if not path or path.endswith(":memory:"):
         msg = f"{rest!r} is no file: write sqlite:///absolute/path, sqlite:relative, or memory:"
         raise UsageError(msg)
-    return SQLiteStore(path, clock=wishes.clock, ids=wishes.ids, durability=wishes.durability)
+    return path
 
 
 def _open_postgres(rest: str, wishes: _Wishes) -> Store:

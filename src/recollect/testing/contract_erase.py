@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
+from recollect.errors import StoreUnavailableError
 from recollect.records import NewMessage
 from recollect.stores.base import Store
+from recollect.stores.checkpoints import CheckpointThreads, thread_id_of
 from recollect.stores.plans.erase import (
     EraseMemory,
     EraseMessages,
@@ -48,6 +52,55 @@ class EraseContract(Contract):
         assert ["pet", "work"] == await keys_in(store)
         assert () == await store.history(ADA, "Fact", "home")
         assert ["m2", "pet", "work"] == await names_in(store)
+
+    async def test_checkpoints_are_named_before_the_erase(self, store: Store) -> None:
+        """
+        The checkpoints of copies are told of first.
+
+        The checkpoints of graphs that copy it go before, all those of a thread that loses
+        anything: an erase that fails leaves the talk, and is repeated.
+        """
+        await tell(store, "m1")
+        await store.append(ADA, "mail", [replace(said("m1"), source="phone")])
+        told: list[CheckpointThreads] = []
+
+        def refuse(threads: CheckpointThreads) -> None:
+            told.append(threads)
+            raise StoreUnavailableError("the checkpoints are locked")
+
+        store.accompany(refuse)
+        for target in (
+            EraseThread(thread=TALK),
+            EraseMessages(thread=TALK, messages=["m1"]),
+            EraseSource(source="phone"),
+            EraseScope(),
+            EraseScope(below=True),
+        ):
+            with pytest.raises(StoreUnavailableError):
+                await store.erase(ADA, target)
+        await store.erase(ADA, EraseMemory(type="Fact", key="home"))
+
+        one, other = thread_id_of(ADA, TALK), thread_id_of(ADA, "mail")
+        below = thread_id_of((*ADA, "pets"), TALK)
+        assert [(one,), (one,), (other,)] == [each.ids for each in told[:3]]
+        assert [(True, False), (True, True)] == [(one in each, below in each) for each in told[3:]]
+        assert ["m1"] == await ids_in(store)
+
+    async def test_a_companion_is_told_until_it_ends(self, store: Store) -> None:
+        """
+        Have *erase* told which of LangGraph's threads lose their checkpoints, at every erase.
+
+        It is for checkpoints that this process alone has, and called where the erase is
+        awaited. What is returned ends it.
+        """
+        told: list[CheckpointThreads] = []
+        end = store.accompany(told.append)
+
+        await store.erase(ADA, EraseThread(thread=TALK))
+        end()
+        await store.erase(ADA, EraseThread(thread=TALK))
+
+        assert [CheckpointThreads(ids=(thread_id_of(ADA, TALK),))] == told
 
     async def test_an_erase_is_seen_at_once(self, store: Store, clock: FrozenClock) -> None:
         """It is gone from every read when this returns."""

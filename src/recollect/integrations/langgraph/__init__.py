@@ -1,21 +1,29 @@
 """
-LangGraph over ours: `RecollectStore`, its long-term memory, and nodes for graphs.
+LangGraph's memory over ours.
 
-The nodes trim, remove and summarise the messages of a state, and work by instructions that
-improve by feedback.
+`RecollectStore` is its long-term memory, `checkpointer` keeps its threads beside ours, and nodes
+trim, remove and summarise the messages of a state, and work by instructions that improve by
+feedback.
 """
 
 from recollect.integrations.langgraph.caller import Caller
+from recollect.integrations.langgraph.checkpointer import checkpointer
+from recollect.integrations.langgraph.mirror import MessageMirror
 from recollect.integrations.langgraph.nodes import remove_node, summarise_node, trim_node
 from recollect.integrations.langgraph.procedural import call_model, update_instructions
 from recollect.integrations.langgraph.store import RecollectStore
+from recollect.stores.checkpoints import thread_id_of, thread_of
 
 __all__ = [
     "Caller",
+    "MessageMirror",
     "RecollectStore",
     "call_model",
+    "checkpointer",
     "remove_node",
     "summarise_node",
+    "thread_id_of",
+    "thread_of",
     "trim_node",
     "update_instructions",
 ]
