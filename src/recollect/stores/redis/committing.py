@@ -11,7 +11,7 @@ from typing import Final, Literal
 from redis.exceptions import ConnectionError as LostError
 from redis.exceptions import TimeoutError as SilentError
 
-from recollect.errors import StoreUnavailableError
+from recollect.errors import StoreCorruptError, StoreUnavailableError
 from recollect.stores.redis import keys
 from recollect.stores.redis.connecting import Server
 from recollect.stores.redis.effects import scopes_of
@@ -40,6 +40,12 @@ def written_by(effect: Effect, reading: Reading) -> list[str]:
     return found
 
 
+def takes_room(effect: Effect) -> bool:
+    """Say whether a full server must refuse *effect*: whether it does anything but remove."""
+    frees = (effect.removed, effect.dropped_scopes, effect.dropped_threads, effect.receipts)
+    return not any(frees)
+
+
 class Commit:
     """What was seen, what is to change, under a token by which the server knows it again."""
 
@@ -50,10 +56,17 @@ class Commit:
         *,
         written: Sequence[str] = (),
         commands: Iterable[Command] = (),
+        takes_room: bool = True,
     ) -> None:
-        """Put the function's arguments together; without anything *written* it only compares."""
+        """
+        Put the function's arguments together; without anything *written* it only compares.
+
+        A server that is full refuses a function whose first write takes room, and runs to its
+        end one whose first write takes none. So what *takes_room* begins with one that does.
+        """
+        opening = [("SET", key, b"") for key in written[:1] if takes_room]
         self.is_writing: Final = bool(written)
-        self._keys: list[str] = [keys.COMMITS, keys.NAMES]
+        self._keys: list[str] = [keys.COMMITS, keys.NAMES, keys.STORE]
         self._places: dict[str, int] = {}
         values: list[Value] = [secrets.token_bytes(12) if written else b"", hold]
         values.append(len(reading.names))
@@ -64,7 +77,7 @@ class Commit:
             values += (self._place(key), seen)
         values.append(len(written))
         values += [self._place(key) for key in written]
-        listed = list(commands)
+        listed = [*opening, *commands]
         values.append(len(listed))
         for command, at, *given in listed:
             values += (command, self._place(str(at)), len(given), *given)
@@ -85,13 +98,15 @@ class Commit:
 
         Raises:
             redis.RedisError: The server refused; nothing was written.
+            StoreCorruptError: The store is no longer there.
             StoreUnavailableError: No answer came in time, and it may have been carried out; or
                 somebody else holds a scope for too long.
         """
         lost = 0
         while True:
             try:
-                answer = run_script(server.client, "commit", self._keys, self._values)
+                values = [server.identity, *self._values]
+                answer = run_script(server.client, "commit", self._keys, values)
             except (LostError, SilentError) as error:
                 lost += 1
                 if not self.is_writing:
@@ -100,6 +115,12 @@ class Commit:
                     raise _unknown(server.name, error) from error
                 sleep(LOST_PAUSE_S * 2**lost * _CHANCE.uniform(0.5, 1.5))
                 continue
+            if answer == b"gone":
+                msg = (
+                    f"{server.name}: the keys of this store are gone, or are another store's by "
+                    "now: restore them from a backup, or open it anew"
+                )
+                raise StoreCorruptError(msg)
             if answer != b"held":
                 return "done" if answer == b"done" else "moved"
             if timer_s() > late_at:

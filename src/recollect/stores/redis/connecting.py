@@ -35,6 +35,8 @@ class Server:
     def __init__(self, location: Location) -> None:
         """Make a client; nothing is sent yet."""
         self.name: Final = location.name
+        self.identity = b""
+        """By which every commit sees that the store is still the one that was opened."""
         self.generation = 0
         self._is_relaxed = location.durability == "relaxed"
         self._run = ""
@@ -46,7 +48,6 @@ class Server:
             socket_connect_timeout=location.connect_s,
             **({} if location.url.startswith("unix:") else {"socket_keepalive": True}),
             decode_responses=False,
-            client_name="recollect",
             redis_connect_func=self._connected,
         )
         database = self._pool.connection_kwargs.get("db", 0)

@@ -19,6 +19,7 @@ FORMAT: Final = 1
 """How keys and rows are written; a later release may write them in another way."""
 
 _SECRET_BYTES: Final = 32
+_IDENTITY_BYTES: Final = 12
 _RELAX: Final = "or open it with ?durability=relaxed and read what that loses"
 _NO_EVICTION: Final = ("noeviction", "volatile-")
 
@@ -41,7 +42,7 @@ def open_server(server: Server, durability: Durability) -> bytes:
         _check_server(client, server.name)
         _check_persistence(client, server.name, durability)
         _check_eviction(client, server.name)
-        secret = _made_store(client, server.name)
+        server.identity, secret = _made_store(client, server.name)
         server.watch_restarts()
     return secret
 
@@ -113,17 +114,18 @@ def _check_eviction(client: Client, name: str) -> None:
         raise StoreError(msg)
 
 
-def _made_store(client: Client, name: str) -> bytes:
+def _made_store(client: Client, name: str) -> tuple[bytes, bytes]:
     made = client.pipeline(transaction=True)
     # Who opens it first makes it; the others find what he made.
     made.hsetnx(keys.STORE, "format", FORMAT)
     made.hsetnx(keys.STORE, "secret", secrets.token_bytes(_SECRET_BYTES))
-    made.hmget(keys.STORE, ["format", "secret"])
-    *_, (written, secret) = made.execute()
+    made.hsetnx(keys.STORE, "identity", secrets.token_hex(_IDENTITY_BYTES))
+    made.hmget(keys.STORE, ["format", "identity", "secret"])
+    *_, (written, identity, secret) = made.execute()
     if int(written) > FORMAT:
         msg = (
             f"{name} was written by a later release (format {int(written)}, this one knows "
             f"{FORMAT}): upgrade Recollect"
         )
         raise StoreVersionError(msg)
-    return bytes(secret)
+    return bytes(identity), bytes(secret)

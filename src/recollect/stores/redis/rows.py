@@ -51,7 +51,7 @@ class RedisRows:
         self.reading: Final = reading
 
     def new_number(self) -> int:
-        return int(self.reading.client.execute_command("INCR", keys.NUMBER))
+        return int(self.reading.script("number", [keys.NUMBER, f"{keys.NUMBER}:none"]))
 
     def scope(self, segments: Scope) -> ScopeRow | None:
         return self.reading.scope(segments)

@@ -15,7 +15,7 @@ def _text(name: str) -> str:
 
 
 SCRIPTS: Final = MappingProxyType(
-    {name: _text(name) for name in ("commit", "due", "restarted", "scope", "waiting")}
+    {name: _text(name) for name in ("commit", "due", "number", "restarted", "scope", "waiting")}
 )
 # It is how the server names a function; it protects nothing.
 DIGESTS: Final = MappingProxyType(

@@ -21,7 +21,14 @@ from redis.exceptions import RedisError
 from redis.exceptions import TimeoutError as SilentError
 
 from recollect.stores.calls import Outcome
-from recollect.stores.redis.committing import LOST_MAX, LOST_PAUSE_S, Commit, outrun, written_by
+from recollect.stores.redis.committing import (
+    LOST_MAX,
+    LOST_PAUSE_S,
+    Commit,
+    outrun,
+    takes_room,
+    written_by,
+)
 from recollect.stores.redis.connecting import Server
 from recollect.stores.redis.effects import commands_of
 from recollect.stores.redis.failures import store_errors
@@ -148,7 +155,13 @@ class _Unit(Generic[ResultT]):
             if self.effect != NOTHING:
                 commands = commands_of(self.effect, rows)
                 written = written_by(self.effect, reading)
-                commit = Commit(reading, self.hold, written=written, commands=commands)
+                commit = Commit(
+                    reading,
+                    self.hold,
+                    written=written,
+                    commands=commands,
+                    takes_room=takes_room(self.effect),
+                )
         if isinstance(planning.error, RedisError | KeyboardInterrupt | SystemExit):
             raise planning.error
         if planning.error or not commit.is_writing:

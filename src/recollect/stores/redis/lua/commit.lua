@@ -1,6 +1,7 @@
 -- One commit: every row that a plan read must be as it was, then all its writes, or none.
--- KEYS: the tokens of the last commits, the names of scopes, then what the arguments count from 3.
--- ARGV: the commit's token, empty if it writes nothing; the hold of the caller; names with the ids
+-- KEYS: the tokens of the last commits, the names of scopes, the store's own hash, then what the
+-- arguments count from 4.
+-- ARGV: the store's identity; the commit's token, empty if it writes nothing; the hold of the caller; names with the ids
 -- expected; versions with what was seen; the versions that it changes; commands, each with its
 -- key and its arguments.
 local at = 0
@@ -12,7 +13,10 @@ local function take_key()
   return KEYS[tonumber(take())]
 end
 
-local token, hold = take(), take()
+local identity, token, hold = take(), take(), take()
+if redis.call('HGET', KEYS[3], 'identity') ~= identity then
+  return 'gone'
+end
 if token ~= '' and redis.call('ZSCORE', KEYS[1], token) then
   return 'done'
 end
