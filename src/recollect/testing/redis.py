@@ -19,6 +19,8 @@ import redis
 
 from recollect.errors import UsageError
 from recollect.stores.redis import store as store_module
+from recollect.stores.redis.failures import store_errors
+from recollect.stores.redis.keys import PREFIX
 from recollect.stores.redis.location import location_of
 
 STARTED_S: Final = 60.0
@@ -139,6 +141,30 @@ def empty_store(url: str) -> None:
     """Remove everything that the database at *url* holds."""
     with redis.Redis.from_url(location_of(url).url) as client:
         client.flushdb()
+
+
+@contextmanager
+def borrowed_database(url: str) -> Iterator[str]:
+    """
+    Yield the address of a store in the empty database at *url*, and remove the store afterwards.
+
+    Raises:
+        UsageError: It is no address of a Redis server, or something is kept there.
+        StoreError: The server refuses, or there is none.
+    """
+    location = location_of(url)
+    with redis.Redis.from_url(location.url) as client:
+        with store_errors(location.name):
+            kept: Any = client.dbsize()
+        if kept:
+            msg = f"{location.name} holds {kept} keys: name a database that is empty"
+            raise UsageError(msg)
+        try:
+            yield url
+        finally:
+            with store_errors(location.name):
+                for key in client.scan_iter(match=f"{PREFIX}*"):
+                    client.delete(key)
 
 
 @contextmanager
