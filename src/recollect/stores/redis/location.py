@@ -13,9 +13,10 @@ Durability: TypeAlias = Literal["full", "relaxed"]
 ``"full"``: a write is on the server's disk before its call returns; a server that is not set so
 is refused.
 
-``"relaxed"``: what the server's own settings say. With ``appendfsync everysec`` the death of the
-server loses nothing that was acknowledged, a power loss the last second or two; without
-``appendonly`` every restart loses what came after the last snapshot, which may be all.
+``"relaxed"``: what the server's own settings say. With ``appendfsync everysec`` a power loss
+takes the last two seconds, and so may the death of the server alone, which holds writes back
+while its disk is busy; without ``appendonly`` every restart loses what came after the last
+snapshot, which may be all. What is lost is always the newest, and whole writes.
 """
 
 CONNECTIONS_MAX: Final = 10

@@ -91,7 +91,7 @@ class Workshop:
                     lost += 1
                     if lost == LOST_MAX or timer_s() > late_at:
                         raise
-                    sleep(LOST_PAUSE_S * 2**lost * _CHANCE.uniform(0.5, 1.5))
+                    sleep(LOST_PAUSE_S * 5 ** (lost - 1) * _CHANCE.uniform(0.5, 1.5))
                     continue
                 if is_done:
                     written(unit.effect)
