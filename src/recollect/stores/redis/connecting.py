@@ -59,9 +59,14 @@ class Server:
         """
         From now on notice with every new connection whether the server was started anew.
 
+        A store that is not relaxed does not: its server has lost nothing by that.
+
         Raises:
             redis.RedisError: It does not answer.
         """
+        if not self._is_relaxed:
+            self.generation = int(self.client.hget(keys.STORE, "generation") or 0)
+            return
         run = run_of(self.client)
         found = run_script(self.client, "restarted", [keys.STORE, keys.NUMBER], [run])
         self._run, self.generation = run, int(found)

@@ -209,8 +209,11 @@ class _Writes:
 
     def _entries(self) -> None:
         put = self._commands
-        for row in _of(self._id, self._effect.messages):
-            (old,) = self._rows.messages_by_uid(self._id, [row.uid]) or (None,)
+        messages = _of(self._id, self._effect.messages)
+        found = self._rows.messages_by_uid(self._id, [row.uid for row in messages])
+        before = {row.uid: row for row in found}
+        for row in messages:
+            old = before.get(row.uid)
             if old and old.source and old.source != row.source:
                 member = keys.framed(old.source) + keys.number(row.uid)
                 put.take_members(self._key("sources"), [member])
