@@ -320,7 +320,7 @@ def _conclude(report: Outcomes, json_file: str | None) -> None:
     short_help="restarts, cut commits, cancelled calls",
 )
 @click.option("--messages", type=click.IntRange(0), default=100_000, help="Formed meanwhile.")
-@click.option("--histories", type=click.IntRange(0), default=10_000, help="Put to three stores.")
+@click.option("--histories", type=click.IntRange(0), default=10_000, help="Put to all stores.")
 @click.option("--cuts", type=click.IntRange(0), default=1_000, help="Of connections, at COMMIT.")
 @click.option("--cancels", type=click.IntRange(0), default=10_000, help="Of requests at work.")
 @click.option("--requests", type=click.IntRange(0), default=10_000, help="Of two tenants.")

@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from recollect.errors import MissingExtraError, UsageError
@@ -43,12 +44,15 @@ def open_store(
         url: ``memory:`` lives in this process and is gone with it. ``sqlite:///absolute/path``,
             ``sqlite:relative/path`` or a plain path is a file; its name is taken literally.
             ``postgresql://user@host/database`` is a database on a server; it must exist.
+            ``redis://host:6379/0`` (``rediss:`` with TLS, ``redis+unix:///path`` by a socket) is a
+            numbered database of a Redis server.
         clock: Where the present moment comes from; the machine by default.
         ids: Where identity comes from; chance by default.
         durability: What an acknowledged write survives: ``"full"`` everything, power loss
             included; ``"relaxed"`` the end of the process, but after a power loss or a crash of
             the machine the last writes are missing. ``memory:`` survives neither; on PostgreSQL
-            the server's own ``synchronous_commit`` decides.
+            the server's own ``synchronous_commit`` decides. On Redis ``"full"`` refuses a server
+            that could lose an acknowledged write, and ``"relaxed"`` takes it as it is set.
 
     Raises:
         UsageError: The address names no backend that there is, or no file.
@@ -174,8 +178,24 @@ def _open_postgres(rest: str, wishes: _Wishes) -> Store:
     return PostgresStore(f"postgresql:{rest}", clock=wishes.clock, ids=wishes.ids)
 
 
+def _open_redis(rest: str, wishes: _Wishes, scheme: str = "redis") -> Store:
+    try:
+        from recollect.stores.redis.store import RedisStore
+    except ModuleNotFoundError as error:
+        if error.name and error.name.startswith("recollect"):
+            raise
+        raise MissingExtraError("redis", "redis") from error
+
+    return RedisStore(
+        f"{scheme}:{rest}", clock=wishes.clock, ids=wishes.ids, durability=wishes.durability
+    )
+
+
 _BACKENDS: Final[dict[str, Callable[[str, _Wishes], Store]]] = {
     "memory": _open_memory,
     "sqlite": _open_sqlite,
     "postgresql": _open_postgres,
+    "redis": _open_redis,
+    "rediss": partial(_open_redis, scheme="rediss"),
+    "redis+unix": partial(_open_redis, scheme="redis+unix"),
 }
