@@ -7,7 +7,17 @@ from typing import Annotated, Literal, cast
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue
 
+from recollect.access import ROTATION_OVERLAP_S_MAX, Permission
+from recollect.errors import UsageError
 from recollect.records import Evidence, EvidenceMap, Json, JsonObject, NewMessage, Role
+from recollect.stores.plans.erase import (
+    EraseMemory,
+    EraseMessages,
+    EraseScope,
+    EraseSource,
+    EraseTarget,
+    EraseThread,
+)
 from recollect.stores.validate import ID_CHARACTERS_MAX
 
 Id = Annotated[str, Field(min_length=1, max_length=ID_CHARACTERS_MAX)]
@@ -152,3 +162,133 @@ class AskedReject(Asked):
     """Which part of a memory is refused; all of it by default."""
 
     pointer: str = Field(default="", max_length=1_000)
+
+
+class AskedTypes(Asked):
+    """Memory types, each as the configuration file has it."""
+
+    types: list[Object] = Field(max_length=100)
+
+
+class AskedThread(Asked):
+    """The thread that is meant; all of the scope by default."""
+
+    thread: Id | None = None
+
+
+class AskedRetry(Asked):
+    """The thread that is meant."""
+
+    thread: Id
+
+
+class AskedVerdict(Asked):
+    """What a person decides about a memory, at the version that was looked at."""
+
+    decision: Literal["approve", "reject"]
+    version: int = Field(ge=1, le=2**53)
+
+
+class AskedPlace(Asked):
+    """A message in its thread."""
+
+    thread: Id
+    id: Id
+
+
+class AskedAddress(Asked):
+    """A memory's address."""
+
+    type: Id
+    key: Id
+
+
+class AskedTarget(Asked):
+    """What is to be erased: one of these."""
+
+    scope: Literal[True] | None = None
+    below: bool = False
+    thread: Id | None = None
+    message: AskedPlace | None = None
+    memory: AskedAddress | None = None
+    source: Id | None = None
+
+    def target(self) -> EraseTarget:
+        """
+        Return it as the library takes it.
+
+        Raises:
+            UsageError: It is none of them, or several.
+        """
+        found: list[EraseTarget] = []
+        if self.scope:
+            found.append(EraseScope(below=self.below))
+        if self.thread is not None:
+            found.append(EraseThread(thread=self.thread))
+        if self.message is not None:
+            named = self.message
+            found.append(EraseMessages(thread=named.thread, messages=(named.id,)))
+        if self.memory is not None:
+            found.append(EraseMemory(type=self.memory.type, key=self.memory.key))
+        if self.source is not None:
+            found.append(EraseSource(source=self.source))
+        if len(found) != 1 or (self.below and not self.scope):
+            msg = (
+                "a target is one of {scope: true}, {thread}, {message: {thread, id}}, "
+                "{memory: {type, key}} and {source}; below goes with scope"
+            )
+            raise UsageError(msg)
+        return found[0]
+
+
+class AskedErase(Asked):
+    """What is to be erased."""
+
+    model_config = ConfigDict(
+        extra="forbid", json_schema_extra={"examples": [{"target": {"thread": "holidays"}}]}
+    )
+
+    target: AskedTarget
+
+
+class AskedConfirmation(Asked):
+    """The token of a preview."""
+
+    confirm: str = Field(min_length=1, max_length=8_000)
+
+
+class AskedKey(Asked):
+    """A key to be made."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [{"name": "chat", "scope": ["users"], "permissions": ["read", "write"]}]
+        },
+    )
+
+    name: Id
+    scope: list[Id] = Field(
+        default_factory=list, max_length=16, description="Below the scope of the request."
+    )
+    permissions: list[Permission] = Field(min_length=1, max_length=16)
+    expires_at: Time | None = None
+
+
+class AskedRotation(Asked):
+    """How long the old secret is good beside the new one."""
+
+    overlap_s: float = Field(default=0.0, ge=0, le=ROTATION_OVERLAP_S_MAX)
+
+
+class AskedChat(Asked):
+    """What the user says."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={"examples": [{"thread": "holidays", "text": "Where shall I go?"}]},
+    )
+
+    thread: Id
+    text: str = Field(min_length=1)
+    assistant: Id | None = None

@@ -1,4 +1,4 @@
-"""The web page: its built files, read once at the start, or a sentence that says how to build it."""
+"""The web page: its built files, read once at the start, or a sentence on how to build it."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ INDEX: Final = "index.html"
 _ASSETS: Final = "assets/"
 _FOR_EVER: Final = "public, max-age=31536000, immutable"
 _POLICY: Final = (
-    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
-    "font-src 'self'; connect-src 'self'; manifest-src 'self'; base-uri 'none'; "
-    "form-action 'self'; frame-ancestors 'none'"
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
+    "img-src 'self' data:; font-src 'self'; connect-src 'self'; manifest-src 'self'; "
+    "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
 _NOT_BUILT: Final = """\
 <!doctype html><html lang="en"><meta charset="utf-8"><title>Recollect</title>

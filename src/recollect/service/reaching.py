@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Annotated, Final, TypeVar
 
@@ -134,7 +134,7 @@ def _place(held: Json) -> tuple[list[str], str | None]:
     return list(scope), inner
 
 
-def reaching(needs: Permission) -> Callable[[Request, Sequence[str]], Reach]:
+def reaching(needs: Permission) -> Callable[[Request, list[str]], Reach]:
     """Return what gives a route its `Reach`, if the key has a permission."""
 
     def reach(request: Request, scope: Segments = []) -> Reach:  # noqa: B006 (FastAPI copies it)

@@ -138,18 +138,24 @@ def _read(name: str, value: object, place: str) -> object:
 
 def _number(name: str, value: object, place: str, *, is_whole: bool) -> int | float:
     least = 0 if name == "port" else 1 if is_whole else 0.001
-    try:
-        if isinstance(value, bool) or not isinstance(value, str | int | float):
-            raise ValueError
-        number = int(value) if is_whole and not isinstance(value, float) else float(value)
-    except ValueError:
-        number = float("nan")
     most = 65_535 if name == "port" else BODY_BYTES_CEILING
-    if not least <= number <= most or (is_whole and not isinstance(number, int)):
+    number = _parsed(value, is_whole=is_whole)
+    if number is None or not least <= number <= most:
         kind = "a whole number" if is_whole else "a number"
         msg = f"{place} is {kind} from {least:g} to {most:g}, not {value!r}"
         raise UsageError(msg)
     return number
+
+
+def _parsed(value: object, *, is_whole: bool) -> int | float | None:
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return None
+    if is_whole and isinstance(value, float):
+        return None
+    try:
+        return int(value) if is_whole else float(value)
+    except ValueError:
+        return None
 
 
 def _shown(name: str, value: object) -> str:

@@ -45,7 +45,7 @@ class Signer:
             signature, self._signature(body, purpose)
         ):
             what = purpose[0]
-            msg = f"this is no {what} of this listing or scope: pass on what the answer gave you"
+            msg = f"this is no {what} of this request and scope: pass on what the answer gave you"
             raise UsageError(msg)
         return cast("Json", json.loads(body))
 

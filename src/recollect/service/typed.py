@@ -1,4 +1,4 @@
-"""The memory types of a scope: its own, else those of the nearest scope above, else the service's."""
+"""The memory types of a scope: its own, else those of the nearest above, else the service's."""
 
 from __future__ import annotations
 

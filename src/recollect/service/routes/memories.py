@@ -7,7 +7,8 @@ from typing import Annotated, Any, Final, Literal, cast
 
 from fastapi import APIRouter, Path, Query, Response
 
-from recollect.errors import NotFoundError, UsageError, VersionConflictError
+from recollect.cli.records import moment
+from recollect.errors import NotFoundError, UsageError
 from recollect.formation.strictjson import NotJsonError, read_json
 from recollect.recaller import QUERY_CHARACTERS_MAX, Where
 from recollect.records import (
@@ -21,9 +22,10 @@ from recollect.records import (
     PutMemory,
     Scope,
 )
-from recollect.service.answers import answer_memory, answer_revision, moment
+from recollect.service.answers import answer_memory, answer_revision
 from recollect.service.asked import AskedEnd, AskedMemory, AskedReject, AskedRestore, Time
 from recollect.service.reaching import LIMIT, Below, CursorParameter, Limit, Reach, Reading, Writing
+from recollect.service.telemetry import memory_span
 from recollect.service.typed import check_value
 from recollect.service.versions import IfMatch, IfNoneMatch, etag_of, expected_version
 from recollect.stores.validate import ID_CHARACTERS_MAX
@@ -169,7 +171,8 @@ async def put(
         expires_at=asked.expires_at,
         evidence=asked.evidence_map(),
     )
-    (written,) = await reach.service.memory.apply(reach.scope, [write])
+    with memory_span("upsert_memory"):
+        (written,) = await reach.service.memory.apply(reach.scope, [write])
     if written is None:
         msg = f"{type}/{key} was written, and has expired already: give a later expires_at"
         raise UsageError(msg)
@@ -182,7 +185,8 @@ async def delete(reach: Writing, type: TypeName, key: Key, if_match: IfMatch = N
     """Remove a memory with its history; its bytes go with the next erase, or with that of it."""
     await existing_memory(reach, type, key)
     write = DeleteMemory(type=type, key=key, expected=expected_version(if_match))
-    await reach.service.memory.apply(reach.scope, [write])
+    with memory_span("delete_memory"):
+        await reach.service.memory.apply(reach.scope, [write])
     return Response(status_code=204)
 
 
@@ -204,22 +208,10 @@ async def reject(
     if_match: IfMatch = None,
 ) -> dict[str, Any]:
     """Refuse a memory, or a part of it: it stays visible, and is not formed again."""
-    found = await existing_memory(reach, type, key)
-    check_unchanged(found, expected_version(if_match))
-    pointer = asked.pointer if asked else ""
-    await reach.service.memory.reject(reach.scope, type, key, pointer=pointer)
+    await existing_memory(reach, type, key)
+    expected, pointer = expected_version(if_match), asked.pointer if asked else ""
+    await reach.service.memory.reject(reach.scope, type, key, pointer=pointer, expected=expected)
     return answered(reach, await existing_memory(reach, type, key), response)
-
-
-def check_unchanged(memory: Memory, expected: int | None) -> None:
-    """
-    Refuse to decide about another version than the one that was looked at.
-
-    Raises:
-        VersionConflictError: It is another.
-    """
-    if expected is not None and memory.version != expected:
-        raise VersionConflictError(f"{memory.type}/{memory.key}", expected, memory.version)
 
 
 @router.post(f"{_ADDRESS}/restore", summary="Put an earlier version in force again")
@@ -233,7 +225,7 @@ async def restore(
 ) -> dict[str, Any]:
     """Write an earlier version again as the newest; nothing of the history is lost."""
     standing = await existing_memory(reach, type, key)
-    check_unchanged(standing, expected_version(if_match))
+    expected = expected_version(if_match) or standing.version
     revisions = await reach.service.memory.history(reach.scope, type, key)
     found = next((each for each in revisions if each.version == asked.version), None)
     if found is None:
@@ -244,7 +236,7 @@ async def restore(
         key=key,
         value=found.value,
         text=found.text,
-        expected=standing.version,
+        expected=expected,
         valid_from=found.valid_from,
         valid_until=found.valid_until,
         expires_at=standing.expires_at,

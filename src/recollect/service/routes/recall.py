@@ -15,6 +15,7 @@ from recollect.service.answers import answer_recall
 from recollect.service.asked import AskedRecall
 from recollect.service.reaching import Reach, Reading
 from recollect.service.recalled import RecallNote
+from recollect.service.telemetry import count_records, memory_span
 from recollect.stores.validate import to_datetime
 
 router: Final = APIRouter(prefix="/v1", tags=["recall"])
@@ -42,16 +43,19 @@ async def recall(reach: Reading, asked: AskedRecall) -> dict[str, Any]:
         known_at=asked.known_at,
     )
     is_narrowed = asked.thread is not None or bool(asked.roles)
-    found = await service.memory.recall(
-        reach.scope,
-        asked.query,
-        limit=min(_LIMIT_MAX, asked.limit * _MORE) if is_narrowed else asked.limit,
-        budget_tokens=asked.budget_tokens,
-        below=asked.below,
-        where=where,
-    )
-    if is_narrowed:
-        found = narrowed(reach, found, asked)
+    query = asked.query if service.settings.trace_content else None
+    with memory_span("search_memory", query=query) as span:
+        found = await service.memory.recall(
+            reach.scope,
+            asked.query,
+            limit=min(_LIMIT_MAX, asked.limit * _MORE) if is_narrowed else asked.limit,
+            budget_tokens=asked.budget_tokens,
+            below=asked.below,
+            where=where,
+        )
+        if is_narrowed:
+            found = narrowed(reach, found, asked)
+        count_records(span, len(found.entries))
     seconds = time.perf_counter() - started
     service.metrics.recall_seconds.observe(seconds)
     service.usage.add(reach.scope, recalls=1)

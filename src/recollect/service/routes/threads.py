@@ -12,6 +12,7 @@ from recollect.records import JsonObject, Page, Scope, Thread
 from recollect.service.answers import answer_message, answer_thread
 from recollect.service.asked import AskedMessage, AskedMessages
 from recollect.service.reaching import LIMIT, Below, CursorParameter, Limit, Reach, Reading, Writing
+from recollect.service.telemetry import count_records, memory_span
 from recollect.service.typed import settings_of
 from recollect.stores.plans.formation import Debounce
 from recollect.stores.validate import ID_CHARACTERS_MAX, POSITION_MAX, to_datetime
@@ -100,14 +101,16 @@ async def append(
     size = sum(len(each.text.encode("utf-8", "replace")) for each in asked.messages)
     await check_quota(reach, messages=len(asked.messages), size=size)
     settings = await settings_of(reach, asked.assistant)
-    kept = await service.memory.append(
-        reach.scope,
-        thread,
-        [each.new_message() for each in asked.messages],
-        idempotency_key=idempotency_key,
-        debounce=debounce_of(reach, settings, asked.quiet_s),
-        settings=settings or None,
-    )
+    with memory_span("upsert_memory") as span:
+        kept = await service.memory.append(
+            reach.scope,
+            thread,
+            [each.new_message() for each in asked.messages],
+            idempotency_key=idempotency_key,
+            debounce=debounce_of(reach, settings, asked.quiet_s),
+            settings=settings or None,
+        )
+        count_records(span, len(kept))
     service.usage.add(reach.scope, messages=len(kept), bytes=size)
     service.metrics.messages.inc(len(kept))
     return {"messages": [answer_message(each) for each in kept]}
