@@ -27,7 +27,7 @@ def spans_of(
     """Return name and attributes of the spans of a few requests."""
     exporter, provider = InMemorySpanExporter(), TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
-    monkeypatch.setattr(telemetry.trace, "get_tracer", provider.get_tracer)
+    monkeypatch.setattr("opentelemetry.trace.get_tracer", provider.get_tracer)
     client = connect(served)
     body = {"messages": [{"role": "user", "text": SECRET}]}
     client.post("/v1/threads/t/messages", json=body)
