@@ -8,6 +8,7 @@ from typing import final
 
 from recollect.records import Scope
 from recollect.stores.digests import keyed_digest
+from recollect.stores.plans.audit import plan_unnamed
 from recollect.stores.plans.erase import (
     EraseReceipt,
     EraseTarget,
@@ -30,20 +31,23 @@ class EraseStore(Transactor):
         Erase *target*, and what rests on it alone, from values, history and index.
 
         It is gone from every read when this returns. `clean` then removes its bytes. Of the
-        scope's formations the counts stay; what their receipts say goes.
+        scope's formations the counts stay; what their receipts say goes. From the chain of a
+        scope that is erased whole the actors' names go.
         """
         scope, now = check_scope(scope), self.now()
         target = check_target(target)
+        secret = await self._secret()
         receipt = ReceiptRow(
             id=self._ids.name(to_datetime(now)),
-            target=keyed_digest(await self._secret(), scope, repr(target)),
+            target=keyed_digest(secret, scope, repr(target)),
             messages=0,
             memories=0,
             revised=0,
             erased_at=now,
         )
-        plan = partial(plan_erase, scope=scope, target=target, receipt=receipt)
-        return receipt_of(await self._transact(plan))
+        erasing = partial(plan_erase, scope=scope, target=target, receipt=receipt)
+        plan = partial(plan_unnamed, plan=erasing, secret=secret)
+        return receipt_of(await self._change("erase", scope, plan))
 
     @final
     async def receipts(self, *, unclean: bool = False) -> list[EraseReceipt]:
