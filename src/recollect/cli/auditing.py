@@ -38,8 +38,8 @@ def audit() -> None:
     """
     Show the audited changes of a scope, or verify that none was tampered with.
 
-    Changes are audited that were made in somebody's name: through the service, the MCP
-    server, or `Recollect.acting` of the library.
+    Changes are audited that were made in somebody's name: through the MCP server, or with
+    `Recollect.acting` of the library.
     """
 
 
