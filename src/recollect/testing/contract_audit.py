@@ -8,6 +8,7 @@ from dataclasses import fields, replace
 from typing import Final, TypeVar, cast
 
 import pytest
+from anyio import create_task_group
 
 from recollect.errors import UsageError, VersionConflictError
 from recollect.stores.base import ActingStore, Store
@@ -270,6 +271,18 @@ class AuditContract(Contract):
         assert (True, 4, newest.hash, None) == (
             *(verdict.ok, verdict.rows, verdict.head, verdict.reason),
         )
+
+    async def test_changes_at_once_make_one_chain(self, store: Store) -> None:
+        """Whoever changes a scope at the same time as others, its chain has a row of each."""
+        actors = [f"key-{number}" for number in range(12)]
+        async with create_task_group() as group:
+            for actor in actors:
+                group.start_soon(keep_facts, store.acting(actor), actor)
+
+        verdict = await store.audit_verified(ADA)
+
+        assert (True, 12) == (verdict.ok, verdict.rows), verdict.reason
+        assert set(actors) == {each.actor for each in (await store.audit(ADA)).rows}
 
     @pytest.mark.parametrize("tampering", TAMPERINGS)
     async def test_tampering_is_found(self, store: Store, tampering: str) -> None:
