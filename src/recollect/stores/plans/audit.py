@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from hashlib import blake2b, sha256
-from typing import Final, TypeVar
+from operator import attrgetter
+from typing import Any, Final, TypeAlias, TypeVar
 
 from recollect.records import JsonObject, Scope
 from recollect.stores.digests import keyed_digest
-from recollect.stores.rows import AuditRow, ScopeRow
-from recollect.stores.unit import Effect, Plan, Planned, Rows
+from recollect.stores.rows import (
+    AuditRow,
+    FormationRow,
+    MemoryRow,
+    MessageRow,
+    ScopeRow,
+    ThreadRow,
+)
+from recollect.stores.unit import Effect, Plan, Planned, Removal, Rows
 from recollect.stores.validate import to_datetime
 
 ResultT = TypeVar("ResultT")
@@ -21,6 +29,7 @@ IDS_MAX: Final = 100
 """So many ids of each kind a row names; of more it says how many. Its digest covers them all."""
 
 _PAGE: Final = 512
+_COMPACT: Final = json.JSONEncoder(separators=(",", ":"))
 _DERIVED: Final = frozenset({"seq", "terms", "text_hash", "digest"})
 
 
@@ -94,16 +103,10 @@ def first_previous(chain: bytes) -> bytes:
 
 def hash_of(row: AuditRow) -> bytes:
     """Return the SHA-256 of all that a row says but the actor's name: of that, its keyed hash."""
-    said = [
-        row.n,
-        row.at,
-        row.actor_key.hex(),
-        row.action,
-        row.subject,
-        row.digest.hex(),
-        row.previous.hex(),
-    ]
-    return sha256(json.dumps(said, separators=(",", ":")).encode()).digest()
+    hashes = (each.hex() for each in (row.actor_key, row.digest, row.previous))
+    actor_key, digest, previous = hashes
+    said = [row.n, row.at, actor_key, row.action, row.subject, digest, previous]
+    return sha256(_encoded(said)).digest()
 
 
 def plan_audited(rows: Rows, plan: Plan[ResultT], deed: Deed) -> Planned[ResultT]:
@@ -119,7 +122,9 @@ def plan_audited(rows: Rows, plan: Plan[ResultT], deed: Deed) -> Planned[ResultT
         scopes[deed.scope] = found.id if found else 0
     chains = {chain_of(deed.secret, scope): scope_id for scope, scope_id in scopes.items()}
     audit = [
-        _next_row(rows, chain, deed, _part_of(effect, scope_id))
+        _next_row(
+            rows, chain, deed, _part_of(effect, scope_id), is_named=chain not in effect.unnamed
+        )
         for chain, scope_id in chains.items()
     ]
     return Planned(replace(effect, audit=audit), planned.result)
@@ -140,26 +145,47 @@ def _scopes_of(rows: Rows, effect: Effect) -> dict[Scope, int]:
     return {row.segments: row.id for row in found}
 
 
-_SAID: Final = ("threads", "messages", "memories", "removed", "dropped_threads", "formations")
+_Part: TypeAlias = Mapping[str, Sequence[Any]]
+"""The rows of one scope that an effect writes, by their kind."""
+
+_THREADS: Final = ("threads", "dropped_threads")
+_ENTRIES: Final = ("messages", "memories", "removed")
 
 
-def _part_of(effect: Effect, scope_id: int) -> Effect:
+def _values_of(row: type[Any]) -> Callable[[Any], tuple[object, ...]]:
+    """Return what takes out of a row what was said, without what is derived from it."""
+    return attrgetter(*(each.name for each in fields(row) if each.name not in _DERIVED))
+
+
+_VALUES: Final = {
+    "threads": _values_of(ThreadRow),
+    "messages": _values_of(MessageRow),
+    "memories": _values_of(MemoryRow),
+    "removed": _values_of(Removal),
+    "dropped_threads": _values_of(ThreadRow),
+    "formations": _values_of(FormationRow),
+}
+"""What of an effect is digested, kind by kind."""
+
+
+def _part_of(effect: Effect, scope_id: int) -> _Part:
     """Return what an effect says of one scope."""
-    parts = {
-        name: [each for each in getattr(effect, name) if each.scope_id == scope_id]
-        for name in _SAID
-    }
-    dropped = [each for each in effect.dropped_scopes if each == scope_id]
-    return Effect(**parts, dropped_scopes=dropped, unnamed=effect.unnamed)
+    parts: dict[str, Sequence[Any]] = {}
+    for name in _VALUES:
+        if found := getattr(effect, name):
+            parts[name] = [each for each in found if each.scope_id == scope_id]
+    if scope_id in effect.dropped_scopes:
+        parts["dropped_scopes"] = [scope_id]
+    return parts
 
 
-def _next_row(rows: Rows, chain: bytes, deed: Deed, part: Effect) -> AuditRow:
+def _next_row(rows: Rows, chain: bytes, deed: Deed, part: _Part, *, is_named: bool) -> AuditRow:
     number, previous = rows.audit_head(chain) or (0, first_previous(chain))
     row = AuditRow(
         chain=chain,
         n=number + 1,
         at=deed.now,
-        actor=None if chain in part.unnamed else deed.actor,
+        actor=deed.actor if is_named else None,
         actor_key=actor_key_of(deed.secret, deed.actor),
         action=deed.action,
         subject=_subject_of(part),
@@ -170,37 +196,33 @@ def _next_row(rows: Rows, chain: bytes, deed: Deed, part: Effect) -> AuditRow:
     return replace(row, hash=hash_of(row))
 
 
-def _subject_of(part: Effect) -> str:
+def _subject_of(part: _Part) -> str:
     """Return what a change concerns, as JSON: ids that say nothing, as texts because of 2**53."""
     ids = {
-        "threads": [row.number for row in (*part.threads, *part.dropped_threads)],
-        "messages": [row.uid for row in part.messages],
-        "memories": [row.uid for row in part.memories],
-        "removed": [row.uid for row in part.removed],
+        "threads": [row.number for name in _THREADS for row in part.get(name, ())],
+        **{name: [row.uid for row in part.get(name, ())] for name in _ENTRIES},
     }
     subject: dict[str, object] = {
         kind: [str(each) for each in found[:IDS_MAX]] for kind, found in ids.items() if found
     }
     if more := sum(max(0, len(found) - IDS_MAX) for found in ids.values()):
         subject["more"] = more
-    if part.dropped_scopes:
+    if "dropped_scopes" in part:
         subject["scope"] = True
-    return json.dumps(subject, separators=(",", ":"))
+    return _encoded(subject).decode()
 
 
-def _digest_of(part: Effect, secret: bytes) -> bytes:
+def _digest_of(part: _Part, secret: bytes) -> bytes:
     """Return a keyed hash of what was written: it can be compared, and by nobody else guessed."""
     digest = blake2b(digest_size=32, key=secret)
-    for name in _SAID:
-        for row in getattr(part, name):
-            digest.update(json.dumps([name, *_values_of(row)], separators=(",", ":")).encode())
+    for name in _VALUES:
+        for row in part.get(name, ()):
+            digest.update(_encoded([name, *_VALUES[name](row)]))
     return digest.digest()
 
 
-def _values_of(row: object) -> Iterator[object]:
-    for each in fields(row):  # type: ignore[arg-type]
-        if each.name not in _DERIVED:
-            yield getattr(row, each.name)
+def _encoded(document: object) -> bytes:
+    return _COMPACT.encode(document).encode()
 
 
 def read_entries(
