@@ -11,6 +11,7 @@ from typing import Final, Self, cast
 import anyio
 from anyio import to_thread
 
+from recollect.auditing import Auditing
 from recollect.beside import ThreadSurroundings, state_writes
 from recollect.embedders import EmbedderChoice, open_embedder
 from recollect.embedding import Embedding, opened_embedding
@@ -103,7 +104,7 @@ def open(  # noqa: A001 (users write recollect.open)
     )
 
 
-class Recollect(Forming, ThreadSurroundings):
+class Recollect(Forming, ThreadSurroundings, Auditing):
     """
     The memory of an application: threads of messages, and memories, by scope.
 

@@ -25,6 +25,8 @@ _COMMANDS: Final = {
     "consolidate": "recollect.cli.consolidating:consolidate",
     "export": "recollect.cli.exporting:export",
     "erase": "recollect.cli.erasing:erase",
+    "mcp": "recollect.cli.mcp_serving:mcp",
+    "audit": "recollect.cli.auditing:audit",
     "doctor": "recollect.cli.doctor:doctor",
     "embedder": "recollect.cli.embedder:embedder",
     "bench": "recollect.cli.bench:bench",

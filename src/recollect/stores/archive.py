@@ -40,4 +40,4 @@ class ArchiveStore(Transactor):
         scope = check_scope(scope)
         check_count(len(records), RECORDS_MAX, "RECORDS_MAX", "records in one call")
         plan = partial(plan_restore, scope=scope, records=records, ids=self._ids, now=self.now())
-        return await self._transact(plan)
+        return await self._change("restore", scope, plan)

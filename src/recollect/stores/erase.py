@@ -11,6 +11,7 @@ from recollect.ports import Clock, Ids
 from recollect.records import Scope
 from recollect.stores.checkpoints import CheckpointThreads, copies_of
 from recollect.stores.digests import keyed_digest
+from recollect.stores.plans.audit import plan_unnamed
 from recollect.stores.plans.erase import (
     EraseReceipt,
     EraseTarget,
@@ -37,7 +38,8 @@ class EraseStore(Transactor):
         Erase *target*, and what rests on it alone, from values, history and index.
 
         It is gone from every read when this returns. `clean` then removes its bytes. Of the
-        scope's formations the counts stay; what their receipts say goes.
+        scope's formations the counts stay; what their receipts say goes. From the chain of a
+        scope that is erased whole the actors' names go.
 
         The checkpoints of graphs that copy it go before, all those of a thread that loses
         anything: an erase that fails leaves the talk, and is repeated.
@@ -49,16 +51,18 @@ class EraseStore(Transactor):
             await self._erase_checkpoints(copies)
             for erase in tuple(self._companions.values()):
                 erase(copies)
+        secret = await self._secret()
         receipt = ReceiptRow(
             id=self._ids.name(to_datetime(now)),
-            target=keyed_digest(await self._secret(), scope, repr(target)),
+            target=keyed_digest(secret, scope, repr(target)),
             messages=0,
             memories=0,
             revised=0,
             erased_at=now,
         )
-        plan = partial(plan_erase, scope=scope, target=target, receipt=receipt)
-        return receipt_of(await self._transact(plan))
+        erasing = partial(plan_erase, scope=scope, target=target, receipt=receipt)
+        plan = partial(plan_unnamed, plan=erasing, secret=secret)
+        return receipt_of(await self._change("erase", scope, plan))
 
     @final
     def accompany(self, erase: Callable[[CheckpointThreads], None]) -> Callable[[], None]:

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from typing import Self, TypeVar, final
 
 from recollect.ports import Clock, Ids
+from recollect.records import Scope
 from recollect.stores.checkpoints import CheckpointThreads
 from recollect.stores.unit import LikelyQuery, Plan, Query
 from recollect.stores.validate import check_time
@@ -46,6 +47,15 @@ class Transactor(ABC):
     @abstractmethod
     async def _transact(self, plan: Plan[ResultT]) -> ResultT:
         """Run *plan* in a writing transaction, carry out its effect, commit, return its result."""
+
+    async def _change(self, action: str, scope: Scope, plan: Plan[ResultT]) -> ResultT:
+        """
+        Run *plan*, which changes what a scope holds, as `_transact` does.
+
+        The store of an actor notes in the same transaction that this was the *action*.
+        """
+        del action, scope
+        return await self._transact(plan)
 
     @abstractmethod
     async def _read(self, query: Query[ResultT]) -> ResultT:
