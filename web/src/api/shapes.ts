@@ -196,7 +196,7 @@ export interface GraphEdge {
   from: string;
   to: string;
   predicate: string;
-  key: string | null;
+  fact: string | null;
   valid_from: string | null;
   valid_until: string | null;
 }
@@ -210,7 +210,7 @@ export interface Graph {
 export type EraseTarget =
   | { scope: true }
   | { thread: string }
-  | { message: string; thread?: string }
+  | { message: { thread: string; id: string } }
   | { memory: { type: string; key: string } }
   | { source: string };
 

@@ -61,6 +61,30 @@ function newestFirst(threads: readonly Thread[]): Thread[] {
   return [...threads].sort((one, other) => Date.parse(other.created_at) - Date.parse(one.created_at));
 }
 
+const TITLE_CHARACTERS = 80;
+const titles = new Map<string, string>();
+
+/** What each thread begins with: threads have ids, people remember what they said. */
+function useTitles(threads: readonly Thread[]): ReadonlyMap<string, string> {
+  const { scope } = useHere();
+  const [, setRound] = useState(0);
+  const nameOf = (thread: string) => `${JSON.stringify(scope)} ${thread}`;
+  const missing = threads.find((each) => each.count > 0 && !titles.has(nameOf(each.id)));
+  useEffect(() => {
+    if (!missing) return;
+    let isOver = false;
+    const keep = (text: string) => {
+      titles.set(nameOf(missing.id), text.slice(0, TITLE_CHARACTERS));
+      if (!isOver) setRound((n) => n + 1);
+    };
+    api.messages(scope, missing.id, { after: 0, limit: 1 }).then(({ messages }) => keep(messages[0]?.text ?? ""), () => keep(""));
+    return () => {
+      isOver = true;
+    };
+  }, [missing && nameOf(missing.id)]);
+  return new Map(threads.map((each) => [each.id, titles.get(nameOf(each.id)) || each.id]));
+}
+
 function ThreadList({ threads, chosen, hasMore, more, isLoading, error }: {
   threads: readonly Thread[];
   chosen: string | undefined;
@@ -71,6 +95,7 @@ function ThreadList({ threads, chosen, hasMore, more, isLoading, error }: {
 }) {
   const { t } = useAround();
   const { scope } = useHere();
+  const named = useTitles(threads);
   const isNew = chosen !== undefined && !threads.some((each) => each.id === chosen);
   return (
     <nav className="threads" aria-label={t("chat.threads")}>
@@ -84,14 +109,14 @@ function ThreadList({ threads, chosen, hasMore, more, isLoading, error }: {
           <li>
             <a className="thread here" aria-current="page" href={linkTo(["chat", chosen], scope)}>
               <span className="thread-name">{t("chat.untitled")}</span>
-              <span className="thread-about">{chosen}</span>
+              <span className="thread-about">{t("chat.count", { count: 0 })}</span>
             </a>
           </li>
         )}
         {newestFirst(threads).map((each) => (
           <li key={each.id}>
             <a className={each.id === chosen ? "thread here" : "thread"} aria-current={each.id === chosen ? "page" : undefined} href={linkTo(["chat", each.id], scope)}>
-              <span className="thread-name">{each.id}</span>
+              <span className="thread-name" title={each.id}>{named.get(each.id)}</span>
               <span className="thread-about">
                 {t("chat.count", { count: each.count })} · <When at={each.created_at} />
                 {each.formed < each.last && <span className="pending-dot" title={t("chat.pending")} />}
@@ -132,7 +157,10 @@ function Talk({ thread, model, wanted, quotes, isPanelOpen, togglePanel, changed
     if (state.value !== undefined) setStanding(state.value);
   }, [state.value]);
   const refresh = useCallback(() => setRound((n) => n + 1), []);
-  useChanges(scope, refresh);
+  useChanges(scope, () => {
+    refresh();
+    changed();
+  });
   const talk = useTalk(thread, wanted, () => {
     refresh();
     changed();
@@ -152,7 +180,7 @@ function Talk({ thread, model, wanted, quotes, isPanelOpen, togglePanel, changed
       <section className="talk" aria-label={t("chat.talk")}>
         <header className="talk-head">
           <div className="talk-title">
-            <h1 tabIndex={-1}>{standing ? thread : t("chat.untitled")}</h1>
+            <h1 tabIndex={-1} title={thread}>{talk.hasEarlier || !talk.shown[0] ? (standing ? thread : t("chat.untitled")) : talk.shown[0].text}</h1>
             <p className="about">{model ? t("chat.with", { model }) : t("chat.no_model")}</p>
           </div>
           <button type="button" className={isPanelOpen ? "memories-button on" : "memories-button"} aria-expanded={isPanelOpen} aria-controls="memories-panel" onClick={togglePanel}>
@@ -247,6 +275,7 @@ function Turn({ message, quotes, isWanted, brought, gone, takeBack }: {
                 {memory.type}
                 {pointers.some(Boolean) && <span> · {pointers.filter(Boolean).map((each) => spoken(each)).join(", ")}</span>}
               </a>
+              {!pointers.some(Boolean) && <span className="mark-words">{memory.text}</span>}
               {can("write") && (
                 <button type="button" className="plain mark-undo" onClick={() => takeBack(memory, message.id)} aria-label={t("chat.undo_label", { type: memory.type })}>
                   {t("undo")}

@@ -10,6 +10,8 @@ import { Badge, Empty, Loading, memoryLink, More, PageHead, ScopeName, When, Wro
 import { clock } from "./chat_memories";
 
 const POLL_MS = 5_000;
+/** Words of the service for what the row shows already. */
+const REASONS: ReadonlySet<string> = new Set(["talk", "failed", "paused"]);
 
 export default function FormationScreen() {
   const { t, tell, complain } = useAround();
@@ -89,7 +91,7 @@ function Job({ job, retry, form }: { job: Pending; retry: () => void; form: () =
         <span className="faint"> <ScopeName scope={job.scope} /> · {t("panel.messages", { count: job.messages })}</span>
         {job.attempts > 0 && <Badge kind="warn">{t("formation.attempts", { count: job.attempts })}</Badge>}
         {job.state === "paused" && <Badge>{t("panel.paused")}</Badge>}
-        {job.reason && <p className="fault">{job.reason}</p>}
+        {job.reason && !REASONS.has(job.reason) && <p className="fault">{job.reason}</p>}
       </div>
       <span className="job-when">{job.state === "paused" ? "" : left_s === null ? t("panel.waiting") : left_s > 0 ? t("panel.in", { time: clock(left_s) }) : t("formation.due")}</span>
       {can("write") && me.model && (job.attempts > 0
@@ -101,19 +103,22 @@ function Job({ job, retry, form }: { job: Pending; retry: () => void; form: () =
 
 const KINDS = { formed: "good", failed: "wrong", dead: "wrong", redriven: "warn", consolidated: "good" } as const;
 
-function Receipt({ formation, retry }: { formation: Formation; retry: (thread: string) => void }) {
+function Receipt({ formation: short, retry }: { formation: Formation; retry: (thread: string) => void }) {
   const { t } = useAround();
   const { scope, can } = useHere();
   const wording = useWording();
+  const [isOpen, setOpen] = useState(false);
+  const whole = useAsked(() => (isOpen ? api.formation(scope, short.id) : Promise.resolve(null)), [scope, short.id, isOpen]);
+  const formation = whole.value ?? short;
   const { outcomes = [], refused = [], reason, model } = formation.receipt;
   const threads = Object.keys(formation.failed).length ? Object.keys(formation.failed) : Object.keys(formation.watermarks);
   return (
     <li>
-      <details>
+      <details onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary>
           <Badge kind={KINDS[formation.status]}>{t(`formation.${formation.status}`)}</Badge>
           <span>{outcomes.length ? summed(outcomes.map((each) => each.action), t) : (reason ?? t("formation.nothing"))}</span>
-          <span className="faint">{t("formation.cost", { calls: formation.calls, tokens: wording.number(formation.tokens) })}</span>
+          <span className="faint">{t("formation.cost", { count: formation.calls, tokens: wording.number(formation.tokens) })}</span>
           <span className="row-when"><When at={formation.at} /></span>
         </summary>
         <div className="receipt-body">

@@ -30,13 +30,8 @@ export default function Graph() {
           <button type="submit" className="accent" disabled={!typed.trim()}>{t("graph.show")}</button>
         </div>
       </form>
-      {!entity && (
-        <Empty icon="graph" title={t("graph.empty")}>
-          <p>{t("graph.empty_about")}</p>
-          {suggested.value && suggested.value.length > 0 && <p className="chips">{suggested.value.slice(0, 12).map((name) => <a key={name} className="chip" href={linkTo(["graph"], scope, { entity: name })}>{name}</a>)}</p>}
-        </Empty>
-      )}
-      {entity && <Ego key={entity} entity={entity} />}
+      {suggested.value && suggested.value.length > 0 && <p className="chips">{suggested.value.slice(0, 12).map((name) => <a key={name} className="chip" aria-current={name === entity ? "true" : undefined} href={linkTo(["graph"], scope, { entity: name })}>{name}</a>)}</p>}
+      <Ego key={entity} entity={entity} />
     </div>
   );
 }
@@ -58,12 +53,12 @@ function merged(graph: Drawn, more: Drawn): Drawn {
   return { nodes: kept, edges: [...edges.values()].filter((each) => ids.has(each.from) && ids.has(each.to)), more: graph.more || more.more || nodes.size > NODES_MAX };
 }
 
-const edgeName = (edge: GraphEdge): string => `${edge.from} ${edge.predicate} ${edge.to} ${edge.key ?? ""}`;
+const edgeName = (edge: GraphEdge): string => `${edge.from} ${edge.predicate} ${edge.to} ${edge.fact ?? ""}`;
 
 function Ego({ entity }: { entity: string }) {
   const { t, complain } = useAround();
   const { scope } = useHere();
-  const first = useAsked(() => api.graph(scope, { entity, depth: 1, limit: LIMIT }), [scope, entity]);
+  const first = useAsked(() => api.graph(scope, { entity: entity || undefined, depth: 1, limit: LIMIT }), [scope, entity]);
   const [graph, setGraph] = useState<Drawn | null>(null);
   const [expanded, setExpanded] = useState<ReadonlySet<string>>(new Set());
   const [chosen, setChosen] = useState<string | null>(null);
@@ -90,17 +85,17 @@ function Ego({ entity }: { entity: string }) {
   };
   if (first.error) return <Wrong error={first.error} again={first.again} />;
   if (!graph) return <Loading />;
-  if (!graph.nodes.length) return <Empty icon="graph" title={t("graph.unknown", { entity })} />;
+  if (!graph.nodes.length) return <Empty icon="graph" title={entity ? t("graph.unknown", { entity }) : t("graph.empty")}><p>{t("graph.empty_about")}</p></Empty>;
   return (
     <>
       <p className="recall-sum" role="status">{t("graph.size", { nodes: graph.nodes.length, edges: graph.edges.length })}{graph.more && <span className="badge badge-warn">{t("graph.capped")}</span>}</p>
-      <Picture graph={graph} places={places} chosen={chosen} expanded={expanded} expand={(node) => void expand(node)} />
+      <Picture isEgo={entity !== ""} graph={graph} places={places} chosen={chosen} expanded={expanded} expand={(node) => void expand(node)} />
       <Facts graph={graph} chosen={chosen} />
     </>
   );
 }
 
-function Picture({ graph, places, chosen, expanded, expand }: { graph: Drawn; places: ReadonlyMap<string, Point>; chosen: string | null; expanded: ReadonlySet<string>; expand: (node: GraphNode) => void }) {
+function Picture({ isEgo, graph, places, chosen, expanded, expand }: { isEgo: boolean; graph: Drawn; places: ReadonlyMap<string, Point>; chosen: string | null; expanded: ReadonlySet<string>; expand: (node: GraphNode) => void }) {
   const { t } = useAround();
   const all = [...places.values()];
   const left = Math.min(...all.map((each) => each.x)) - 90;
@@ -120,7 +115,7 @@ function Picture({ graph, places, chosen, expanded, expand }: { graph: Drawn; pl
         if (!point) return null;
         const size = Math.min(160, Math.max(44, [...node.name].reduce((sum, each) => sum + (each > "\u2e80" ? 13 : 7.4), 22)));
         return (
-          <g key={node.id} role="button" tabIndex={0} aria-label={t("graph.expand", { name: node.name })} aria-pressed={node.id === chosen} className={`node${place === 0 ? " first" : ""}${node.id === chosen ? " chosen" : ""}${expanded.has(node.id) ? " expanded" : ""}`} transform={`translate(${point.x} ${point.y})`} onClick={() => expand(node)} onKeyDown={(event) => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); expand(node); } }}>
+          <g key={node.id} role="button" tabIndex={0} aria-label={t("graph.expand", { name: node.name })} aria-pressed={node.id === chosen} className={`node${place === 0 && isEgo ? " first" : ""}${node.id === chosen ? " chosen" : ""}${expanded.has(node.id) ? " expanded" : ""}`} transform={`translate(${point.x} ${point.y})`} onClick={() => expand(node)} onKeyDown={(event) => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); expand(node); } }}>
             <title>{node.kind ? `${node.name} (${node.kind})` : node.name}</title>
             <rect x={-size / 2} y={-15} width={size} height={30} rx={15} />
             <text textAnchor="middle" dy="4.5">{node.name.length > 20 ? `${node.name.slice(0, 19)}…` : node.name}</text>
@@ -161,7 +156,7 @@ function Facts({ graph, chosen }: { graph: Drawn; chosen: string | null }) {
             {rows.map((edge) => (
               <tr key={edgeName(edge)}>
                 <td>{names.get(edge.from) ?? edge.from}</td>
-                <td>{edge.key ? <a href={memoryLink({ type: "Fact", key: edge.key }, scope)}>{edge.predicate}</a> : edge.predicate}</td>
+                <td>{edge.fact ? <a href={memoryLink({ type: "Fact", key: edge.fact }, scope)}>{edge.predicate}</a> : edge.predicate}</td>
                 <td>{names.get(edge.to) ?? edge.to}</td>
                 <td className="faint">{edge.valid_from ? wording.day(edge.valid_from) : "…"} – {edge.valid_until ? wording.day(edge.valid_until) : "…"}</td>
               </tr>

@@ -19,11 +19,14 @@ export default function Review() {
   const decide = async (memory: Memory, decision: "approve" | "reject") => {
     setGone((before) => new Set(before).add(name(memory)));
     try {
-      await api.decide(scope, memory.type, memory.key, decision, memory.version);
-      tell(t(decision === "approve" ? "review.approved" : "review.rejected"), async () => {
+      const decided = await api.decide(scope, memory.type, memory.key, decision, memory.version);
+      const isSame = decided.type === memory.type && decided.key === memory.key;
+      const undo = async () => {
         await api.restore(scope, memory.type, memory.key, memory.version);
+        setGone(new Set());
         waiting.again();
-      });
+      };
+      tell(t(decision === "approve" ? "review.approved" : "review.rejected"), isSame ? undo : undefined);
     } catch (error) {
       complain(error);
       setGone((before) => new Set([...before].filter((each) => each !== name(memory))));

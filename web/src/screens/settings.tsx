@@ -292,7 +292,7 @@ function Erase() {
 function targetOf(kind: TargetKind, one: string, other: string): EraseTarget {
   if (kind === "scope") return { scope: true };
   if (kind === "memory") return { memory: { type: one, key: other } };
-  if (kind === "message") return { thread: one, message: other };
+  if (kind === "message") return { message: { thread: one, id: other } };
   return kind === "thread" ? { thread: one } : { source: one };
 }
 

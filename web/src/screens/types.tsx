@@ -6,7 +6,7 @@ import type { Complaint, Json, MemoryType } from "../api/shapes";
 import { useAsked, useLater } from "../lib/asking";
 import { faultOf, lineOf } from "../lib/jsonlines";
 import { useAround, useHere } from "../lib/session";
-import { Badge, Loading, PageHead, Wrong } from "../parts/basics";
+import { Badge, Dialog, Loading, PageHead, Wrong } from "../parts/basics";
 
 const CHECK_MS = 350;
 
@@ -35,6 +35,7 @@ function Editor({ types, saved }: { types: MemoryType[]; saved: () => void }) {
   const [text, setText] = useState(() => written(types));
   const [error, setError] = useState<unknown>();
   const [checked, setChecked] = useState<Checked | null>(null);
+  const [isAdding, setAdding] = useState(false);
   const area = useRef<HTMLTextAreaElement>(null);
   const later = useLater(text, CHECK_MS);
   const fault = faultOf(text);
@@ -96,8 +97,10 @@ function Editor({ types, saved }: { types: MemoryType[]; saved: () => void }) {
           )}
         </div>
         <Wrong error={error} />
+        {isAdding && <AddType close={() => setAdding(false)} add={(added) => { setAdding(false); setText((before) => mergedInto(before, added)); }} />}
         {can("write") && (
           <footer className="dialog-acts">
+            <button type="button" className="first-act" disabled={Boolean(fault)} onClick={() => setAdding(true)}>{t("types.add")}</button>
             <button type="button" disabled={isSame} onClick={() => setText(written(types))}>{t("types.revert")}</button>
             <button type="button" className="accent" disabled={!isGood || isSame} onClick={() => void save()}>{t("save")}</button>
           </footer>
@@ -118,6 +121,69 @@ function Editor({ types, saved }: { types: MemoryType[]; saved: () => void }) {
       </section>
     </div>
   );
+}
+
+function AddType({ close, add }: { close: () => void; add: (types: Json) => void }) {
+  const { t } = useAround();
+  const [text, setText] = useState("");
+  const fault = text.trim() ? faultOf(text) : null;
+  return (
+    <Dialog title={t("types.add")} close={close} act={() => text.trim() && !fault && add(listed(JSON.parse(text) as Json))}>
+      <p className="hint">{t("types.add_about")}</p>
+      <p className="chips-left">{t("types.begin_with")} {EXAMPLES.map((each) => <button key={each.name} type="button" className="small" onClick={() => setText(JSON.stringify(each, null, 2))}>{each.name}</button>)}</p>
+      <textarea className="code" rows={14} spellCheck={false} autoFocus aria-label={t("types.json")} value={text} onChange={(event) => setText(event.target.value)} />
+      {fault && <p className="fault" role="status">{t("json.fault", { line: fault.line })} {fault.message}</p>}
+      <footer className="dialog-acts">
+        <button type="button" onClick={close}>{t("cancel")}</button>
+        <button type="submit" className="accent" disabled={!text.trim() || Boolean(fault)}>{t("types.add_do")}</button>
+      </footer>
+    </Dialog>
+  );
+}
+
+/** Types to begin with: what the graph is drawn from, and a collection of people. */
+const EXAMPLES = [
+  {
+    name: "Fact",
+    description: "One statement about a person or thing, as subject, predicate and object.",
+    update_mode: "insert",
+    parameters: {
+      type: "object",
+      properties: {
+        subject: { type: "string", description: "Whom or what it is about, by name" },
+        predicate: { type: "string", description: "How the two belong together, in few words" },
+        object: { type: ["string", "number", "boolean"], description: "The other person, thing or value" },
+      },
+      required: ["subject", "predicate", "object"],
+    },
+    single_valued: ["object"],
+  },
+  {
+    name: "Person",
+    description: "Somebody whom the user knows.",
+    update_mode: "insert",
+    parameters: {
+      type: "object",
+      properties: {
+        name: { type: "string" },
+        relationship: { type: "string", description: "Who they are to the user" },
+        notes: { type: "string" },
+      },
+      required: ["name"],
+    },
+  },
+];
+
+/** The types of a text with others added: one of the same name is replaced where it stands. */
+export function mergedInto(text: string, added: Json): string {
+  const all = [...(listed(JSON.parse(text) as Json) as Json[])];
+  const nameOf = (type: Json) => (type !== null && typeof type === "object" && !Array.isArray(type) ? type.name : undefined);
+  for (const each of Array.isArray(added) ? added : [added]) {
+    const place = all.findIndex((other) => nameOf(other) !== undefined && nameOf(other) === nameOf(each));
+    if (place < 0) all.push(each);
+    else all[place] = each;
+  }
+  return JSON.stringify(all, null, 2);
 }
 
 const written = (types: readonly MemoryType[]): string => JSON.stringify(types, null, 2);
