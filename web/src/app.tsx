@@ -101,7 +101,7 @@ function Frame() {
   return (
     <div className="frame">
       <nav className="side" aria-label={t("nav")}>
-        <a className="brand" href={linkTo(["chat"], scope)}><Logo /><span>Recollect</span></a>
+        <a className="brand" aria-label="Recollect" href={linkTo(["chat"], scope)}><Logo /><span>Recollect</span></a>
         <ScopePicker />
         <ul>
           {PLACES.map((each) => (

@@ -74,10 +74,10 @@ export function usePages<R, A extends Listed>(
     isLoading: !isSame || asked.isLoading,
     hasMore: isSame && pages.cursor !== null,
     more: () => isSame && setCursor(pages.cursor),
-    again: () => {
+    again: useCallback(() => {
       setCursor(null);
       asked.again();
-    },
+    }, [asked.again]),
     replace: (change) => setPages((before) => before && { ...before, rows: change(before.rows) }),
   };
 }

@@ -156,15 +156,12 @@ function Talk({ thread, model, wanted, quotes, isPanelOpen, togglePanel, changed
   useEffect(() => {
     if (state.value !== undefined) setStanding(state.value);
   }, [state.value]);
-  const refresh = useCallback(() => setRound((n) => n + 1), []);
-  useChanges(scope, () => {
-    refresh();
+  const refresh = useCallback(() => {
+    setRound((n) => n + 1);
     changed();
-  });
-  const talk = useTalk(thread, wanted, () => {
-    refresh();
-    changed();
-  });
+  }, [changed]);
+  useChanges(scope, refresh);
+  const talk = useTalk(thread, wanted, refresh);
   const [gone, setGone] = useState<ReadonlySet<string>>(new Set());
   const acts = useMemoryActs(null, refresh);
   const brought = useMemo(() => broughtBy((known ?? []).filter((each) => each.state === "active"), thread), [known, thread]);
@@ -268,14 +265,14 @@ function Turn({ message, quotes, isWanted, brought, gone, takeBack }: {
       </p>
       {left.length > 0 && (
         <ul className="marks" aria-label={t("chat.remembered")}>
-          {left.map(({ memory, pointers }) => (
+          {left.map(({ memory, pointers, quotes }) => (
             <li key={`${memory.type}/${memory.key}`} className="stored-mark">
               <Icon name="memory" />
               <a href={memoryLink(memory, scope)}>
                 {memory.type}
                 {pointers.some(Boolean) && <span> · {pointers.filter(Boolean).map((each) => spoken(each)).join(", ")}</span>}
               </a>
-              {!pointers.some(Boolean) && <span className="mark-words">{memory.text}</span>}
+              {!pointers.some(Boolean) && <span className="mark-words">“{quotes[0] ?? memory.text}”</span>}
               {can("write") && (
                 <button type="button" className="plain mark-undo" onClick={() => takeBack(memory, message.id)} aria-label={t("chat.undo_label", { type: memory.type })}>
                   {t("undo")}

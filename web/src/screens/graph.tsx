@@ -102,8 +102,9 @@ function Picture({ isEgo, graph, places, chosen, expanded, expand }: { isEgo: bo
   const right = Math.max(...all.map((each) => each.x)) + 90;
   const top = Math.min(...all.map((each) => each.y)) - 50;
   const bottom = Math.max(...all.map((each) => each.y)) + 50;
-  const width = Math.max(right - left, 640);
-  const height = Math.max(bottom - top, 360);
+  const isNarrow = innerWidth < 760;
+  const width = Math.max(right - left, isNarrow ? 340 : 760);
+  const height = Math.max(bottom - top, isNarrow ? 320 : 400);
   const x = (left + right - width) / 2;
   const y = (top + bottom - height) / 2;
   return (

@@ -94,7 +94,7 @@ function Row({ memory, isHere, href, showScope }: { memory: Memory; isHere: bool
         <span className="row-text">
           {leaves.slice(0, 6).map((leaf) => (
             <span key={leaf.pointer} className="row-leaf">
-              {!/\/\d+$/.test(leaf.pointer) && <span className="faint">{spoken(leaf.pointer)} </span>}
+              {!/\/[1-9]\d*$/.test(leaf.pointer) && <span className="faint">{spoken(leaf.pointer.replace(/\/0$/, ""))} </span>}
               {shown(leaf.value)}
             </span>
           ))}

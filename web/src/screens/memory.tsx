@@ -58,7 +58,7 @@ function Open({ memory, revisions, historyError, again }: { memory: Memory; revi
     <>
       <header className="memory-head">
         <div>
-          <h2 tabIndex={-1}><span className="type-name">{memory.type}</span>{memory.key !== memory.type && <span className="memory-key">{memory.key}</span>}</h2>
+          <h1 tabIndex={-1}><span className="type-name">{memory.type}</span>{memory.key !== memory.type && <span className="memory-key">{memory.key}</span>}</h1>
           <p className="about">
             <StateBadge memory={memory} /> {t("memory.version", { version: memory.version })} · <When at={memory.updated_at} /> · {t("memory.trust", { trust: t(trustWord(memory.trust)) })}
           </p>
@@ -100,7 +100,7 @@ function trustWord(trust: string): "trust.user" | "trust.assistant" | "trust.ext
 function Block({ title, count, link, children }: { title: string; count?: number; link?: ReactNode; children: ReactNode }) {
   return (
     <section className="block">
-      <h3>{title}{count !== undefined && <span className="faint"> {count}</span>}{link && <span className="block-link">{link}</span>}</h3>
+      <h2>{title}{count !== undefined && <span className="faint"> {count}</span>}{link && <span className="block-link">{link}</span>}</h2>
       {children}
     </section>
   );
@@ -207,7 +207,7 @@ function Edit({ memory, done, cancel }: { memory: Memory; done: () => void; canc
   const isConflict = error instanceof Problem && error.status === 412;
   return (
     <form className="block edit" onSubmit={(event) => { event.preventDefault(); if (!fault) void save(); }} onKeyDown={(event) => { if (event.key === "Escape") cancel(); if (event.key === "Enter" && (event.metaKey || event.ctrlKey) && !fault) void save(); }}>
-      <h3>{t("edit")}</h3>
+      <h2>{t("edit")}</h2>
       {type && <Names type={type} />}
       <textarea className="code" aria-label={t("memory.value")} spellCheck={false} autoFocus rows={Math.min(24, text.split("\n").length + 1)} value={text} onChange={(event) => setText(event.target.value)} />
       {fault && <p className="fault" role="status">{t("json.fault", { line: fault.line })} {fault.message}</p>}

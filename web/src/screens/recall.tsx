@@ -15,7 +15,7 @@ export default function Recall() {
   const { t } = useAround();
   const { query } = useRoute();
   const { me, scope, can } = useHere();
-  const asked = { q: query.get("q") ?? "", limit: query.get("limit") ?? String(LIMIT), budget: query.get("budget") ?? String(BUDGET), valid: query.get("valid") ?? "", known: query.get("known") ?? "", below: query.get("below") ?? "" };
+  const asked = { q: query.get("q") ?? "", limit: query.get("limit") ?? String(LIMIT), budget: query.get("budget") ?? String(BUDGET), valid: query.get("valid") ?? "", known: query.get("known") ?? "", below: query.get("below") ?? "", among: query.get("among") ?? "" };
   const [draft, setDraft] = useState(asked);
   useEffect(() => setDraft(asked), [JSON.stringify(asked)]);
   const answer = useAsked<RecallAnswer | null>(
@@ -41,6 +41,7 @@ export default function Recall() {
           <button type="submit" className="accent" disabled={!draft.q.trim()}>{t("recall.do")}</button>
         </div>
         <div className="ask-options">
+          <label>{t("recall.among")}<select value={draft.among} onChange={set("among")}><option value="">{t("recall.everything")}</option><option value="memories">{t("memories")}</option></select></label>
           <label>{t("recall.limit")}<input type="number" min={1} max={200} value={draft.limit} onChange={set("limit")} /></label>
           <label>{t("recall.budget")}<input type="number" min={1} value={draft.budget} onChange={set("budget")} /></label>
           <label>{t("recall.valid_at")}<input type="date" value={draft.valid} onChange={set("valid")} /></label>
@@ -57,7 +58,7 @@ export default function Recall() {
   );
 }
 
-function bodyOf(asked: { q: string; limit: string; budget: string; valid: string; known: string; below: string }): JsonObject {
+function bodyOf(asked: { q: string; limit: string; budget: string; valid: string; known: string; below: string; among: string }): JsonObject {
   return {
     query: asked.q,
     render: true,
@@ -66,6 +67,7 @@ function bodyOf(asked: { q: string; limit: string; budget: string; valid: string
     ...(asked.valid ? { valid_at: `${asked.valid}T23:59:59Z` } : {}),
     ...(asked.known ? { known_at: `${asked.known}T23:59:59Z` } : {}),
     ...(asked.below ? { below: true } : {}),
+    ...(asked.among === "memories" ? { roles: [] } : {}),
   };
 }
 

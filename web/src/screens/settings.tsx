@@ -1,7 +1,7 @@
 /** Settings: looks, what is kept and used, keys, export and import, erase with a preview, the audit. */
 
 import { useState, type ReactNode } from "react";
-import { api, storeKey, storedKey } from "../api/client";
+import { api, Problem, storeKey, storedKey } from "../api/client";
 import type { ErasePreview, EraseTarget, Json, JsonObject, Key } from "../api/shapes";
 import { useAsked, usePages } from "../lib/asking";
 import { useAround, useHere, useWording, type Theme } from "../lib/session";
@@ -335,6 +335,7 @@ function Audit() {
       complain(error);
     }
   };
+  if (audit.error instanceof Problem && audit.error.status === 404) return null;
   return (
     <Part title={t("audit")} about={t("audit.about")}>
       <p><button type="button" onClick={() => void verify()}>{t("audit.verify")}</button></p>
