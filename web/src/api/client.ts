@@ -56,6 +56,15 @@ export function addressOf(path: string, scope: Scope = [], query: Query = {}): s
   return url.toString();
 }
 
+const ahead = new Map<string, Promise<Response>>();
+
+/** Send a request that the first screen will make before there is a screen to make it. */
+export function askAhead(path: string, scope: Scope = [], query: Query = {}): void {
+  const sent = send("GET", path, { scope, query });
+  sent.catch(() => undefined);
+  ahead.set(addressOf(path, scope, query), sent);
+}
+
 async function problemOf(response: Response): Promise<Problem> {
   const fallback = `${response.status} ${response.statusText}`.trim();
   try {
@@ -95,7 +104,10 @@ async function send(method: string, path: string, options: RequestOptions = {}):
 }
 
 async function ask<T>(method: string, path: string, options?: RequestOptions): Promise<T> {
-  const response = await send(method, path, options);
+  const address = addressOf(path, options?.scope, options?.query);
+  const early = method === "GET" ? ahead.get(address) : undefined;
+  ahead.delete(address);
+  const response = await (early ?? send(method, path, options));
   if (response.status === 204) return undefined as T;
   const text = await response.text();
   return (text ? JSON.parse(text) : undefined) as T;

@@ -103,7 +103,7 @@ function Picture({ isEgo, graph, places, chosen, expanded, expand }: { isEgo: bo
   const top = Math.min(...all.map((each) => each.y)) - 50;
   const bottom = Math.max(...all.map((each) => each.y)) + 50;
   const isNarrow = innerWidth < 760;
-  const width = Math.max(right - left, isNarrow ? 340 : 760);
+  const width = Math.max(right - left, isNarrow ? 340 : 640);
   const height = Math.max(bottom - top, isNarrow ? 320 : 400);
   const x = (left + right - width) / 2;
   const y = (top + bottom - height) / 2;
