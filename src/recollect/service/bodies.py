@@ -151,7 +151,7 @@ def _too_large(limit: int, *, is_import: bool) -> Problem:
 def _slow(timeout_s: float) -> Problem:
     wait = math.ceil(timeout_s)
     detail = f"the body did not come within {wait} s (body_timeout_s): send it again, faster"
-    return Problem(status=408, code="slow", detail=detail, headers={"connection": "close"})
+    return Problem(status=408, code="slow", detail=detail)
 
 
 _COMPRESSED: Final = Problem(

@@ -79,18 +79,27 @@ class Observing:
         id_ = _id_of(scope)
         token = REQUEST_ID.set(id_)
         seen = {"status": 0}
+        is_read = not _has_body(scope)
+
+        async def reading() -> Message:
+            nonlocal is_read
+            message = await receive()
+            is_read = is_read or not message.get("more_body", False)
+            return message
 
         async def observed(message: Message) -> None:
             if message["type"] == "http.response.start":
                 seen["status"] = message["status"]
                 given = {name for name, _ in message.get("headers", ())}
                 added = [each for each in SECURITY_HEADERS if each[0] not in given]
-                identity = (b"x-request-id", id_.encode())
-                message["headers"] = [*message.get("headers", ()), *added, identity]
+                added.append((b"x-request-id", id_.encode()))
+                if not is_read:  # what is still to come of the body is not waited for
+                    added.append((b"connection", b"close"))
+                message["headers"] = [*message.get("headers", ()), *added]
             await send(message)
 
         try:
-            await self._app(scope, receive, observed)
+            await self._app(scope, reading, observed)
         except Exception:  # the outermost frame
             LOG.exception("failed", extra={"fields": {"request": id_, "route": route_of(scope)}})
             if not seen["status"]:
@@ -135,6 +144,12 @@ def route_of(scope: Scope) -> str:
     """Return the template of the route that a request reached."""
     path = getattr(scope.get("route"), "path", None)
     return path if isinstance(path, str) else _ELSEWHERE
+
+
+def _has_body(scope: Scope) -> bool:
+    """Say whether a request has a body, by its headers."""
+    headers = dict(scope["headers"])
+    return b"transfer-encoding" in headers or headers.get(b"content-length", b"0") != b"0"
 
 
 def _id_of(scope: Scope) -> str:

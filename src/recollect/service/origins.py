@@ -20,6 +20,7 @@ _HEADERS: Final = (
 )
 _EXPOSED: Final = "etag, retry-after, x-request-id"
 _MAX_AGE_S: Final = 600
+HEADER_BYTES_MAX: Final = 32_768
 
 
 class Origins:
@@ -42,7 +43,8 @@ class Origins:
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        refused = self._refused_host(headers.getlist("host"))
+        size = sum(len(name) + len(value) for name, value in headers.raw)
+        refused = self._refused_host(headers.getlist("host")) if size <= HEADER_BYTES_MAX else _LONG
         if refused is not None:
             await refused(scope, receive, send)
             return
@@ -101,6 +103,11 @@ class Origins:
 
 
 _SCHEMES: Final = ("http", "https")
+_LONG: Final = Problem(
+    status=431,
+    code="limit",
+    detail=f"the headers have over {HEADER_BYTES_MAX} bytes (HEADER_BYTES_MAX): send fewer",
+)
 _NO_HOST: Final = Problem(
     status=400, code="host", detail="the request needs one Host header with a name and a port"
 )

@@ -8,16 +8,19 @@ import sys
 from types import FrameType
 from typing import Any, Final, cast
 
+import h11
 import uvicorn
 from fastapi import FastAPI
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from recollect.errors import UsageError
 from recollect.service.observing import LOG, JsonLines
+from recollect.service.origins import HEADER_BYTES_MAX
 from recollect.service.problem import Problem
 from recollect.service.settings import Settings
 
-HEADER_BYTES_MAX: Final = 32_768
+LINGER_S: Final = 1.0
+"""So long a refused body is read on and thrown away, so that the refusal is read, too."""
 _KEEP_ALIVE_S: Final = 30
 _BACKLOG: Final = 256
 
@@ -40,8 +43,12 @@ def protocol_of(settings: Settings) -> type[H11Protocol]:
 
     class Protocol(H11Protocol):
         def connection_made(self, transport: Any) -> None:
-            super().connection_made(transport)
+            super().connection_made(cast("Any", _Lingering(transport, self)))
             self.loop.call_later(settings.header_timeout_s, self._check_begun)
+
+        def data_received(self, data: bytes) -> None:
+            if not self.transport.is_closing():
+                super().data_received(data)
 
         def _check_begun(self) -> None:
             if self.cycle is None and not self.transport.is_closing():
@@ -67,6 +74,35 @@ def protocol_of(settings: Settings) -> type[H11Protocol]:
             self.transport.close()
 
     return Protocol
+
+
+class _Lingering:
+    """A transport that, closed while a body is still coming, ends its own side first."""
+
+    def __init__(self, transport: Any, protocol: H11Protocol) -> None:
+        self._transport = transport
+        self._protocol = protocol
+        self._is_closing = False
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
+
+    def is_closing(self) -> bool:
+        """Say whether nothing more is read or written."""
+        return self._is_closing or bool(self._transport.is_closing())
+
+    def close(self) -> None:
+        """Close it; where more is to come, after it was thrown away for a while."""
+        if self._is_closing:
+            return
+        self._is_closing = True
+        is_coming = self._protocol.conn.their_state is h11.SEND_BODY
+        if is_coming and self._transport.can_write_eof():
+            self._transport.write_eof()
+            self._transport.resume_reading()
+            self._protocol.loop.call_later(LINGER_S, self._transport.close)
+        else:
+            self._transport.close()
 
 
 def bound_socket(settings: Settings) -> socket.socket:
