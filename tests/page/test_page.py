@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -51,8 +52,8 @@ class Story:
     overflows: dict[str, int] = field(hash=False)
 
 
-def served(process: subprocess.Popen[str]) -> str:
-    """Return the address that a service tells when it has started."""
+def served(process: subprocess.Popen[bytes], *, needs_key: bool) -> tuple[str, str]:
+    """Return the address, and the first key, that a service tells when it has started."""
     until = time.monotonic() + START_S
     told = ""
     assert process.stdout is not None
@@ -60,34 +61,39 @@ def served(process: subprocess.Popen[str]) -> str:
         if not select.select([process.stdout], [], [], 0.2)[0]:
             continue
         told += os.read(process.stdout.fileno(), 65_536).decode()
-        if address := re.search(r"http://127\.0\.0\.1:\d+", told):
-            return address[0]
+        address = re.search(r"http://127\.0\.0\.1:\d+\s", told)
+        key = re.search(r"\brk_[\w-]+\s", told)
+        if address and (key or not needs_key):
+            return address[0].strip(), key[0].strip() if key else ""
     pytest.fail(f"`recollect serve` told no address within {START_S:g} s: {told!r}")
+
+
+@contextmanager
+def serving(folder: Path, *options: str, after_s: float) -> Iterator[tuple[str, str]]:
+    """Serve an empty store; give its address, and the key that it told at its first start."""
+    config = folder / "page.toml"
+    config.write_text(f"after_seconds = {after_s:g}\n", "utf-8")
+    command = [sys.executable, "-m", "recollect", "serve", "--store", str(folder / "page.db")]
+    command += ["--port", "0", "--embedder", "none", "--log-level", "error"]
+    command += ["--config", str(config), *options]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "PYTHONUNBUFFERED": "1"}
+    with subprocess.Popen(
+        command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    ) as process:
+        try:
+            yield served(process, needs_key="--no-auth" not in options)
+        finally:
+            process.terminate()
 
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Serve an empty store whose model answers and forms as story.json says, only when asked."""
+    """Serve with a model that answers and forms as story.json says, and only when asked."""
     needed()
     folder = tmp_path_factory.mktemp("page")
-    config = folder / "page.toml"
-    config.write_text("after_seconds = 600\n", "utf-8")
-    command = [sys.executable, "-m", "recollect", "serve", "--store", str(folder / "page.db")]
-    command += ["--no-auth", "--port", "0", "--embedder", "none", "--log-level", "error"]
-    command += ["--model", str(HERE / "story.json"), "--config", str(config)]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "PYTHONUNBUFFERED": "1"}
-    with subprocess.Popen(
-        command,
-        cwd=folder,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    ) as process:
-        try:
-            yield served(process)
-        finally:
-            process.terminate()
+    model = ("--model", str(HERE / "story.json"))
+    with serving(folder, "--no-auth", *model, after_s=600) as (address, _):
+        yield address
 
 
 def read_story(told: str) -> Story:
@@ -107,12 +113,14 @@ def read_story(told: str) -> Story:
     return story
 
 
-def walked(service: str, *, extent: str) -> Story:
+def walked(service: str, *, extent: str, key: str = "") -> Story:
     """Walk through the page, and return what was found out."""
     node, browser = needed()
-    shutil.rmtree(PICTURES, ignore_errors=True)
+    pictures = PICTURES / extent
+    shutil.rmtree(pictures, ignore_errors=True)
     finished = subprocess.run(
-        [node, str(WEB / "story" / "story.mjs"), service, str(PICTURES), browser, extent],
+        [node, str(WEB / "story" / "story.mjs"), service, str(pictures), browser, extent],
+        env={**os.environ, "RECOLLECT_KEY": key},
         capture_output=True,
         text=True,
         timeout=STORY_S,
@@ -234,6 +242,22 @@ def test_the_keyboard_reaches_everything(story: Story) -> None:
     """Shortcuts lead to screens and fields, and Tab reaches the message field."""
     assert "search" == story.facts["slash_focuses"]
     assert story.facts["tab_reaches_composer"] is True
+
+
+def test_a_key_opens_the_page_and_its_scopes(tmp_path: Path) -> None:
+    """With a key: memories form by themselves when talk pauses, and another scope sees none."""
+    needed()
+    with serving(tmp_path, "--model", "rules", after_s=2) as (address, key):
+        story = walked(address, extent="key", key=key)
+
+    assert {"well"} == set(story.chapters.values()), story.chapters
+    assert "API key" in story.facts["wrong_key"]
+    assert story.facts["kept_outside_the_tab"] is False
+    assert "Lisbon" in story.facts["formed_by_itself"]
+    assert "Lisbon" not in story.facts["other_scope"]
+    assert story.facts["new_key_is_shown"] is True
+    assert [] == serious(story.audits)
+    assert {"elsewhere": [], "violations": [], "errors": []} == story.facts["noted"]
 
 
 def serious(audits: list[dict[str, Any]]) -> list[tuple[str, str]]:

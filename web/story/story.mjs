@@ -1,4 +1,4 @@
-/** A person's way through the page: node story.mjs ADDRESS FOLDER CHROMIUM [all]. Facts go to standard output. */
+/** A person's way through the page: node story.mjs ADDRESS FOLDER CHROMIUM some|all|key. Facts go to standard output. */
 
 import { gzipSync } from "node:zlib";
 import axe from "axe-core";
@@ -346,7 +346,53 @@ async function looks() {
   await page.setViewportSize({ width: 1360, height: 860 });
 }
 
-const CHAPTERS = { firstView, scriptSize, chatAndForm, undoMark, pasteType, chatOn, memoryInFull, correct, recallAsked, timeline, rejectAndForget, egoGraph, settingsAndErase: otherScreens, mutants, keyboard, looks };
+/** A service that asks for a key, and forms by itself when the talk pauses. */
+async function enterWithKey() {
+  await page.goto(base);
+  await page.getByLabel("Key").fill("rk_wrong");
+  await page.keyboard.press("Enter");
+  await page.locator(".wrong").waitFor();
+  facts.tell("wrong_key", await page.locator(".wrong").innerText());
+  await facts.picture(page, "key");
+  await audited("key");
+  await page.getByLabel("Key").fill(process.env.RECOLLECT_KEY);
+  await page.keyboard.press("Enter");
+  await page.locator("#composer").waitFor();
+  facts.tell("kept_outside_the_tab", await page.evaluate(() => JSON.stringify(localStorage).includes("rk_") || document.cookie !== ""));
+}
+
+async function formedByItself() {
+  await say("I live in Lisbon. I like rock climbing.");
+  await panel.getByText("rock climbing").first().waitFor();
+  await panel.getByText("All is formed").waitFor();
+  facts.tell("formed_by_itself", await panel.innerText());
+  await page.locator(".stored-mark").first().waitFor();
+}
+
+async function otherScope() {
+  await page.locator(".scope-button").click();
+  await page.locator("dialog").getByLabel("Segments").fill("users\nada@example.org");
+  await facts.picture(page, "scope");
+  await audited("scope");
+  await button("Go there", page.locator("dialog")).click();
+  await page.waitForFunction(() => location.hash.includes("scope=users"));
+  await panel.getByText("Nothing inferred yet").waitFor();
+  facts.tell("other_scope", await panel.innerText());
+  await at("settings");
+  await button("New key").click();
+  await page.locator("dialog").getByLabel("Name").fill("reader");
+  await page.locator("dialog").getByLabel("write").uncheck();
+  await button("New key", page.locator("dialog")).click();
+  await page.locator("dialog .secret").waitFor();
+  facts.tell("new_key_is_shown", (await page.locator("dialog .secret").innerText()).length > 20);
+  await button("I have noted it").click();
+  await page.locator(".plain-table", { hasText: "reader" }).first().waitFor();
+  await button("Revoke", page.locator("tr", { hasText: "reader" })).click();
+  await page.locator(".plain-table tr", { hasText: "reader" }).waitFor({ state: "detached" });
+}
+
+const WHOLE = { firstView, scriptSize, chatAndForm, undoMark, pasteType, chatOn, memoryInFull, correct, recallAsked, timeline, rejectAndForget, egoGraph, settingsAndErase: otherScreens, mutants, keyboard, looks };
+const CHAPTERS = extent === "key" ? { enterWithKey, formedByItself, otherScope } : WHOLE;
 
 let status = 0;
 for (const [name, chapter] of Object.entries(CHAPTERS)) {

@@ -36,6 +36,7 @@ export interface RequestOptions {
   signal?: AbortSignal;
 }
 
+const ahead = new Map<string, Promise<Response>>();
 const base = new URL(".", document.baseURI);
 
 export function storedKey(): string | null {
@@ -43,6 +44,7 @@ export function storedKey(): string | null {
 }
 
 export function storeKey(key: string | null): void {
+  ahead.clear();
   if (key) sessionStorage.setItem(KEY_NAME, key);
   else sessionStorage.removeItem(KEY_NAME);
 }
@@ -55,8 +57,6 @@ export function addressOf(path: string, scope: Scope = [], query: Query = {}): s
   }
   return url.toString();
 }
-
-const ahead = new Map<string, Promise<Response>>();
 
 /** Send a request that the first screen will make before there is a screen to make it. */
 export function askAhead(path: string, scope: Scope = [], query: Query = {}): void {

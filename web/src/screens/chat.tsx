@@ -40,7 +40,7 @@ export default function Chat() {
   const [isOpen, setOpen] = useState(() => matchMedia("(min-width: 1080px)").matches);
   return (
     <div className={isOpen ? "chat with-panel" : "chat"}>
-      <ThreadList threads={threads.rows} chosen={chosen} hasMore={threads.hasMore} more={threads.more} isLoading={threads.isLoading} error={threads.error} />
+      <ThreadList again={threads.again} threads={threads.rows} chosen={chosen} hasMore={threads.hasMore} more={threads.more} isLoading={threads.isLoading} error={threads.error} />
       {chosen && (
         <Talk
           key={`${chosen} ${JSON.stringify(scope)}`}
@@ -85,7 +85,8 @@ function useTitles(threads: readonly Thread[]): ReadonlyMap<string, string> {
   return new Map(threads.map((each) => [each.id, titles.get(nameOf(each.id)) || each.id]));
 }
 
-function ThreadList({ threads, chosen, hasMore, more, isLoading, error }: {
+function ThreadList({ again, threads, chosen, hasMore, more, isLoading, error }: {
+  again: () => void;
   threads: readonly Thread[];
   chosen: string | undefined;
   hasMore: boolean;
@@ -103,7 +104,7 @@ function ThreadList({ threads, chosen, hasMore, more, isLoading, error }: {
         <Icon name="plus" />
         {t("chat.new")}
       </button>
-      <Wrong error={error} />
+      <Wrong error={error} again={again} />
       <ul>
         {isNew && (
           <li>
