@@ -12,5 +12,5 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     target: "es2022",
   },
-  server: { proxy: { "/v1": "http://127.0.0.1:8080" } },
+  server: { proxy: { "/v1": "http://127.0.0.1:8300" } },
 });
