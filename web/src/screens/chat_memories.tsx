@@ -89,9 +89,11 @@ function Countdown({ thread, standing, refresh }: { thread: string; standing: Th
     setForming(true);
     try {
       const answer = await api.form(scope, thread);
-      const outcomes = (answer?.formations ?? []).flatMap((each) => each.receipt.outcomes ?? []);
+      const formations = answer?.formations ?? [];
+      const outcomes = formations.flatMap((each) => each.receipt.outcomes ?? []);
+      const none = formations.length ? t("panel.formed_none") : t("formation.ran");
       const stored = outcomes.filter((each) => ["stored", "changed", "merged", "ended"].includes(each.action)).length;
-      tell(stored ? t("panel.formed", { count: stored }) : t("panel.formed_none"));
+      tell(stored ? t("panel.formed", { count: stored }) : none);
     } catch (error) {
       complain(error);
     } finally {
