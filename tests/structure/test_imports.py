@@ -35,6 +35,7 @@ GROUP_OF = {
     **dict.fromkeys(
         (
             *("integrations", "access", "service", "mcp", "cli", "bench", "importers", "demo"),
+            "exporters",
             "chat",
             "evaluation",
             "__main__",
