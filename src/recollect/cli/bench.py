@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import click
 
+from recollect.cli.bench_copying import copy_bench
 from recollect.cli.opening import run
 from recollect.cli.options import embedder_option
 from recollect.cli.output import print_line, print_table, progress_bar
@@ -567,3 +568,6 @@ def langgraph(sizes: tuple[int, ...], *, large: bool, json_file: str | None) -> 
     ]
     print_table(("items", "operation", *names), rows, right=("items", *names))
     _write(json_file, lambda path: write_json(path, report))
+
+
+bench.add_command(copy_bench)

@@ -23,6 +23,7 @@ _COMMANDS: Final = {
     "worker": "recollect.cli.working:worker",
     "consolidate": "recollect.cli.consolidating:consolidate",
     "export": "recollect.cli.exporting:export",
+    "copy": "recollect.cli.copying:copy",
     "erase": "recollect.cli.erasing:erase",
     "doctor": "recollect.cli.doctor:doctor",
     "embedder": "recollect.cli.embedder:embedder",
