@@ -97,13 +97,13 @@ class _Copying:
         self.behind = self.scopes = 0
         self.digests = (Digest(), Digest())
         seen: set[Scope] = set()
-        async for scope in _scopes(self.source):
+        async for scope in each_scope(self.source):
             seen.add(scope)
             self.scopes += 1
             await self._copy_scope(scope)
             self.progress(self.passes, self.scopes, self.written)
         if self.owns:
-            async for scope in _scopes(self.destination):
+            async for scope in each_scope(self.destination):
                 if scope not in seen and scope != MARK:
                     self.behind += 1
                     await self.destination.vacate(scope)
@@ -205,7 +205,7 @@ async def copy_store(
 async def content_digest(store: Store) -> Digest:
     """Return the digest of all records of a store, each scope as of one moment."""
     found = Digest()
-    async for scope in _scopes(store):
+    async for scope in each_scope(store):
         found.add(await store.archive(scope))
     return found
 
@@ -238,7 +238,8 @@ def _same(one: Sequence[JsonObject], other: Sequence[JsonObject]) -> bool:
     return sorted(map(record_digest, one)) == sorted(map(record_digest, other))
 
 
-async def _scopes(store: Store) -> AsyncIterator[Scope]:
+async def each_scope(store: Store) -> AsyncIterator[Scope]:
+    """Yield every scope that holds something, in their order."""
     cursor: str | None = None
     while True:
         page = await store.scopes(cursor=cursor, limit=_PAGE_SCOPES)

@@ -117,3 +117,23 @@ def test_what_a_form_cannot_hold_is_told(store: str, tmp_path: Path) -> None:
     assert "refused: 2 memories of the type Item" in mcp
     assert "refused: 1 messages" in mcp
     assert "changed: 2 memories of the type Fact became items" in items
+
+
+def test_a_fact_of_graphiti_goes_with_the_episode_that_it_rests_on(
+    store: str, tmp_path: Path
+) -> None:
+    """The evidence is evidence as any other."""
+    ends = {"source_node_uuid": "n1", "target_node_uuid": "n2", "group_id": "g"}
+    nodes = [
+        {"uuid": f"n{n}", "name": name, "group_id": "g", "summary": ""}
+        for n, name in enumerate(("Ada", "Oslo"), start=1)
+    ]
+    said = {"uuid": "p1", "group_id": "g", "source": "message", "content": "I moved to Oslo."}
+    edge = {"uuid": "e1", "name": "LIVES_IN", "fact": "Ada lives in Oslo", "episodes": ["p1"]}
+    invoke(store, "import", written(tmp_path, *nodes, said, {**edge, **ends}))
+    before = invoke(store, "recall", "Ada lives").stdout
+
+    invoke(store, "erase", "--thread", "g", "--yes")
+
+    assert "Ada lives in Oslo" in before
+    assert "Ada lives in Oslo" not in invoke(store, "recall", "Ada lives").stdout

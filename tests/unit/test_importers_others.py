@@ -334,7 +334,7 @@ def test_a_graph_of_graphiti_keeps_both_axes_of_time_and_the_evidence(tmp_path: 
     day_us = 86_400_000_000
     assert 33 * day_us == fact["created_at"] - fact["valid_from"]  # type: ignore[operator]
     assert 32 * day_us == fact["valid_until"] - fact["valid_from"]  # type: ignore[operator]
-    assert {"": [{"thread": "g", "message": "p1", "quote": None}]} == fact["evidence"]
+    assert {"": [["g", "p1", None]]} == fact["evidence"]
     assert ["its entity 'n9' is not in the file: export the nodes as well"] == reasons(rows)
 
 

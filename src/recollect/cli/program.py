@@ -24,6 +24,8 @@ _COMMANDS: Final = {
     "consolidate": "recollect.cli.consolidating:consolidate",
     "export": "recollect.cli.exporting:export",
     "copy": "recollect.cli.copying:copy",
+    "backup": "recollect.cli.backing_up:backup",
+    "restore": "recollect.cli.backing_up:restore",
     "erase": "recollect.cli.erasing:erase",
     "doctor": "recollect.cli.doctor:doctor",
     "embedder": "recollect.cli.embedder:embedder",

@@ -126,7 +126,7 @@ class Graph:
         times = times_of(value, self.reading)
         cited = value.get("episodes")
         evidence: list[Json] = [
-            {"thread": self.threads[each], "message": each, "quote": None}
+            [self.threads[each], each, None]
             for each in (cited if isinstance(cited, list) else ())
             if isinstance(each, str) and each in self.threads
         ]

@@ -22,8 +22,9 @@ from recollect.stores.plans.erase import (
     EraseTarget,
     EraseThread,
 )
+from recollect.stores.plans.memories import decode_evidence
 from recollect.stores.rows import ReceiptRow
-from recollect.stores.validate import check_id
+from recollect.stores.validate import check_id, check_object
 
 _DIGEST_BYTES: Final = 16
 _KEY_BYTES: Final = 32
@@ -189,6 +190,7 @@ def _cited(record: JsonObject) -> Iterator[tuple[str, str]]:
     """Yield (thread, message) of the evidence of a memory and of its past versions."""
     versions: Sequence[JsonObject] = [record, *record["revisions"]]  # type: ignore[misc]
     for version in versions:
-        for cited in version["evidence"].values():  # type: ignore[union-attr]
-            for each in cited:  # type: ignore[union-attr]
-                yield str(each["thread"]), str(each["message"])  # type: ignore[index,call-overload]
+        written = check_object(version["evidence"], "a memory's evidence")
+        for cited in decode_evidence(written).values():
+            for each in cited:
+                yield each.thread, each.message
