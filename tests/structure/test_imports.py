@@ -29,7 +29,9 @@ GROUP_OF = {
     **dict.fromkeys(("index", "embedding", "recaller"), "memory"),
     **dict.fromkeys(("models", "embedders"), "adapters"),
     "testing": "testing",
-    **dict.fromkeys(("app", "backups", "beside", "copying", "forming", "worker"), "app"),
+    **dict.fromkeys(
+        ("app", "backups", "beside", "copying", "forming", "reembedding", "worker"), "app"
+    ),
     **dict.fromkeys(("sync", "portal", "home"), "sync"),
     **dict.fromkeys(("conversation", "graph", "examples", "instructions", "tools"), "policies"),
     **dict.fromkeys(

@@ -26,6 +26,7 @@ _COMMANDS: Final = {
     "copy": "recollect.cli.copying:copy",
     "backup": "recollect.cli.backing_up:backup",
     "restore": "recollect.cli.backing_up:restore",
+    "reembed": "recollect.cli.reembedding:reembed",
     "erase": "recollect.cli.erasing:erase",
     "doctor": "recollect.cli.doctor:doctor",
     "embedder": "recollect.cli.embedder:embedder",
