@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterable
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Final, TypeAlias
@@ -35,9 +36,13 @@ class Digest:
 
     def add(self, records: Iterable[JsonObject]) -> None:
         """Take *records* in."""
-        for record in records:
-            self.sum = (self.sum + record_digest(record)) % _MODULUS
-            self.count += 1
+        self.take(digests_of(records))
+
+    def take(self, digests: Counter[int]) -> None:
+        """Take the records in of which these are the digests."""
+        for digest, count in digests.items():
+            self.sum = (self.sum + digest * count) % _MODULUS
+            self.count += count
 
     def __str__(self) -> str:
         return self.sum.to_bytes(_DIGEST_BYTES, "big").hex()
@@ -47,6 +52,11 @@ def record_digest(record: JsonObject) -> int:
     """Return the digest of one record: equal for records of equal content."""
     written = json.dumps(record, sort_keys=True, separators=(",", ":"))
     return int.from_bytes(blake2b(written.encode(), digest_size=_DIGEST_BYTES).digest(), "big")
+
+
+def digests_of(records: Iterable[JsonObject]) -> Counter[int]:
+    """Return how often each digest occurs among *records*."""
+    return Counter(map(record_digest, records))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,28 +120,25 @@ class _Copying:
 
     async def _copy_scope(self, scope: Scope) -> None:
         wanted = await self.source.archive(scope)
-        there = await self.destination.archive(scope)
-        if not _same(wanted, there):
+        digests = digests_of(wanted)
+        found = digests_of(await self.destination.archive(scope))
+        if digests != found:
             self.behind += 1
-            await self._make_way(scope, wanted, there)
+            await self._make_way(scope, others=(found - digests).total())
             for start in range(0, len(wanted), RESTORE_RECORDS):
                 part = wanted[start : start + RESTORE_RECORDS]
                 self.written += await self.destination.restore(scope, part)
-            there = await self.destination.archive(scope)
-            if not _same(wanted, there):
+            found = digests_of(await self.destination.archive(scope))
+            if digests != found:
                 msg = (
                     f"the scope {scope!r} differs after it was copied: somebody else writes to "
                     "the destination; stop that, and copy again"
                 )
                 raise StoreCorruptError(msg)
-        self.digests[0].add(wanted)
-        self.digests[1].add(there)
+        self.digests[0].take(digests)
+        self.digests[1].take(found)
 
-    async def _make_way(
-        self, scope: Scope, wanted: Sequence[JsonObject], there: Sequence[JsonObject]
-    ) -> None:
-        known = set(map(record_digest, wanted))
-        others = sum(record_digest(each) not in known for each in there)
+    async def _make_way(self, scope: Scope, *, others: int) -> None:
         if not others:
             return
         if not (self.owns or self.replaces):
@@ -230,12 +237,6 @@ async def _marked(destination: Store, name: str) -> bool:
 
 def _named(name: str) -> str:
     return blake2b(name.encode(), digest_size=16).hexdigest()
-
-
-def _same(one: Sequence[JsonObject], other: Sequence[JsonObject]) -> bool:
-    if len(one) != len(other):
-        return False
-    return sorted(map(record_digest, one)) == sorted(map(record_digest, other))
 
 
 async def each_scope(store: Store) -> AsyncIterator[Scope]:
