@@ -1,11 +1,13 @@
 """A store is copied into any other, whole, resumed after every stop, while it is written to."""
 
+from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import TypeVar
 
 import pytest
 
+from recollect import copying
 from recollect.copying import MARK, Copied, content_digest, copy_store
 from recollect.errors import ConflictError, UsageError
 from recollect.records import Evidence, JsonObject, NewMessage, PutMemory, Scope
@@ -249,3 +251,20 @@ async def test_replacing_is_asked_for(source: Store) -> None:
         assert done.is_verified
         assert await source.archive(ADA) == await destination.archive(ADA)
         assert 2 == len(await destination.archive(("eve",)))
+
+
+async def test_a_copy_that_takes_a_begun_scope_for_done_is_seen(
+    source: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The mutant: whoever compares only whether there is something loses the rest of it."""
+    async with Stopping() as destination:
+        destination.calls = 2
+        with pytest.raises(StoppedError):
+            await copied(source, destination)
+        destination.calls = 10**9
+
+        with monkeypatch.context() as patched:
+            patched.setattr(copying, "digests_of", lambda records: Counter({1: bool(records)}))
+            await copied(source, destination)
+
+        assert not await equal(source, destination)

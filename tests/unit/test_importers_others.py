@@ -464,3 +464,16 @@ def test_a_damaged_file_in_an_archive_is_told(tmp_path: Path) -> None:
     rows = rows_in(path)
 
     assert any("CRC" in reason for reason in reasons(rows))
+
+
+def test_a_backup_is_an_export_with_a_first_and_a_last_line(tmp_path: Path) -> None:
+    """Its records are taken; what frames them is no row."""
+    lines = (
+        {"kind": "export", "version": 1, "ledger": []},
+        {"kind": "thread", "scope": ["a"], "id": "t"},
+        {"kind": "end", "count": 1, "digest": ""},
+    )
+    path = tmp_path / "backup.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+
+    assert ["line 2"] == [row.place for row in rows_in(path)]

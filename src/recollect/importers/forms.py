@@ -20,6 +20,7 @@ from recollect.records import Json, JsonObject
 KINDS: Final = ("thread", "message", "memory", "formation")
 """The kinds of record in an export of ours."""
 _HEADER: Final = "export"
+_END: Final = "end"
 VERSIONS: Final = (1,)
 """The versions of our exports that are known."""
 
@@ -76,7 +77,7 @@ def read_value(value: Json, place: str, naming: Naming) -> Iterator[Row]:
         yield from _read_list(value, place, naming)
     elif not isinstance(value, dict):
         yield Refused(place=place, reason=f"{shown(value)} is not a JSON object")
-    elif "kind" in value and ("scope" in value or value["kind"] == _HEADER):
+    elif "kind" in value and ("scope" in value or value["kind"] in {_HEADER, _END}):
         yield from _read_record(value, place)
     else:
         yield from _read_object(value, place, naming)
@@ -112,8 +113,8 @@ def _read_record(value: JsonObject, place: str) -> Iterator[Row]:
     kind = value["kind"]
     if kind in KINDS:
         yield Archived(place=place, record=value)
-    elif kind == _HEADER and value.get("version") in VERSIONS:
-        return
+    elif kind == _END or (kind == _HEADER and value.get("version") in VERSIONS):
+        return  # the first and the last line of a backup, which `recollect restore` reads
     else:
         what = f"of version {shown(value.get('version'))}" if kind == _HEADER else (
             f"with a record of the kind {shown(kind)}")  # fmt: skip
