@@ -12,7 +12,7 @@ EMBEDDER := $(VENV)/.embedder
 
 # What `make prove` measures: each command `recollect bench NAME` of docs/benchmarks.md that
 # needs no data from elsewhere.
-BENCHMARKS := speed durability postgres postgres-durability conversation size
+BENCHMARKS := speed durability postgres postgres-durability conversation copy size
 
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 

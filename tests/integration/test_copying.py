@@ -157,7 +157,9 @@ async def test_what_changed_between_stop_and_resumption_is_right(source: Store) 
         assert 2 == len(await destination.ledger())
 
 
-async def test_a_source_in_use_is_followed_until_it_is_quiet(source: Store) -> None:
+async def test_a_source_in_use_is_followed_until_it_is_quiet(
+    source: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Each pass copies what changed during the one before."""
     async with InProcessStore() as destination:
         left = 2
@@ -175,14 +177,16 @@ async def test_a_source_in_use_is_followed_until_it_is_quiet(source: Store) -> N
                 await write()
             return found
 
-        source.archive = read_and_write  # type: ignore[method-assign]
+        monkeypatch.setattr(source, "archive", read_and_write)
         done = await copied(source, destination)
 
         assert (True, 4) == (done.is_verified, done.passes)
         assert await equal(source, destination)
 
 
-async def test_a_source_that_never_rests_is_told(source: Store) -> None:
+async def test_a_source_that_never_rests_is_told(
+    source: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """After the last pass it says how much had changed, and goes on when it is called again."""
     async with InProcessStore() as destination:
         archive, count = source.archive, 0
@@ -195,9 +199,9 @@ async def test_a_source_that_never_rests_is_told(source: Store) -> None:
                 await source.append(ADA, "talk", [NewMessage(role="user", text=f"late {count}")])
             return found
 
-        source.archive = read_and_write  # type: ignore[method-assign]
-        restless = await copied(source, destination)
-        source.archive = archive  # type: ignore[method-assign]
+        with monkeypatch.context() as patched:
+            patched.setattr(source, "archive", read_and_write)
+            restless = await copied(source, destination)
         done = await copied(source, destination)
 
         assert (False, 1) == (restless.is_verified, restless.behind)
