@@ -7,7 +7,6 @@ from typing import Final
 
 import click
 
-from recollect.backups import back_up, read_ledger, restore_backup, write_ledger
 from recollect.cli.opening import run
 from recollect.cli.options import Target, memory_options
 from recollect.cli.output import counted, print_json
@@ -41,6 +40,8 @@ def backup(target: Target, file: str | None, ledger: str | None) -> None:
     ledger says what was erased, in keyed digests: without it, or the store itself, a backup
     cannot be restored. Write it after every erase to a place that outlives the store.
     """
+    from recollect.backups import back_up, write_ledger
+
     if file is None and ledger is None:
         msg = "there is nothing to write: name a FILE, or --ledger FILE, or both"
         raise UsageError(msg)
@@ -67,6 +68,8 @@ def restore(target: Target, file: str, ledger: str | None, no_ledger: bool) -> N
 
     The store at --store must not exist, or be empty. What the ledger names does not come back.
     """
+    from recollect.backups import read_ledger, restore_backup
+
     if (ledger is None) != no_ledger:
         msg = (
             "say what was erased since the backup: --ledger with the ledger or the store that was "

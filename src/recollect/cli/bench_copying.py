@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -14,7 +14,17 @@ if TYPE_CHECKING:
     from recollect.bench.copying import CopyReport
 
 
-@click.command("copy", short_help="copies to PostgreSQL and back, killed and resumed")
+_EXAMPLE: Final = """
+\b
+Examples:
+  recollect bench copy
+  recollect bench copy --messages 4000 --kills 3
+"""
+
+
+@click.command(
+    "copy", epilog=_EXAMPLE, short_help="copies to PostgreSQL and back, killed and resumed"
+)
 @click.option("--messages", type=click.IntRange(20), default=20_000, help="So many messages.")
 @click.option("--kills", type=click.IntRange(0), default=5, help="Of each copy.")
 @click.option("--store", metavar="URL", help="A server on which a database may be made for it.")

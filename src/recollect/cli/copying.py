@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -10,10 +10,11 @@ from recollect.cli.doctor import without_password
 from recollect.cli.opening import run, store_file
 from recollect.cli.options import json_option, wants_json
 from recollect.cli.output import counted, print_json, progress_bar
-from recollect.copying import Copied, copy_store
 from recollect.errors import EXIT_STATUS, NotFoundError, UsageError
 from recollect.records import Json
-from recollect.stores.open import open_store
+
+if TYPE_CHECKING:
+    from recollect.copying import Copied
 
 _EXAMPLE: Final = """
 \b
@@ -57,6 +58,9 @@ def check_addresses(source: str, destination: str) -> None:
 
 
 async def _copy(source: str, destination: str, *, replace: bool) -> Copied:
+    from recollect.copying import copy_store
+    from recollect.stores.open import open_store
+
     async with open_store(source) as one, open_store(destination) as other:
         with progress_bar("copying") as bar:
             return await copy_store(

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from recollect.cli.opening import run, store_file
 from recollect.cli.options import Target, memory_options
 from recollect.cli.output import print_json, progress_bar
-from recollect.embedders import open_embedder
-from recollect.embedding import Embedding
 from recollect.errors import NotFoundError, UsageError
-from recollect.ports import Embedder
-from recollect.reembedding import build_vectors
-from recollect.stores.open import open_store
+
+if TYPE_CHECKING:
+    from recollect.ports import Embedder
 
 _EXAMPLE: Final = """
 \b
@@ -55,6 +53,8 @@ def embedder_named(name: str) -> Embedder:
     Raises:
         UsageError: There is none.
     """
+    from recollect.embedders import open_embedder
+
     module, colon, attribute = name.partition(":")
     choice: object = name
     if colon:
@@ -72,6 +72,10 @@ def embedder_named(name: str) -> Embedder:
 
 
 async def _reembed(store: str, embedder: Embedder) -> str:
+    from recollect.embedding import Embedding
+    from recollect.reembedding import build_vectors
+    from recollect.stores.open import open_store
+
     async with open_store(store) as opened:
         embedding = Embedding(opened, embedder)
         with progress_bar("embedding") as bar:
