@@ -1,6 +1,6 @@
 # `make setup` once, then `make demo`, `make check`; CONTRIBUTING.md says more.
 
-.PHONY: help setup page wheel demo test prove lint types check clean
+.PHONY: help setup page page-tools wheel demo test prove lint types check clean
 .DELETE_ON_ERROR:
 
 VENV := .venv
@@ -50,6 +50,8 @@ $(EMBEDDER): $(INSTALLED)
 $(PAGE_TOOLS): web/package.json web/package-lock.json
 	npm --prefix web ci --no-audit --no-fund
 	@touch $@
+
+page-tools: $(PAGE_TOOLS)
 
 page: $(PAGE_TOOLS)
 	npm --prefix web run build
