@@ -12,6 +12,8 @@ EMBEDDER := $(VENV)/.embedder
 # What the tests compare with and cannot have beside the rest: it needs an older pydantic.
 ORIGINALS := $(VENV)/originals/.installed
 PAGE_TOOLS := web/node_modules/.package-lock.json
+# One more than cores: some tests wait for a process or a server.
+WORKERS := $(shell expr $$(nproc 2>/dev/null || echo 2) + 1)
 
 # What `make prove` measures: each command `recollect bench NAME` of docs/benchmarks.md that
 # needs no data from elsewhere.
@@ -68,7 +70,7 @@ $(ORIGINALS): requirements/originals.txt $(INSTALLED)
 	@touch $@
 
 test: setup $(ORIGINALS)
-	$(VENV)/bin/python -m pytest -n auto --dist loadscope
+	$(VENV)/bin/python -m pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder
 
 prove: setup $(ORIGINALS)
 	$(VENV)/bin/python -m pytest -m prove
