@@ -15,7 +15,7 @@ PAGE_TOOLS := web/node_modules/.package-lock.json
 
 # What `make prove` measures: each command `recollect bench NAME` of docs/benchmarks.md that
 # needs no data from elsewhere.
-BENCHMARKS := speed durability postgres postgres-durability conversation size
+BENCHMARKS := speed durability postgres postgres-durability conversation copy size
 
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 

@@ -462,6 +462,14 @@ class SyncRecollect:
         """See `Recollect.settled`."""
         return self.call(lambda memory: memory.settled(scope, below=below))
 
+    def reembed(self, embedder: EmbedderChoice) -> str:
+        """See `Recollect.reembed`."""
+        return self.call(lambda memory: memory.reembed(embedder))
+
+    def undo_reembed(self) -> str:
+        """See `Recollect.undo_reembed`."""
+        return self.call(lambda memory: memory.undo_reembed())
+
     def erase(self, scope: Scope, target: EraseTarget) -> EraseReceipt:
         """See `Recollect.erase`."""
         return self.call(lambda memory: memory.erase(scope, target))

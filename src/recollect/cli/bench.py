@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from recollect.cli.bench_copying import copy_bench
 from recollect.cli.bench_langgraph import langgraph
 from recollect.cli.bench_reports import cached, report_option, write_json, write_report_file
 from recollect.cli.opening import run
@@ -494,3 +495,4 @@ def _share(row: Row) -> str:
 
 
 bench.add_command(langgraph)
+bench.add_command(copy_bench)

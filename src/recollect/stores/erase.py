@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import final
@@ -10,7 +10,6 @@ from typing import final
 from recollect.ports import Clock, Ids
 from recollect.records import Scope
 from recollect.stores.checkpoints import CheckpointThreads, copies_of
-from recollect.stores.digests import keyed_digest
 from recollect.stores.plans.audit import plan_unnamed
 from recollect.stores.plans.erase import (
     EraseReceipt,
@@ -19,9 +18,10 @@ from recollect.stores.plans.erase import (
     plan_erase,
     receipt_of,
 )
+from recollect.stores.plans.ledger import LedgerEntry, entry_of, row_of, target_digests
 from recollect.stores.rows import ReceiptRow
 from recollect.stores.transactor import Transactor
-from recollect.stores.unit import Effect, Planned
+from recollect.stores.unit import Effect, Planned, Rows
 from recollect.stores.validate import check_scope, to_datetime
 
 
@@ -54,7 +54,7 @@ class EraseStore(Transactor):
         secret = await self._secret()
         receipt = ReceiptRow(
             id=self._ids.name(to_datetime(now)),
-            target=keyed_digest(secret, scope, repr(target)),
+            target=target_digests(secret, scope, target),
             messages=0,
             memories=0,
             revised=0,
@@ -81,6 +81,28 @@ class EraseStore(Transactor):
         """Return erase receipts by time; with *unclean* those whose bytes are not gone yet."""
         found = await self._read(lambda rows: rows.receipts(unclean=unclean))
         return [receipt_of(row) for row in found]
+
+    @final
+    async def ledger(self) -> list[LedgerEntry]:
+        """Return every erase by time, with the key that tells whether an address was erased."""
+        key = await self._secret()
+        found = await self._read(lambda rows: rows.receipts(unclean=False))
+        return [entry_of(row, key) for row in found]
+
+    @final
+    async def adopt(self, entries: Sequence[LedgerEntry]) -> int:
+        """
+        Keep erases of another store in this one's ledger; say how many were new.
+
+        Nothing is erased by it.
+        """
+
+        def plan(rows: Rows) -> Planned[int]:
+            known = {row.id for row in rows.receipts(unclean=False)}
+            new = [row_of(entry) for entry in entries if entry.id not in known]
+            return Planned(Effect(receipts=new), len(new))
+
+        return await self._transact(plan)
 
     @final
     async def clean(self) -> list[EraseReceipt]:

@@ -7,9 +7,10 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from recollect.errors import MissingExtraError, UsageError
+from recollect.errors import MissingExtraError, NotFoundError, UsageError
 from recollect.ports import Clock, Ids
 from recollect.stores.base import Store
 from recollect.stores.sqlite.durability import Durability
@@ -137,6 +138,55 @@ def _split(address: str) -> tuple[str, str]:
         msg = f"{address!r} has the unknown scheme {scheme!r}: use {known}, or a plain path"
         raise UsageError(msg)
     return scheme, address[found.end() :] if found else address
+
+
+def file_of(url: str | os.PathLike[str]) -> Path | None:
+    """
+    Return the file in which the store at *url* is; ``None`` if it is in no file.
+
+    >>> file_of("sqlite:///var/lib/memory.db"), file_of("memory:")
+    (PosixPath('/var/lib/memory.db'), None)
+    """
+    address = os.fspath(url)
+    found = _SCHEME.match(address)
+    if found is None:
+        return Path(address)
+    rest = address[found.end() :]
+    return Path(rest.removeprefix("//")) if found[1].lower() == "sqlite" else None
+
+
+def back_up_file(url: str, copy: Path) -> bool:
+    """
+    Write the file of the store at *url* to *copy*, as of now; ``False`` if it is in no file.
+
+    Raises:
+        NotFoundError: There is no such file.
+        StoreError: It cannot be read or written; the class says why.
+    """
+    file = file_of(url)
+    if file is None:
+        return False
+    if not file.exists():
+        msg = f"there is no store at {str(file)!r}"
+        raise NotFoundError(msg)
+    from recollect.stores.sqlite.backup import back_up_file as back_up
+
+    back_up(str(file), copy)
+    return True
+
+
+def put_back(backup: Path, copy: Path) -> None:
+    """Copy the backup of a file to *copy*, after looking at every page of it."""
+    from recollect.stores.sqlite.backup import put_back as put
+
+    put(backup, copy)
+
+
+def put_in_place(made: Path, path: Path) -> None:
+    """Give a file that is whole its name, durably; refuse if there is something."""
+    from recollect.stores.sqlite.backup import put_in_place as put
+
+    put(made, path)
 
 
 def _open_memory(rest: str, wishes: _Wishes) -> Store:
