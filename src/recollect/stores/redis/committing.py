@@ -40,7 +40,7 @@ def written_by(effect: Effect, reading: Reading) -> list[str]:
         found.append(keys.RECEIPTS_VERSION)
     chains = {row.chain for row in effect.audit}
     # Of a chain that never was nothing is left, not even a version.
-    chains |= {each for each in effect.unnamed if reading.versions[keys.version_of_chain(each)]}
+    chains |= {each for each in effect.unnamed if reading.versions.get(keys.version_of_chain(each))}
     return found + sorted(map(keys.version_of_chain, chains))
 
 
