@@ -66,6 +66,7 @@ class RedisStore(Store):
         location = location_of(url, durability).with_limits(**limits)
         shared = ServerClock()
         super().__init__(clock=clock or shared, ids=ids)
+        self.address = url
         self._location = location
         self._process = os.getpid()
         self._server = Server(location)
