@@ -397,7 +397,7 @@ def test_waiting_for_a_connection_has_an_end(url: str) -> None:
     """A call that finds all connections busy for too long is told so."""
 
     async def write() -> None:
-        async with PostgresStore(url, connections_max=1) as store:
+        async with PostgresStore(url, connections_max=1, turn_wait_s=0.01) as store:
             begun, held = threading.Event(), threading.Event()
 
             def hold(_: Rows) -> Planned[None]:
@@ -407,7 +407,6 @@ def test_waiting_for_a_connection_has_an_end(url: str) -> None:
 
             first = asyncio.ensure_future(store._transact(hold))
             await asyncio.to_thread(begun.wait, 60)
-            store._location = store._location.with_limits(turn_wait_s=0.01)
             with pytest.raises(StoreUnavailableError, match="busy"):
                 await store.append(ADA, "talk", [HELLO])
             await first
