@@ -397,12 +397,12 @@ def test_waiting_for_a_connection_has_an_end(url: str) -> None:
     """A call that finds all connections busy for too long is told so."""
 
     async def write() -> None:
-        async with PostgresStore(url, connections_max=1, turn_wait_s=0.01) as store:
+        async with PostgresStore(url, connections_max=1, turn_wait_s=0.3) as store:
             begun, held = threading.Event(), threading.Event()
 
             def hold(_: Rows) -> Planned[None]:
                 begun.set()
-                held.wait(0.05)
+                held.wait(1)
                 return Planned(Effect(), None)
 
             first = asyncio.ensure_future(store._transact(hold))
