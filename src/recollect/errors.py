@@ -10,6 +10,10 @@ Every error this package raises on purpose.
     ├── VersionConflictError    somebody else wrote first; read again, then retry
     ├── LeaseLostError          the claim ended; its work must not be stored
     ├── ProposalRefusedError    a change of instructions breaks a rule; nothing was changed
+    ├── AccessError             who asks may not do it
+    │   ├── UnknownKeyError         there is no key, or none that is good any more
+    │   └── ForbiddenError          the key lacks the permission
+    ├── QuotaError              more was asked for than is allowed now; retry later
     ├── MissingExtraError       an optional package is not installed
     ├── EmbedderError           the embedder cannot be used, or failed
     ├── ModelError              the model failed, or its answer cannot be used
@@ -146,6 +150,43 @@ class ProposalRefusedError(RecollectError):
         return f"the change is refused{on_record}: {self.reason}"
 
 
+class AccessError(RecollectError):
+    """Who asks may not do what was asked for; nothing was done."""
+
+    code = "access"
+
+
+class UnknownKeyError(AccessError):
+    """There is no API key in the request, or it is not, or no longer, a good one."""
+
+    code = "unknown_key"
+
+
+class ForbiddenError(AccessError):
+    """The API key lacks the permission that the request needs."""
+
+    code = "forbidden"
+
+
+class QuotaError(RecollectError):
+    """A tenant asked for more than it may now: retry after *retry_after_s*."""
+
+    code = "quota"
+
+    def __init__(self, what: str, limit_name: str, limit: float, retry_after_s: float) -> None:
+        super().__init__(what, limit_name, limit, retry_after_s)
+        self.what = what
+        self.limit_name = limit_name
+        self.limit = limit
+        self.retry_after_s = retry_after_s
+
+    def __str__(self) -> str:
+        return (
+            f"{self.what}: the limit {self.limit_name} is {self.limit:g}; "
+            f"retry after {self.retry_after_s:.0f} s"
+        )
+
+
 class MissingExtraError(RecollectError, ImportError):
     """An optional package is not installed."""
 
@@ -252,6 +293,10 @@ EXIT_STATUS: Final[dict[str, int]] = {
     "version_conflict": 4,
     "lease_lost": 4,
     "proposal_refused": 4,
+    "access": 13,
+    "unknown_key": 13,
+    "forbidden": 13,
+    "quota": 8,
     "missing_extra": 5,
     "embedder": 5,
     "model": 6,

@@ -6,7 +6,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Final, TypeVar
 
-from recollect.errors import NotFoundError, StoreClosedError, UsageError
+from recollect.errors import (
+    NotFoundError,
+    StoreClosedError,
+    UsageError,
+    VersionConflictError,
+)
 from recollect.formation.config import Assistants
 from recollect.formation.identity import is_named, is_shortened, proposed_for
 from recollect.formation.review import approval_of, rejection_of
@@ -96,37 +101,50 @@ class Forming(ABC):
         self._wake()
 
     async def reject(
-        self, scope: Scope, type_: str, key: str, *, pointer: str = ""
+        self,
+        scope: Scope,
+        type_: str,
+        key: str,
+        *,
+        pointer: str = "",
+        expected: int | None = None,
     ) -> tuple[Memory | None, ...]:
         """
         Refuse a memory, or what stands at *pointer* in it, for good: it is not formed again.
 
-        The refused value stays visible, in the state ``rejected``.
+        The refused value stays visible, in the state ``rejected``. *expected* is the version
+        that was looked at, if it is to be that one.
 
         A field of an entry is refused of that entry alone.
 
         Raises:
             NotFoundError: There is no such memory, or nothing at *pointer*.
             UsageError: Without what stands at *pointer* the memory would not fit its type.
+            VersionConflictError: It is not at the version *expected*.
         """
-        memory = await self._existing(scope, type_, key)
+        memory = await self._existing(scope, type_, key, expected)
         standing = await self._proposed_for(scope, type_, key)
         known = self._assistants.type_named(type_)
         writes = rejection_of(memory, pointer, standing=standing, type_=known)
         return await self._apply(scope, writes)
 
-    async def approve(self, scope: Scope, type_: str, key: str) -> tuple[Memory | None, ...]:
+    async def approve(
+        self, scope: Scope, type_: str, key: str, *, expected: int | None = None
+    ) -> tuple[Memory | None, ...]:
         """
         Put in force what waits in quarantine, exactly as it waits.
+
+        *expected* is the version that was looked at, if it is to be that one.
 
         A single value (of a type with ``single_valued`` fields) ends the one that it replaces.
 
         Raises:
             NotFoundError: There is no such memory.
             UsageError: It is not in quarantine.
-            VersionConflictError: What it would change has changed since.
+            VersionConflictError: What it would change has changed since, or it is not at the
+                version *expected*.
         """
-        memory = await self._existing(scope, type_, key)
+        memory = await self._existing(scope, type_, key, expected)
         standing = await self._proposed_for(scope, type_, key)
         known = self._assistants.type_named(type_)
         rivals: Sequence[Memory] = ()
@@ -151,11 +169,13 @@ class Forming(ABC):
                 break
         return standing
 
-    async def _existing(self, scope: Scope, type_: str, key: str) -> Memory:
+    async def _existing(self, scope: Scope, type_: str, key: str, expected: int | None) -> Memory:
         memory = await self.store.get(scope, type_, key)
         if memory is None:
             msg = f"there is no memory {type_}/{key} in {scope!r}"
             raise NotFoundError(msg)
+        if expected is not None and memory.version != expected:
+            raise VersionConflictError(f"{type_}/{key}", expected, memory.version)
         return memory
 
     async def pending(

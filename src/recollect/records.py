@@ -184,7 +184,9 @@ ATTACHMENT: Final = "Attachment"
 ATTACHMENT_PART: Final = "AttachmentPart"
 LIFETIME: Final = "Lifetime"
 """How long a memory lives after it was last used, for those whose expiry moves with use."""
-BESIDE_TYPES: Final = frozenset({STATE, ATTACHMENT, ATTACHMENT_PART, LIFETIME})
+SCOPE_SETTINGS: Final = "ScopeSettings"
+"""How memories are formed in a scope and those below it, where that was set."""
+BESIDE_TYPES: Final = frozenset({STATE, ATTACHMENT, ATTACHMENT_PART, LIFETIME, SCOPE_SETTINGS})
 """Types of what stands beside messages and memories; recall finds none of it."""
 INSTRUCTIONS: Final = "Instructions"
 INSTRUCTIONS_PROPOSAL: Final = "InstructionsProposal"

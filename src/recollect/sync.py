@@ -347,14 +347,24 @@ class SyncRecollect:
         return self.call(lambda memory: memory.undo(scope, consolidation))
 
     def reject(
-        self, scope: Scope, type_: str, key: str, *, pointer: str = ""
+        self,
+        scope: Scope,
+        type_: str,
+        key: str,
+        *,
+        pointer: str = "",
+        expected: int | None = None,
     ) -> tuple[Memory | None, ...]:
         """See `Recollect.reject`."""
-        return self.call(lambda memory: memory.reject(scope, type_, key, pointer=pointer))
+        return self.call(
+            lambda memory: memory.reject(scope, type_, key, pointer=pointer, expected=expected)
+        )
 
-    def approve(self, scope: Scope, type_: str, key: str) -> tuple[Memory | None, ...]:
+    def approve(
+        self, scope: Scope, type_: str, key: str, *, expected: int | None = None
+    ) -> tuple[Memory | None, ...]:
         """See `Recollect.approve`."""
-        return self.call(lambda memory: memory.approve(scope, type_, key))
+        return self.call(lambda memory: memory.approve(scope, type_, key, expected=expected))
 
     def pending(
         self,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 FILE_BYTES_MAX: Final = 4_000_000
 DEFAULT: Final = "default"
-_OWN_KEYS: Final = frozenset({"model", "base_url", "assistants", "scopes"})
+_OWN_KEYS: Final = frozenset({"model", "base_url", "assistants", "scopes", "service"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,6 +19,7 @@ _COMMANDS: Final = {
     "threads": "recollect.cli.listing:threads",
     "memories": "recollect.cli.listing:memories",
     "chat": "recollect.cli.chatting:chat",
+    "serve": "recollect.cli.serving:serve",
     "formation": "recollect.cli.forming:formation",
     "worker": "recollect.cli.working:worker",
     "consolidate": "recollect.cli.consolidating:consolidate",

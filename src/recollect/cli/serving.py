@@ -1,0 +1,125 @@
+"""`recollect serve`: the HTTP service with its page, the worker inside."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from recollect.cli.choosing import opened_model, opened_to_form
+from recollect.cli.configuring import Forming, forming_options, read_file
+from recollect.cli.options import Target, memory_options, scope_from
+from recollect.cli.output import note
+from recollect.errors import MissingExtraError, UsageError
+
+if TYPE_CHECKING:
+    from contextlib import AbstractAsyncContextManager
+
+    from recollect.app import Recollect
+    from recollect.service.settings import Settings
+
+_EXAMPLE: Final = """\
+\b
+Examples:
+  recollect serve
+  recollect serve --store service.db --model anthropic/claude-haiku-4-5
+  recollect serve --host 0.0.0.0 --host-name memory.example.org --config service.toml
+"""
+
+
+@click.command(epilog=_EXAMPLE, short_help="Serve HTTP, with the page and the worker.")
+@memory_options(scope=False)
+@forming_options()
+@click.option("--host", help="The address to listen at.  [default: 127.0.0.1]")
+@click.option("--port", type=int, help="The port; 0 is any that is free.  [default: 8300]")
+@click.option(
+    "--scope", "bound", metavar="A/B/C", help="The scope of the first key.  [default: default]"
+)
+@click.option(
+    "--host-name", "hosts", multiple=True, help="A name it may be asked under; repeatable."
+)
+@click.option("--origin", "origins", multiple=True, help="A page's origin that may ask it.")
+@click.option("--no-auth", is_flag=True, help="Ask for no key; only on this machine.")
+@click.option("--no-worker", is_flag=True, help="Leave forming memories to `recollect worker`.")
+@click.option(
+    "--log-level",
+    type=click.Choice(["debug", "info", "warning", "error"]),
+    default="info",
+    show_default=True,
+    help="What is written to standard error, as JSON lines.",
+)
+def serve(
+    target: Target,
+    host: str | None,
+    port: int | None,
+    bound: str | None,
+    hosts: tuple[str, ...],
+    origins: tuple[str, ...],
+    no_auth: bool,  # noqa: FBT001
+    no_worker: bool,  # noqa: FBT001
+    log_level: str,
+    *,
+    forming: Forming,
+) -> None:
+    """
+    Serve a store over HTTP, with the page at / and the worker inside.
+
+    A first start prints a key, once: keep it. Settings come from flags, from the environment
+    (RECOLLECT_HOST and so on) and from the table [service] of --config. SIGTERM and Ctrl-C end
+    it well.
+    """
+    try:
+        import fastapi
+        import prometheus_client
+        import uvicorn
+    except ImportError as error:
+        raise MissingExtraError("service", error.name or "fastapi") from error
+    del fastapi, prometheus_client, uvicorn
+    from recollect.service.settings import read_settings
+
+    flags: dict[str, object] = {
+        "host": host,
+        "port": port,
+        "scope": None if bound is None else scope_from(bound, ()),
+        "hosts": hosts or None,
+        "origins": origins or None,
+        "auth": False if no_auth else None,
+    }
+    settings = read_settings(flags, file=_service_table())
+    _run(target, forming, settings, worker=not no_worker, log_level=log_level)
+
+
+def _service_table() -> dict[str, Any]:
+    """Return the table [service] of the configuration file, if there is one."""
+    config = click.get_current_context().params.get("config")
+    if not isinstance(config, Path):
+        return {}
+    table = read_file(config).get("service", {})
+    if not isinstance(table, dict):
+        msg = f"{config}: service: is a table of settings, not {table!r}"
+        raise UsageError(msg)
+    return table
+
+
+def _run(
+    target: Target, forming: Forming, settings: Settings, *, worker: bool, log_level: str
+) -> None:
+    from recollect.service.app import create_app
+    from recollect.service.running import bound_socket, log_to, server_of, url_of
+
+    model = opened_model(forming)
+
+    def open_memory() -> AbstractAsyncContextManager[Recollect]:
+        return opened_to_form(target, forming, model, create=True, worker=worker)
+
+    def tell_key(key: str) -> None:
+        click.echo(f"first key, shown this once: {key}")
+
+    app = create_app(
+        settings, open_memory, assistants=forming.assistants, model=model, tell_key=tell_key
+    )
+    log_to(level=log_level)
+    with bound_socket(settings) as listening:
+        note(f"serving {target.store} at {url_of(listening)}")
+        server_of(app, settings).run(sockets=[listening])

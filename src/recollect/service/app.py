@@ -1,0 +1,117 @@
+"""`create_app`: the service as an ASGI application over one open memory."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import anyio
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+
+from recollect import __version__
+from recollect.errors import RecollectError
+from recollect.formation.config import Assistants
+from recollect.ports import Model
+from recollect.service.authenticating import Authenticating
+from recollect.service.bodies import Bodies
+from recollect.service.deadlines import Deadlines
+from recollect.service.metrics import Metrics
+from recollect.service.observing import Observing
+from recollect.service.opening import OpenMemory, Told, opened_service
+from recollect.service.origins import Origins
+from recollect.service.page import STATIC, page_router
+from recollect.service.problem import answer_error, answer_http, answer_invalid
+from recollect.service.routes import ROUTERS
+from recollect.service.settings import Settings, checked
+
+DESCRIPTION: Final = """\
+The memory of an LLM application: threads of messages, memories, recall, erasure.
+
+Send a key as `Authorization: Bearer KEY` or `x-api-key: KEY`. A key is bound to a scope; `scope`
+names one below it, a segment each. Errors are `application/problem+json`.
+"""
+
+
+def _tell_nobody(_key: str) -> None:
+    """Let nobody know."""
+
+
+def create_app(
+    settings: Settings,
+    open_memory: OpenMemory,
+    *,
+    assistants: Assistants | None = None,
+    model: Model | None = None,
+    tell_key: Told = _tell_nobody,
+    metrics: Metrics | None = None,
+    static: Path = STATIC,
+) -> FastAPI:
+    """
+    Return the service.
+
+    Args:
+        settings: How it runs; see `read_settings`.
+        open_memory: Opens the memory that is served, when the application starts.
+        assistants: How memories are formed; what the memory was opened with.
+        model: What answers in ``/v1/chat``; ``None`` for nobody.
+        tell_key: Is told the first key of a store that has none yet, once.
+        metrics: Where figures are counted; its own by default.
+        static: The folder of the built page.
+
+    Raises:
+        UsageError: The settings do not go together.
+    """
+    checked(settings)
+    counted = metrics or Metrics()
+    stopping = anyio.Event()
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        async with opened_service(
+            settings,
+            open_memory,
+            assistants=assistants or Assistants(),
+            model=model,
+            metrics=counted,
+            stopping=stopping,
+            tell_key=tell_key,
+        ) as service:
+            app.state.service = service
+            yield
+
+    app = FastAPI(
+        title="Recollect",
+        version=__version__,
+        description=DESCRIPTION,
+        lifespan=lifespan,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        exception_handlers=_handlers(),
+        # Outermost first: each refuses what the next need not see.
+        middleware=[
+            Middleware(Observing, metrics=counted),
+            Middleware(Origins, settings=settings),
+            Middleware(Authenticating),
+            Middleware(Bodies, settings=settings),
+            Middleware(Deadlines, settings=settings),
+        ],
+    )
+    app.state.stopping = stopping
+    for router in ROUTERS:
+        app.include_router(router)
+    app.include_router(page_router(static))
+    return app
+
+
+def _handlers() -> dict[Any, Any]:
+    return {
+        RecollectError: answer_error,
+        RequestValidationError: answer_invalid,
+        HTTPException: answer_http,
+    }

@@ -1,0 +1,70 @@
+"""Who asks: settled from the headers alone, before a byte of the body is read."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from recollect.access import Principal
+from recollect.errors import RecollectError, UnknownKeyError
+from recollect.service.opening import Service
+from recollect.service.problem import problem_of
+
+OPEN_PATHS: Final = ("/health/", "/ok", "/info", "/openapi.json", "/metrics")
+"""What needs no key to be reached; ``/metrics`` asks for one itself."""
+GUARDED: Final = "/v1"
+_BEARER: Final = "bearer "
+
+
+class Authenticating:
+    """Lets only good keys reach what lies below ``/v1``, and each tenant at its rate."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on with who asks, or answer why not."""
+        if scope["type"] != "http" or not is_guarded(scope["path"]):
+            await self._app(scope, receive, send)
+            return
+        service: Service = scope["app"].state.service
+        try:
+            principal = await authenticated(service, Headers(scope=scope))
+            service.rates.take(principal.tenant)
+        except RecollectError as error:
+            service.metrics.refused.labels(error.code).inc()
+            await problem_of(error)(scope, receive, send)
+            return
+        scope.setdefault("state", {})["principal"] = principal
+        service.usage.add(principal.scope, requests=1)
+        await self._app(scope, receive, send)
+
+
+def is_guarded(path: str) -> bool:
+    """Say whether a path needs a key."""
+    return path == GUARDED or path.startswith(f"{GUARDED}/")
+
+
+async def authenticated(service: Service, headers: Headers) -> Principal:
+    """
+    Return who asks.
+
+    Raises:
+        UnknownKeyError: There is no key, more than one, or it is not a good one.
+    """
+    if service.everybody is not None:
+        return service.everybody
+    given = headers.getlist("x-api-key")
+    for each in headers.getlist("authorization"):
+        if each.lower().startswith(_BEARER):
+            given.append(each[len(_BEARER) :].strip())
+    if len(set(given)) != 1:
+        count = "no API key" if not given else "several API keys"
+        msg = (
+            f"there is {count} in the request: send one as 'Authorization: Bearer KEY' or "
+            "'x-api-key: KEY'"
+        )
+        raise UnknownKeyError(msg)
+    return await service.keys.principal(given[0])

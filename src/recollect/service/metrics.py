@@ -1,0 +1,62 @@
+"""What is counted of the service for Prometheus: never who asked, or for what."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.exposition import CONTENT_TYPE_LATEST
+
+_SECONDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+
+
+class Metrics:
+    """The figures of one service; routes are named by their template, so that none is a person."""
+
+    media_type: Final = CONTENT_TYPE_LATEST
+
+    def __init__(self) -> None:
+        self._registry = CollectorRegistry()
+        self.requests = Counter(
+            "recollect_requests",
+            "Requests answered, by route, method and status.",
+            ("route", "method", "status"),
+            registry=self._registry,
+        )
+        self.seconds = Histogram(
+            "recollect_request_seconds",
+            "How long requests took to be answered.",
+            ("route", "method"),
+            buckets=_SECONDS,
+            registry=self._registry,
+        )
+        self.recall_seconds = Histogram(
+            "recollect_recall_seconds",
+            "How long recall took.",
+            buckets=_SECONDS,
+            registry=self._registry,
+        )
+        self.messages = Counter(
+            "recollect_messages_kept", "Messages kept.", registry=self._registry
+        )
+        self.formations = Counter(
+            "recollect_formations",
+            "Formations ended here, by end.",
+            ("end",),
+            registry=self._registry,
+        )
+        self.refused = Counter(
+            "recollect_refused", "Requests refused, by code.", ("code",), registry=self._registry
+        )
+        self.streams = Gauge(
+            "recollect_open_streams", "Streams that are open.", registry=self._registry
+        )
+        self.waiting = Gauge(
+            "recollect_waiting_threads",
+            "Threads that wait to be formed, as last counted.",
+            registry=self._registry,
+        )
+
+    def exposition(self) -> bytes:
+        """Return all figures in the form that Prometheus reads."""
+        return generate_latest(self._registry)

@@ -1,0 +1,121 @@
+"""What a running service holds: the open memory, its keys, its limits, what it signs with."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
+
+import anyio
+
+from recollect.access import PERMISSIONS, RESERVED, Keys, Principal
+from recollect.app import Recollect
+from recollect.errors import VersionConflictError
+from recollect.formation.config import Assistants
+from recollect.ports import Model
+from recollect.records import PutMemory, Scope
+from recollect.service.metrics import Metrics
+from recollect.service.rates import Rates
+from recollect.service.recalled import RecallLog
+from recollect.service.settings import Settings
+from recollect.service.signing import Signer
+from recollect.service.usage import UsageBook
+
+SERVICE_SCOPE: Final[Scope] = (RESERVED, "settings")
+SECRET_TYPE: Final = "ServiceSecret"  # noqa: S105 (the name of a type)
+FIRST_KEY: Final = "first"
+
+OpenMemory: TypeAlias = Callable[[], AbstractAsyncContextManager[Recollect]]
+"""Opens the memory that is served; it is closed when the service ends."""
+Told: TypeAlias = Callable[[str], None]
+
+
+@dataclass(slots=True, kw_only=True)
+class Service:
+    """Everything that a route needs."""
+
+    settings: Settings
+    memory: Recollect
+    keys: Keys
+    assistants: Assistants
+    model: Model | None
+    signer: Signer
+    rates: Rates
+    usage: UsageBook
+    recalled: RecallLog
+    metrics: Metrics
+    stopping: anyio.Event
+    everybody: Principal | None
+    """Who asks where no keys are asked for."""
+    streams: dict[str, int] = field(default_factory=dict)
+    """How many streams each tenant has open."""
+
+
+def nobody_in_particular(settings: Settings) -> Principal:
+    """Return who asks a service without keys."""
+    return Principal(
+        key_id="", name="local", scope=settings.scope, permissions=frozenset(PERMISSIONS)
+    )
+
+
+@asynccontextmanager
+async def opened_service(
+    settings: Settings,
+    open_memory: OpenMemory,
+    *,
+    assistants: Assistants,
+    model: Model | None,
+    metrics: Metrics,
+    stopping: anyio.Event,
+    tell_key: Told,
+) -> AsyncIterator[Service]:
+    """Open the memory and what the service keeps beside it; *tell_key* is told a first key once."""
+    async with open_memory() as memory, anyio.create_task_group() as group:
+        keys = Keys(memory.store)
+        if settings.auth and not await keys.all():
+            _, key = await keys.create(FIRST_KEY, settings.scope, PERMISSIONS)
+            tell_key(key)
+        signer = Signer((settings.secret or await _kept_secret(memory)).encode())
+        usage = UsageBook(memory.store)
+        group.start_soon(usage.keep)
+        try:
+            yield Service(
+                settings=settings,
+                memory=memory,
+                keys=keys,
+                assistants=assistants,
+                model=model,
+                signer=signer,
+                rates=Rates(rate=settings.requests_a_second, burst=settings.burst),
+                usage=usage,
+                recalled=RecallLog(),
+                metrics=metrics,
+                stopping=stopping,
+                everybody=None if settings.auth else nobody_in_particular(settings),
+            )
+        finally:
+            stopping.set()
+            group.cancel_scope.cancel()
+            with anyio.CancelScope(shield=True):
+                await usage.flush()
+
+
+async def _kept_secret(memory: Recollect) -> str:
+    """Return what this store's service signs with; the first that asks makes it."""
+    while True:
+        found = await memory.get(SERVICE_SCOPE, SECRET_TYPE, SECRET_TYPE)
+        if found is not None:
+            return str(found.value["secret"])
+        put = PutMemory(
+            type=SECRET_TYPE,
+            key=SECRET_TYPE,
+            value={"secret": secrets.token_urlsafe(48)},
+            text="",
+            expected=0,
+        )
+        try:
+            await memory.store.apply(SERVICE_SCOPE, [put])
+        except VersionConflictError:
+            continue  # another process was first

@@ -1,0 +1,139 @@
+"""Errors as the service answers them: problem+json (RFC 9457) that says what to do."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import Final
+
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from recollect.errors import ModelUnavailableError, QuotaError, RecollectError
+from recollect.records import Json
+
+MEDIA_TYPE: Final = "application/problem+json"
+SHOWN_MAX: Final = 20
+"""Of so many things that are wrong with a body each is told."""
+_RETRY_S: Final = 2
+
+STATUS: Final[Mapping[str, int]] = {
+    "error": 500,
+    "usage": 422,
+    "limit": 422,
+    "missing_key": 422,
+    "update_mode": 409,
+    "not_found": 404,
+    "conflict": 409,
+    "version_conflict": 412,
+    "lease_lost": 409,
+    "proposal_refused": 409,
+    "access": 403,
+    "unknown_key": 401,
+    "forbidden": 403,
+    "quota": 429,
+    "missing_extra": 501,
+    "embedder": 503,
+    "model": 502,
+    "model_unavailable": 503,
+    "model_denied": 502,
+    "model_not_found": 502,
+    "store": 503,
+    "unavailable": 503,
+    "full": 507,
+    "read_only": 503,
+    "corrupt": 503,
+    "version": 503,
+    "closed": 503,
+}
+"""The HTTP status of each `RecollectError.code`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """What went wrong with a request; *detail* says what happened and what to do."""
+
+    status: int
+    code: str
+    detail: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+    errors: Sequence[Mapping[str, Json]] = ()
+
+    def record(self) -> dict[str, Json]:
+        """Return it as JSON."""
+        found: dict[str, Json] = {
+            "type": f"urn:recollect:error:{self.code}",
+            "title": HTTPStatus(self.status).phrase,
+            "status": self.status,
+            "code": self.code,
+            "detail": self.detail,
+        }
+        if self.errors:
+            found["errors"] = list(self.errors)
+        return found
+
+    def response(self) -> Response:
+        """Return it as an answer."""
+        body = json.dumps(self.record(), ensure_ascii=False).encode("utf-8", "replace")
+        return Response(body, self.status, dict(self.headers), MEDIA_TYPE)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer with it."""
+        await self.response()(scope, receive, send)
+
+
+def problem_of(error: RecollectError) -> Problem:
+    """Return what the service answers to one of our errors."""
+    status = STATUS.get(error.code, 500)
+    headers: dict[str, str] = {}
+    if isinstance(error, QuotaError):
+        headers["retry-after"] = str(max(1, round(error.retry_after_s + 0.5)))
+    elif isinstance(error, ModelUnavailableError) and error.retry_after_s:
+        headers["retry-after"] = str(max(1, round(error.retry_after_s)))
+    elif error.code == "unavailable":
+        headers["retry-after"] = str(_RETRY_S)
+    elif status == HTTPStatus.UNAUTHORIZED:
+        headers["www-authenticate"] = 'Bearer realm="recollect"'
+    return Problem(status=status, code=error.code, detail=str(error), headers=headers)
+
+
+async def answer_error(_: Request, error: Exception) -> Response:
+    """Answer one of our errors."""
+    if not isinstance(error, RecollectError):
+        raise error
+    return problem_of(error).response()
+
+
+async def answer_invalid(_: Request, error: Exception) -> Response:
+    """Answer a request whose parts are not as they are documented."""
+    if not isinstance(error, RequestValidationError):
+        raise error
+    wrong: list[Mapping[str, Json]] = [
+        {"path": "/".join(str(part) for part in each["loc"]), "message": str(each["msg"])}
+        for each in error.errors()[:SHOWN_MAX]
+    ]
+    first = wrong[0] if wrong else {"path": "request", "message": "it cannot be read"}
+    more = f"; and {len(wrong) - 1} more, see errors" if len(wrong) > 1 else ""
+    detail = f"{first['path']}: {first['message']}{more}; /openapi.json says what is expected"
+    return Problem(status=422, code="usage", detail=detail, errors=wrong).response()
+
+
+async def answer_http(_: Request, error: Exception) -> Response:
+    """Answer what routing refuses: no such path, or no such method there."""
+    if not isinstance(error, HTTPException):
+        raise error
+    headers = dict(error.headers or {})
+    if error.status_code == HTTPStatus.NOT_FOUND:
+        detail, code = "there is no such path: /openapi.json lists those that there are", "no_path"
+    elif error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+        allowed = headers.get("Allow", headers.get("allow", "others"))
+        detail, code = f"this path does not know the method; it knows: {allowed}", "no_method"
+    else:
+        detail, code = str(error.detail), "request"
+    problem = Problem(status=error.status_code, code=code, detail=detail, headers=headers)
+    return problem.response()

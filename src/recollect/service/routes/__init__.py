@@ -1,0 +1,43 @@
+"""The routes of the service, one module for each group; `ROUTERS` lists them all."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from fastapi import APIRouter
+
+from recollect.service.routes import (
+    changes,
+    chat,
+    erase,
+    formation,
+    graph,
+    health,
+    keys,
+    me,
+    memories,
+    recall,
+    review,
+    threads,
+    transfer,
+    types,
+    usage,
+)
+
+ROUTERS: Final[tuple[APIRouter, ...]] = (
+    me.router,
+    threads.router,
+    memories.router,
+    recall.router,
+    types.router,
+    formation.router,
+    review.router,
+    transfer.router,
+    erase.router,
+    changes.router,
+    usage.router,
+    keys.router,
+    chat.router,
+    graph.router,
+    health.router,
+)

@@ -1,0 +1,89 @@
+"""Chat: a message is kept, answered with what is remembered, and the answer is kept, too."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from typing import Final
+
+from fastapi import APIRouter
+from starlette.responses import StreamingResponse
+
+from recollect.chat import Chatbot, Known
+from recollect.errors import RecollectError
+from recollect.recall.budget import estimated_tokens
+from recollect.records import Json, JsonObject, Message
+from recollect.service.answers import answer_entry, answer_message, seconds_until
+from recollect.service.asked import AskedChat
+from recollect.service.problem import problem_of
+from recollect.service.reaching import Reach, Writing
+from recollect.service.routes.threads import check_quota
+from recollect.service.streaming import Event, event_stream
+from recollect.service.typed import settings_of
+from recollect.stores.validate import to_datetime
+
+router: Final = APIRouter(prefix="/v1", tags=["chat"])
+NO_MODEL: Final = (
+    "nobody answers, because the service has no model; the message was kept: start it with "
+    "--model provider/model, or with a base URL of a local one"
+)
+
+
+@router.post("/chat", summary="Say something, and be answered", response_model=None)
+async def chat(reach: Writing, asked: AskedChat) -> StreamingResponse:
+    """
+    Keep what the user says, and stream the answer, which is kept as well.
+
+    Leaving early keeps what was streamed by then.
+    """
+    reach.may("read")
+    service = reach.service
+    size = len(asked.text.encode("utf-8", "replace"))
+    await check_quota(reach, messages=2, size=size)
+    settings = await settings_of(reach, asked.assistant)
+    bot = Chatbot(
+        service.memory,
+        service.model,
+        reach.scope,
+        thread=asked.thread,
+        formation=service.assistants.of(settings),
+        settings=settings or None,
+    )
+    said = await bot.hear(asked.text)
+    service.usage.add(reach.scope, messages=1, bytes=size)
+    service.metrics.messages.inc()
+    return event_stream(reach, _turn(reach, bot, said))
+
+
+async def _turn(reach: Reach, bot: Chatbot, said: Message) -> AsyncGenerator[Event, None]:
+    if bot.model is None:
+        known = await bot.known(said)
+        yield Event(name="done", content=await _done(reach, said, None, known, NO_MODEL))
+        return
+    try:
+        async with bot.answering(said) as answer:
+            async for piece in answer.pieces:
+                yield Event(name="token", content={"text": piece})
+        reach.service.usage.add(reach.scope, messages=1, bytes=len(answer.text.encode()))
+        done = await _done(reach, said, answer.kept, answer.known, None)
+        yield Event(name="done", content=done)
+    except RecollectError as error:
+        yield Event(name="error", content=problem_of(error).record())
+
+
+async def _done(
+    reach: Reach, said: Message, kept: Message | None, known: Known, reason: str | None
+) -> JsonObject:
+    memory = reach.service.memory
+    thread = await memory.thread(reach.scope, said.thread)
+    due = thread.due if thread else None
+    recalled: list[Json] = [
+        answer_entry(reach, each, tokens=estimated_tokens(each.text))
+        for each in (*known.documents, *known.entries)
+    ]
+    return {
+        "user": answer_message(said),
+        "assistant": answer_message(kept) if kept else None,
+        "recalled": recalled,
+        "due_in_s": seconds_until(due, to_datetime(memory.store.now())),
+        "reason": reason,
+    }

@@ -1,0 +1,70 @@
+"""Memory types: those of a scope, and whether new ones would do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, cast
+
+from fastapi import APIRouter
+
+from recollect.errors import UsageError
+from recollect.formation.types import load_types
+from recollect.formation.types.memory_type import MemoryType, check_types_change
+from recollect.records import SCOPE_SETTINGS, DeleteMemory, Json
+from recollect.service.asked import AskedTypes
+from recollect.service.reaching import Reading, Writing
+from recollect.service.typed import keep_types, own_settings, types_of
+
+router: Final = APIRouter(prefix="/v1", tags=["types"])
+
+
+@router.get("/types", summary="The memory types of a scope")
+async def types(reach: Reading) -> dict[str, Any]:
+    """Return the scope's own types, else those of the nearest scope above, else the service's."""
+    found = await types_of(reach)
+    return {"types": [_shown(each) for each in found], "own": bool(await own_settings(reach))}
+
+
+def _shown(type_: MemoryType) -> dict[str, Any]:
+    return dict(type_.as_config())
+
+
+@router.put("/types", summary="Replace the memory types of a scope")
+async def put_types(reach: Writing, asked: AskedTypes) -> dict[str, Any]:
+    """Let the scope, and those below without their own, have these types; [] takes them back."""
+    if not asked.types:
+        write = DeleteMemory(type=SCOPE_SETTINGS, key=SCOPE_SETTINGS)
+        await reach.service.memory.apply(reach.scope, [write])
+    else:
+        new = load_types(cast("Sequence[Mapping[str, object]]", asked.types))
+        check_types_change(await types_of(reach), new)
+        await keep_types(reach, new)
+    found = await types_of(reach)
+    return {"types": [_shown(each) for each in found], "own": bool(asked.types)}
+
+
+@router.post("/types/check", summary="Whether memory types would do")
+async def check_types(reach: Reading, asked: AskedTypes) -> dict[str, Any]:
+    """Say what is wrong with each of the types, and change nothing."""
+    complaints: list[dict[str, Json]] = []
+    good: list[MemoryType] = []
+    for place, each in enumerate(asked.types):
+        try:
+            good += load_types([cast("Mapping[str, object]", each)])
+        except UsageError as error:
+            complaints.append(_complaint(str(error), place))
+    if not complaints:
+        try:
+            load_types(cast("Sequence[Mapping[str, object]]", asked.types))
+            check_types_change(await types_of(reach), good)
+        except UsageError as error:
+            complaints.append(_complaint(str(error), 0))
+    return {"ok": not complaints, "complaints": complaints}
+
+
+def _complaint(sentence: str, place: int) -> dict[str, Json]:
+    """Return an error of a type as its path and what is wrong there."""
+    path, colon, message = sentence.partition(": ")
+    if not colon or " " in path:
+        return {"path": f"types[{place}]", "message": sentence}
+    return {"path": path.replace("types[0]", f"types[{place}]", 1), "message": message}

@@ -1,0 +1,55 @@
+"""What the service hands out and takes back unchanged: cursors and confirmations, signed."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import hmac
+import json
+from collections.abc import Sequence
+from typing import Final, cast
+
+from recollect.errors import UsageError
+from recollect.records import Json
+
+TOKEN_CHARACTERS_MAX: Final = 8_000
+_SIGNATURE_BYTES: Final = 16
+
+
+class Signer:
+    """Signs small JSON values for one purpose, so that no other value or purpose passes."""
+
+    def __init__(self, secret: bytes) -> None:
+        self._key = hashlib.sha256(b"recollect service\0" + secret).digest()
+
+    def token(self, value: Json, *purpose: str | Sequence[str]) -> str:
+        """Return *value* as a token that is good for this *purpose* alone."""
+        body = json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+        return base64.urlsafe_b64encode(self._signature(body, purpose) + body).decode().rstrip("=")
+
+    def value(self, token: str, *purpose: str | Sequence[str]) -> Json:
+        """
+        Return the value of a token.
+
+        Raises:
+            UsageError: It was not made here, or for something else.
+        """
+        try:
+            padded = token + "=" * (-len(token) % 4)
+            raw = base64.b64decode(padded.encode("ascii"), altchars=b"-_", validate=True)
+        except (ValueError, binascii.Error):
+            raw = b""
+        signature, body = raw[:_SIGNATURE_BYTES], raw[_SIGNATURE_BYTES:]
+        if len(token) > TOKEN_CHARACTERS_MAX or not hmac.compare_digest(
+            signature, self._signature(body, purpose)
+        ):
+            what = purpose[0]
+            msg = f"this is no {what} of this request and scope: pass on what the answer gave you"
+            raise UsageError(msg)
+        return cast("Json", json.loads(body))
+
+    def _signature(self, body: bytes, purpose: Sequence[str | Sequence[str]]) -> bytes:
+        about = json.dumps([each if isinstance(each, str) else list(each) for each in purpose])
+        signed = hmac.new(self._key, about.encode() + b"\0" + body, hashlib.sha256)
+        return signed.digest()[:_SIGNATURE_BYTES]

@@ -1,0 +1,80 @@
+"""The memory types of a scope: its own, else those of the nearest above, else the service's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, cast
+
+from recollect.errors import UsageError
+from recollect.formation.types import BUILTIN_TYPES, MemoryType, load_types
+from recollect.formation.types.schema import violations
+from recollect.records import BESIDE_TYPES, SCOPE_SETTINGS, Json, JsonObject, PutMemory, Scope
+from recollect.service.reaching import Reach
+
+_TYPES: Final = "types"
+
+
+async def own_settings(reach: Reach) -> JsonObject:
+    """Return what was set for the scope that is meant, or for the nearest above it."""
+    scope: Scope = reach.scope
+    while len(scope) >= len(reach.principal.scope):
+        found = await reach.service.memory.get(scope, SCOPE_SETTINGS, SCOPE_SETTINGS)
+        if found is not None:
+            return found.value
+        scope = scope[:-1]
+    return {}
+
+
+async def settings_of(reach: Reach, assistant: str | None) -> JsonObject:
+    """
+    Return how a thread of the scope is formed: for which assistant, and with which types.
+
+    Raises:
+        UsageError: There is no such assistant.
+    """
+    found: dict[str, Json] = {}
+    if assistant is not None:
+        found["assistant"] = assistant
+    own = await own_settings(reach)
+    if _TYPES in own:
+        found[_TYPES] = own[_TYPES]
+    if found:
+        reach.service.assistants.of(found)
+    return found
+
+
+async def types_of(reach: Reach) -> tuple[MemoryType, ...]:
+    """Return the memory types of the scope."""
+    own = (await own_settings(reach)).get(_TYPES)
+    if isinstance(own, list | tuple):
+        return load_types(cast("list[Mapping[str, object]]", list(own)))
+    return reach.service.assistants.default.types
+
+
+async def keep_types(reach: Reach, types: tuple[MemoryType, ...]) -> None:
+    """Let the scope, and those below without their own, have these types."""
+    put = PutMemory(
+        type=SCOPE_SETTINGS,
+        key=SCOPE_SETTINGS,
+        value={_TYPES: [each.as_config() for each in types]},
+        text="",
+    )
+    await reach.service.memory.apply(reach.scope, [put])
+
+
+async def check_value(reach: Reach, type_: str, value: JsonObject) -> None:
+    """
+    Refuse a document that its type does not allow, where the type is known.
+
+    Raises:
+        UsageError: It says what is wrong with it.
+    """
+    if type_ in BESIDE_TYPES:
+        msg = f"documents of the type {type_!r} are Recollect's own: choose another type"
+        raise UsageError(msg)
+    known = (*await types_of(reach), *BUILTIN_TYPES)
+    found = next((each for each in known if each.name == type_), None)
+    wrong = violations(found, value) if found is not None else ()
+    if wrong:
+        msg = f"the value is no {type_}: {'; '.join(wrong)}; GET /v1/types says what it must be"
+        raise UsageError(msg)

@@ -1,0 +1,67 @@
+"""A real server on this machine, over a store of its own, and clients with keys to it."""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from typing import Any
+
+import httpx
+import pytest
+
+from recollect.service.testing import Served, serving
+
+Connect = Callable[..., httpx.Client]
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[Served]:
+    """Run one service for the tests of a module."""
+    with serving() as found:
+        yield found
+
+
+@pytest.fixture
+def connect() -> Iterator[Connect]:
+    """Return what makes a client of a service: with its first key, another one, or ""."""
+    with ExitStack() as stack:
+
+        def made(served: Served, key: str | None = None, **headers: str) -> httpx.Client:
+            chosen = served.key if key is None else key
+            sent = {"x-api-key": chosen} if chosen else {}
+            client = httpx.Client(base_url=served.url, headers={**sent, **headers}, timeout=30.0)
+            stack.callback(client.close)
+            return client
+
+        yield made
+
+
+@pytest.fixture
+def client(served: Served, connect: Connect) -> httpx.Client:
+    """Return a client with the first key."""
+    return connect(served)
+
+
+@pytest.fixture
+def new_key(connect: Connect) -> Callable[..., str]:
+    """Return what makes a key with some permissions, bound below the scope of the first."""
+
+    def made(served: Served, *permissions: str, scope: tuple[str, ...] = (), **more: Any) -> str:
+        body = {"name": "made", "scope": scope, "permissions": permissions, **more}
+        answer = connect(served).post("/v1/keys", json=body)
+        assert 201 == answer.status_code, answer.text
+        return str(answer.json()["key"])
+
+    return made
+
+
+@pytest.fixture
+def starting(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Served]]:
+    """Return what starts a service with settings; all end with the test."""
+    for name in [each for each in os.environ if each.startswith("RECOLLECT_")]:
+        monkeypatch.delenv(name)
+    with ExitStack() as stack:
+
+        def start(**settings: Any) -> Served:
+            return stack.enter_context(serving(**settings))
+
+        yield start

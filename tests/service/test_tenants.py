@@ -1,0 +1,276 @@
+"""No request of one tenant returns, or changes, a byte of another's, on any route."""
+
+import asyncio
+import json
+import random
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from typing import Any
+
+import httpx
+import pytest
+from fastapi.routing import APIRoute
+
+from recollect.access import PERMISSIONS, Permission, Principal
+from recollect.app import Recollect
+from recollect.records import PutMemory, Scope
+from recollect.service import reaching
+from recollect.service.routes import ROUTERS
+from recollect.service.testing import Served
+
+Connect = Callable[..., httpx.Client]
+SAMPLE = 400
+LIKELY = 0.6
+PROVEN = 20_000
+VICTIM: Scope = ("globex",)
+# Nothing of the victim that the attacker's requests hold themselves.
+CANARIES = ("heliotrope", "marzipan", "obsidian", "quicksilver", "tamarind")
+THREAD, MESSAGE, KEY, SOURCE = "victims-thread", "victims-message", "victims-key", "victims-crm"
+HOSTILE: Sequence[Sequence[str]] = (
+    ("globex",),
+    (),
+    ("..", "globex"),
+    ("../globex",),
+    ("/globex",),
+    ("acme", "globex"),
+    ("%2e%2e", "globex"),
+    ("globex", "ada"),
+    ("*",),
+    ("_",),
+    ("%",),
+    ("recollect:service", "keys"),
+    ("acme/../globex",),
+    ("glob%65x",),
+)
+Attack = tuple[str, str, dict[str, Any]]
+
+
+def routes() -> list[tuple[str, str]]:
+    """Return method and path of every route below /v1."""
+    return sorted(
+        (method, route.path)
+        for router in ROUTERS
+        for route in router.routes
+        if isinstance(route, APIRoute) and route.path.startswith("/v1")
+        for method in route.methods
+    )
+
+
+class Attacker:
+    """Makes requests at random that try to reach the victim's memory with the attacker's key."""
+
+    def __init__(self, seed: int, *, stolen: dict[str, Sequence[str]]) -> None:
+        self._random = random.Random(seed)  # noqa: S311 (repeatable)
+        self._routes = routes()
+        self._stolen = stolen
+
+    def attacks(self, count: int) -> Iterator[Attack]:
+        """Yield so many requests, each route in turn."""
+        for number in range(count):
+            method, path = self._routes[number % len(self._routes)]
+            yield method, self._filled(path), self._parts(method, path)
+
+    def _filled(self, path: str) -> str:
+        values = {
+            "thread": (THREAD, "t"),
+            "message": (MESSAGE, "m"),
+            "type": ("Note", "ServiceKey", "ScopeSettings"),
+            "key": (KEY, "k"),
+            "formation": (*self._stolen["formation"], "f"),
+            "id": self._stolen["key"],
+        }
+        for name, found in values.items():
+            path = path.replace(f"{{{name}}}", self._likely(found))
+        return path
+
+    def _likely(self, found: Sequence[Any]) -> Any:
+        """Return mostly the first, which is what the victim has, else any."""
+        return found[0] if self._random.random() < LIKELY else self._random.choice(found)
+
+    def _parts(self, method: str, path: str) -> dict[str, Any]:
+        choose = self._random.choice
+        query: list[tuple[str, str]] = [("scope", each) for each in self._likely(HOSTILE)]
+        if choose((True, False)):
+            query.append(("below", "true"))
+        if choose((True, *(False,) * 5)) and method == "GET":
+            query.append(("cursor", choose(self._stolen["cursor"])))
+        parts: dict[str, Any] = {"params": query, "headers": self._headers()}
+        if path == "/v1/import":
+            record = {"kind": "thread", "scope": list(choose(HOSTILE)), "id": THREAD}
+            parts["content"] = json.dumps(record)
+            parts["headers"]["content-type"] = "application/x-ndjson"
+        elif method in {"POST", "PUT"}:
+            parts["json"] = self._body(path)
+        return parts
+
+    def _headers(self) -> dict[str, str]:
+        return self._random.choice(
+            (
+                {},
+                {"x-scope": "globex"},
+                {"x-forwarded-user": "globex", "x-tenant": "globex"},
+                {"last-event-id": "1:1"},
+                {"idempotency-key": "victims-request"},
+                {"if-match": '"1"'},
+            )
+        )
+
+    def _body(self, path: str) -> dict[str, Any]:
+        choose = self._random.choice
+        targets = (
+            {"scope": True},
+            {"scope": True, "below": True},
+            {"thread": THREAD},
+            {"message": {"thread": THREAD, "id": MESSAGE}},
+            {"memory": {"type": "Note", "key": KEY}},
+            {"source": SOURCE},
+        )
+        found: dict[str, dict[str, Any]] = {
+            "/messages": {"messages": [{"role": "user", "text": "mine", "id": MESSAGE}]},
+            "/messages/{message}": {"role": "user", "text": "mine"},
+            "/memories/{type}/{key}": {"value": {"context": "always", "content": "mine"}},
+            "/reject": {},
+            "/restore": {"version": 1},
+            "/end": {"at": "2020-01-01T00:00:00Z"},
+            "/types": {"types": []},
+            "/types/check": {"types": []},
+            "/recall": {"query": "which secret", "below": choose((True, False)), "limit": 50},
+            "/formation/run": {},
+            "/formation/pause": choose(({}, {"thread": THREAD})),
+            "/formation/resume": choose(({}, {"thread": THREAD})),
+            "/formation/retry": {"thread": THREAD},
+            "/review/{type}/{key}": {"decision": choose(("approve", "reject")), "version": 1},
+            "/erase/preview": {"target": choose(targets)},
+            "/v1/erase": {"confirm": choose(self._stolen["confirm"])},
+            "/v1/keys": {"name": "x", "scope": list(choose(HOSTILE)), "permissions": ["read"]},
+            "/rotate": {},
+            "/chat": {"thread": THREAD, "text": "which secret"},
+        }
+        endings = sorted((each for each in found if path.endswith(each)), key=len)
+        return found[endings[-1]]
+
+
+def test_every_route_with_a_body_is_attacked() -> None:
+    """The walker knows a body for each route that takes one, and meets every route."""
+    attacker = Attacker(0, stolen=dict.fromkeys(("formation", "key", "cursor", "confirm"), ("x",)))
+
+    met = {(method, path) for method, path, _ in attacker.attacks(len(routes()))}
+
+    assert len(routes()) == len(met)
+    assert len(met) > 40
+
+
+def answer_bytes(client: httpx.Client, attack: Attack) -> bytes:
+    """Return all that a request is answered, of an endless stream what comes at once."""
+    method, path, parts = attack
+    found, end = b"", time.monotonic() + 10
+    with suppress(httpx.RemoteProtocolError), client.stream(method, path, **parts) as stream:
+        assert stream.status_code != 500
+        for part in stream.iter_bytes():
+            found += part
+            is_endless = path.endswith("/changes") and stream.status_code == 200
+            if is_endless and (b"id: " in found or time.monotonic() > end):
+                break
+    return found
+
+
+def foreign_bytes(client: httpx.Client, attacks: Iterator[Attack]) -> int:
+    """Return how many bytes of the victim the answers held."""
+    count = 0
+    for each in attacks:
+        found = answer_bytes(client, each).decode("utf-8", "replace")
+        count += sum(len(word) * found.count(word) for word in CANARIES)
+    return count
+
+
+async def planted(memory: Recollect) -> None:
+    """Give the victim what nobody else may see."""
+    note = PutMemory(
+        type="Note", key=KEY, value={"context": CANARIES[2], "content": f"secret {CANARIES[0]}"}
+    )
+    await memory.apply(VICTIM, [note])
+    await memory.apply((*VICTIM, CANARIES[4]), [note])
+
+
+def plant(served: Served, connect: Connect) -> tuple[str, dict[str, Sequence[str]]]:
+    """Return the victim's key, and what an attacker may have got hold of."""
+    portal = served.service.keys
+    loop = served.service.memory.loop
+    assert loop is not None
+    key, secret = asyncio.run_coroutine_threadsafe(
+        portal.create(CANARIES[1], VICTIM, PERMISSIONS), loop
+    ).result(30)
+    asyncio.run_coroutine_threadsafe(planted(served.service.memory), loop).result(30)
+    victim = connect(served, secret)
+    messages = [
+        {"role": "user", "text": f"my secret is {CANARIES[3]}", "id": MESSAGE, "source": SOURCE},
+        {"role": "user", "text": "another", "name": CANARIES[1]},
+    ]
+    victim.post(f"/v1/threads/{THREAD}/messages", json={"messages": messages})
+    page = victim.get(f"/v1/threads/{THREAD}/messages", params={"limit": 1}).json()
+    shown = victim.post("/v1/erase/preview", json={"target": {"scope": True}}).json()
+    stolen = {
+        "formation": ("f",),
+        "key": (key.id,),
+        "cursor": (page["cursor"], "AAAA", "null"),
+        "confirm": (shown["confirm"], "AAAA"),
+    }
+    return secret, stolen
+
+
+def attacked(served: Served, connect: Connect, count: int) -> tuple[int, bool]:
+    """Return how many foreign bytes were answered, and whether the victim's memory is as it was."""
+    secret, stolen = plant(served, connect)
+    victim, attacker = connect(served, secret), connect(served)
+
+    def held() -> list[str]:
+        exported = victim.get("/v1/export", params={"below": True}).text
+        return [exported, victim.get("/v1/keys").text.partition("last_used_at")[0]]
+
+    before = held()
+    assert all(word in "".join(before) for word in CANARIES)
+    foreign = foreign_bytes(attacker, Attacker(7, stolen=stolen).attacks(count))
+    return foreign, held() == before
+
+
+def test_a_sample_of_attacks_reaches_nothing(served: Served, connect: Connect) -> None:
+    """0 bytes of another tenant in the answers to a sample of requests, and nothing changed."""
+    foreign, is_unchanged = attacked(served, connect, SAMPLE)
+
+    assert 0 == foreign
+    assert is_unchanged
+
+
+@pytest.mark.prove
+def test_all_attacks_reach_nothing(served: Served, connect: Connect) -> None:
+    """0 bytes of another tenant in the answers to 20,000 requests, and nothing changed."""
+    foreign, is_unchanged = attacked(served, connect, PROVEN)
+
+    print(f"{PROVEN} requests, {len(routes())} routes: {foreign} foreign bytes")  # noqa: T201
+    assert 0 == foreign
+    assert is_unchanged
+
+
+def test_a_service_that_does_not_check_scopes_is_caught(
+    starting: Callable[..., Served], connect: Connect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The walker finds foreign bytes, and changes, where a request's scope is taken as it is."""
+
+    def unchecked(
+        principal: Principal,
+        needs: Permission,  # noqa: ARG001
+        segments: Sequence[str] = (),
+        *,
+        below: bool = False,  # noqa: ARG001
+    ) -> Scope:
+        return tuple(segments) or principal.scope
+
+    served = starting()
+    secret, stolen = plant(served, connect)
+    monkeypatch.setattr(reaching, "granted", unchecked)
+
+    foreign = foreign_bytes(connect(served), Attacker(7, stolen=stolen).attacks(SAMPLE))
+
+    assert foreign > 0
+    assert secret
