@@ -116,7 +116,7 @@ def test_what_is_not_allowed_is_an_error_of_the_client(
 def test_what_langgraphs_server_does_wrong_is_right_here(
     served: Served, connect: Connect, graph_client: GraphClient
 ) -> None:
-    """A null prefix is the root, limit 0 is 10, a read makes no namespace, an update keeps birth."""
+    """A null prefix is the root, limit 0 is 10, reading makes no namespace, updating no birth."""
     client = connect(served)
     store = graph_client(served).store
 

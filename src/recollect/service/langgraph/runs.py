@@ -109,7 +109,7 @@ async def _kept(how: Configured, thread: KeptThread, given: Sequence[NewMessage]
         if before is not None and before.count and given
         else ()
     )
-    new = new_messages(given, last)
+    new = new_messages(given, last, before.count if before else 0)
     size = sum(len(each.text.encode("utf-8", "replace")) for each in new)
     await check_quota(how.reach, messages=len(new), size=size)
     await _append(how, thread.id, new)

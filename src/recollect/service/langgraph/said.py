@@ -37,22 +37,24 @@ def messages_of(given: Mapping[str, Any] | Sequence[Any] | None) -> list[NewMess
     return [record_of(each) for each in found if kind_of(each) != _REMOVAL]
 
 
-def new_messages(given: Sequence[NewMessage], last: Sequence[Message]) -> list[NewMessage]:
+def new_messages(
+    given: Sequence[NewMessage], last: Sequence[Message], held: int
+) -> list[NewMessage]:
     """
-    Return the messages that a thread does not have yet, whose last ones are *last*.
+    Return the messages that a thread does not have yet, whose last ones of *held* are *last*.
 
     Clients send the whole talk with every run, or only what is new. A message with an id is
     known by it, and left to the store. Others are known where what was given begins as the
     thread ends: with at least two messages that are alike, or with all that the thread has.
 
     >>> def said(*texts): return [NewMessage(role="user", text=text) for text in texts]
-    >>> [each.text for each in new_messages(said("a", "b"), [])]
+    >>> [each.text for each in new_messages(said("a", "b"), [], 0)]
     ['a', 'b']
     """
     if any(each.id for each in given):
         return list(given)
     for count in range(min(len(given), len(last)), 0, -1):
-        if count < _OVERLAP_MIN and count < len(last):
+        if count < _OVERLAP_MIN and count < held:
             break
         ends = last[len(last) - count :]
         if all(_is_alike(one, other) for one, other in zip(given, ends, strict=False)):
