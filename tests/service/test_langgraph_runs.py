@@ -391,7 +391,7 @@ def test_threads_of_one_key_are_unknown_to_another(
     ]
 
     for attack in attacks:
-        with pytest.raises((NotFoundError, httpx.HTTPStatusError), match="404|not found"):
+        with pytest.raises((NotFoundError, httpx.HTTPStatusError), match=r"404|not found"):
             attack()
     assert [] == other.threads.search()
     own = posting(other, thread)("I am somebody else.")
