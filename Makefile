@@ -1,6 +1,6 @@
 # `make setup` once, then `make demo`, `make check`; CONTRIBUTING.md says more.
 
-.PHONY: help setup demo test prove lint types check clean
+.PHONY: help setup page page-tools wheel demo test prove lint types check clean
 .DELETE_ON_ERROR:
 
 VENV := .venv
@@ -11,15 +11,20 @@ INSTALLED := $(VENV)/.installed
 EMBEDDER := $(VENV)/.embedder
 # What the tests compare with and cannot have beside the rest: it needs an older pydantic.
 ORIGINALS := $(VENV)/originals/.installed
+PAGE_TOOLS := web/node_modules/.package-lock.json
+# One more than cores: some tests wait for a process or a server.
+WORKERS := $(shell expr $$(nproc 2>/dev/null || echo 2) + 1)
 
 # What `make prove` measures: each command `recollect bench NAME` of docs/benchmarks.md that
 # needs no data from elsewhere.
-BENCHMARKS := speed durability postgres postgres-durability conversation size
+BENCHMARKS := speed durability postgres postgres-durability conversation copy size
 
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 help:
 	@echo "make setup   the environment in $(VENV), with the package and the embedder"
+	@echo "make page    the web page, built from web/ into the package (needs Node 20 and npm)"
+	@echo "make wheel   a release in dist/, which carries the page"
 	@echo "make demo    a conversation remembered, recalled and erased"
 	@echo "make test    the tests (about 5 minutes)"
 	@echo "make prove   the full counts and the benchmarks (long)"
@@ -43,6 +48,19 @@ $(EMBEDDER): $(INSTALLED)
 	$(VENV)/bin/recollect embedder install
 	@touch $@
 
+# npm ci takes exactly what the lock names, each file checked by its digest.
+$(PAGE_TOOLS): web/package.json web/package-lock.json
+	npm --prefix web ci --no-audit --no-fund
+	@touch $@
+
+page-tools: $(PAGE_TOOLS)
+
+page: $(PAGE_TOOLS)
+	npm --prefix web run build
+
+wheel: page $(INSTALLED)
+	RECOLLECT_RELEASE=1 $(VENV)/bin/python -m build --wheel --no-isolation
+
 demo: setup
 	$(VENV)/bin/recollect demo
 
@@ -52,7 +70,7 @@ $(ORIGINALS): requirements/originals.txt $(INSTALLED)
 	@touch $@
 
 test: setup $(ORIGINALS)
-	$(VENV)/bin/python -m pytest -n auto --dist loadscope
+	$(VENV)/bin/python -m pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder
 
 prove: setup $(ORIGINALS)
 	$(VENV)/bin/python -m pytest -m prove

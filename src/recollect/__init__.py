@@ -57,6 +57,7 @@ if TYPE_CHECKING:
         Write,
     )
     from recollect.stores.plans.erase import (
+        EraseExpired,
         EraseMemory,
         EraseMessages,
         EraseReceipt,
@@ -81,7 +82,8 @@ _RECORDS: Final = (
     " Message NewMessage Page PutMemory Revision Role Scope Thread Trust Write"
 )
 _ERASING: Final = (
-    "EraseMemory EraseMessages EraseReceipt EraseScope EraseSource EraseTarget EraseThread"
+    "EraseExpired EraseMemory EraseMessages EraseReceipt EraseScope EraseSource EraseTarget"
+    " EraseThread"
 )
 _HOMES: Final = {
     "recollect.app": "Recollect open",
@@ -102,6 +104,7 @@ __all__ = [
     "DeleteMemory",
     "EmbedderError",
     "EndMemory",
+    "EraseExpired",
     "EraseMemory",
     "EraseMessages",
     "EraseReceipt",

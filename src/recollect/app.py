@@ -11,6 +11,7 @@ from typing import Final, Self, cast
 import anyio
 from anyio import to_thread
 
+from recollect.auditing import Auditing
 from recollect.beside import ThreadSurroundings, state_writes
 from recollect.embedders import EmbedderChoice, open_embedder
 from recollect.embedding import Embedding, opened_embedding
@@ -41,6 +42,7 @@ from recollect.records import (
     Thread,
     Write,
 )
+from recollect.reembedding import Reembedding
 from recollect.stores.base import Store
 from recollect.stores.open import open_store
 from recollect.stores.plans.archive import batches_of
@@ -103,7 +105,7 @@ def open(  # noqa: A001 (users write recollect.open)
     )
 
 
-class Recollect(Forming, ThreadSurroundings):
+class Recollect(Forming, ThreadSurroundings, Auditing, Reembedding):
     """
     The memory of an application: threads of messages, and memories, by scope.
 
@@ -154,12 +156,11 @@ class Recollect(Forming, ThreadSurroundings):
                 self._model_choice,
                 self._assistants,
                 count_tokens=self._count_tokens,
-                embed=self._embedding.vectors if self._embedding else None,
+                embed=self._vectors_in_use if self._embedding else None,
             )
             group = await exit_.enter_async_context(anyio.create_task_group())
             exit_.callback(group.cancel_scope.cancel)
-            if self._embedding:
-                group.start_soon(self._embedding.run)
+            group.start_soon(self._keep_embedded)
             group.start_soon(self._keep_merged)
             if self.worker and self._works:
                 group.start_soon(self.worker.run)
@@ -170,6 +171,7 @@ class Recollect(Forming, ThreadSurroundings):
 
     async def __aexit__(self, *error: object) -> None:
         self._recaller = self.worker = self._consolidator = self._loop = None
+        self._earlier = None
         await self._exit.aclose()
 
     def _opened_worker(self, recaller: Recaller) -> Worker | None:

@@ -87,9 +87,16 @@ class Recaller:
         self._indexes = indexes
         self._embedding = embedding
         self._count_tokens = count_tokens
+        self._successor: Recaller | None = None
+
+    def hand_over(self, successor: Recaller) -> None:
+        """Let *successor* answer every query from now on; those that began are finished here."""
+        self._successor = successor
 
     async def recall(self, scopes: Sequence[Scope], ask: Ask) -> Recall:
         """Return what bears on the query in *scopes*, which are scored as one collection."""
+        if self._successor is not None:
+            return await self._successor.recall(scopes, ask)
         check_ask(ask)
         chosen, entries = await self._search(scopes, ask)
         embedder = self._identity if chosen.is_by_meaning else None

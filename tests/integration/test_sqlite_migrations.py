@@ -36,7 +36,7 @@ from recollect.stores.sqlite import connect, migrations, opening
 kind, second_step, mutant, *files = sys.argv[1:]
 if second_step:
     migrations.STEPS = (*migrations.STEPS, second_step)
-    migrations.SCHEMA_VERSION = 2
+    migrations.SCHEMA_VERSION = len(migrations.STEPS)
 
 
 class Killing:
@@ -167,7 +167,7 @@ def schema_in(file: Path) -> list[tuple[object, ...]]:
 def second_step(monkeypatch: pytest.MonkeyPatch) -> str:
     """Let there be a second step in this process too; return its text."""
     monkeypatch.setattr(migrations, "STEPS", (*migrations.STEPS, SECOND_STEP))
-    monkeypatch.setattr(migrations, "SCHEMA_VERSION", 2)
+    monkeypatch.setattr(migrations, "SCHEMA_VERSION", len(migrations.STEPS))
     return SECOND_STEP
 
 
@@ -201,7 +201,7 @@ def test_a_migration_that_was_killed_is_done(
 ) -> None:
     """Wherever a migration is killed, the next opening has its whole effect once, and all data."""
     with monkeypatch.context() as patch:
-        patch.setattr(migrations, "SCHEMA_VERSION", 1)
+        patch.setattr(migrations, "SCHEMA_VERSION", len(migrations.STEPS) - 1)
         use(files[0])
         for file in files[1:60]:
             file.write_bytes(files[0].read_bytes())
@@ -223,7 +223,7 @@ def test_steps_without_a_transaction_would_be_noticed(
 ) -> None:
     """The mutant: statements that are committed one by one leave a store that cannot be opened."""
     with monkeypatch.context() as patch:
-        patch.setattr(migrations, "SCHEMA_VERSION", 1)
+        patch.setattr(migrations, "SCHEMA_VERSION", len(migrations.STEPS) - 1)
         use(files[0])
         for file in files[1:60]:
             file.write_bytes(files[0].read_bytes())

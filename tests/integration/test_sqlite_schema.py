@@ -26,6 +26,9 @@ from recollect.stores.sqlite.statements import QUERIES, WRITES
 SOURCE = Path(__file__).parents[2] / "src"
 
 GOLDEN = """\
+audit: chain BLOB! n INTEGER! at INTEGER! actor TEXT actor_key BLOB! action TEXT! subject TEXT! \
+digest BLOB! previous BLOB! hash BLOB! | chain n
+audit_head: chain BLOB! n INTEGER! hash BLOB! | chain
 embedded: scope_id INTEGER! embedder TEXT! seq INTEGER! | scope_id embedder
 evidence: scope_id INTEGER! thread TEXT! message TEXT! uid INTEGER! | scope_id thread message uid
 evidence_uid: evidence(scope_id uid)
@@ -91,6 +94,8 @@ SEARCHES_BEYOND_A_SCOPE = (
     "SEARCH s USING INTEGER PRIMARY KEY (rowid=?)",
     "SEARCH l USING INTEGER PRIMARY KEY (rowid=?)",
     "SEARCH s USING INDEX sqlite_autoindex_scope_1 (path>? AND path<?)",
+    "SEARCH audit USING PRIMARY KEY (chain=?",
+    "SEARCH audit_head USING PRIMARY KEY (chain=?)",
     "SEARCH d USING COVERING INDEX thread_due (due>? AND due<?)",
 )
 
@@ -147,6 +152,7 @@ def test_every_table_is_strict(database: apsw.Connection) -> None:
 def test_what_concerns_a_scope_leads_with_it(database: apsw.Connection) -> None:
     """One scope is one range of every table and index; only asking who is due goes across."""
     of_all = {"meta", "receipt", "receipt_time", "receipt_unclean", "scope", "scope_seq"}
+    chained = {"audit", "audit_head"}
     across = set()
     for line in schema_of(database).splitlines():
         name, _, rest = line.partition(": ")
@@ -154,7 +160,7 @@ def test_what_concerns_a_scope_leads_with_it(database: apsw.Connection) -> None:
         if not leading.startswith("scope_id"):
             across.add(name)
 
-    assert of_all | {"thread_due"} == across
+    assert of_all | chained | {"thread_due"} == across
 
 
 @pytest.mark.parametrize("name", [*QUERIES, *WRITES])

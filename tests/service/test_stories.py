@@ -60,7 +60,7 @@ def test_a_thread_is_read_page_by_page(client: httpx.Client) -> None:
     positions: list[int] = []
     cursor = None
     for _ in range(4):
-        parameters = {**ADA, "limit": 2, **({"cursor": cursor} if cursor else {})}
+        parameters: dict[str, Any] = {**ADA, "limit": 2, **({"cursor": cursor} if cursor else {})}
         page = client.get("/v1/threads/paged/messages", params=parameters).json()
         positions += [each["position"] for each in page["messages"]]
         cursor = page["cursor"]

@@ -53,7 +53,7 @@ def routes() -> list[tuple[str, str]]:
         for router in ROUTERS
         for route in router.routes
         if isinstance(route, APIRoute) and route.path.startswith("/v1")
-        for method in route.methods
+        for method in route.methods or ()
     )
 
 
@@ -210,7 +210,7 @@ def plant(served: Served, connect: Connect) -> tuple[str, dict[str, Sequence[str
     victim.post(f"/v1/threads/{THREAD}/messages", json={"messages": messages})
     page = victim.get(f"/v1/threads/{THREAD}/messages", params={"limit": 1}).json()
     shown = victim.post("/v1/erase/preview", json={"target": {"scope": True}}).json()
-    stolen = {
+    stolen: dict[str, Sequence[str]] = {
         "formation": ("f",),
         "key": (key.id,),
         "cursor": (page["cursor"], "AAAA", "null"),

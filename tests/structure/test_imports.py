@@ -29,12 +29,16 @@ GROUP_OF = {
     **dict.fromkeys(("index", "embedding", "recaller"), "memory"),
     **dict.fromkeys(("models", "embedders"), "adapters"),
     "testing": "testing",
-    **dict.fromkeys(("app", "beside", "forming", "worker"), "app"),
+    **dict.fromkeys(
+        ("app", "auditing", "backups", "beside", "copying", "forming", "reembedding", "worker"),
+        "app",
+    ),
     **dict.fromkeys(("sync", "portal", "home"), "sync"),
     **dict.fromkeys(("conversation", "graph", "examples", "instructions", "tools"), "policies"),
     **dict.fromkeys(
         (
             *("integrations", "access", "service", "mcp", "cli", "bench", "importers", "demo"),
+            "exporters",
             "chat",
             "evaluation",
             "__main__",

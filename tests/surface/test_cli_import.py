@@ -71,6 +71,8 @@ def test_the_report_counts_every_row(store: str, tmp_path: Path) -> None:
                 "zoneless": 4,
                 "undated": 0,
                 "is_cut": False,
+                "memories": 0,
+                "changed": {},
             }
         ],
         "refused": 1,

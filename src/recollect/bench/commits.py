@@ -73,9 +73,12 @@ async def append_all(
     callers: int,
     debounce: Debounce,
     model: Model | None = None,
+    actor: str | None = None,
 ) -> float:
     """Append each message by a call of its own, so many callers at a time; return the seconds."""
-    async with Recollect(open_store(str(path)), embedder="none", model=model) as memory:
+    store = open_store(str(path))
+    acting = store if actor is None else store.acting(actor)
+    async with Recollect(acting, embedder="none", model=model) as memory:
 
         async def call(number: int) -> None:
             scope = ("users", str(number))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from recollect.bench.congruence import FORGETFUL, compare
 from recollect.bench.connections import (
@@ -20,6 +20,9 @@ from recollect.bench.outcomes import Outcome, Report, Row
 from recollect.bench.restarts import TORN, UNSYNCED, Load, restart
 from recollect.stores.world import timer_s
 from recollect.testing.postgres import PostgresServer, open_server
+
+if TYPE_CHECKING:
+    from recollect.testing.redis import RedisServer
 
 Experiment: TypeAlias = Callable[[PostgresServer, int, str], Awaitable[Outcome]]
 Progress: TypeAlias = Callable[[str], None]
@@ -106,6 +109,15 @@ async def _row(name: str, experiment: Experiment, number: int, control: str) -> 
 
 def _compared(progress: Progress) -> Experiment:
     async def compared(server: PostgresServer, number: int, control: str) -> Outcome:
-        return await compare(server, number, control, progress=progress)
+        return await compare(server, number, control, redis=_redis(), progress=progress)
 
     return compared
+
+
+def _redis() -> RedisServer | None:
+    """Return a Redis server, whose store is compared as well, ``None`` where there is none."""
+    try:
+        from recollect.testing.redis import shared_server  # noqa: PLC0415 - an extra
+    except ModuleNotFoundError:
+        return None
+    return shared_server()

@@ -319,9 +319,14 @@ async def _append_rows(folder: Path, plan: SpeedPlan) -> list[Row]:
     bare = bare_commits_a_second(folder / "bare.db", 600)
     signalled: list[float] = []
     silent: list[float] = []
+    audited: list[float] = []
     an_fsync: list[float] = []
     for turn in range(APPEND_TURNS):
-        for name, debounce, found in (("on", Debounce(), signalled), ("off", never, silent)):
+        for name, debounce, found in (
+            ("on", Debounce(), signalled),
+            ("off", never, silent),
+            ("audited", never, audited),
+        ):
             with counted_syncs() as counted:
                 took_s = await append_all(
                     folder / f"{name}{turn}.db",
@@ -329,6 +334,7 @@ async def _append_rows(folder: Path, plan: SpeedPlan) -> list[Row]:
                     callers=CALLERS,
                     debounce=debounce,
                     model=RuleModel() if name == "on" else None,
+                    actor="bench" if name == "audited" else None,
                 )
             found.append(len(messages) / took_s)
             an_fsync.append(len(messages) / counted.syncs)
@@ -346,6 +352,13 @@ async def _append_rows(folder: Path, plan: SpeedPlan) -> list[Row]:
         Row(
             name="cost of formation being on",
             value=100 * (_median_ratio(silent, signalled) - 1),
+            unit="% of an append",
+            control="appends a second without",
+            control_value=statistics.median(silent),
+        ),
+        Row(
+            name="cost of an audit row",
+            value=100 * (_median_ratio(silent, audited) - 1),
             unit="% of an append",
             control="appends a second without",
             control_value=statistics.median(silent),

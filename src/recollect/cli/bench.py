@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from recollect.cli.bench_copying import copy_bench
 from recollect.cli.bench_langgraph import langgraph
 from recollect.cli.bench_reports import cached, report_option, write_json, write_report_file
 from recollect.cli.opening import run
@@ -320,7 +321,7 @@ def _conclude(report: Outcomes, json_file: str | None) -> None:
     short_help="restarts, cut commits, cancelled calls",
 )
 @click.option("--messages", type=click.IntRange(0), default=100_000, help="Formed meanwhile.")
-@click.option("--histories", type=click.IntRange(0), default=10_000, help="Put to three stores.")
+@click.option("--histories", type=click.IntRange(0), default=10_000, help="Put to all stores.")
 @click.option("--cuts", type=click.IntRange(0), default=1_000, help="Of connections, at COMMIT.")
 @click.option("--cancels", type=click.IntRange(0), default=10_000, help="Of requests at work.")
 @click.option("--requests", type=click.IntRange(0), default=10_000, help="Of two tenants.")
@@ -494,3 +495,4 @@ def _share(row: Row) -> str:
 
 
 bench.add_command(langgraph)
+bench.add_command(copy_bench)

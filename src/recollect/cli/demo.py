@@ -21,13 +21,16 @@ Examples:
   recollect demo --keep demo.db
   recollect memories --store demo.db --scope demo/mira
   recollect demo --store postgresql://me@localhost/postgres
+  recollect demo --store redis://localhost:6379/9
 """
 
 
 @click.command(epilog=_EXAMPLE, short_help="See what it does, on an example conversation.")
 @embedder_option()
 @click.option("--keep", metavar="FILE", help="Leave the demo's store there, to look at it.")
-@click.option("--store", metavar="URL", help="Show it on this PostgreSQL server; nothing stays.")
+@click.option(
+    "--store", metavar="URL", help="Show it on this PostgreSQL or Redis server; nothing stays."
+)
 def demo(embedder: str, keep: str | None, store: str | None) -> None:
     """Show on an example conversation how things are kept, recalled and forgotten."""
     from recollect.demo.show import show
@@ -55,8 +58,14 @@ def _database(store: str) -> AbstractContextManager[str]:
     Return what makes a database for the demo, and removes it.
 
     Raises:
-        MissingExtraError: PostgreSQL's driver is not installed.
+        MissingExtraError: The server's driver is not installed.
     """
+    if store.lower().startswith("redis"):
+        try:
+            from recollect.testing.redis import borrowed_database
+        except ModuleNotFoundError as error:
+            raise MissingExtraError("redis", "redis") from error
+        return borrowed_database(store)
     try:
         from recollect.testing.postgres import made_database
     except ModuleNotFoundError as error:

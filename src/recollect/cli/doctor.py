@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from recollect.app import Recollect
     from recollect.stores.plans.erase import EraseReceipt
 
-_IN_ADDRESS: Final = re.compile(r"^([a-z]+://[^/@:]*:)[^@]*@")
+_IN_ADDRESS: Final = re.compile(r"^([a-z+]+://[^/@:]*:)[^@]*@")
 _IN_OPTIONS: Final = re.compile(r"(?<![a-z])(password=)[^&\s]*")
 _EXAMPLE: Final = """
 \b

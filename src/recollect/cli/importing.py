@@ -37,6 +37,13 @@ The form of a file is recognised:
   message rows    JSON Lines: conversation_id, message_id, timestamp, speaker, role, text
   LoCoMo          its own JSON: samples with session_1, session_1_date_time and so on
   chats           lists of {"role", "content"}, or {"messages": [...]}, one or a line each
+  ChatGPT         its export, as the zip file or its conversations.json: the current branches
+  Claude          its export, as the zip file or its conversations.json and memories.json
+  LangChain       messages as dicts: {"type": "human", "data": {...}}
+  mem0            memories, alone, as a list or as {"results": [...], "history": [...]}
+  LangGraph       items of a store: {"namespace", "key", "value", ...}, or rows of its table
+  MCP             the memory server's file: {"type": "entity" or "relation", ...}, one a line
+  Zep, Graphiti   nodes, edges and episodes, one a line or as {"nodes": [...], "edges": [...]}
   exports         what `recollect export` wrote; it goes back to the scopes that it names
 
 Rows are refused one by one, and the exit status is then 1: everything else is kept. Importing
@@ -69,7 +76,7 @@ def import_(
     refused_file: str | None,
     no_wait: bool,  # noqa: FBT001
 ) -> None:
-    """Import conversations from FILEs (plain, .gz or .xz; - is standard input)."""
+    """Import conversations from FILEs (plain, .gz, .xz or .zip; - is standard input)."""
     from recollect.importers import read_zone
     from recollect.importers.sources import check_file
 
@@ -233,6 +240,8 @@ def _file_record(found: Imported) -> dict[str, Json]:
         "zoneless": found.zoneless,
         "undated": found.undated,
         "is_cut": found.is_cut,
+        "memories": found.memories,
+        "changed": dict(found.changed),
     }
 
 
@@ -241,7 +250,10 @@ def _print_file(found: Imported, timezone: str) -> None:
         f"{visible(found.name)}: {counted(found.rows, 'row')}: {found.taken:,} new, "
         f"{found.present:,} there already, {found.refused:,} refused; "
         f"{counted(found.threads, 'thread')}"
+        + (f", {counted(found.memories, 'new memory', 'new memories')}" if found.memories else "")
     )
+    for what, count in found.changed.items():
+        click.echo(f"  {count:,} {what}")
     if found.zoneless:
         click.echo(f"  {counted(found.zoneless, 'time')} without a zone: taken to be {timezone}")
     if found.undated:

@@ -17,7 +17,7 @@ ResultT = TypeVar("ResultT")
 
 _SQLITE: Final = "sqlite:"
 _MEMORY: Final = "memory:"
-_POSTGRES: Final = "postgresql:"
+_SERVERS: Final = ("postgresql:", "redis:", "rediss:", "redis+unix:")
 
 
 def run(command: Callable[[], Awaitable[ResultT]]) -> ResultT:
@@ -34,7 +34,7 @@ def store_file(url: str) -> Path | None:
     >>> store_file("sqlite:///var/lib/memory.db"), store_file("memory:")
     (PosixPath('/var/lib/memory.db'), None)
     """
-    if url.lower().startswith((_MEMORY, _POSTGRES)):
+    if url.lower().startswith((_MEMORY, *_SERVERS)):
         return None
     path = url[len(_SQLITE) :] if url.lower().startswith(_SQLITE) else url
     return Path(path.removeprefix("//"))

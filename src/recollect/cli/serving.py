@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
     from recollect.app import Recollect
+    from recollect.records import Scope
     from recollect.service.settings import Settings
+    from recollect.worker.former import Result
 
 _EXAMPLE: Final = """\
 \b
@@ -106,18 +108,27 @@ def _run(
     target: Target, forming: Forming, settings: Settings, *, worker: bool, log_level: str
 ) -> None:
     from recollect.service.app import create_app
+    from recollect.service.metrics import Metrics
     from recollect.service.running import bound_socket, log_to, server_of, url_of
 
-    model = opened_model(forming)
+    model, metrics = opened_model(forming), Metrics()
+
+    def count(_: Scope, result: Result) -> None:
+        metrics.formations.labels(result.end).inc()
 
     def open_memory() -> AbstractAsyncContextManager[Recollect]:
-        return opened_to_form(target, forming, model, create=True, worker=worker)
+        return opened_to_form(target, forming, model, create=True, worker=worker, notice=count)
 
     def tell_key(key: str) -> None:
         click.echo(f"first key, shown this once: {key}")
 
     app = create_app(
-        settings, open_memory, assistants=forming.assistants, model=model, tell_key=tell_key
+        settings,
+        open_memory,
+        assistants=forming.assistants,
+        model=model,
+        tell_key=tell_key,
+        metrics=metrics,
     )
     log_to(level=log_level)
     with bound_socket(settings) as listening:

@@ -81,12 +81,15 @@ class Selection:
 
     def render(self) -> str:
         """Return them as one block of data, which says that it holds no instructions."""
-        parts = [
+        return render_block(self.records())
+
+    def records(self) -> list[Record]:
+        """Return the lines of that block: input, reason and output of each."""
+        return [
             Record(source=f"{EXAMPLE_TYPE}/{each.key}", date="", who=name, text=text)
             for each in reversed(self.examples)
             for name, text in _parts(each)
         ]
-        return render_block(parts)
 
     def messages(self, *, reasons: bool = True) -> list[AnyMessage]:
         """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recollect.importers.entries import Archived, Incoming, Refused, Row
+from recollect.importers.entries import Archived, Changed, Incoming, Refused, Remembered, Row
 from recollect.importers.reading import read_rows
 from recollect.importers.run import BATCH_ROWS, Imported, ImportProgress, import_file
 from recollect.importers.sources import LINE_BYTES_MAX, Source, open_source
@@ -12,10 +12,12 @@ __all__ = (
     "BATCH_ROWS",
     "LINE_BYTES_MAX",
     "Archived",
+    "Changed",
     "ImportProgress",
     "Imported",
     "Incoming",
     "Refused",
+    "Remembered",
     "Row",
     "Source",
     "import_file",

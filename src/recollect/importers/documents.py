@@ -14,6 +14,7 @@ from recollect.records import Json
 _CHUNK_BYTES: Final = 1 << 16
 _SPACE: Final = " \t\r\n"
 _DECODER: Final = json.JSONDecoder()
+NESTED: Final = "it is nested too deeply to be read, as no known form is: take it out of the file"
 
 
 class CutOffError(UsageError):
@@ -75,7 +76,7 @@ class Scanner:
                     return found
                 failure = ValueError("it is not complete")
             if isinstance(failure, RecursionError):
-                msg = "a value is nested too deeply to be read"
+                msg = NESTED
                 raise CutOffError(msg)
             if len(self._text) - self._at > LINE_BYTES_MAX:
                 msg = f"a value has more than {LINE_BYTES_MAX} characters, the limit LINE_BYTES_MAX"

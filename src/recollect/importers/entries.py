@@ -1,4 +1,4 @@
-"""What an importer yields: messages to keep, records to restore, and rows that were refused."""
+"""What an importer yields: messages and memories to keep, records, and what was not taken."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 
 from recollect.errors import UsageError
 from recollect.importers.times import read_time
-from recollect.records import Json, JsonObject, NewMessage
+from recollect.records import Json, JsonObject, NewMessage, Scope
 
 _ID_BYTES: Final = 16
 _SHOWN_CHARACTERS: Final = 60
@@ -45,7 +45,30 @@ class Refused:
     is_cut: bool = False
 
 
-Row: TypeAlias = Incoming | Archived | Refused
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remembered:
+    """
+    A memory to keep, as *record* of an export of ours has it, but without a scope.
+
+    It belongs to the scope *below* the one that is imported to. Without ``created_at`` and
+    ``updated_at`` it is dated by the store.
+    """
+
+    place: str
+    record: JsonObject
+    below: Scope = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changed:
+    """Something that the memory has otherwise than the file, or not at all, by rule: *what*."""
+
+    place: str
+    what: str
+    count: int = 1
+
+
+Row: TypeAlias = Incoming | Archived | Remembered | Changed | Refused
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

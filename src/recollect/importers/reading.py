@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, tzinfo
 from itertools import chain, islice
 from typing import Final
 
 from recollect.errors import UsageError
-from recollect.importers.documents import CutOffError, Scanner
-from recollect.importers.entries import Archived, Reading, Refused, Row, shown
-from recollect.importers.locomo import is_sample, read_sample
-from recollect.importers.messages import is_message, read_message
-from recollect.importers.openai import is_chat_message, read_chat_message
+from recollect.importers.archives import OTHER_FILES, files_to_read, opened_archive, opened_file
+from recollect.importers.documents import NESTED, CutOffError, Scanner
+from recollect.importers.entries import Changed, Reading, Refused, Row, shown
+from recollect.importers.forms import Naming, naming_of, read_chat_part, read_element, read_value
 from recollect.importers.sources import (
     LINE_BYTES_MAX,
     Line,
@@ -23,10 +22,7 @@ from recollect.importers.sources import (
     read_first,
     read_lines,
 )
-from recollect.records import Json, JsonObject
-
-KINDS: Final = ("thread", "message", "memory", "formation")
-"""The kinds of record in an export of ours."""
+from recollect.records import Json
 
 _HEAD_LINES: Final = 20
 _MANY: Final = (".jsonl", ".ndjson")
@@ -37,7 +33,9 @@ def read_rows(source: Source, *, zone: tzinfo = UTC, thread: str | None = None) 
     Yield what *source* holds, in its order, reading it as a stream.
 
     Known are message rows with a conversation, LoCoMo's samples, chats as OpenAI's
-    interface takes them, and exports of ours; as JSON Lines or as one JSON document.
+    interface takes them and as LangChain writes them, exports of ChatGPT and Claude, memories
+    of mem0, dumps of LangGraph's stores, the file of the MCP memory server, graphs of Graphiti,
+    and exports of ours; as JSON Lines or as one JSON document, or in a zip archive.
 
     Args:
         source: An open file.
@@ -48,6 +46,28 @@ def read_rows(source: Source, *, zone: tzinfo = UTC, thread: str | None = None) 
     Raises:
         UsageError: The file is empty, or is in no form that is known.
     """
+    if source.is_zip:
+        return _read_archive(source, zone=zone, thread=thread)
+    return _read_file(source, zone=zone, thread=thread)
+
+
+def _read_archive(source: Source, *, zone: tzinfo, thread: str | None) -> Iterator[Row]:
+    with opened_archive(source) as archive:
+        files, others = files_to_read(archive, source.name)
+        for name in files:
+            with opened_file(archive, name, source) as file:
+                try:
+                    rows = _read_file(file, zone=zone, thread=thread)
+                except UsageError as error:
+                    yield Refused(place=name, reason=str(error))
+                    continue
+                for row in rows:
+                    yield replace(row, place=f"{name}, {row.place}")
+    if others:
+        yield Changed(place="the archive", what=OTHER_FILES, count=others)
+
+
+def _read_file(source: Source, *, zone: tzinfo, thread: str | None) -> Iterator[Row]:
     reading = Reading(name=source.plain_name, thread=thread or source.stem, zone=zone)
     first = read_first(source.stream)
     if isinstance(first, bytes) and len(first) > LINE_BYTES_MAX and _opens(first):
@@ -60,7 +80,7 @@ def read_rows(source: Source, *, zone: tzinfo = UTC, thread: str | None = None) 
     if _is_value(head[0]):
         head += islice(lines, 1)
         is_alone = len(head) == 1 and not source.plain_name.endswith(_MANY)
-        return _read_each(chain(head, lines), _Naming(reading, is_alone=is_alone))
+        return _read_each(chain(head, lines), naming_of(reading, is_alone=is_alone))
     if isinstance(head[0], Line) and _opens(head[0].content):
         head += islice(lines, 1)
         # A row that is broken begins a file of rows all the same; a list's elements end in commas.
@@ -70,22 +90,7 @@ def read_rows(source: Source, *, zone: tzinfo = UTC, thread: str | None = None) 
         head += islice(lines, _HEAD_LINES)
         if not any(map(_is_value, head)):
             raise UsageError(_unknown_form(source, head[0]))
-    return _read_each(chain(head, lines), _Naming(reading, is_alone=False))
-
-
-@dataclass(slots=True)
-class _Naming:
-    """Which thread the next chat of a file becomes."""
-
-    reading: Reading
-    is_alone: bool
-    chats: int = 0
-    messages: int = 0
-
-    def next_chat(self) -> str:
-        """Return the thread of the next chat: the file's name, numbered if it holds several."""
-        self.chats += 1
-        return self.reading.thread if self.is_alone else f"{self.reading.thread}-{self.chats}"
+    return _read_each(chain(head, lines), naming_of(reading, is_alone=False))
 
 
 def _opens(content: bytes) -> str:
@@ -121,7 +126,7 @@ def _unknown_form(source: Source, head: Line | Refused) -> str:
     return f"{source.name!r} is neither JSON Lines nor a JSON document: it begins with {begins}"
 
 
-def _read_each(lines: Iterator[Line | Refused], naming: _Naming) -> Iterator[Row]:
+def _read_each(lines: Iterator[Line | Refused], naming: Naming) -> Iterator[Row]:
     for line in lines:
         if isinstance(line, Refused):
             yield line
@@ -133,108 +138,46 @@ def _read_each(lines: Iterator[Line | Refused], naming: _Naming) -> Iterator[Row
         except (ValueError, RecursionError) as error:
             yield _unreadable(line, error)
         else:
-            yield from _read_value(value, line.place, naming)
+            yield from read_value(value, line.place, naming)
+    yield from naming.graph.end()
 
 
 def _unreadable(line: Line, error: Exception) -> Refused:
-    if not line.is_whole:
+    if not line.is_whole and not isinstance(error, RecursionError):
         reason = (
             "the file ends in the middle of this line: it was cut off; get a whole copy and "
             "import it again"
         )
         return Refused(place=line.place, reason=reason, is_cut=True)
-    return Refused(place=line.place, reason=f"it is not JSON ({error})")
+    why = NESTED if isinstance(error, RecursionError) else f"it is not JSON ({error})"
+    return Refused(place=line.place, reason=why)
 
 
 def _read_document(source: Source, begun: bytes, reading: Reading) -> Iterator[Row]:
     """Yield the rows of one JSON document, element by element."""
     scanner = Scanner(source.stream, begun)
-    naming = _Naming(reading, is_alone=True)
+    naming = naming_of(reading, is_alone=True)
     number = 0
     try:
         if scanner.next_character() == "[":
-            naming = _Naming(reading, is_alone=False)
+            naming = naming_of(reading, is_alone=False)
             for number, value in enumerate(scanner.elements(), start=1):
-                yield from _read_element(value, f"element {number}", naming)
+                yield from read_element(value, f"element {number}", naming)
         else:
             whole: dict[str, Json] = {}
             for name in scanner.fields():
                 if name == "messages" and scanner.next_character() == "[":
                     chat = naming.next_chat()
                     for number, value in enumerate(scanner.elements(), start=1):
-                        yield from _read_message(value, f"message {number}", chat, naming, number)
+                        yield from read_chat_part(value, f"message {number}", chat, naming, number)
                 else:
                     whole[name] = scanner.value()
             if not naming.chats:
-                yield from _read_value(whole, "the document", naming)
+                yield from read_value(whole, "the document", naming)
         if not scanner.is_at_end():
             reason = "something follows the end of the document: write one JSON value a line"
             yield Refused(place="the end", reason=reason, is_cut=True)
     except CutOffError as error:
         place = f"after element {number}" if number else "the document"
         yield Refused(place=place, reason=f"{error}; what came before was kept", is_cut=True)
-
-
-def _read_element(value: Json, place: str, naming: _Naming) -> Iterator[Row]:
-    """Yield the rows of an element of a list; messages without a chat around them are one chat."""
-    if isinstance(value, Mapping) and _is_of_chat(value):
-        naming.messages += 1
-        yield from _read_message(value, place, naming.reading.thread, naming, naming.messages)
-    else:
-        yield from _read_value(value, place, naming)
-
-
-def _read_value(value: Json, place: str, naming: _Naming) -> Iterator[Row]:
-    """Yield the rows of one value, by what it looks like."""
-    if isinstance(value, list):
-        yield from _read_list(value, place, naming)
-    elif not isinstance(value, dict):
-        yield Refused(place=place, reason=f"{shown(value)} is not a JSON object")
-    elif value.get("kind") in KINDS and "scope" in value:
-        yield Archived(place=place, record=value)
-    elif is_message(value):
-        yield from _read_row(value, place, naming.reading)
-    elif is_sample(value):
-        yield from read_sample(value, place, naming.reading)
-    elif isinstance(value.get("messages"), list):
-        yield from _read_chat(value["messages"], place, naming)
-    elif is_chat_message(value):
-        yield from _read_element(value, place, naming)
-    else:
-        names = ", ".join(map(shown, [*value][:6]))
-        reason = f"it is in no form that is known: it has the fields {names or '(none)'}"
-        yield Refused(place=place, reason=reason)
-
-
-def _read_list(values: list[Json], place: str, naming: _Naming) -> Iterator[Row]:
-    if any(isinstance(each, Mapping) and _is_of_chat(each) for each in values):
-        yield from _read_chat(values, place, naming)
-        return
-    for number, value in enumerate(values, start=1):
-        yield from _read_value(value, f"{place}, element {number}", naming)
-
-
-def _is_of_chat(value: JsonObject) -> bool:
-    return is_chat_message(value) and not is_message(value)
-
-
-def _read_chat(values: list[Json], place: str, naming: _Naming) -> Iterator[Row]:
-    chat = naming.next_chat()
-    for number, value in enumerate(values, start=1):
-        yield from _read_message(value, f"{place}, message {number}", chat, naming, number)
-
-
-def _read_row(value: JsonObject, place: str, reading: Reading) -> Iterator[Row]:
-    try:
-        yield read_message(value, place, reading)
-    except UsageError as error:
-        yield Refused(place=place, reason=str(error))
-
-
-def _read_message(
-    value: Json, place: str, chat: str, naming: _Naming, number: int
-) -> Iterator[Row]:
-    try:
-        yield read_chat_message(value, place, naming.reading, thread=chat, index=number)
-    except UsageError as error:
-        yield Refused(place=place, reason=str(error))
+    yield from naming.graph.end()

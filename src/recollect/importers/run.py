@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, tzinfo
 from itertools import groupby, islice
@@ -12,7 +13,15 @@ from anyio import to_thread
 
 from recollect.app import Recollect
 from recollect.errors import ConflictError, UsageError
-from recollect.importers.entries import Archived, Incoming, Refused, Row
+from recollect.importers.entries import (
+    Archived,
+    Changed,
+    Incoming,
+    Refused,
+    Remembered,
+    Row,
+)
+from recollect.importers.keeping import differing, written
 from recollect.importers.reading import read_rows
 from recollect.importers.sources import Source
 from recollect.records import Message, Scope
@@ -33,9 +42,10 @@ class Imported:
     What became of a file.
 
     Of *rows* read, *taken* were new, *present* were there already with the same content,
-    and *refused* were not taken. *zoneless* counts the messages whose time named no zone,
-    *undated* those without a time, which are dated by the store. *is_cut* says that the
-    file broke off.
+    and *refused* were not taken. *changed* counts what the memory has otherwise than the
+    file, or not at all, by rule, under a sentence for each. *zoneless* counts the messages
+    whose time named no zone, *undated* those without a time, which are dated by the store.
+    *is_cut* says that the file broke off.
     """
 
     name: str
@@ -48,6 +58,8 @@ class Imported:
     is_cut: bool
     scopes: tuple[Scope, ...]
     threads: int
+    memories: int = 0
+    changed: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -66,6 +78,8 @@ class _Tally:
     scopes: dict[Scope, None] = field(default_factory=dict)
     threads: dict[tuple[Scope, str], int] = field(default_factory=dict)
     """The newest position of each thread."""
+    memories: int = 0
+    changed: Counter[str] = field(default_factory=Counter)
 
     def refuse(self, refused: Refused) -> None:
         """Count a row that was not taken."""
@@ -93,6 +107,8 @@ class _Tally:
             is_cut=self.is_cut,
             scopes=tuple(self.scopes),
             threads=len(self.threads),
+            memories=self.memories,
+            changed=dict(self.changed),
         )
 
 
@@ -143,6 +159,9 @@ def _next_batch(rows: Iterator[Row]) -> list[Row]:
 
 
 async def _keep(memory: Recollect, scope: Scope, batch: Sequence[Row], tally: _Tally) -> None:
+    for changed in _of_kind(batch, Changed):
+        tally.changed[changed.what] += changed.count
+        tally.rows -= 1  # it says something of rows, and is none
     tally.rows += len(batch)
     for refused in _of_kind(batch, Refused):
         tally.refuse(refused)
@@ -151,10 +170,12 @@ async def _keep(memory: Recollect, scope: Scope, batch: Sequence[Row], tally: _T
     # One scope at a time, so that each call is one transaction, and what it says is all it did.
     for _, records in groupby(_of_kind(batch, Archived), lambda row: str(row.record["scope"])):
         await _restore(memory, list(records), tally)
+    for below, found in _by_scope(_of_kind(batch, Remembered)).items():
+        await _remember(memory, (*scope, *below), found, tally)
     tally.tell(batch)
 
 
-KindT = TypeVar("KindT", Incoming, Archived, Refused)
+KindT = TypeVar("KindT", Incoming, Archived, Remembered, Changed, Refused)
 
 
 def _of_kind(batch: Iterable[Row], kind: type[KindT]) -> Iterator[KindT]:
@@ -165,6 +186,13 @@ def _by_thread(rows: Iterable[Incoming]) -> dict[str, list[Incoming]]:
     found: dict[str, list[Incoming]] = {}
     for row in rows:
         found.setdefault(row.thread, []).append(row)
+    return found
+
+
+def _by_scope(rows: Iterable[Remembered]) -> dict[Scope, list[Remembered]]:
+    found: dict[Scope, list[Remembered]] = {}
+    for row in rows:
+        found.setdefault(row.below, []).append(row)
     return found
 
 
@@ -219,3 +247,34 @@ async def _restore(memory: Recollect, rows: Sequence[Archived], tally: _Tally) -
         tally.scopes[scope] = None
         if row.record.get("kind") == "thread":
             tally.threads[scope, str(row.record.get("id"))] = 0
+
+
+async def _remember(
+    memory: Recollect, scope: Scope, rows: Sequence[Remembered], tally: _Tally
+) -> None:
+    """Keep memories that are not there, refuse those that are there with other content."""
+    by_address: dict[tuple[str, str], Remembered] = {}
+    for row in rows:
+        address = (str(row.record["type"]), str(row.record["key"]))
+        first = by_address.setdefault(address, row)
+        if first is not row and differing(first.record, row.record):
+            tally.refuse(Refused(place=row.place, reason=f"{'/'.join(address)} came before"))
+    addresses = list(by_address)
+    try:
+        standing = await memory.store.get_many(scope, addresses)
+    except UsageError:  # an address is none: find it by halves
+        standing = [None] * len(addresses)
+    absent = []
+    for row, there in zip(by_address.values(), standing, strict=True):
+        if there is None:
+            absent.append(Archived(place=row.place, record=written(row.record, scope, memory)))
+        elif differing(row.record, there):
+            named = f"{there.type}/{there.key}"
+            reason = f"memory {named} exists at version {there.version} with other content"
+            tally.refuse(Refused(place=row.place, reason=reason))
+    if absent:
+        before = tally.taken
+        await _restore(memory, absent, tally)
+        tally.memories += tally.taken - before
+    if len(absent) < len(rows):
+        tally.scopes[scope] = None

@@ -6,12 +6,13 @@ import gzip
 import io
 import lzma
 import sys
+import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Final, cast
+from typing import Any, BinaryIO, Final, cast
 
 from recollect.errors import NotFoundError, UsageError
 from recollect.importers.entries import Refused
@@ -23,7 +24,12 @@ STDIN: Final = "-"
 _GZIP: Final = b"\x1f\x8b"
 _XZ: Final = b"\xfd7zXZ\x00"
 _PEEK_BYTES: Final = 6
-DAMAGE: Final = (EOFError, OSError, zlib.error, lzma.LZMAError)
+_BUFFER_BYTES: Final = 1 << 16
+_ZIP: Final = b"PK\x03\x04"
+UNPACKED_FREE_BYTES: Final = 256 * 1024 * 1024
+UNPACKED_TIMES_MAX: Final = 200
+"""A compressed file is read no further when it unpacks to more than this, beyond the free bytes."""
+DAMAGE: Final = (EOFError, OSError, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
 """What reading a damaged or truncated file raises."""
 
 
@@ -50,6 +56,8 @@ class Source:
     stream: BinaryIO
     packed: BinaryIO
     size_bytes: int | None
+    is_zip: bool = False
+    """Whether it is an archive of files, which `recollect.importers.archives` reads."""
 
     @property
     def stem(self) -> str:
@@ -106,6 +114,9 @@ def open_source(path: str) -> Iterator[Source]:
     check_file(path)
     if path == STDIN:
         buffer = _peekable(sys.stdin.buffer)
+        if buffer.peek(_PEEK_BYTES).startswith(_ZIP):
+            msg = "a zip archive cannot be read from standard input: name the file"
+            raise UsageError(msg)
         yield Source(name="stdin", stream=_unpacked(buffer), packed=buffer, size_bytes=None)
         return
     try:
@@ -115,7 +126,13 @@ def open_source(path: str) -> Iterator[Source]:
         raise UsageError(msg) from error
     with packed:
         size = Path(path).stat().st_size
-        yield Source(name=Path(path).name, stream=_unpacked(packed), packed=packed, size_bytes=size)
+        yield Source(
+            name=Path(path).name,
+            stream=_unpacked(packed),
+            packed=packed,
+            size_bytes=size,
+            is_zip=packed.peek(_PEEK_BYTES).startswith(_ZIP),
+        )
 
 
 def _peekable(stream: BinaryIO) -> io.BufferedReader:
@@ -128,10 +145,41 @@ def _peekable(stream: BinaryIO) -> io.BufferedReader:
 def _unpacked(packed: io.BufferedReader) -> BinaryIO:
     first = packed.peek(_PEEK_BYTES)[:_PEEK_BYTES]
     if first.startswith(_GZIP):
-        return cast("BinaryIO", gzip.open(packed, "rb"))
+        return guarded(cast("io.BufferedIOBase", gzip.open(packed, "rb")), packed)
     if first.startswith(_XZ):
-        return cast("BinaryIO", lzma.open(packed, "rb"))
+        return guarded(cast("io.BufferedIOBase", lzma.open(packed, "rb")), packed)
     return packed
+
+
+class SwollenError(OSError):
+    """A compressed file unpacks to far more than any file of text does."""
+
+
+class _Guard(io.RawIOBase):
+    """What is unpacked, as long as it is not far more than what was read for it."""
+
+    def __init__(self, stream: io.BufferedIOBase, packed: BinaryIO) -> None:
+        self._stream = stream
+        self._packed = packed
+        self._bytes = 0
+
+    def readable(self) -> bool:
+        """Say that it is."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Read into *buffer*; say how much."""
+        content = self._stream.read1(len(buffer))  # what there is, before an error is raised
+        self._bytes += len(content)
+        if self._bytes > max(UNPACKED_FREE_BYTES, UNPACKED_TIMES_MAX * self._packed.tell()):
+            raise SwollenError
+        buffer[: len(content)] = content
+        return len(content)
+
+
+def guarded(stream: io.BufferedIOBase, packed: BinaryIO) -> BinaryIO:
+    """Return *stream*, which breaks off when it is far larger than what it is unpacked from."""
+    return io.BufferedReader(_Guard(stream, packed), buffer_size=_BUFFER_BYTES)
 
 
 def read_first(stream: BinaryIO) -> bytes | Refused:
@@ -173,6 +221,11 @@ def explain_damage(error: Exception) -> str:
     """Say what is wrong with a file that cannot be read further."""
     if isinstance(error, EOFError):
         return "the compressed file ends here: it was cut off; get a whole copy and import it again"
+    if isinstance(error, SwollenError):
+        return (
+            f"the compressed file unpacks to more than {UNPACKED_TIMES_MAX} times its size "
+            "(UNPACKED_TIMES_MAX), as no file of text does: unpack it yourself if you trust it"
+        )
     return f"the file cannot be read further ({error}): get a whole copy and import it again"
 
 

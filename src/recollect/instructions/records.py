@@ -9,6 +9,7 @@ from typing import Final, Literal, TypeAlias
 
 from recollect.errors import UsageError
 from recollect.instructions.rules import RuleChange, rules_in
+from recollect.messages import AnyMessage, message_classes
 from recollect.records import Evidence, Json, JsonObject, Memory, Revision
 from recollect.stores.validate import check_text
 
@@ -41,6 +42,14 @@ class Prompt:
     def text(self) -> str:
         """The prompt: one rule a line, the fixed ones first."""
         return "\n".join(f"- {each}" for each in (*self.fixed, *self.rules, *self.user_rules))
+
+    def render(self) -> str:
+        """Return `text`: what a system message says."""
+        return self.text
+
+    def messages(self) -> list[AnyMessage]:
+        """Return it as a system message; none where there is no rule."""
+        return [message_classes().system(self.text)] if self.text else []
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

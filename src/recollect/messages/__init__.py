@@ -15,6 +15,12 @@ from recollect.messages.classes import (
     message_classes,
 )
 from recollect.messages.coercion import MessageLike, coerced, coerced_all
+from recollect.messages.compacting import (
+    Compaction,
+    CompactionLimits,
+    compacted,
+    plan_compaction,
+)
 from recollect.messages.counting import (
     CountingModel,
     MessageCounter,
@@ -32,9 +38,11 @@ from recollect.messages.selecting import filter_messages
 from recollect.messages.summarising import (
     Summarised,
     SummaryPlan,
+    is_summary,
     plan_summary,
     summarised,
     summarize_conversation,
+    summary_of,
 )
 from recollect.messages.trimming import trim_messages
 
@@ -44,6 +52,8 @@ __all__ = [
     "AIMessage",
     "AnyMessage",
     "ChatMessage",
+    "Compaction",
+    "CompactionLimits",
     "CountingModel",
     "FunctionMessage",
     "HumanMessage",
@@ -61,20 +71,24 @@ __all__ = [
     "changed",
     "coerced",
     "coerced_all",
+    "compacted",
     "count_tokens_approximately",
     "estimated",
     "filter_messages",
     "is_message",
+    "is_summary",
     "keep_range",
     "kind_of",
     "merge_message_runs",
     "message_classes",
     "message_of",
+    "plan_compaction",
     "plan_summary",
     "record_of",
     "rough_tokens",
     "summarised",
     "summarize_conversation",
+    "summary_of",
     "text_of",
     "tool_pairs",
     "trim_messages",

@@ -140,7 +140,7 @@ def plan_summary(
 
 def summarised(plan: SummaryPlan, text: str) -> Summarised:
     """Return the conversation of *plan*, of whose older part *text* is the summary."""
-    message = _classes(plan).system(content=introduced(text), additional_kwargs={SUMMARY_KEY: text})
+    message = summary_message(text, _classes(plan))
     messages = (*plan.system, message, *plan.kept)
     return Summarised(summary=text, message=message, messages=messages, plan=plan)
 
@@ -177,11 +177,45 @@ async def summarize_conversation(
     )
     if plan is None:
         return None
+    text = await summary_of(
+        plan,
+        model,
+        counter=counter,
+        input_tokens_max=input_tokens_max,
+        output_tokens_max=output_tokens_max,
+    )
+    return summarised(plan, text)
+
+
+async def summary_of(
+    plan: SummaryPlan,
+    model: Model,
+    *,
+    counter: MessageCounter | str = rough_tokens,
+    input_tokens_max: int = INPUT_TOKENS_MAX,
+    output_tokens_max: int = OUTPUT_TOKENS_MAX,
+) -> str:
+    """
+    Have *model* write the summary of a plan's older part, which extends the one before it.
+
+    Raises:
+        ModelError: The model failed, refused, or its summary was cut off.
+    """
     text = plan.summary
     for part in plan.parts(counter, input_tokens_max):
         request = summary_request(part, text, output_tokens_max=output_tokens_max)
         text = read_summary(await model.answer(request), output_tokens_max=output_tokens_max)
-    return summarised(plan, text or "")
+    return text or ""
+
+
+def summary_message(text: str, classes: MessageClasses) -> AnyMessage:
+    """Return the system message that carries the summary *text* in a prompt."""
+    return classes.system(content=introduced(text), additional_kwargs={SUMMARY_KEY: text})
+
+
+def is_summary(message: AnyMessage) -> bool:
+    """Say whether *message* is one that `summarised` made."""
+    return _summary_in(message) is not None
 
 
 def _is_due(

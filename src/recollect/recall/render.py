@@ -9,12 +9,15 @@ the records that `render_block` was given.
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import json
 import re
 import secrets
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple, dataclass
+from itertools import count
 from typing import Final
 
 from recollect.errors import UsageError
@@ -41,6 +44,23 @@ def render_block(
     lines = [_line(record) for record in records]
     marker = _unused_marker(lines, random_marker or _random_marker)
     return "\n".join([f"<memory {marker}> {PREAMBLE}", *lines, f"</memory {marker}>"])
+
+
+def keyed_marker(secret: bytes, records: Sequence[Record]) -> Callable[[], str]:
+    """
+    Return the markers of a block of *records* that nobody without *secret* can foretell.
+
+    The same records have the same marker: a prompt that holds their block twice is the same
+    twice, which a provider's prompt cache needs.
+    """
+    said = json.dumps([astuple(each) for each in records])
+    numbers = count()
+
+    def drawn() -> str:
+        mac = hmac.digest(secret, f"{next(numbers)} {said}".encode(), hashlib.sha256)
+        return mac[:_MARKER_BYTES].hex()
+
+    return drawn
 
 
 def read_block(block: str) -> list[Record]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+from recollect.messages import AnyMessage, message_classes
 from recollect.recall.budget import DropReason
 from recollect.recall.render import Record, render_block
 from recollect.recall.text import message_text
@@ -86,10 +87,14 @@ class Recall:
 
     def render(self) -> str:
         """Return the entries as a block for a prompt, in the order of time; see `render_block`."""
-        return render_block([record_of(entry) for entry in sorted(self.entries, key=_in_time)])
+        return render_block([record_of(entry) for entry in sorted(self.entries, key=in_time)])
+
+    def messages(self) -> list[AnyMessage]:
+        """Return the same block as a message of a person; none where nothing was found."""
+        return [message_classes().human(self.render())] if self.entries else []
 
 
-def _in_time(entry: Recalled) -> tuple[datetime, str, int, str]:
+def in_time(entry: Recalled) -> tuple[datetime, str, int, str]:
     """Order entries by time; those of one moment as they were said."""
     content = entry.content
     if isinstance(content, Message):

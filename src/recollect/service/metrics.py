@@ -53,7 +53,7 @@ class Metrics:
         )
         self.waiting = Gauge(
             "recollect_waiting_threads",
-            "Threads that wait to be formed, as last counted.",
+            "Threads that wait to be formed, counted up to 1,000.",
             registry=self._registry,
         )
 

@@ -10,6 +10,7 @@ from typing import Final, TypeAlias
 
 import anyio
 
+from recollect import __version__
 from recollect.access import PERMISSIONS, RESERVED, Keys, Principal
 from recollect.app import Recollect
 from recollect.errors import VersionConflictError
@@ -17,6 +18,7 @@ from recollect.formation.config import Assistants
 from recollect.ports import Model
 from recollect.records import PutMemory, Scope
 from recollect.service.metrics import Metrics
+from recollect.service.observing import LOG
 from recollect.service.rates import Rates
 from recollect.service.recalled import RecallLog
 from recollect.service.settings import Settings
@@ -80,6 +82,7 @@ async def opened_service(
         signer = Signer((settings.secret or await _kept_secret(memory)).encode())
         usage = UsageBook(memory.store)
         group.start_soon(usage.keep)
+        LOG.info("started", extra={"fields": {"version": __version__, "auth": settings.auth}})
         try:
             yield Service(
                 settings=settings,
@@ -100,6 +103,7 @@ async def opened_service(
             group.cancel_scope.cancel()
             with anyio.CancelScope(shield=True):
                 await usage.flush()
+            LOG.info("stopped")
 
 
 async def _kept_secret(memory: Recollect) -> str:

@@ -18,8 +18,7 @@ INDEX: Final = "index.html"
 _ASSETS: Final = "assets/"
 _FOR_EVER: Final = "public, max-age=31536000, immutable"
 _POLICY: Final = (
-    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
-    "img-src 'self' data:; font-src 'self'; connect-src 'self'; manifest-src 'self'; "
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
 _NOT_BUILT: Final = """\

@@ -36,6 +36,7 @@ class Server(uvicorn.Server):
         """Begin to stop; a second signal ends it at once."""
         self._app.state.stopping.set()
         super().handle_exit(sig, frame)
+        self._captured_signals.clear()  # it would raise them again at the end, and die of them
 
 
 def protocol_of(settings: Settings) -> type[H11Protocol]:

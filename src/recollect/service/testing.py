@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractAsyncContextManager, contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Final
 
 import recollect
@@ -16,6 +17,7 @@ from recollect.ports import Model
 from recollect.records import Scope
 from recollect.service.app import create_app
 from recollect.service.opening import Service
+from recollect.service.page import STATIC
 from recollect.service.running import bound_socket, server_of, url_of
 from recollect.service.settings import Settings
 
@@ -48,6 +50,7 @@ def serving(
     *,
     model: Model | None = None,
     assistants: Assistants | None = None,
+    static: Path = STATIC,
     **settings: Any,
 ) -> Iterator[Served]:
     """
@@ -68,7 +71,12 @@ def serving(
         )
 
     app = create_app(
-        chosen, open_memory or opened, model=model, assistants=assistants, tell_key=told.append
+        chosen,
+        open_memory or opened,
+        model=model,
+        assistants=assistants,
+        tell_key=told.append,
+        static=static,
     )
     with bound_socket(chosen) as listening:
         server = server_of(app, chosen)

@@ -9,6 +9,7 @@ from typing import final
 from recollect.records import JsonObject, Scope
 from recollect.stores.plans.archive import RECORDS_MAX, plan_restore, read_archive
 from recollect.stores.transactor import Transactor
+from recollect.stores.unit import NOTHING, Effect, Planned, Rows
 from recollect.stores.validate import check_count, check_scope
 
 
@@ -40,4 +41,19 @@ class ArchiveStore(Transactor):
         scope = check_scope(scope)
         check_count(len(records), RECORDS_MAX, "RECORDS_MAX", "records in one call")
         plan = partial(plan_restore, scope=scope, records=records, ids=self._ids, now=self.now())
-        return await self._transact(plan)
+        return await self._change("restore", scope, plan)
+
+    @final
+    async def vacate(self, scope: Scope) -> None:
+        """
+        Drop all that exactly this scope holds, without a receipt, so that it can be filled anew.
+
+        It is for the destination of a copy: what is to be forgotten is erased.
+        """
+        scope = check_scope(scope)
+
+        def plan(rows: Rows) -> Planned[None]:
+            row = rows.scope(scope)
+            return Planned(Effect(dropped_scopes=[row.id]) if row else NOTHING, None)
+
+        await self._transact(plan)

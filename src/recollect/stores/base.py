@@ -8,17 +8,36 @@ their rows and carries out their effects.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+from typing import TypeVar, final
+
+from recollect.records import Scope
 from recollect.stores.archive import ArchiveStore
+from recollect.stores.audit import AuditStore
 from recollect.stores.erase import EraseStore
 from recollect.stores.feed import FeedStore
-from recollect.stores.formation import FormationStore
+from recollect.stores.formation import FormationStore, Listening
 from recollect.stores.memories import MemoryStore
+from recollect.stores.plans.audit import Deed, plan_audited
+from recollect.stores.plans.formation import Claim, Lease
 from recollect.stores.scopes import ScopeStore
 from recollect.stores.threads import ThreadStore
+from recollect.stores.unit import LikelyQuery, Plan, Query
+from recollect.stores.validate import check_id
+
+ResultT = TypeVar("ResultT")
 
 
 class Store(
-    ThreadStore, MemoryStore, ScopeStore, FormationStore, FeedStore, EraseStore, ArchiveStore
+    ThreadStore,
+    MemoryStore,
+    ScopeStore,
+    FormationStore,
+    FeedStore,
+    EraseStore,
+    ArchiveStore,
+    AuditStore,
 ):
     """
     A durable, transactional home for threads, messages and memories, with a change feed.
@@ -32,3 +51,69 @@ class Store(
     `StoreUnavailableError`, where a write may have happened: repeat it with the same ids
     or idempotency key.
     """
+
+    @final
+    def acting(self, actor: str) -> Store:
+        """
+        Return this store as *actor* uses it: every change is audited, in its own transaction.
+
+        A change through it is noted with time, action, the ids of what it concerns and a keyed
+        hash of what was written. What changes nothing leaves no row; neither do leases and
+        vectors. Without an actor nothing is noted, and nothing is paid for it.
+
+        Args:
+            actor: By what the one who answers is known, such as the id of a key; no secret.
+        """
+        return ActingStore(self._inner(), check_id(actor, "an actor"))
+
+    def _inner(self) -> Store:
+        """Return the store that keeps the rows."""
+        return self
+
+
+class ActingStore(Store):
+    """A store as one actor uses it: the same rows, and whoever closes it closes that store."""
+
+    def __init__(self, store: Store, actor: str) -> None:
+        super().__init__(clock=store._clock, ids=store._ids)
+        self._store = store
+        self._actor = actor
+
+    async def aclose(self) -> None:
+        """Close the store itself."""
+        await self._store.aclose()
+
+    def listen(self, heard: Callable[[], None]) -> Listening:
+        """Listen as the store itself does."""
+        return self._store.listen(heard)
+
+    def _inner(self) -> Store:
+        return self._store
+
+    async def _change(self, action: str, scope: Scope, plan: Plan[ResultT]) -> ResultT:
+        deed = Deed(
+            actor=self._actor,
+            action=action,
+            scope=scope,
+            now=self.now(),
+            secret=await self._secret(),
+        )
+        return await self._store._transact(partial(plan_audited, plan=plan, deed=deed))
+
+    async def _transact(self, plan: Plan[ResultT]) -> ResultT:
+        return await self._store._transact(plan)
+
+    async def _claim_next(self, claim: Claim) -> Lease | None:
+        return await self._store._claim_next(claim)
+
+    async def _read(self, query: Query[ResultT]) -> ResultT:
+        return await self._store._read(query)
+
+    async def _read_likely(self, query: LikelyQuery[ResultT]) -> ResultT:
+        return await self._store._read_likely(query)
+
+    async def _clean(self) -> None:
+        await self._store._clean()
+
+    async def _secret(self) -> bytes:
+        return await self._store._secret()

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import final
 
+from recollect.ports import Clock, Ids
 from recollect.records import Scope
-from recollect.stores.digests import keyed_digest
+from recollect.stores.checkpoints import CheckpointThreads, copies_of
+from recollect.stores.plans.audit import plan_unnamed
 from recollect.stores.plans.erase import (
     EraseReceipt,
     EraseTarget,
@@ -15,14 +18,19 @@ from recollect.stores.plans.erase import (
     plan_erase,
     receipt_of,
 )
+from recollect.stores.plans.ledger import LedgerEntry, entry_of, row_of, target_digests
 from recollect.stores.rows import ReceiptRow
 from recollect.stores.transactor import Transactor
-from recollect.stores.unit import Effect, Planned
+from recollect.stores.unit import Effect, Planned, Rows
 from recollect.stores.validate import check_scope, to_datetime
 
 
 class EraseStore(Transactor):
     """The way out."""
+
+    def __init__(self, *, clock: Clock | None = None, ids: Ids | None = None) -> None:
+        super().__init__(clock=clock, ids=ids)
+        self._companions: dict[object, Callable[[CheckpointThreads], None]] = {}
 
     @final
     async def erase(self, scope: Scope, target: EraseTarget) -> EraseReceipt:
@@ -30,26 +38,71 @@ class EraseStore(Transactor):
         Erase *target*, and what rests on it alone, from values, history and index.
 
         It is gone from every read when this returns. `clean` then removes its bytes. Of the
-        scope's formations the counts stay; what their receipts say goes.
+        scope's formations the counts stay; what their receipts say goes. From the chain of a
+        scope that is erased whole the actors' names go.
+
+        The checkpoints of graphs that copy it go before, all those of a thread that loses
+        anything: an erase that fails leaves the talk, and is repeated.
         """
         scope, now = check_scope(scope), self.now()
         target = check_target(target)
+        copies = await self._read(partial(copies_of, scope=scope, target=target))
+        if copies:
+            await self._erase_checkpoints(copies)
+            for erase in tuple(self._companions.values()):
+                erase(copies)
+        secret = await self._secret()
         receipt = ReceiptRow(
             id=self._ids.name(to_datetime(now)),
-            target=keyed_digest(await self._secret(), scope, repr(target)),
+            target=target_digests(secret, scope, target),
             messages=0,
             memories=0,
             revised=0,
             erased_at=now,
         )
-        plan = partial(plan_erase, scope=scope, target=target, receipt=receipt)
-        return receipt_of(await self._transact(plan))
+        erasing = partial(plan_erase, scope=scope, target=target, receipt=receipt)
+        plan = partial(plan_unnamed, plan=erasing, secret=secret)
+        return receipt_of(await self._change("erase", scope, plan))
+
+    @final
+    def accompany(self, erase: Callable[[CheckpointThreads], None]) -> Callable[[], None]:
+        """
+        Have *erase* told which of LangGraph's threads lose their checkpoints, at every erase.
+
+        It is for checkpoints that this process alone has, and called where the erase is
+        awaited. What is returned ends it.
+        """
+        number = object()
+        self._companions[number] = erase
+        return partial(self._companions.__delitem__, number)
 
     @final
     async def receipts(self, *, unclean: bool = False) -> list[EraseReceipt]:
         """Return erase receipts by time; with *unclean* those whose bytes are not gone yet."""
         found = await self._read(lambda rows: rows.receipts(unclean=unclean))
         return [receipt_of(row) for row in found]
+
+    @final
+    async def ledger(self) -> list[LedgerEntry]:
+        """Return every erase by time, with the key that tells whether an address was erased."""
+        key = await self._secret()
+        found = await self._read(lambda rows: rows.receipts(unclean=False))
+        return [entry_of(row, key) for row in found]
+
+    @final
+    async def adopt(self, entries: Sequence[LedgerEntry]) -> int:
+        """
+        Keep erases of another store in this one's ledger; say how many were new.
+
+        Nothing is erased by it.
+        """
+
+        def plan(rows: Rows) -> Planned[int]:
+            known = {row.id for row in rows.receipts(unclean=False)}
+            new = [row_of(entry) for entry in entries if entry.id not in known]
+            return Planned(Effect(receipts=new), len(new))
+
+        return await self._transact(plan)
 
     @final
     async def clean(self) -> list[EraseReceipt]:

@@ -145,7 +145,7 @@ class FormationStore(Transactor):
             ids=self._ids,
             now=self.now(),
         )
-        return await self._transact(plan)
+        return await self._change("form", lease.scope, plan)
 
     @final
     async def release(
@@ -187,7 +187,7 @@ class FormationStore(Transactor):
             _, found = existing_thread(rows, scope, thread)
             return plan_signal(found, now)
 
-        return await self._transact(plan)
+        return await self._change("signal", scope, plan)
 
     @final
     async def waiting_since(self, scope: Scope, thread: str, position: int = 0) -> datetime | None:
@@ -247,7 +247,8 @@ class FormationStore(Transactor):
             NotFoundError: There is no such thread.
         """
         scope, thread = check_scope(scope), _check_thread(thread)
-        return await self._transact(partial(plan_pause, scope=scope, thread=thread))
+        plan = partial(plan_pause, scope=scope, thread=thread)
+        return await self._change("pause", scope, plan)
 
     @final
     async def resume(
@@ -264,7 +265,7 @@ class FormationStore(Transactor):
         """
         scope, thread, now = check_scope(scope), _check_thread(thread), self.now()
         plan = partial(plan_resumption, scope=scope, thread=thread, now=now, at_once=at_once)
-        return await self._transact(plan)
+        return await self._change("resume", scope, plan)
 
     @final
     async def formations(
@@ -329,7 +330,7 @@ class FormationStore(Transactor):
         """
         scope, id_ = check_scope(scope), check_id(formation_id, "a formation's id")
         plan = partial(plan_redrive, scope=scope, formation_id=id_, now=self.now())
-        return await self._transact(plan)
+        return await self._change("redrive", scope, plan)
 
 
 def _check_thread(thread: str | None) -> str | None:

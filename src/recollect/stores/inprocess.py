@@ -21,6 +21,7 @@ from recollect.stores.plans.memories import evidence_messages
 from recollect.stores.plans.receipts import place_of
 from recollect.stores.plans.waiting import is_pending
 from recollect.stores.rows import (
+    AuditRow,
     FeedEntry,
     FormationRow,
     IdempotencyRow,
@@ -102,6 +103,7 @@ class Tables:
         self._scopes: dict[int, ScopeTable] = {}
         self._by_segments: dict[Scope, int] = {}
         self._receipts: dict[str, ReceiptRow] = {}
+        self._audit: dict[bytes, list[AuditRow]] = {}
         self._number = 0
 
     def new_number(self) -> int:
@@ -289,6 +291,13 @@ class Tables:
         found = [row for row in self._receipts.values() if not (unclean and row.clean_at)]
         return sorted(found, key=attrgetter("erased_at", "id"))
 
+    def audit_head(self, chain: bytes) -> tuple[int, bytes] | None:
+        rows = self._audit.get(chain)
+        return (rows[-1].n, rows[-1].hash) if rows else None
+
+    def audit(self, chain: bytes, after: int, limit: int) -> Sequence[AuditRow]:
+        return self._audit.get(chain, [])[after : after + limit]
+
     def write(self, effect: Effect) -> None:
         """Carry out *effect*; nothing in it can fail."""
         for scope in effect.scopes:
@@ -309,6 +318,14 @@ class Tables:
             self._scopes[formation.scope_id].formations[formation.id] = formation
         for receipt in effect.receipts:
             self._receipts[receipt.id] = receipt
+        self._write_audit(effect)
+
+    def _write_audit(self, effect: Effect) -> None:
+        for row in effect.audit:
+            self._audit.setdefault(row.chain, []).append(row)
+        for chain in effect.unnamed:
+            rows = self._audit.get(chain, [])
+            rows[:] = [replace(row, actor=None) for row in rows]
 
     def _put_scope(self, row: ScopeRow) -> None:
         table = self._scopes.get(row.id)

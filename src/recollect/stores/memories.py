@@ -74,7 +74,7 @@ class MemoryStore(Transactor):
             ids=self._ids,
             now=now,
         )
-        return await self._transact(plan)
+        return await self._change("apply", scope, plan)
 
     @final
     async def get(self, scope: Scope, type_: str, key: str) -> Memory | None:
@@ -197,7 +197,8 @@ class MemoryStore(Transactor):
         scope, now = check_scope(scope), self.now()
         check_count(len(prolongs), WRITES_MAX, "WRITES_MAX", "memories in one call")
         prepared = [prepare_prolong(each) for each in prolongs]
-        return await self._transact(partial(plan_prolong, scope=scope, prolongs=prepared, now=now))
+        plan = partial(plan_prolong, scope=scope, prolongs=prepared, now=now)
+        return await self._change("prolong", scope, plan)
 
     @final
     async def history(self, scope: Scope, type_: str, key: str) -> tuple[Revision, ...]:

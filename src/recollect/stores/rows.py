@@ -195,6 +195,30 @@ class FormationRow:
     receipt: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditRow:
+    """
+    One change that somebody answers for, in the chain of its scope.
+
+    *chain* is a keyed hash of the scope's name: the chain outlives the scope. *n* counts
+    from 1 without holes. *actor* is ``None`` once the scope was erased; the keyed hash of it,
+    *actor_key*, stays. *subject* is JSON text and holds ids of the store's own, no names;
+    *digest* is a keyed hash of what was written. *hash* covers all of it but *actor*, and
+    *previous*, the hash of the row before.
+    """
+
+    chain: bytes
+    n: int
+    at: int
+    actor: str | None
+    actor_key: bytes
+    action: str
+    subject: str
+    digest: bytes
+    previous: bytes
+    hash: bytes
+
+
 @dataclass(frozen=True, slots=True)
 class FeedEntry:
     """

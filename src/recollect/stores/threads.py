@@ -98,7 +98,8 @@ class ThreadStore(Transactor):
             settings=settled,
             writes=changes,
         )
-        return await self._transact(partial(plan_append, request=request, ids=self._ids))
+        plan = partial(plan_append, request=request, ids=self._ids)
+        return await self._change("append", scope, plan)
 
     @final
     async def threads(
@@ -206,7 +207,7 @@ class ThreadStore(Transactor):
         scope, thread = check_scope(scope), check_id(thread, "a thread id")
         ids = check_ids(messages, "a message id")
         plan = partial(plan_removal, scope=scope, thread=thread, ids=ids)
-        return await self._transact(plan)
+        return await self._change("remove", scope, plan)
 
     @final
     async def keep(self, scope: Scope, thread: str, first: int, last: int | None = None) -> int:
@@ -216,7 +217,7 @@ class ThreadStore(Transactor):
         if last is not None:
             check_position(last, "last")
         plan = partial(plan_keeping, scope=scope, thread=thread, first=first, last=last)
-        return await self._transact(plan)
+        return await self._change("keep", scope, plan)
 
     @final
     async def replace(self, scope: Scope, thread: str, message: NewMessage) -> Message:
@@ -231,4 +232,4 @@ class ThreadStore(Transactor):
         prepared = prepare_message(message, now, self._ids)
         check_id(message.id, "the id of the message to replace")
         plan = partial(plan_replacement, scope=scope, thread=thread, message=prepared, now=now)
-        return await self._transact(plan)
+        return await self._change("replace", scope, plan)

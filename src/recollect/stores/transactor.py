@@ -6,6 +6,8 @@ from abc import ABC, abstractmethod
 from typing import Self, TypeVar, final
 
 from recollect.ports import Clock, Ids
+from recollect.records import Scope
+from recollect.stores.checkpoints import CheckpointThreads
 from recollect.stores.unit import LikelyQuery, Plan, Query
 from recollect.stores.validate import check_time
 from recollect.stores.world import SystemClock, SystemIds
@@ -19,6 +21,8 @@ class Transactor(ABC):
     def __init__(self, *, clock: Clock | None = None, ids: Ids | None = None) -> None:
         self._clock: Clock = clock or SystemClock()
         self._ids: Ids = ids or SystemIds()
+        self.address: str | None = None
+        """Where it is, as `open_store` takes it, with any password; ``None`` in this process."""
 
     async def __aenter__(self) -> Self:
         return self
@@ -44,6 +48,15 @@ class Transactor(ABC):
     async def _transact(self, plan: Plan[ResultT]) -> ResultT:
         """Run *plan* in a writing transaction, carry out its effect, commit, return its result."""
 
+    async def _change(self, action: str, scope: Scope, plan: Plan[ResultT]) -> ResultT:
+        """
+        Run *plan*, which changes what a scope holds, as `_transact` does.
+
+        The store of an actor notes in the same transaction that this was the *action*.
+        """
+        del action, scope
+        return await self._transact(plan)
+
     @abstractmethod
     async def _read(self, query: Query[ResultT]) -> ResultT:
         """Run *query* in a reading transaction: every row that it sees is of one moment."""
@@ -55,6 +68,11 @@ class Transactor(ABC):
     @abstractmethod
     async def _clean(self) -> None:
         """Remove deleted bytes from the files, or raise."""
+
+    async def _erase_checkpoints(  # noqa: B027 (most have none)
+        self, threads: CheckpointThreads
+    ) -> None:
+        """Erase the checkpoints of graphs' *threads* that are kept beside the store, or raise."""
 
     @abstractmethod
     async def _secret(self) -> bytes:

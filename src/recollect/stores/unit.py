@@ -14,6 +14,7 @@ from typing import Generic, Protocol, TypeAlias, TypeVar
 
 from recollect.records import FormationStatus, Scope
 from recollect.stores.rows import (
+    AuditRow,
     Cursor,
     FeedEntry,
     FormationRow,
@@ -198,6 +199,14 @@ class Rows(Protocol):
         """Return erase receipts by time, all or those whose bytes are not gone yet."""
         ...
 
+    def audit_head(self, chain: bytes) -> tuple[int, bytes] | None:
+        """Return number and hash of the last row that was put into a chain, ``None`` of none."""
+        ...
+
+    def audit(self, chain: bytes, after: int, limit: int) -> Sequence[AuditRow]:
+        """Return the rows of a chain by their number, after the number *after*."""
+        ...
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effect:
@@ -213,6 +222,10 @@ class Effect:
     a scope; *dropped_evidence* unlinks (scope id, thread id, message id);
     *dropped_revisions* names (scope id, uid, version); *old_keys* drops the idempotency rows of
     (scope id) kept before a moment; *compacted* the tombstones of (scope id) up to a seq.
+
+    *audit* rows are added, never replaced: each becomes the head of its chain, which is kept
+    apart from the rows. *unnamed* then takes the actors' names out of all rows of a chain.
+    Neither belongs to a scope's row, and dropping a scope leaves both alone.
     """
 
     scopes: Sequence[ScopeRow] = ()
@@ -234,6 +247,8 @@ class Effect:
     dropped_evidence: Sequence[tuple[int, str, str]] = ()
     receipts: Sequence[ReceiptRow] = ()
     formations: Sequence[FormationRow] = ()
+    audit: Sequence[AuditRow] = ()
+    unnamed: Sequence[bytes] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

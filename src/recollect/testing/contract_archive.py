@@ -256,3 +256,24 @@ class ArchiveContract(Contract):
         feed = await feed_from_start(store)
         assert frozenset({feed.entries[0].thread}) == numbers
         assert frozenset() == await store.thread_numbers(BOB, [TALK])
+
+    async def test_a_scope_is_vacated(self, store: Store, clock: FrozenClock) -> None:
+        """
+        Drop all that exactly this scope holds, without a receipt, so that it can be filled anew.
+
+        It is for the destination of a copy: what is to be forgotten is erased.
+        """
+        await fill(store, clock)
+        below = (*ADA, "below")
+        await store.append(below, TALK, [said("m1")])
+        records = await records_of(store)
+
+        await store.vacate(ADA)
+        empty = await store.archive(ADA)
+        await store.vacate(BOB)
+        await store.restore(ADA, records)
+
+        assert [] == empty
+        assert records == await records_of(store)
+        assert 2 == len(await store.archive(below))
+        assert [] == await store.receipts()

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
+from recollect.errors import StoreUnavailableError
 from recollect.records import NewMessage
 from recollect.stores.base import Store
+from recollect.stores.checkpoints import CheckpointThreads, thread_id_of
+from recollect.stores.inprocess import InProcessStore
 from recollect.stores.plans.erase import (
     EraseMemory,
     EraseMessages,
@@ -14,6 +19,7 @@ from recollect.stores.plans.erase import (
     EraseTarget,
     EraseThread,
 )
+from recollect.stores.plans.ledger import named_in
 from recollect.testing.clock import FrozenClock
 from recollect.testing.contract import Contract
 from recollect.testing.samples import (
@@ -48,6 +54,105 @@ class EraseContract(Contract):
         assert ["pet", "work"] == await keys_in(store)
         assert () == await store.history(ADA, "Fact", "home")
         assert ["m2", "pet", "work"] == await names_in(store)
+
+    async def test_checkpoints_are_named_before_the_erase(self, store: Store) -> None:
+        """
+        The checkpoints of copies are told of first.
+
+        The checkpoints of graphs that copy it go before, all those of a thread that loses
+        anything: an erase that fails leaves the talk, and is repeated.
+        """
+        await tell(store, "m1")
+        await store.append(ADA, "mail", [replace(said("m1"), source="phone")])
+        told: list[CheckpointThreads] = []
+
+        def refuse(threads: CheckpointThreads) -> None:
+            told.append(threads)
+            raise StoreUnavailableError("the checkpoints are locked")
+
+        end = store.accompany(refuse)
+        for target in (
+            EraseThread(thread=TALK),
+            EraseMessages(thread=TALK, messages=["m1"]),
+            EraseSource(source="phone"),
+            EraseScope(),
+            EraseScope(below=True),
+        ):
+            with pytest.raises(StoreUnavailableError):
+                await store.erase(ADA, target)
+        await store.erase(ADA, EraseMemory(type="Fact", key="home"))
+        end()
+
+        one, other = thread_id_of(ADA, TALK), thread_id_of(ADA, "mail")
+        below = thread_id_of((*ADA, "pets"), TALK)
+        assert [(one,), (one,), (other,)] == [each.ids for each in told[:3]]
+        assert [(True, False), (True, True)] == [(one in each, below in each) for each in told[3:]]
+        assert ["m1"] == await ids_in(store)
+
+    async def test_a_companion_is_told_until_it_ends(self, store: Store) -> None:
+        """
+        Have *erase* told which of LangGraph's threads lose their checkpoints, at every erase.
+
+        It is for checkpoints that this process alone has, and called where the erase is
+        awaited. What is returned ends it.
+        """
+        told: list[CheckpointThreads] = []
+        end = store.accompany(told.append)
+
+        await store.erase(ADA, EraseThread(thread=TALK))
+        end()
+        await store.erase(ADA, EraseThread(thread=TALK))
+
+        assert [CheckpointThreads(ids=(thread_id_of(ADA, TALK),))] == told
+
+    async def test_the_ledger_has_every_erase(self, store: Store, clock: FrozenClock) -> None:
+        """Return every erase by time, with the key that tells whether an address was erased."""
+        await tell(store, "m1", "m2", "m3")
+        await store.apply(ADA, [fact("home"), fact("pet")])
+        before = await store.archive(ADA)
+        await store.erase(ADA, EraseMessages(thread=TALK, messages=["m1", "m3"]))
+        clock.advance(60)
+        await store.erase(ADA, EraseMemory(type="Fact", key="pet"))
+
+        first, second = await store.ledger()
+
+        both = [EraseMessages(thread=TALK, messages=[each]) for each in ("m1", "m3")]
+        assert both == named_in([first], before)
+        assert [EraseMemory(type="Fact", key="pet")] == named_in([second], before)
+
+    async def test_a_ledger_names_scopes_as_well(self, store: Store) -> None:
+        """Return every erase by time, with the key that tells whether an address was erased."""
+        await tell(store, "m1")
+        below = (*ADA, "below")
+        await store.append(below, TALK, [said("m1")])
+        before, those_below = await store.archive(ADA), await store.archive(below)
+        await store.erase(ADA, EraseScope())
+        exact = await store.ledger()
+        await store.erase(ADA[:1], EraseScope(below=True))
+
+        assert [EraseScope()] == named_in(exact, before)
+        assert [] == named_in(exact, those_below)
+        assert [EraseScope()] == named_in(await store.ledger(), those_below)
+
+    async def test_the_ledger_of_another_store_is_kept(self, store: Store) -> None:
+        """
+        Keep erases of another store in this one's ledger; say how many were new.
+
+        Nothing is erased by it.
+        """
+        await tell(store, "m1")
+        there = await store.archive(ADA)
+        async with InProcessStore() as other:
+            await other.append(ADA, TALK, [said("m1")])
+            await other.erase(ADA, EraseThread(thread=TALK))
+            ledger = await other.ledger()
+
+        new = [await store.adopt(ledger), await store.adopt(ledger)]
+
+        assert [1, 0] == new
+        assert there == await store.archive(ADA)
+        assert [EraseThread(thread=TALK)] == named_in(await store.ledger(), there)
+        assert [] == await store.receipts(unclean=True)
 
     async def test_an_erase_is_seen_at_once(self, store: Store, clock: FrozenClock) -> None:
         """It is gone from every read when this returns."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
 from recollect.records import Scope
 from recollect.stores.base import Store
 from recollect.stores.plans.erase import (
+    EraseExpired,
     EraseMemory,
     EraseMessages,
     EraseScope,
@@ -16,6 +18,8 @@ from recollect.stores.plans.erase import (
     EraseTarget,
     EraseThread,
 )
+from recollect.stores.validate import to_datetime
+from recollect.testing.clock import FrozenClock
 from recollect.testing.contract import Contract
 from recollect.testing.samples import (
     ADA,
@@ -98,6 +102,35 @@ class TargetContract(Contract):
         assert ["m2"] == await ids_in(store, "other")
         assert ["work"] == await keys_in(store)
         assert ["m1"] == await ids_in(store, scope=BOB)
+
+    async def test_what_has_expired_is_erased(self, store: Store, clock: FrozenClock) -> None:
+        """Erasing what has expired takes it with its history, and nothing that lasts."""
+        soon = to_datetime(store.now()) + timedelta(minutes=1)
+        for scope in (ADA, (*ADA, "pets"), BOB):
+            brief = [replace(fact(key), expires_at=soon) for key in ("a", "b")]
+            await store.apply(scope, [*brief, replace(brief[0], type="Note"), fact("lasting")])
+        clock.advance(61)
+
+        some = await store.erase(ADA, EraseExpired(types=["Note"]))
+        rest = await store.erase(ADA, EraseExpired(below=True))
+
+        assert ((0, 1, 0), (0, 5, 0)) == (counts(some), counts(rest))
+        assert [0, 0, 3] == [
+            (await store.erase(scope, EraseExpired())).memories
+            for scope in (ADA, (*ADA, "pets"), BOB)
+        ]
+        assert ["lasting"] == await keys_in(store)
+        assert () == await store.history(ADA, "Fact", "a")
+
+    async def test_where_nothing_has_expired_no_receipt_is_kept(self, store: Store) -> None:
+        """Erasing what has expired, where nothing has, returns a clean receipt and keeps none."""
+        await store.apply(ADA, [fact("lasting")])
+
+        receipt = await store.erase(ADA, EraseExpired(below=True))
+
+        assert (0, 0, 0) == counts(receipt)
+        assert receipt.erased_at == receipt.clean_at
+        assert [] == await store.receipts()
 
     async def test_a_scope_is_erased(self, store: Store) -> None:
         """Erasing a scope takes everything of it, and nothing above, below or beside it."""

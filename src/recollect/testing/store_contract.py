@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from recollect.testing.contract_append import AppendContract
 from recollect.testing.contract_archive import ArchiveContract
+from recollect.testing.contract_audit import AuditContract
 from recollect.testing.contract_backlog import BacklogContract
 from recollect.testing.contract_consult import ConsultContract
 from recollect.testing.contract_derived import DerivedContract
@@ -64,6 +65,7 @@ class StoreContract(
     EvidenceContract,
     DerivedContract,
     ArchiveContract,
+    AuditContract,
     TransactionContract,
 ):
     """

@@ -4,20 +4,37 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Coroutine
-from typing import Any
+from typing import Any, Protocol
 
 from langchain_core.tools import BaseTool, StructuredTool
 
 from recollect.ports import Tool
-from recollect.tools import MemoryTools
+from recollect.records import JsonObject
 
 
-def memory_tools(tools: MemoryTools) -> list[BaseTool]:
+class Offered(Protocol):
+    """What tools call: `MemoryTools`, or what finds them by who calls."""
+
+    @property
+    def schemas(self) -> tuple[Tool, ...]:
+        """The tools as a model is offered them."""
+        ...
+
+    def call(self, name: str, arguments: JsonObject) -> JsonObject:
+        """Carry out a call."""
+        ...
+
+    async def acall(self, name: str, arguments: JsonObject) -> JsonObject:
+        """Do the same as `call`."""
+        ...
+
+
+def memory_tools(tools: Offered) -> list[BaseTool]:
     """Return the four tools; each answers with the JSON text of what became of the call."""
     return [_tool(tools, each) for each in tools.schemas]
 
 
-def _tool(tools: MemoryTools, offered: Tool) -> BaseTool:
+def _tool(tools: Offered, offered: Tool) -> BaseTool:
     def work(**arguments: Any) -> str:
         return json.dumps(tools.call(offered.name, arguments), ensure_ascii=False)
 

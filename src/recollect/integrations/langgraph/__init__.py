@@ -1,6 +1,31 @@
-"""LangGraph's long-term memory over ours: one store for its items and all that we remember."""
+"""
+LangGraph's memory over ours.
 
+`RecollectStore` is its long-term memory, `FormedStore` one that shows what was formed as well;
+`checkpointer` keeps its threads beside ours, and nodes trim, remove and summarise the messages of
+a state, and work by instructions that improve by feedback.
+"""
+
+from recollect.integrations.langgraph.caller import Caller
+from recollect.integrations.langgraph.checkpointer import checkpointer
 from recollect.integrations.langgraph.formed import FormedStore
+from recollect.integrations.langgraph.mirror import MessageMirror
+from recollect.integrations.langgraph.nodes import remove_node, summarise_node, trim_node
+from recollect.integrations.langgraph.procedural import call_model, update_instructions
 from recollect.integrations.langgraph.store import RecollectStore
+from recollect.stores.checkpoints import thread_id_of, thread_of
 
-__all__ = ["FormedStore", "RecollectStore"]
+__all__ = [
+    "Caller",
+    "FormedStore",
+    "MessageMirror",
+    "RecollectStore",
+    "call_model",
+    "checkpointer",
+    "remove_node",
+    "summarise_node",
+    "thread_id_of",
+    "thread_of",
+    "trim_node",
+    "update_instructions",
+]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
 from concurrent.futures import wait as wait_for_any
@@ -10,24 +11,23 @@ from typing import Final, TypeVar
 
 from recollect.app import Recollect
 from recollect.errors import StoreClosedError, UsageError
-from recollect.home import AnyRecollect
+from recollect.graph.twins import Housed
+from recollect.home import Home
 from recollect.sync import SyncRecollect
 
 ResultT = TypeVar("ResultT")
+OwnerT = TypeVar("OwnerT", bound=Housed)
 WATCH_S: Final = 1.0
 """How often somebody who waits for another loop looks whether it is still there."""
 
 
-class HomeLoop:
+class HomeLoop(Home):
     """
     Runs functions of a memory where it lives, whoever asks.
 
     A `Recollect` lives on the loop on which it was entered, a `SyncRecollect` on a thread of
     its own. Calls from other loops and threads are forwarded there.
     """
-
-    def __init__(self, memory: AnyRecollect) -> None:
-        self.memory = memory
 
     def call(self, function: Callable[[Recollect], Awaitable[ResultT]]) -> ResultT:
         """
@@ -41,7 +41,7 @@ class HomeLoop:
         if _running_loop() is home:
             msg = (
                 "a synchronous call on the memory's own event loop would wait for itself for "
-                "ever: await the method whose name begins with 'a' (aget, aput, asearch, …), "
+                "ever: await the method whose name begins with 'a' (aget, aput, ainvoke, …), "
                 "call it from another thread, or open the memory with recollect.open_sync"
             )
             raise UsageError(msg)
@@ -80,6 +80,13 @@ class HomeLoop:
             raise StoreClosedError(msg)
         _check_running(home)
         return home
+
+
+def forwarded(owner: OwnerT) -> OwnerT:
+    """Return a copy of *owner* whose calls reach its memory from any thread and any loop."""
+    found = copy.copy(owner)
+    found.home = HomeLoop(owner.home.memory)
+    return found
 
 
 async def _called(

@@ -14,9 +14,10 @@ from recollect.home import AnyRecollect
 from recollect.integrations.langgraph.checking import check_ops, check_ttl_config
 from recollect.integrations.langgraph.forwarding import HomeLoop
 from recollect.integrations.langgraph.indexing import check_index, embedder_of
-from recollect.integrations.langgraph.reading import prolong_used, read_all
+from recollect.integrations.langgraph.reading import ITEM, prolong_used, read_all
 from recollect.integrations.langgraph.writing import write_all, writes_of
-from recollect.records import Scope
+from recollect.records import LIFETIME, Scope
+from recollect.stores.plans.erase import EraseExpired
 from recollect.stores.validate import check_scope, to_datetime
 from recollect.sync import SyncRecollect, open_sync
 
@@ -99,6 +100,28 @@ class RecollectStore(BaseStore):
         await prolong_used(memory, reading.used)
         await write_all(memory, writes)
         return reading.results
+
+    def sweep(self) -> int:
+        """
+        Erase the items that have expired from the store, in all namespaces; say how many.
+
+        No read returns them before either. LangGraph's stores do this on a thread of their own;
+        here it is called as often as their room, or their age, matters.
+
+        Raises:
+            UsageError: This is the event loop on which the memory lives.
+        """
+        return self._home.call(self._sweep)
+
+    async def asweep(self) -> int:
+        """Do the same as `sweep`, from any event loop."""
+        return await self._home.visit(self._sweep)
+
+    async def _sweep(self, memory: Recollect) -> int:
+        # The bytes of both are removed at once, after the second.
+        await memory.store.erase(self.root, EraseExpired(types=[LIFETIME], below=True))
+        items = await memory.erase(self.root, EraseExpired(types=[ITEM], below=True))
+        return items.memories
 
     def close(self) -> None:
         """Close the store, if it was opened here by its address."""

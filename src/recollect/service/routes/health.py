@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any, Final
 
 import anyio
@@ -17,6 +18,8 @@ from recollect.service.problem import Problem
 
 router: Final = APIRouter(tags=["operations"])
 READY_S_MAX: Final = 5.0
+WAITING_MAX: Final = 1_000
+"""So many threads that wait are counted at most."""
 
 
 def service_of(request: Request) -> Service:
@@ -62,6 +65,9 @@ async def metrics(request: Request) -> Response:
     service = service_of(request)
     if not service.settings.open_metrics:
         granted(await authenticated(service, Headers(scope=request.scope)), "admin")
+    with suppress(RecollectError):  # a store that is away leaves the last count
+        page = await service.memory.pending(limit=WAITING_MAX)
+        service.metrics.waiting.set(len(page.rows))
     return Response(service.metrics.exposition(), media_type=service.metrics.media_type)
 
 

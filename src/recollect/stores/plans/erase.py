@@ -22,7 +22,7 @@ from recollect.stores.plans.derived import (
     row_remainder,
     version_names,
 )
-from recollect.stores.plans.memories import evidence_messages, revision_row
+from recollect.stores.plans.memories import evidence_messages, is_expired, revision_row
 from recollect.stores.plans.receipts import blanked_formations
 from recollect.stores.plans.threads import thread_without
 from recollect.stores.rows import (
@@ -74,7 +74,22 @@ class EraseSource:
     source: str
 
 
-EraseTarget: TypeAlias = EraseScope | EraseThread | EraseMessages | EraseMemory | EraseSource
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EraseExpired:
+    """
+    Memories that have expired: all, or of some *types*; with *below* of every scope below too.
+
+    No read returns them anyway: this takes them from the store, with their history. Where
+    there are none, no receipt is kept.
+    """
+
+    types: Sequence[str] = ()
+    below: bool = False
+
+
+EraseTarget: TypeAlias = (
+    EraseScope | EraseThread | EraseMessages | EraseMemory | EraseSource | EraseExpired
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,6 +115,8 @@ def check_target(target: EraseTarget) -> EraseTarget:
     match target:
         case EraseScope():
             pass
+        case EraseExpired(types=types):
+            return replace(target, types=check_ids(types, "a memory's type"))
         case EraseThread(thread=thread):
             check_id(thread, "a thread id")
         case EraseMessages(thread=thread, messages=messages):
@@ -150,19 +167,22 @@ def plan_erase(
     began before can bring anything back. What formations noted of it goes as well: of their
     receipts only the counts stay. Nothing to erase is a receipt of zeros.
     """
-    if isinstance(target, EraseScope) and target.below:
+    if isinstance(target, EraseScope | EraseExpired) and target.below:
         found = list(rows.scopes_below(scope, None))
     else:
         found = [row for row in [rows.scope(scope)] if row]
     effect = Effect()
     for row in found:
-        doomed = _doomed(rows, row, target)
+        doomed = _doomed(rows, row, target, receipt.erased_at)
         part, receipt = _effect_of(rows, row, doomed, receipt)
         effect = _joined(effect, part)
+    if isinstance(target, EraseExpired) and not (receipt.messages or receipt.memories):
+        # It is asked again and again, in vain as a rule: that leaves no trace.
+        return Planned(Effect(), replace(receipt, clean_at=receipt.erased_at))
     return Planned(replace(effect, receipts=[receipt]), receipt)
 
 
-def _doomed(rows: Rows, scope: ScopeRow, target: EraseTarget) -> _Doomed:
+def _doomed(rows: Rows, scope: ScopeRow, target: EraseTarget, now: int) -> _Doomed:
     match target:
         case EraseScope():
             messages = list(rows.all_messages(scope.id))
@@ -171,6 +191,15 @@ def _doomed(rows: Rows, scope: ScopeRow, target: EraseTarget) -> _Doomed:
         case EraseMemory(type=type_, key=key):
             memory = rows.memory(scope.id, type_, key)
             return _Doomed(memories=[memory] if memory else [])
+        case EraseExpired(types=types):
+            found = rows.memories(scope.id, None, None)
+            return _Doomed(
+                memories=[
+                    row
+                    for row in found
+                    if is_expired(row, now) and (row.type in types or not types)
+                ]
+            )
         case EraseSource(source=source):
             return _Doomed(messages=list(rows.messages_of_source(scope.id, source)))
         case EraseMessages(thread=thread, messages=ids):

@@ -12,6 +12,7 @@ from __future__ import annotations
 from psycopg import sql
 
 from recollect.errors import StoreReadOnlyError
+from recollect.stores.postgres.checkpoints import rewrite_checkpoints
 from recollect.stores.postgres.connections import connect, let_go
 from recollect.stores.postgres.failures import store_errors
 from recollect.stores.postgres.location import Location
@@ -23,6 +24,8 @@ _REWRITE = sql.SQL("VACUUM (FULL) recollect.")
 def remove_deleted_bytes(location: Location) -> None:
     """
     Write every table anew; each is locked while that lasts, the others are not.
+
+    Those in which graphs keep their checkpoints are among them.
 
     Raises:
         StoreReadOnlyError: This user does not own the tables.
@@ -41,5 +44,6 @@ def remove_deleted_bytes(location: Location) -> None:
                 raise StoreReadOnlyError(msg)
             for (table,) in connection.execute(SESSION["tables"]).fetchall():
                 connection.execute(_REWRITE + sql.Identifier(table))
+            rewrite_checkpoints(connection, location)
         finally:
             let_go(connection)

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from recollect.stores.paths import segments_of
 from recollect.stores.rows import (
+    AuditRow,
     FormationRow,
     IdempotencyRow,
     MemoryRow,
@@ -26,6 +27,7 @@ _REVISION: Final = tuple(field.name for field in fields(RevisionRow))
 _IDEMPOTENCY: Final = tuple(field.name for field in fields(IdempotencyRow))
 _FORMATION: Final = tuple(field.name for field in fields(FormationRow))
 _RECEIPT: Final = tuple(field.name for field in fields(ReceiptRow))
+_AUDIT: Final = tuple(field.name for field in fields(AuditRow))
 _SCOPE_COLUMNS: Final = len(fields(ScopeRow))
 
 
@@ -73,6 +75,11 @@ def formation_row(row: Sequence[Any]) -> FormationRow:
 def receipt_row(row: Sequence[Any]) -> ReceiptRow:
     """Return a receipt from its columns."""
     return ReceiptRow(**dict(zip(_RECEIPT, row, strict=True)))
+
+
+def audit_row(row: Sequence[Any]) -> AuditRow:
+    """Return an audited change from its columns."""
+    return AuditRow(**dict(zip(_AUDIT, row, strict=True)))
 
 
 def both_rows(row: Sequence[Any]) -> tuple[ScopeRow, ThreadRow]:

@@ -13,8 +13,9 @@ from recollect.stores.plans.memories import evidence_messages
 from recollect.stores.postgres.rows import PostgresRows
 from recollect.stores.postgres.statements import WRITES
 from recollect.stores.postgres.transaction import Transaction
-from recollect.stores.postgres.wall import CLOSED, inside
+from recollect.stores.postgres.wall import CLOSED, chained, inside
 from recollect.stores.rows import (
+    AuditRow,
     FormationRow,
     IdempotencyRow,
     MemoryRow,
@@ -37,6 +38,8 @@ def _values_of(row: type) -> _Values:
 
 
 _SCOPE: Final = attrgetter(*(field.name for field in fields(ScopeRow) if field.name != "segments"))
+_AUDIT: Final = _values_of(AuditRow)
+_OF_NO_SCOPE: Final = frozenset({"receipts", "audit", "unnamed"})
 _EMPTY_SCOPE: Final = tuple(
     statement for name, statement in WRITES.items() if name.startswith("empty_")
 )
@@ -48,13 +51,19 @@ def write_effect(transaction: Transaction, effect: Effect) -> None:
         _ScopeWrites(transaction, scope_id).write(part)
     if columns := _columns(effect.receipts, _values_of(ReceiptRow), attrgetter("id")):
         transaction.tell(WRITES["put_receipt"], columns, CLOSED)
+    for row in effect.audit:
+        transaction.tell(WRITES["put_audit"], _AUDIT(row), chained(row.chain))
+        head = (row.chain, row.n, row.hash)
+        transaction.tell(WRITES["put_audit_head"], head, chained(row.chain))
+    for chain in effect.unnamed:
+        transaction.tell(WRITES["unname_audit"], (chain,), chained(chain))
 
 
 def _by_scope(effect: Effect) -> dict[int, Effect]:
     """Return the parts of an effect, each of one scope."""
     parts: defaultdict[int, dict[str, list[Any]]] = defaultdict(lambda: defaultdict(list))
     for name in Effect.__slots__:
-        for each in getattr(effect, name) if name != "receipts" else ():
+        for each in getattr(effect, name) if name not in _OF_NO_SCOPE else ():
             parts[_scope_of(each)][name].append(each)
     return {scope_id: Effect(**part) for scope_id, part in parts.items()}
 

@@ -11,6 +11,7 @@ from recollect.records import FormationStatus, Scope
 from recollect.stores.paths import range_below, stored_path
 from recollect.stores.plans.formation import DUE_THREADS_MAX
 from recollect.stores.postgres.columns import (
+    audit_row,
     both_rows,
     formation_row,
     idempotency_row,
@@ -33,12 +34,14 @@ from recollect.stores.postgres.wall import (
     CLOSED,
     SWEEPING,
     around,
+    chained,
     finding,
     finding_below,
     inside,
     sweeping,
 )
 from recollect.stores.rows import (
+    AuditRow,
     FeedEntry,
     FormationRow,
     IdempotencyRow,
@@ -358,6 +361,14 @@ class PostgresRows:
     def receipts(self, *, unclean: bool) -> Sequence[ReceiptRow]:
         statement = QUERIES["receipts_unclean" if unclean else "receipts"]
         return [receipt_row(row) for row in self._transaction.ask(statement, (), CLOSED)]
+
+    def audit_head(self, chain: bytes) -> tuple[int, bytes] | None:
+        found = self._transaction.ask(QUERIES["audit_head"], (chain,), chained(chain))
+        return (int(found[0][0]), bytes(found[0][1])) if found else None
+
+    def audit(self, chain: bytes, after: int, limit: int) -> Sequence[AuditRow]:
+        found = self._transaction.ask(QUERIES["audit"], (chain, after, limit), chained(chain))
+        return [audit_row(row) for row in found]
 
     def _of(self, name: str, scope_id: int, *values: object) -> list[Stored]:
         """Ask for rows of one scope, behind its wall."""

@@ -13,7 +13,9 @@ from weakref import finalize
 from recollect.errors import StoreClosedError, StoreUnavailableError
 from recollect.ports import Clock, Ids
 from recollect.stores.base import Store
+from recollect.stores.checkpoints import CheckpointThreads
 from recollect.stores.plans.formation import Claim, Lease
+from recollect.stores.postgres.checkpoints import erase_checkpoints
 from recollect.stores.postgres.claiming import Claimer
 from recollect.stores.postgres.cleaning import remove_deleted_bytes
 from recollect.stores.postgres.clock import DatabaseClock
@@ -66,6 +68,7 @@ class PostgresStore(Store):
         shared = DatabaseClock()
         super().__init__(clock=clock or shared, ids=ids)
         self._location = location
+        self.address = url
         self._process = os.getpid()
         connection, self._key = open_database(location)
         with store_errors(location.name):
@@ -132,6 +135,9 @@ class PostgresStore(Store):
 
     async def _clean(self) -> None:
         await self._run(partial(remove_deleted_bytes, self._location))
+
+    async def _erase_checkpoints(self, threads: CheckpointThreads) -> None:
+        await self._run(partial(erase_checkpoints, self._location, threads))
 
     async def _secret(self) -> bytes:
         return self._key

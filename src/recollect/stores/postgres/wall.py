@@ -15,7 +15,8 @@ class Wall:
     What row-level security lets through.
 
     It is the rows of the scope with one id; or the rows of the scopes whose paths lie in
-    one range, to find them, and with *sweep* what waits in them.
+    one range, to find them, and with *sweep* what waits in them; or, if *first* stands
+    without an *end*, the chain of the audit of that name.
     """
 
     scope: str = ""
@@ -50,6 +51,11 @@ def around(scope: Scope, scope_id: int) -> Wall:
 def finding_below(prefix: Scope) -> Wall:
     """Return the wall behind which *prefix* and all below it can be found."""
     return _between(range_below(prefix))
+
+
+def chained(chain: bytes) -> Wall:
+    """Return the wall behind which one chain of the audit is seen, and no scope."""
+    return Wall(first=chain.hex())
 
 
 def sweeping(first: bytes, end: bytes) -> Wall:

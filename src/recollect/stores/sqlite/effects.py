@@ -12,6 +12,7 @@ import apsw
 from recollect.stores.paths import stored_path
 from recollect.stores.plans.memories import evidence_messages
 from recollect.stores.rows import (
+    AuditRow,
     FormationRow,
     IdempotencyRow,
     MemoryRow,
@@ -54,6 +55,7 @@ _VECTOR: Final = _values_of(VectorRow)
 _IDEMPOTENCY: Final = _values_of(IdempotencyRow)
 _FORMATION: Final = _values_of(FormationRow)
 _RECEIPT: Final = _values_of(ReceiptRow)
+_AUDIT: Final = _values_of(AuditRow)
 
 _DROPS_OF_SCOPE: Final = tuple(
     statement for name, statement in WRITES.items() if name.startswith("drop_scope")
@@ -81,6 +83,11 @@ def write_effect(connection: apsw.Connection, effect: Effect) -> None:
     writes.put("put_idempotency", _IDEMPOTENCY, effect.idempotency)
     writes.put("put_formation", _FORMATION, effect.formations)
     writes.put("put_receipt", _RECEIPT, effect.receipts)
+    writes.put("put_audit", _AUDIT, effect.audit)
+    for row in effect.audit:
+        writes.run("put_audit_head", (row.chain, row.n, row.hash))
+    for chain in effect.unnamed:
+        writes.run("unname_audit", (chain,))
 
 
 def _scope_values(row: ScopeRow) -> tuple[object, ...]:

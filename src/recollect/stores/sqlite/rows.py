@@ -12,6 +12,7 @@ import apsw
 from recollect.records import FormationStatus, Scope
 from recollect.stores.paths import range_below, segments_of, stored_path
 from recollect.stores.rows import (
+    AuditRow,
     FeedEntry,
     FormationRow,
     IdempotencyRow,
@@ -42,6 +43,7 @@ _REVISION: Final = tuple(field.name for field in fields(RevisionRow))
 _IDEMPOTENCY: Final = tuple(field.name for field in fields(IdempotencyRow))
 _FORMATION: Final = tuple(field.name for field in fields(FormationRow))
 _RECEIPT: Final = tuple(field.name for field in fields(ReceiptRow))
+_AUDIT: Final = tuple(field.name for field in fields(AuditRow))
 _SCOPE_COLUMNS: Final = len(fields(ScopeRow))
 _CHECKED_MESSAGE: Final = checker_of(MessageRow)
 _CHECKED_MEMORY: Final = checker_of(MemoryRow)
@@ -262,6 +264,14 @@ class SQLiteRows:
     def receipts(self, *, unclean: bool) -> Sequence[ReceiptRow]:
         name = "receipts_unclean" if unclean else "receipts"
         return [_receipt_row(row) for row in self._all(name, ())]
+
+    def audit_head(self, chain: bytes) -> tuple[int, bytes] | None:
+        found = self._first("audit_head", (chain,))
+        return (int(found[0]), bytes(found[1])) if found else None
+
+    def audit(self, chain: bytes, after: int, limit: int) -> Sequence[AuditRow]:
+        found = self._all("audit", (chain, after, limit))
+        return [AuditRow(**dict(zip(_AUDIT, row, strict=True))) for row in found]
 
     def _all(self, name: str, values: Bound) -> list[Stored]:
         return self._connection.execute(QUERIES[name], values).fetchall()

@@ -14,7 +14,13 @@ import apsw
 from recollect.errors import StoreClosedError, StoreFullError, UsageError
 from recollect.ports import Clock, Ids
 from recollect.stores.base import Store
-from recollect.stores.sqlite.cleaning import remove_deleted_bytes
+from recollect.stores.checkpoints import CheckpointThreads
+from recollect.stores.sqlite.checkpoints import (
+    erase_checkpoints,
+    file_beside,
+    remove_erased_bytes,
+)
+from recollect.stores.sqlite.cleaning import CLEAN_WAIT_S, remove_deleted_bytes
 from recollect.stores.sqlite.connect import LOCK_WAIT_S, Location
 from recollect.stores.sqlite.durability import Durability
 from recollect.stores.sqlite.failures import store_errors
@@ -37,7 +43,8 @@ class SQLiteStore(Store):
     durability a power loss. Callers that write at the same time share a commit. Beside
     the file SQLite keeps a log (``-wal``) and its index (``-shm``) while it is open, and
     the store some room for erasing on a full disk (``-reserve``); all are readable by
-    their owner alone. Copying the file while it is open gives no usable copy.
+    their owner alone. Where graphs keep checkpoints beside it (``-checkpoints``), an erase
+    and `clean` reach these as well. Copying the file while it is open gives no usable copy.
 
     A store belongs to the process that opened it; after a fork the child opens its own.
     """
@@ -75,6 +82,7 @@ class SQLiteStore(Store):
             lock_wait_s=lock_wait_s,
         )
         self._location = location
+        self.address = f"sqlite:{location.path}"
         self._process = os.getpid()
         reserve = Reserve(location.path)
         connection = _opened(location, reserve)
@@ -117,6 +125,16 @@ class SQLiteStore(Store):
         self._check_process()
         errand = Errand(partial(remove_deleted_bytes, self._location))
         await self._writer.carry_out(errand)
+        beside = file_beside(self._location.path)
+        wait_s = min(CLEAN_WAIT_S, self._location.lock_wait_s)
+        work = partial(remove_erased_bytes, beside, lock_wait_s=wait_s)
+        await asyncio.get_running_loop().run_in_executor(None, work)
+
+    async def _erase_checkpoints(self, threads: CheckpointThreads) -> None:
+        self._check_process()
+        beside = file_beside(self._location.path)
+        work = partial(erase_checkpoints, beside, threads, lock_wait_s=self._location.lock_wait_s)
+        await asyncio.get_running_loop().run_in_executor(None, work)
 
     async def _secret(self) -> bytes:
         return self._key

@@ -231,3 +231,11 @@ FROM recollect.receipt ORDER BY erased_at, id;
 SELECT
     id, target, messages, memories, revised, erased_at, clean_at
 FROM recollect.receipt WHERE clean_at IS NULL ORDER BY erased_at, id;
+
+-- :name audit_head
+SELECT n, hash FROM recollect.audit_head WHERE chain = %s;
+
+-- :name audit
+SELECT
+    chain, n, at, actor, actor_key, action, subject, digest, previous, hash
+FROM recollect.audit WHERE chain = %s AND n > %s ORDER BY n LIMIT %s;

@@ -268,3 +268,15 @@ DELETE FROM recollect.thread WHERE scope_id = %s;
 
 -- :name empty_scope
 DELETE FROM recollect.scope WHERE id = %s;
+
+-- :name put_audit
+INSERT INTO recollect.audit (
+    chain, n, at, actor, actor_key, action, subject, digest, previous, hash
+) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s);
+
+-- :name put_audit_head
+INSERT INTO recollect.audit_head (chain, n, hash) VALUES (%s, %s, %s)
+ON CONFLICT (chain) DO UPDATE SET n = excluded.n, hash = excluded.hash;
+
+-- :name unname_audit
+UPDATE recollect.audit SET actor = NULL WHERE chain = %s;

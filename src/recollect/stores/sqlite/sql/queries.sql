@@ -200,3 +200,10 @@ FROM receipt ORDER BY erased_at, id;
 -- :name receipts_unclean
 SELECT id, target, messages, memories, revised, erased_at, clean_at
 FROM receipt WHERE clean_at IS NULL ORDER BY erased_at, id;
+
+-- :name audit_head
+SELECT n, hash FROM audit_head WHERE chain = ?;
+
+-- :name audit
+SELECT chain, n, at, actor, actor_key, action, subject, digest, previous, hash
+FROM audit WHERE chain = ? AND n > ? ORDER BY n LIMIT ?;

@@ -222,3 +222,15 @@ DELETE FROM thread WHERE scope_id = ?;
 
 -- :name drop_scope
 DELETE FROM scope WHERE id = ?;
+
+-- :name put_audit
+INSERT INTO audit (
+    chain, n, at, actor, actor_key, action, subject, digest, previous, hash
+) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+
+-- :name put_audit_head
+INSERT INTO audit_head (chain, n, hash) VALUES (?, ?, ?)
+ON CONFLICT (chain) DO UPDATE SET n = excluded.n, hash = excluded.hash;
+
+-- :name unname_audit
+UPDATE audit SET actor = NULL WHERE chain = ?;

@@ -1,0 +1,42 @@
+"""What a memory offers for those who must answer for changes: acting as somebody, and the audit."""
+
+from __future__ import annotations
+
+from abc import ABC
+from copy import copy
+from typing import Self
+
+from recollect.records import Page, Scope
+from recollect.stores.base import Store
+from recollect.stores.plans.audit import AuditEntry, AuditVerdict
+
+
+class Auditing(ABC):
+    """A memory whose changes can be audited, a hash chain a scope."""
+
+    store: Store
+
+    def acting(self, actor: str) -> Self:
+        """
+        Return this memory as *actor* uses it: what changes through it is audited.
+
+        Each change and its audit row are one transaction; see `Store.acting`. It is the same
+        memory, open as long as this one, and not to be entered itself. What the background
+        forms is nobody's deed: open the memory over ``store.acting("…")`` to have that
+        audited too.
+        """
+        view = copy(self)
+        view.store = self.store.acting(actor)
+        return view
+
+    async def audit(
+        self, scope: Scope, *, cursor: str | None = None, limit: int = 100
+    ) -> Page[AuditEntry]:
+        """Return the audited changes of exactly this scope, newest first; see `Store.audit`."""
+        return await self.store.audit(scope, cursor=cursor, limit=limit)
+
+    async def audit_verified(
+        self, scope: Scope, *, noted: tuple[int, str] | None = None
+    ) -> AuditVerdict:
+        """Say whether a scope's audit is whole; see `Store.audit_verified`."""
+        return await self.store.audit_verified(scope, noted=noted)

@@ -1,0 +1,313 @@
+"""Backups, and putting them back with the erase ledger, so that nobody erased comes back."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import Final, TextIO, TypeAlias
+
+from recollect.copying import Digest, each_scope
+from recollect.errors import ConflictError, NotFoundError, UsageError
+from recollect.records import JsonObject
+from recollect.stores.base import Store
+from recollect.stores.open import back_up_file, file_of, open_store, put_back, put_in_place
+from recollect.stores.plans.archive import RESTORE_RECORDS, scope_of
+from recollect.stores.plans.erase import EraseTarget
+from recollect.stores.plans.ledger import LedgerEntry, entry_record, named_in, read_entry
+
+VERSION: Final = 1
+_HEADER: Final = "export"
+_LEDGER: Final = "ledger"
+_END: Final = "end"
+_MAGIC: Final = b"SQLite format 3\0"
+
+Named: TypeAlias = Callable[[Sequence[LedgerEntry], Sequence[JsonObject]], list[EraseTarget]]
+"""What of a scope's records was erased, as a ledger says."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackedUp:
+    """What a backup holds: a *file* of SQLite's, or an archive of so many records and scopes."""
+
+    form: str
+    erases: int
+    scopes: int | None = None
+    records: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Restored:
+    """What was put back, and how much of the ledger named something that the backup had."""
+
+    form: str
+    scopes: int
+    records: int
+    applied: int
+    """Addresses that were erased after the backup, and of which nothing was put back."""
+    erases: int
+    """Erases that the ledger has and the backup had not."""
+
+
+async def back_up(url: str, path: Path) -> BackedUp:
+    """
+    Write everything that the store at *url* holds to *path*; the store may be in use.
+
+    A file of SQLite's is copied as of one moment; of another store an archive is written, each
+    scope as of one moment. *path* must not exist, and is there whole or not at all.
+
+    Raises:
+        UsageError: *path* exists, or its folder does not.
+        StoreError: The store failed.
+    """
+    with _made_beside(path) as made:
+        if back_up_file(url, made):
+            async with open_store(url) as store:
+                done = BackedUp(form="file", erases=len(await store.ledger()))
+        else:
+            async with open_store(url) as store:
+                with made.open("x", encoding="utf-8") as file:
+                    done = await _write_archive(store, file)
+        put_in_place(made, path)
+    return done
+
+
+async def write_ledger(url: str, path: Path) -> int:
+    """Write the erase ledger of the store at *url* to *path*, replacing it; say how many erases."""
+    file = file_of(url)
+    if file is not None:
+        _check_exists(file)
+    async with open_store(url) as store:
+        entries = await store.ledger()
+    lines: list[JsonObject] = [{"kind": _LEDGER, "version": VERSION}]
+    lines += [entry_record(entry) for entry in entries]
+    lines.append({"kind": _END, "count": len(entries)})
+    made = path.with_name(f".{path.name}.made")
+    made.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    made.chmod(0o600)
+    made.replace(path)
+    return len(entries)
+
+
+async def read_ledger(source: str) -> list[LedgerEntry]:
+    """
+    Return the erase ledger in the file *source*, or of the store at that URL.
+
+    Raises:
+        NotFoundError: There is no such file.
+        UsageError: The file is no ledger, is cut off, or is of an unknown version.
+    """
+    file = file_of(source)
+    if file is not None and not file.exists():
+        msg = f"there is no ledger or store at {str(file)!r}: name the store that was in use"
+        raise NotFoundError(msg)
+    if file is None or _is_database(file):
+        async with open_store(source) as store:
+            return await store.ledger()
+    lines = list(_lines(file))
+    _check_header(lines[0], _LEDGER, file)
+    _check_end(lines, file)
+    return [read_entry(line) for line in lines[1:-1]]
+
+
+async def restore_backup(
+    path: Path,
+    url: str,
+    ledger: Sequence[LedgerEntry],
+    *,
+    named: Named = named_in,
+) -> Restored:
+    """
+    Make a store at *url* of the backup at *path*, without what *ledger* says was erased since.
+
+    The store must be empty, and a file must not exist: it is there, with the ledger applied, or
+    not at all. What was erased is not written to the store, or its bytes are removed before the
+    store can be opened.
+
+    Raises:
+        ConflictError: The store holds something.
+        UsageError: The backup is none, or of an unknown version; or its file cannot be put there.
+        StoreCorruptError: The backup is damaged.
+    """
+    _check_exists(path)
+    if _is_database(path):
+        return await _restore_file(path, url, ledger, named)
+    _check_archive(path)
+    async with open_store(url) as store:
+        if (await store.scopes(limit=1)).rows:
+            msg = "the store holds something already: restore into an empty one"
+            raise ConflictError(msg)
+        return await _restore_archive(path, store, ledger, named)
+
+
+async def _restore_file(
+    path: Path, url: str, ledger: Sequence[LedgerEntry], named: Named
+) -> Restored:
+    file = file_of(url)
+    if file is None:
+        msg = (
+            f"{str(path)!r} is a backup of a file: restore it into a file, then `recollect copy` "
+            "that to the other store"
+        )
+        raise UsageError(msg)
+    with _made_beside(file) as made:
+        put_back(path, made)
+        scopes = records = applied = 0
+        async with open_store(made) as store:
+            known = {each.id for each in await store.ledger()}
+            since = [each for each in ledger if each.id not in known]
+            async for scope in each_scope(store):
+                found = await store.archive(scope)
+                for target in named(since, found):
+                    await store.erase(scope, target)
+                    applied += 1
+                left = len(await store.archive(scope)) if applied else len(found)
+                scopes, records = scopes + bool(left), records + left
+            await store.adopt(since)
+            await store.clean()
+        put_in_place(made, file)
+    return Restored(form="file", scopes=scopes, records=records, applied=applied, erases=len(since))
+
+
+async def _restore_archive(
+    path: Path, store: Store, ledger: Sequence[LedgerEntry], named: Named
+) -> Restored:
+    with closing(_lines(path)) as lines:
+        return await _restore_lines(lines, store, ledger, named)
+
+
+async def _restore_lines(
+    lines: Iterator[JsonObject], store: Store, ledger: Sequence[LedgerEntry], named: Named
+) -> Restored:
+    header = next(lines)
+    kept = [read_entry(each) for each in header["ledger"]]  # type: ignore[union-attr,arg-type]
+    known = {each.id for each in kept}
+    since = [each for each in ledger if each.id not in known]
+    scopes = records = applied = 0
+    # The ledger first: a store that is half filled when this is killed knows what was erased.
+    await store.adopt([*kept, *since])
+    content = (line for line in lines if line["kind"] != _END)
+    for scope, group in groupby(content, scope_of):
+        found = list(group)
+        targets = named(since, found)
+        applied += len(targets)
+        if targets:
+            async with open_store("memory:") as beside:
+                await _restore_all(beside, found)
+                for target in targets:
+                    await beside.erase(scope, target)
+                found = await beside.archive(scope)
+        await _restore_all(store, found)
+        scopes, records = scopes + bool(found), records + len(found)
+    return Restored(
+        form="archive", scopes=scopes, records=records, applied=applied, erases=len(since)
+    )
+
+
+async def _restore_all(store: Store, records: Sequence[JsonObject]) -> None:
+    for start in range(0, len(records), RESTORE_RECORDS):
+        part = records[start : start + RESTORE_RECORDS]
+        await store.restore(scope_of(part[0]), part)
+
+
+async def _write_archive(store: Store, file: TextIO) -> BackedUp:
+    ledger = await store.ledger()
+    digest, scopes = Digest(), 0
+    header: JsonObject = {
+        "kind": _HEADER,
+        "version": VERSION,
+        "at": store.now(),
+        "ledger": [entry_record(entry) for entry in ledger],
+    }
+    file.write(json.dumps(header) + "\n")
+    async for scope in each_scope(store):
+        found = await store.archive(scope)
+        digest.add(found)
+        scopes += 1
+        file.writelines(json.dumps(record) + "\n" for record in found)
+    file.write(json.dumps({"kind": _END, "count": digest.count, "digest": str(digest)}) + "\n")
+    return BackedUp(form="archive", erases=len(ledger), scopes=scopes, records=digest.count)
+
+
+def _check_exists(path: Path) -> None:
+    if not path.exists():
+        msg = f"there is no backup or store at {str(path)!r}"
+        raise NotFoundError(msg)
+
+
+def _is_database(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(len(_MAGIC)) == _MAGIC
+
+
+def _check_archive(path: Path) -> None:
+    """Read the archive to its end: nothing of one that is cut off or changed is restored."""
+    digest = Digest()
+    last: JsonObject = {}
+    with closing(_lines(path)) as lines:
+        _check_header(next(lines), _HEADER, path)
+        for last in lines:
+            if last.get("kind") != _END:
+                digest.add([last])
+    said = last.get("count"), last.get("digest")
+    if last.get("kind") != _END or said != (digest.count, str(digest)):
+        msg = f"{str(path)!r} is cut off or was changed: take another backup"
+        raise UsageError(msg)
+
+
+def _check_header(header: JsonObject, kind: str, path: Path) -> None:
+    if header.get("kind") != kind or (kind == _HEADER and "ledger" not in header):
+        what = "backup" if kind == _HEADER else "erase ledger"
+        msg = f"{str(path)!r} is no {what}: `recollect backup` writes one"
+        raise UsageError(msg)
+    if header.get("version") != VERSION:
+        msg = (
+            f"{str(path)!r} is of version {header.get('version')!r}, which this release does not "
+            "know: use a later release of Recollect"
+        )
+        raise UsageError(msg)
+
+
+def _check_end(lines: Sequence[JsonObject], path: Path) -> None:
+    if lines[-1] != {"kind": _END, "count": len(lines) - 2}:
+        msg = f"{str(path)!r} is a ledger that is cut off or was changed: write it again"
+        raise UsageError(msg)
+
+
+def _lines(path: Path) -> Generator[JsonObject]:
+    number = 0
+    with path.open("rb") as file:
+        for line in file:
+            number += 1
+            yield _line(line, number, path)
+    if not number:
+        msg = f"{str(path)!r} is empty: it is no backup"
+        raise UsageError(msg)
+
+
+def _line(line: bytes, number: int, path: Path) -> JsonObject:
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        value = None
+    if isinstance(value, dict):
+        return value
+    msg = f"{str(path)!r}, line {number}: it is cut off, or no backup"
+    raise UsageError(msg)
+
+
+@contextmanager
+def _made_beside(path: Path) -> Iterator[Path]:
+    """Yield a place beside *path* for a file that gets its name when it is whole."""
+    if path.exists():
+        msg = f"{str(path)!r} exists: name a file that does not"
+        raise UsageError(msg)
+    if not path.parent.is_dir():
+        msg = f"there is no folder {str(path.parent)!r}: make it first"
+        raise UsageError(msg)
+    with tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as folder:
+        yield Path(folder, path.name)

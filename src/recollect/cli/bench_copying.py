@@ -1,0 +1,62 @@
+"""`recollect bench copy`: stores copied to a server and back, killed and resumed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from recollect.cli.opening import run
+from recollect.cli.output import print_table, progress_bar
+from recollect.errors import MissingExtraError
+
+if TYPE_CHECKING:
+    from recollect.bench.copying import CopyReport
+
+
+_EXAMPLE: Final = """
+\b
+Examples:
+  recollect bench copy
+  recollect bench copy --messages 4000 --kills 3
+"""
+
+
+@click.command(
+    "copy", epilog=_EXAMPLE, short_help="copies to PostgreSQL and back, killed and resumed"
+)
+@click.option("--messages", type=click.IntRange(20), default=20_000, help="So many messages.")
+@click.option("--kills", type=click.IntRange(0), default=5, help="Of each copy.")
+@click.option("--store", metavar="URL", help="A server on which a database may be made for it.")
+def copy_bench(messages: int, kills: int, store: str | None) -> None:
+    """Copy a file to PostgreSQL and back, killed and resumed; status 1 if anything differs."""
+    try:
+        from recollect.bench.copying import run as run_copies
+    except ImportError as error:
+        if error.name != "psycopg":
+            raise
+        raise MissingExtraError("postgres", "psycopg") from error
+    with progress_bar("copy") as bar:
+        report = run(
+            lambda: run_copies(messages, kills, store, lambda said: bar.update(said, None))
+        )
+    _print(report)
+    if not report.holds:
+        raise SystemExit(1)
+
+
+def _print(report: CopyReport) -> None:
+    rows = [
+        (
+            row.name,
+            f"{row.records:,}",
+            str(row.kills),
+            f"{row.seconds:,.1f}",
+            f"{row.rows_a_second:,.0f}",
+            row.digest[:16],
+        )
+        for row in report.rows
+    ]
+    names = ("copy", "records", "kills", "seconds", "records/s", "digest")
+    print_table(names, rows, right=("records", "kills", "seconds", "records/s"))
+    click.echo(f"records lost or changed: {report.lost}")

@@ -1,0 +1,258 @@
+"""Copying a store into another, of any two kinds: resumable, verified, while the source is used."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterable
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Final, TypeAlias
+
+from recollect.errors import ConflictError, StoreCorruptError, StoreUnavailableError, UsageError
+from recollect.records import JsonObject, PutMemory, Scope
+from recollect.stores.base import Store
+from recollect.stores.plans.archive import RESTORE_RECORDS
+
+PASSES_MAX: Final = 5
+"""So often the source is read at most, for what was written in it meanwhile."""
+MARK: Final[Scope] = ("recollect", "copy")
+"""The scope that says in a destination that it is being filled; it goes when all is there."""
+_MARK_TYPE: Final = "Copy"
+_DIGEST_BYTES: Final = 32
+_MODULUS: Final = 1 << (8 * _DIGEST_BYTES)
+_PAGE_SCOPES: Final = 1_000
+
+CopyProgress: TypeAlias = Callable[[int, int, int], None]
+"""Told after each scope: the pass, how many scopes it has seen, how many records were written."""
+
+
+@dataclass(slots=True)
+class Digest:
+    """A digest of records that does not depend on their order; *count* is how many there are."""
+
+    sum: int = 0
+    count: int = 0
+
+    def add(self, records: Iterable[JsonObject]) -> None:
+        """Take *records* in."""
+        self.take(digests_of(records))
+
+    def take(self, digests: Counter[int]) -> None:
+        """Take the records in of which these are the digests."""
+        for digest, count in digests.items():
+            self.sum = (self.sum + digest * count) % _MODULUS
+            self.count += count
+
+    def __str__(self) -> str:
+        return self.sum.to_bytes(_DIGEST_BYTES, "big").hex()
+
+
+def record_digest(record: JsonObject) -> int:
+    """Return the digest of one record: equal for records of equal content."""
+    written = json.dumps(record, sort_keys=True, separators=(",", ":"))
+    return int.from_bytes(blake2b(written.encode(), digest_size=_DIGEST_BYTES).digest(), "big")
+
+
+def digests_of(records: Iterable[JsonObject]) -> Counter[int]:
+    """Return how often each digest occurs among *records*."""
+    return Counter(map(record_digest, records))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Copied:
+    """
+    What a copy did.
+
+    *source* and *destination* are digests of all records, each read from its store in the last
+    pass; they are equal unless the source was written to during that pass: then *behind* counts
+    the scopes that had changed since the pass before, which were copied again.
+    """
+
+    scopes: int
+    records: int
+    written: int
+    passes: int
+    source: str
+    destination: str
+    behind: int
+    erases: int
+
+    @property
+    def is_verified(self) -> bool:
+        """Say whether a whole pass found the two equal."""
+        return self.source == self.destination and not self.behind
+
+
+@dataclass(slots=True, kw_only=True)
+class _Copying:
+    """One run of a copy."""
+
+    source: Store
+    destination: Store
+    owns: bool
+    """Whether all that the destination holds came from the source."""
+    replaces: bool
+    """Whether what it holds otherwise in a scope of the source may be replaced."""
+    progress: CopyProgress
+    written: int = 0
+    passes: int = 0
+    behind: int = 0
+    scopes: int = 0
+    digests: tuple[Digest, Digest] = field(default_factory=lambda: (Digest(), Digest()))
+
+    async def run_pass(self) -> None:
+        """Read all of the source once, and copy what the destination has not, or otherwise."""
+        self.passes += 1
+        self.behind = self.scopes = 0
+        self.digests = (Digest(), Digest())
+        seen: set[Scope] = set()
+        async for scope in each_scope(self.source):
+            seen.add(scope)
+            self.scopes += 1
+            await self._copy_scope(scope)
+            self.progress(self.passes, self.scopes, self.written)
+        if self.owns:
+            async for scope in each_scope(self.destination):
+                if scope not in seen and scope != MARK:
+                    self.behind += 1
+                    await self.destination.vacate(scope)
+
+    async def _copy_scope(self, scope: Scope) -> None:
+        wanted = await self.source.archive(scope)
+        digests = digests_of(wanted)
+        found = digests_of(await self.destination.archive(scope))
+        if digests != found:
+            self.behind += 1
+            await self._make_way(scope, others=(found - digests).total())
+            for start in range(0, len(wanted), RESTORE_RECORDS):
+                part = wanted[start : start + RESTORE_RECORDS]
+                self.written += await self.destination.restore(scope, part)
+            found = digests_of(await self.destination.archive(scope))
+            if digests != found:
+                msg = (
+                    f"the scope {scope!r} differs after it was copied: somebody else writes to "
+                    "the destination; stop that, and copy again"
+                )
+                raise StoreCorruptError(msg)
+        self.digests[0].take(digests)
+        self.digests[1].take(found)
+
+    async def _make_way(self, scope: Scope, *, others: int) -> None:
+        if not others:
+            return
+        if not (self.owns or self.replaces):
+            msg = (
+                f"the scope {scope!r} has {others} records at the destination that the source has "
+                "not, or otherwise: copy into an empty store, or replace them (--replace)"
+            )
+            raise ConflictError(msg)
+        await self.destination.vacate(scope)
+
+
+async def copy_store(
+    source: Store,
+    destination: Store,
+    *,
+    name: str,
+    replace: bool = False,
+    progress: CopyProgress = lambda *_: None,
+    passes_max: int = PASSES_MAX,
+) -> Copied:
+    """
+    Make *destination* hold what *source* holds, scope by scope, each as of one moment.
+
+    It may be killed at any time and called again: what is there already is not written again.
+    The source may be written to meanwhile; passes go on until one finds nothing changed.
+    Vectors are not copied: whoever opens the destination makes them. The erase ledger is.
+    Memory holds one scope at a time, twice.
+
+    Args:
+        name: Which source it is, the same when the copy is resumed.
+        replace: Let the source's records replace others, scope by scope, in a destination that was
+            not empty; scopes that the source has not are left as they are.
+
+    Raises:
+        ConflictError: The destination holds other records in a scope of the source.
+        UsageError: The source is itself a destination that was not finished.
+        StoreError: One of the stores failed; call again to go on.
+    """
+    if await source.archive(MARK):
+        msg = "the source is itself the destination of a copy that did not end: finish that first"
+        raise UsageError(msg)
+    copying = _Copying(
+        source=source,
+        destination=destination,
+        owns=await _marked(destination, name),
+        replaces=replace,
+        progress=progress,
+    )
+    erases = 0
+    while copying.passes < max(1, passes_max):
+        # Read before the pass: what was erased until then, this pass does not find any more.
+        ledger = await source.ledger()
+        await copying.run_pass()
+        erases += await destination.adopt(ledger)
+        if not copying.behind:
+            await destination.vacate(MARK)
+            break
+    await _try_clean(destination)
+    return Copied(
+        scopes=copying.scopes,
+        records=copying.digests[0].count,
+        written=copying.written,
+        passes=copying.passes,
+        source=str(copying.digests[0]),
+        destination=str(copying.digests[1]),
+        behind=copying.behind,
+        erases=erases,
+    )
+
+
+async def content_digest(store: Store) -> Digest:
+    """Return the digest of all records of a store, each scope as of one moment."""
+    found = Digest()
+    async for scope in each_scope(store):
+        found.add(await store.archive(scope))
+    return found
+
+
+async def _marked(destination: Store, name: str) -> bool:
+    """Mark an empty destination; say whether all that it holds came from this source."""
+    mark = PutMemory(type=_MARK_TYPE, key="source", value={"digest": _named(name)}, text="")
+    there = await destination.get(MARK, _MARK_TYPE, "source")
+    if there is not None:
+        if there.value != mark.value:
+            msg = (
+                "the destination is being filled from another source: finish that copy, or name "
+                "an empty store"
+            )
+            raise ConflictError(msg)
+        return True
+    if (await destination.scopes(limit=1)).rows:
+        return False
+    await destination.apply(MARK, [mark])
+    return True
+
+
+def _named(name: str) -> str:
+    return blake2b(name.encode(), digest_size=16).hexdigest()
+
+
+async def each_scope(store: Store) -> AsyncIterator[Scope]:
+    """Yield every scope that holds something, in their order."""
+    cursor: str | None = None
+    while True:
+        page = await store.scopes(cursor=cursor, limit=_PAGE_SCOPES)
+        for scope in page.rows:
+            yield scope
+        cursor = page.cursor
+        if cursor is None:
+            return
+
+
+async def _try_clean(store: Store) -> None:
+    try:
+        await store.clean()
+    except StoreUnavailableError:
+        return  # another process reads; `recollect doctor --clean` does it later

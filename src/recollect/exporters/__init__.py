@@ -1,0 +1,9 @@
+"""Exporters: what a scope holds in the forms of other programs, with what they cannot hold."""
+
+from __future__ import annotations
+
+from recollect.exporters.items import items_of
+from recollect.exporters.lines import FORMS, Exported, Form, lines_of
+from recollect.exporters.mcp import graph_of
+
+__all__ = ("FORMS", "Exported", "Form", "graph_of", "items_of", "lines_of")

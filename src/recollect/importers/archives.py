@@ -1,0 +1,95 @@
+"""Zip archives, as the large assistants send their exports: which files in them are read."""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import BinaryIO, Final, cast
+
+from recollect.errors import UsageError
+from recollect.importers import sources
+from recollect.importers.entries import shown
+from recollect.importers.sources import Source
+
+FILES_MAX: Final = 10_000
+OTHER_FILES: Final = "other files of the archive were left out"
+_KNOWN: Final = re.compile(
+    r"(?:.*/)?(?:conversations(?:-\d+)?\.jsonl?|(?:memories|projects)\.json)"
+)
+_ANY: Final = re.compile(r".*\.(?:json|jsonl|ndjson)", re.IGNORECASE)
+_ENCRYPTED: Final = 1
+
+
+@contextmanager
+def opened_archive(source: Source) -> Iterator[zipfile.ZipFile]:
+    """
+    Open the zip archive that *source* is, if it is whole and no more than it seems.
+
+    Raises:
+        UsageError: It is cut off or damaged, or unpacks to far more than its size.
+    """
+    try:
+        archive = zipfile.ZipFile(source.packed)
+    except (zipfile.BadZipFile, OSError, ValueError) as error:
+        msg = f"{source.name!r} is a zip archive that was cut off or damaged: get a whole copy"
+        raise UsageError(msg) from error
+    with archive:
+        files = archive.infolist()
+        if len(files) > FILES_MAX:
+            msg = f"{source.name!r} holds {len(files)} files, more than {FILES_MAX} (FILES_MAX)"
+            raise UsageError(msg)
+        unpacked, packed = sum(each.file_size for each in files), source.size_bytes or 0
+        if unpacked > max(sources.UNPACKED_FREE_BYTES, sources.UNPACKED_TIMES_MAX * packed):
+            msg = (
+                f"{source.name!r} unpacks to {unpacked} bytes, more than "
+                f"{sources.UNPACKED_TIMES_MAX} times its size (UNPACKED_TIMES_MAX), as no export "
+                "does: unpack it yourself if you trust it, and name the files"
+            )
+            raise UsageError(msg)
+        yield archive
+
+
+def files_to_read(archive: zipfile.ZipFile, name: str) -> tuple[list[str], int]:
+    """
+    Return the files of *archive* to read, in order, and how many others there are.
+
+    They are the conversations and memories of an export; if there are none, all JSON files.
+
+    Raises:
+        UsageError: There is no such file.
+    """
+    files = [each.filename for each in archive.infolist() if not each.is_dir()]
+    found = [each for each in files if _KNOWN.fullmatch(each)]
+    found = found or [each for each in files if _ANY.fullmatch(each)]
+    if not found:
+        msg = f"{name!r} is a zip archive without JSON files: it has {shown(', '.join(files))}"
+        raise UsageError(msg)
+    return sorted(found), len(files) - len(found)
+
+
+@contextmanager
+def opened_file(archive: zipfile.ZipFile, file: str, source: Source) -> Iterator[Source]:
+    """
+    Open a file of *archive*.
+
+    Raises:
+        UsageError: It is encrypted, or packed in a way that is not known.
+    """
+    if archive.getinfo(file).flag_bits & _ENCRYPTED:
+        msg = f"{source.name!r} is encrypted: unpack it with its password, and name the files"
+        raise UsageError(msg)
+    try:
+        stream = archive.open(file)
+    except (NotImplementedError, RuntimeError, zipfile.BadZipFile) as error:
+        msg = f"{file!r} of {source.name!r} cannot be unpacked ({error}): unpack it yourself"
+        raise UsageError(msg) from error
+    with stream:
+        name = file.rsplit("/", 1)[-1]
+        yield Source(
+            name=name,
+            stream=cast("BinaryIO", stream),
+            packed=source.packed,
+            size_bytes=source.size_bytes,
+        )

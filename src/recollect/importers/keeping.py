@@ -1,0 +1,34 @@
+"""Whether a memory of a file is there already, and the record of it if it is not."""
+
+from __future__ import annotations
+
+from recollect.app import Recollect
+from recollect.records import JsonObject, Memory, Scope
+from recollect.stores.validate import check_time
+
+_SAID = ("value", "text", "valid_from", "valid_until")
+
+
+def differing(record: JsonObject, other: JsonObject | Memory) -> bool:
+    """Say whether what *record* says of the world is not what *other* says."""
+    return [record.get(name) for name in _SAID] != [_said(other, name) for name in _SAID]
+
+
+def _said(other: JsonObject | Memory, name: str) -> object:
+    if not isinstance(other, Memory):
+        return other.get(name)
+    match name:
+        case "value":
+            return other.value
+        case "text":
+            return other.text
+        case _:
+            at = other.valid_from if name == "valid_from" else other.valid_until
+            return None if at is None else check_time(at, name)
+
+
+def written(record: JsonObject, scope: Scope, memory: Recollect) -> JsonObject:
+    """Return *record* as one of an export of *scope*; what has no time is dated now."""
+    now = memory.store.now()
+    dated = {"created_at": now, "updated_at": now}
+    return {**dated, **record, "scope": list(scope)}

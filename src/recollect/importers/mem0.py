@@ -1,0 +1,146 @@
+"""Memories of mem0, as its ``get_all`` and its exports give them, with what they were before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from recollect.errors import UsageError
+from recollect.importers.entries import Changed, Reading, Refused, Row, optional_text_in, text_in
+from recollect.importers.remembering import Found, Past, moment_in, remembered
+from recollect.recall.text import memory_text
+from recollect.records import Json, JsonObject, Scope
+
+OWNERS: Final = (
+    ("user_id", "users"),
+    ("agent_id", "agents"),
+    ("app_id", "apps"),
+    ("run_id", "runs"),
+    ("session_id", "runs"),
+)
+"""Which field says whose a memory is, and the segment under which that scope stands."""
+
+METADATA: Final = "memories have their metadata and categories in the words of their context"
+DELETED: Final = "memories that mem0 had deleted were left out"
+CONTEXT: Final = "remembered by mem0"
+
+
+def is_memory(value: JsonObject) -> bool:
+    """Say whether *value* is one memory of mem0."""
+    return isinstance(value.get("memory"), str) and "id" in value
+
+
+def is_history(value: JsonObject) -> bool:
+    """Say whether *value* is one row of a memory's history."""
+    return "memory_id" in value and "event" in value and "new_memory" in value
+
+
+def is_document(value: JsonObject) -> bool:
+    """Say whether *value* is a page of memories, with or without their history."""
+    rows = value.get("results", value.get("memories"))
+    return isinstance(rows, list) and any(
+        isinstance(each, Mapping) and is_memory(each) for each in rows
+    )
+
+
+def read_document(value: JsonObject, place: str, reading: Reading) -> Iterator[Row]:
+    """Yield the memories of a page; its ``history`` gives them the versions before."""
+    rows: Sequence[Json] = value.get("results", value.get("memories"))  # type: ignore[assignment]
+    by_memory: dict[str, list[Json]] = {}
+    history = value.get("history")
+    for each in history if isinstance(history, list) else ():
+        if isinstance(each, Mapping) and isinstance(each.get("memory_id"), str):
+            by_memory.setdefault(str(each["memory_id"]), []).append(each)
+    for number, each in enumerate(rows, start=1):
+        where = f"{place}, memory {number}"
+        if not isinstance(each, Mapping) or not is_memory(each):
+            yield Refused(place=where, reason="it is no memory: it needs 'id' and 'memory'")
+            continue
+        past = by_memory.pop(str(each["id"]), None)
+        yield from read_memory({**each, "history": past} if past else each, where, reading)
+    if by_memory:
+        yield Changed(place=place, what=DELETED, count=len(by_memory))
+
+
+def refuse_history(place: str) -> Refused:
+    """Refuse a row of history that stands alone."""
+    reason = (
+        "it is a row of mem0's history without its memory: put these rows into the list "
+        "'history' of the memory, or of the document that has its 'results'"
+    )
+    return Refused(place=place, reason=reason)
+
+
+def read_memory(value: JsonObject, place: str, reading: Reading) -> Iterator[Row]:
+    """Yield one memory as a note, below the scope that its ids name."""
+    try:
+        found = _found(value, reading)
+        below = _below(value)
+    except UsageError as error:
+        yield Refused(place=place, reason=str(error))
+        return
+    if found.value["context"] != CONTEXT:
+        yield Changed(place=place, what=METADATA)
+    yield remembered(place, found, below)
+
+
+def _below(value: JsonObject) -> Scope:
+    segments: list[str] = []
+    for name, kind in OWNERS:
+        owner = optional_text_in(value, name)
+        if owner is not None and kind not in segments[::2]:
+            segments += (kind, owner)
+    return tuple(segments)
+
+
+def _found(value: JsonObject, reading: Reading) -> Found:
+    context, text = _context(value), text_in(value, "memory")
+    history = value.get("history")
+    created_at = moment_in(value, "created_at", reading)
+    updated_at = moment_in(value, "updated_at", reading)
+    past = _past(history if isinstance(history, list) else (), text, context, reading)
+    if past:
+        created_at = past[0].believed_from
+        updated_at = past[-1].believed_until
+    return Found(
+        type="Note",
+        key=text_in(value, "id"),
+        value={"context": context, "content": text},
+        created_at=created_at,
+        updated_at=updated_at,
+        expires_at=moment_in(value, "expiration_date", reading),
+        past=past,
+    )
+
+
+def _context(value: JsonObject) -> str:
+    about = value.get("metadata")
+    named: dict[str, Json] = dict(about) if isinstance(about, Mapping) else {}
+    if value.get("categories"):
+        named["categories"] = value["categories"]
+    return memory_text(named) or CONTEXT
+
+
+def _past(history: Sequence[Json], text: str, context: str, reading: Reading) -> tuple[Past, ...]:
+    """Return the versions before *text*, oldest first; none where the rows do not lead to it."""
+    said: list[tuple[int, str]] = []
+    for row in history:
+        if not isinstance(row, Mapping) or not isinstance(row.get("new_memory"), str):
+            continue
+        at = moment_in(row, "updated_at", reading)
+        at = moment_in(row, "created_at", reading) if at is None else at
+        if at is None:
+            msg = "a row of its history has neither 'created_at' nor 'updated_at'"
+            raise UsageError(msg)
+        said.append((at, str(row["new_memory"])))
+    said.sort(key=lambda each: each[0])
+    if not said or said[-1][1] != text:
+        return ()
+    return tuple(
+        Past(
+            value={"context": context, "content": words},
+            believed_from=at,
+            believed_until=said[number][0],
+        )
+        for number, (at, words) in enumerate(said[:-1], start=1)
+    )

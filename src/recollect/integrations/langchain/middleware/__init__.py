@@ -1,0 +1,28 @@
+"""
+Memory for LangChain's agents, as middleware of ``create_agent``.
+
+Put `CompactionMiddleware` first, so that recall sees the talk as the model does. All of them work
+with ``invoke`` and with ``ainvoke``.
+"""
+
+from __future__ import annotations
+
+from recollect.integrations.langchain.middleware.compacting import CompactionMiddleware
+from recollect.integrations.langchain.middleware.forming import FormationMiddleware
+from recollect.integrations.langchain.middleware.offering import CallersMemoryTools
+from recollect.integrations.langchain.middleware.procedural import (
+    ExamplesMiddleware,
+    InstructionsMiddleware,
+)
+from recollect.integrations.langchain.middleware.recalling import RecallMiddleware
+from recollect.integrations.langgraph.caller import Caller
+
+__all__ = [
+    "Caller",
+    "CallersMemoryTools",
+    "CompactionMiddleware",
+    "ExamplesMiddleware",
+    "FormationMiddleware",
+    "InstructionsMiddleware",
+    "RecallMiddleware",
+]

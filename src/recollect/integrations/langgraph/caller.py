@@ -1,0 +1,85 @@
+"""Who calls a graph: what the program gave with the run, from which scope and thread follow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Final, TypeAlias
+
+from langgraph.config import get_config
+from langgraph.runtime import get_runtime
+
+from recollect.errors import UsageError
+from recollect.records import Scope
+from recollect.stores.validate import check_id, check_scope
+
+THREAD_ID: Final = "thread_id"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caller:
+    """
+    Who calls a graph or an agent: the run's *context*, and its config's *configurable*.
+
+    Both come from the program that starts the run; no model and no message has a part in them.
+    """
+
+    context: Any = None
+    configurable: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+
+
+Whose: TypeAlias = Scope | Callable[[Caller], Scope]
+"""A scope, or how to tell it by who calls."""
+Which: TypeAlias = str | Callable[[Caller], str] | None
+"""A thread, or how to tell it by who calls; ``None`` for the run's ``thread_id``."""
+
+
+def present_caller(runtime: Any = None) -> Caller:
+    """Return who called the run that this is part of; of *runtime*, if it is given."""
+    try:
+        configurable = get_config().get("configurable", {})
+        context = (get_runtime() if runtime is None else runtime).context
+    except (RuntimeError, KeyError):  # outside of a run: nobody
+        configurable, context = {}, getattr(runtime, "context", None)
+    own = {name: each for name, each in configurable.items() if not name.startswith("__")}
+    return Caller(context=context, configurable=MappingProxyType(own))
+
+
+def check_whose(whose: Whose) -> Whose:
+    """
+    Return *whose* if it is a scope or a function.
+
+    Raises:
+        UsageError: It is neither.
+    """
+    return whose if callable(whose) else check_scope(whose)
+
+
+def scope_of(whose: Whose, caller: Caller) -> Scope:
+    """
+    Return the scope of *caller*.
+
+    Raises:
+        UsageError: What the function returned is none.
+    """
+    return check_scope(whose(caller) if callable(whose) else whose)
+
+
+def thread_of(which: Which, caller: Caller) -> str:
+    """
+    Return the thread of *caller*.
+
+    Raises:
+        UsageError: Nothing names it.
+    """
+    if which is not None:
+        return check_id(which(caller) if callable(which) else which, "a thread")
+    named = caller.configurable.get(THREAD_ID)
+    if named is None:
+        msg = (
+            "nothing names the thread: run the agent with config={'configurable': "
+            "{'thread_id': …}}, or give thread=… here"
+        )
+        raise UsageError(msg)
+    return check_id(str(named), "a thread")

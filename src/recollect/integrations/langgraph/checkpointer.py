@@ -1,0 +1,146 @@
+"""`checkpointer`: LangGraph's own saver, kept beside our store and erased with it."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Iterable
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, cast
+
+from recollect.app import Recollect
+from recollect.errors import MissingExtraError, UsageError
+from recollect.home import AnyRecollect
+from recollect.integrations.langgraph.forwarding import HomeLoop
+from recollect.integrations.langgraph.mirror import MessageMirror
+from recollect.integrations.langgraph.serializing import AllowedType, StrictSerializer
+from recollect.stores.base import Store
+from recollect.stores.open import open_checkpoint_file, server_parameters
+from recollect.sync import SyncRecollect
+
+if TYPE_CHECKING:
+    from recollect.integrations.langgraph.completing import CompleteSaver
+    from recollect.integrations.langgraph.sqlite_saver import SQLiteCheckpoints
+
+
+def checkpointer(
+    memory: AnyRecollect | str,
+    *,
+    allow: Iterable[AllowedType] = (),
+    mirror: bool = False,
+    channel: str = "messages",
+) -> Checkpointer:
+    """
+    Return LangGraph's saver for graphs' threads, to be entered with ``with`` or ``async with``.
+
+    Its checkpoints stand in a file beside that of a SQLite store, or in the tables that LangGraph
+    makes in the database of a PostgreSQL store. Checkpoints under the ``thread_id`` that
+    `thread_id_of` returns are erased with that thread or scope, whichever process erases.
+
+    Args:
+        memory: The address of a store, as `recollect.open` takes it, or an open memory. Only
+            with the memory itself are the checkpoints beside ``memory:`` erased as well.
+        allow: The types of the graphs' states that a checkpoint may make when it is read,
+            beside those of LangGraph and LangChain: classes, or (module, name).
+        mirror: Whether the messages of every checkpoint are mirrored into our thread; that
+            needs an open memory.
+        channel: The channel of the graphs' states that holds their messages.
+
+    Raises:
+        UsageError: An argument is not allowed; the error says why.
+    """
+    if not isinstance(memory, str | Recollect | SyncRecollect):
+        msg = f"memory is a Recollect, a SyncRecollect or a store's address, not {memory!r}"
+        raise UsageError(msg)
+    if mirror and isinstance(memory, str):
+        msg = "messages are mirrored into an open memory: give that, instead of its address"
+        raise UsageError(msg)
+    return Checkpointer(memory, StrictSerializer(allow), channel if mirror else None)
+
+
+class Checkpointer:
+    """Opens a saver and closes it; it can be entered once at a time."""
+
+    def __init__(
+        self, memory: AnyRecollect | str, serde: StrictSerializer, channel: str | None
+    ) -> None:
+        self._memory = memory
+        self._serde = serde
+        self._channel = channel
+        self._exit: ExitStack | None = None
+
+    def __enter__(self) -> CompleteSaver:
+        """
+        Open the saver, and make or migrate LangGraph's tables.
+
+        Raises:
+            MissingExtraError: LangGraph's saver for this kind of store is not installed.
+            StoreError: It cannot be opened; the class says why.
+            UsageError: It is entered already, or on the loop on which the memory lives.
+        """
+        memory = self._memory
+        store = None if isinstance(memory, str) else HomeLoop(memory).call(_store_of)
+        return self._opened(store)
+
+    def __exit__(self, *error: object) -> None:
+        self._close()
+
+    async def __aenter__(self) -> CompleteSaver:
+        """Do the same, from any event loop."""
+        memory = self._memory
+        store = None if isinstance(memory, str) else await HomeLoop(memory).visit(_store_of)
+        return await asyncio.to_thread(self._opened, store)
+
+    async def __aexit__(self, *error: object) -> None:
+        await asyncio.to_thread(self._close)
+
+    def _close(self) -> None:
+        opened, self._exit = self._exit, None
+        if opened:
+            opened.close()
+
+    def _opened(self, store: Store | None) -> CompleteSaver:
+        memory = self._memory
+        if self._exit is not None:
+            msg = "this checkpointer is open already: call checkpointer(…) again for another one"
+            raise UsageError(msg)
+        address = memory if isinstance(memory, str) else store.address if store else None
+        with ExitStack() as exit_:
+            saver = _open_saver(address or "memory:", self._serde, exit_)
+            if store and store.address is None:
+                kept = cast("SQLiteCheckpoints", saver)
+                exit_.callback(store.accompany(kept.erase))
+            if self._channel is not None and not isinstance(memory, str):
+                saver.mirror = MessageMirror(memory, channel=self._channel)
+            self._exit = exit_.pop_all()
+        return saver
+
+
+async def _store_of(memory: Recollect) -> Store:
+    return memory.store
+
+
+def _open_saver(address: str, serde: StrictSerializer, exit_: ExitStack) -> CompleteSaver:
+    parameters = server_parameters(address)
+    if parameters is not None:
+        try:
+            from recollect.integrations.langgraph.postgres_saver import PostgresCheckpoints
+        except ModuleNotFoundError as error:
+            raise _missing(error, "langgraph-postgres", "langgraph-checkpoint-postgres") from error
+        on_server = PostgresCheckpoints(parameters, serde)
+        exit_.callback(on_server.close)
+        return on_server
+    try:
+        from recollect.integrations.langgraph.sqlite_saver import SQLiteCheckpoints
+    except ModuleNotFoundError as error:
+        raise _missing(error, "langgraph", "langgraph-checkpoint-sqlite") from error
+    connection = open_checkpoint_file(address) or sqlite3.connect(
+        ":memory:", check_same_thread=False
+    )
+    exit_.callback(connection.close)
+    return SQLiteCheckpoints(connection, serde)
+
+
+def _missing(error: ModuleNotFoundError, extra: str, package: str) -> ImportError:
+    is_ours = bool(error.name) and str(error.name).startswith("recollect")
+    return error if is_ours else MissingExtraError(extra, package)

@@ -1,0 +1,241 @@
+"""The messages of a graph's state, mirrored into our thread, so that formation sees them."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from hashlib import blake2b
+from threading import Lock
+from typing import Any, Final, TypeAlias
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import (
+    BaseCheckpointSaver,
+    ChannelVersions,
+    Checkpoint,
+    CheckpointTuple,
+)
+
+from recollect.app import Recollect
+from recollect.conversation.history import ThreadTalk, storable
+from recollect.errors import ConflictError, UsageError
+from recollect.home import AnyRecollect
+from recollect.integrations.langgraph.forwarding import HomeLoop
+from recollect.messages import AnyMessage, MessageLike, changed, coerced_all
+from recollect.records import Scope
+from recollect.stores.checkpoints import thread_of
+
+THREADS_FOLLOWED_MAX: Final = 1_000
+"""Of so many threads is known what was mirrored last; of others it is looked up."""
+
+State: TypeAlias = Mapping[str, AnyMessage]
+"""The messages of one checkpoint, by id, in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What becomes of our thread: messages to be there, and ids of some that go."""
+
+    messages: Sequence[AnyMessage]
+    removed: Sequence[str]
+
+
+def state_of(values: object) -> State:
+    """
+    Return the messages of a channel, by id; one that has none gets it from its place and words.
+
+    Raises:
+        UsageError: Something in it is no message.
+    """
+    given: Any = values if isinstance(values, list | tuple) else [values]
+    found: dict[str, AnyMessage] = {}
+    for place, message in enumerate(coerced_all(given)):
+        id_ = message.id or blake2b(f"{place} {message!r}".encode(), digest_size=16).hexdigest()
+        found[str(id_)] = message if message.id else changed(message, id=id_)
+    return found
+
+
+def change_between(before: State, after: State) -> Change:
+    """Return what a step has changed: messages that are new or other ones, and those gone."""
+    return Change(
+        [message for id_, message in after.items() if before.get(id_) != message],
+        [id_ for id_ in before if id_ not in after],
+    )
+
+
+def net_change(checkpoints: Sequence[CheckpointTuple], channel: str) -> Change:
+    """
+    Return what all *checkpoints* of a thread, oldest first, come to.
+
+    Every message that stood in any of them is there, in the order in which they came, but for
+    those that a later step removed. What another branch of the graph has left out is no removal.
+    """
+    states: dict[str, State] = {}
+    kept: dict[str, AnyMessage] = {}
+    gone: dict[str, None] = {}
+    for each in checkpoints:
+        parent = (each.parent_config or {}).get("configurable", {}).get("checkpoint_id")
+        before = states.get(str(parent), {})
+        values = each.checkpoint["channel_values"]
+        after = state_of(values[channel]) if channel in values else before
+        states[each.checkpoint["id"]] = after
+        step = change_between(before, after)
+        for id_ in step.removed:
+            kept.pop(id_, None)
+            gone[id_] = None
+        for message in step.messages:
+            kept[str(message.id)] = message
+            gone.pop(str(message.id), None)
+    return Change(list(kept.values()), list(gone))
+
+
+class MessageMirror:
+    """
+    Mirrors the messages of graphs into the threads that their ``thread_id`` names.
+
+    A message is known by its id: mirroring it again changes nothing, another content under its
+    id replaces it, and one that a step removed is removed. What others have put into our
+    thread stays. The graph's ``thread_id`` is made with `thread_id_of`.
+    """
+
+    def __init__(self, memory: AnyRecollect, *, channel: str = "messages") -> None:
+        """Mirror the messages of *channel*, that of the graph's state which holds them."""
+        self.channel = channel
+        self._home = HomeLoop(memory)
+        self._turn = Lock()
+        self._last: OrderedDict[str, tuple[str, State]] = OrderedDict()
+
+    def mirror(self, thread_id: str, messages: Sequence[MessageLike]) -> None:
+        """
+        Mirror *messages*, as a node of a graph may do with its state.
+
+        A `RemoveMessage` among them removes one; a message that is not among them stays.
+
+        Raises:
+            UsageError: The thread id is none of ours, or something is no message.
+        """
+        self._home.call(partial(_changed_thread, place=_place(thread_id), change=_told(messages)))
+
+    async def amirror(self, thread_id: str, messages: Sequence[MessageLike]) -> None:
+        """Do the same as `mirror`."""
+        change = partial(_changed_thread, place=_place(thread_id), change=_told(messages))
+        await self._home.visit(change)
+
+    def replay(self, saver: BaseCheckpointSaver[Any], thread_id: str) -> None:
+        """
+        Mirror what all checkpoints of a thread say, as if it had been mirrored from the first.
+
+        Raises:
+            UsageError: The thread id is none of ours.
+        """
+        place = _place(thread_id)
+        found = list(saver.list(_config(thread_id)))
+        change = net_change(found[::-1], self.channel)
+        self._home.call(partial(_changed_thread, place=place, change=change))
+
+    async def areplay(self, saver: BaseCheckpointSaver[Any], thread_id: str) -> None:
+        """Do the same as `replay`."""
+        place = _place(thread_id)
+        found = [each async for each in saver.alist(_config(thread_id))]
+        change = net_change(found[::-1], self.channel)
+        await self._home.visit(partial(_changed_thread, place=place, change=change))
+
+    def saved(
+        self,
+        saver: BaseCheckpointSaver[Any],
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        new_versions: ChannelVersions,
+    ) -> None:
+        """
+        Mirror what a checkpoint that was just saved has changed; subgraphs' are left out.
+
+        Where nothing is known of the thread, all its messages are looked at: so it also makes
+        up for what was saved and not mirrored.
+        """
+        asked = config["configurable"]
+        values = checkpoint["channel_values"]
+        if asked.get("checkpoint_ns") or self.channel not in values:
+            return
+        thread_id, parent = str(asked["thread_id"]), asked.get("checkpoint_id")
+        place = _place(thread_id)
+        with self._turn:
+            known, before = self._last.get(thread_id, ("", {}))
+        if known != parent:
+            before = self._state_at(saver, thread_id, parent)
+        elif self.channel not in new_versions:
+            self._remember(thread_id, checkpoint["id"], before)
+            return
+        after = state_of(values[self.channel])
+        step = change_between(before, after)
+        if known != parent or not known:
+            step = Change(list(after.values()), step.removed)
+        if step.messages or step.removed:
+            self._home.call(partial(_changed_thread, place=place, change=step))
+        self._remember(thread_id, checkpoint["id"], after)
+
+    def _state_at(
+        self, saver: BaseCheckpointSaver[Any], thread_id: str, checkpoint_id: str | None
+    ) -> State:
+        if checkpoint_id is None:
+            return {}
+        found = saver.get_tuple(_config(thread_id, checkpoint_id=checkpoint_id))
+        values = found.checkpoint["channel_values"] if found else {}
+        return state_of(values[self.channel]) if self.channel in values else {}
+
+    def _remember(self, thread_id: str, checkpoint_id: str, state: State) -> None:
+        with self._turn:
+            self._last[thread_id] = checkpoint_id, state
+            self._last.move_to_end(thread_id)
+            while len(self._last) > THREADS_FOLLOWED_MAX:
+                self._last.popitem(last=False)
+
+
+def _config(thread_id: str, **more: str) -> RunnableConfig:
+    return {"configurable": {"thread_id": thread_id, "checkpoint_ns": "", **more}}
+
+
+def _place(thread_id: str) -> tuple[Scope, str]:
+    place = thread_of(thread_id)
+    if place is None:
+        msg = (
+            f"the messages of the graph's thread {thread_id!r} have no place in a scope: run the "
+            "graph with the thread_id that thread_id_of(scope, thread) returns"
+        )
+        raise UsageError(msg)
+    return place
+
+
+def _told(messages: Sequence[MessageLike]) -> Change:
+    """Return the change that a list of messages and removals asks for."""
+    given = coerced_all(messages)
+    removed = [str(each.id) for each in given if each.type == "remove"]
+    return Change(
+        list(state_of([each for each in given if each.type != "remove"]).values()), removed
+    )
+
+
+async def _changed_thread(memory: Recollect, *, place: tuple[Scope, str], change: Change) -> None:
+    """Make our thread hold the messages of *change*, and none of those removed."""
+    scope, thread = place
+    messages = [_keepable(each) for each in change.messages]
+    talk = ThreadTalk(scope, thread)
+    if change.removed and await memory.thread(scope, thread):
+        await memory.remove(scope, thread, change.removed)
+    try:
+        if messages:
+            await talk.add(memory, messages)
+    except ConflictError:  # one of them is there with another content
+        await talk.update(memory, messages)
+
+
+def _keepable(message: AnyMessage) -> AnyMessage:
+    """Return *message*, without what providers and tools attach if JSON cannot hold that."""
+    try:
+        storable(message)
+    except UsageError:
+        fields: dict[str, object] = {"additional_kwargs": {}, "response_metadata": {}}
+        return changed(message, **fields, **({"artifact": None} if message.type == "tool" else {}))
+    return message

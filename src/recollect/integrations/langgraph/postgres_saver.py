@@ -1,0 +1,167 @@
+"""LangGraph's saver in a PostgreSQL database, completed with what it lacks."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Final
+
+import psycopg
+from langgraph.checkpoint.postgres import PostgresSaver
+from langgraph.checkpoint.serde.base import SerializerProtocol
+from psycopg import sql
+from psycopg.rows import DictRow, dict_row
+from psycopg_pool import ConnectionPool, PoolTimeout
+
+from recollect.errors import ConflictError, NotFoundError, StoreUnavailableError
+from recollect.integrations.langgraph.completing import (
+    CompleteSaver,
+    checked_prune,
+    delta_refused,
+)
+
+CONNECTIONS_MAX: Final = 2
+OPEN_S: Final = 30.0
+"""How long opening waits for the server, and for others who make its tables."""
+_LOOK_AGAIN_S: Final = 0.05
+_LOCK: Final = 3_264_110_784_551_392
+_COPIED: Final = {
+    "checkpoints": "checkpoint_ns, checkpoint_id, parent_checkpoint_id, type, checkpoint, metadata",
+    "checkpoint_blobs": "checkpoint_ns, channel, version, type, blob",
+    "checkpoint_writes": "checkpoint_ns, checkpoint_id, task_id, idx, channel, type, blob, "
+    "task_path",
+}
+_OF_RUNS: Final = """
+    SELECT thread_id, checkpoint_ns, checkpoint_id FROM checkpoints
+    WHERE metadata ->> 'run_id' = ANY(%(runs)s)
+"""
+# It stays, and one that it is read from goes.
+_CUT_OFF: Final = """
+    SELECT DISTINCT c.thread_id FROM checkpoints AS c
+    JOIN checkpoints AS parent ON parent.thread_id = c.thread_id
+        AND parent.checkpoint_ns = c.checkpoint_ns
+        AND parent.checkpoint_id = c.parent_checkpoint_id
+    WHERE c.metadata ? 'counters_since_delta_snapshot'
+        AND parent.metadata ->> 'run_id' = ANY(%(runs)s)
+        AND (c.metadata ->> 'run_id' = ANY(%(runs)s)) IS NOT TRUE
+"""
+_DELETE_RUNS: Final = f"""
+    WITH going AS MATERIALIZED ({_OF_RUNS}), cleared AS (
+        DELETE FROM checkpoint_writes AS w USING going AS g
+        WHERE (w.thread_id, w.checkpoint_ns, w.checkpoint_id)
+            = (g.thread_id, g.checkpoint_ns, g.checkpoint_id)
+    ), orphaned AS (
+        UPDATE checkpoints AS c SET parent_checkpoint_id = NULL FROM going AS g
+        WHERE (c.thread_id, c.checkpoint_ns, c.parent_checkpoint_id)
+            = (g.thread_id, g.checkpoint_ns, g.checkpoint_id)
+            AND (c.metadata ->> 'run_id' = ANY(%(runs)s)) IS NOT TRUE
+    )
+    DELETE FROM checkpoints AS c USING going AS g
+    WHERE (c.thread_id, c.checkpoint_ns, c.checkpoint_id)
+        = (g.thread_id, g.checkpoint_ns, g.checkpoint_id)
+    RETURNING c.thread_id
+"""  # noqa: S608 (what is given is bound)
+_UNUSED_BLOBS: Final = """
+    DELETE FROM checkpoint_blobs AS b
+    WHERE b.thread_id = ANY(%(threads)s) AND NOT EXISTS (
+        SELECT 1 FROM checkpoints AS c
+        WHERE c.thread_id = b.thread_id AND c.checkpoint_ns = b.checkpoint_ns
+            AND c.checkpoint -> 'channel_versions' ->> b.channel = b.version
+    )
+"""
+_HAS_ANY: Final = "SELECT 1 FROM checkpoints WHERE thread_id = %s LIMIT 1"
+
+
+class PostgresCheckpoints(CompleteSaver, PostgresSaver):
+    """LangGraph's `PostgresSaver` over a pool of its own, with what it lacks."""
+
+    def __init__(self, parameters: Mapping[str, Any], serde: SerializerProtocol) -> None:
+        """
+        Open the database, and bring LangGraph's tables up to date.
+
+        Raises:
+            StoreUnavailableError: The server did not answer in time.
+        """
+        # Without prepared statements a pooler in transaction mode may stand before the server.
+        kept = {"autocommit": True, "prepare_threshold": None, "row_factory": dict_row}
+        self._pool: ConnectionPool[psycopg.Connection[DictRow]] = ConnectionPool(
+            kwargs={**parameters, **kept},
+            min_size=1,
+            max_size=CONNECTIONS_MAX,
+            check=ConnectionPool.check_connection,
+            open=False,
+        )
+        super().__init__(self._pool, serde=serde)
+        try:
+            self._pool.open(wait=True, timeout=OPEN_S)
+            with self._pool.connection() as connection, _alone(connection):
+                self.setup()
+        except PoolTimeout as error:
+            self.close()
+            msg = f"the server of the checkpoints did not answer for {OPEN_S:g} s: try again"
+            raise StoreUnavailableError(msg) from error
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Close the connections; again is nothing."""
+        self._pool.close()
+
+    def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
+        """Do what LangGraph's saver does, with threads and strategy checked as on SQLite."""
+        super().prune(checked_prune(thread_ids, strategy), strategy=strategy)
+
+    def _copy_thread(self, source: str, target: str) -> None:
+        with self._cursor() as cursor, cursor.connection.transaction():
+            cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", (target,))
+            if not cursor.execute(_HAS_ANY, (source,)).fetchone():
+                msg = f"the thread {source!r} has no checkpoints to copy"
+                raise NotFoundError(msg)
+            if cursor.execute(_HAS_ANY, (target,)).fetchone():
+                msg = f"the thread {target!r} has checkpoints already: copy to a new thread"
+                raise ConflictError(msg)
+            for table, columns in _COPIED.items():
+                statement = (
+                    f"INSERT INTO {table} (thread_id, {columns}) "  # noqa: S608 (our own names)
+                    f"SELECT %s, {columns} FROM {table} WHERE thread_id = %s"
+                )
+                cursor.execute(sql.SQL(statement), (target, source))
+
+    def _delete_for_runs(self, run_ids: Sequence[str]) -> None:
+        runs = {"runs": list(run_ids)}
+        with self._cursor() as cursor, cursor.connection.transaction():
+            cut_off = cursor.execute(_CUT_OFF, runs).fetchall()
+            if cut_off:
+                raise delta_refused([row["thread_id"] for row in cut_off])
+            gone = cursor.execute(_DELETE_RUNS, runs).fetchall()
+            threads = sorted({row["thread_id"] for row in gone})
+            cursor.execute(_UNUSED_BLOBS, {"threads": threads})
+
+
+@contextmanager
+def _alone(
+    connection: psycopg.Connection[DictRow],
+    *,
+    now: Callable[[], float] = time.monotonic,
+) -> Iterator[None]:
+    """
+    Keep others from making the same tables meanwhile.
+
+    They look again and again, because a statement that waited for its lock would hold up the
+    making of indexes, which waits for all statements.
+    """
+    until = now() + OPEN_S
+    while True:
+        row = connection.execute("SELECT pg_try_advisory_lock(%s) AS ours", (_LOCK,)).fetchone()
+        if row and row["ours"]:
+            break
+        if now() > until:
+            msg = f"others were making the tables of the checkpoints for {OPEN_S:g} s: try again"
+            raise StoreUnavailableError(msg)
+        time.sleep(_LOOK_AGAIN_S)
+    try:
+        yield
+    finally:
+        connection.execute("SELECT pg_advisory_unlock(%s)", (_LOCK,))

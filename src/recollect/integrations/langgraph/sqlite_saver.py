@@ -1,0 +1,218 @@
+"""LangGraph's saver on a SQLite file, completed with what it lacks."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Final
+
+from langgraph.checkpoint.serde.base import SerializerProtocol
+from langgraph.checkpoint.sqlite import SqliteSaver
+
+from recollect.errors import ConflictError, NotFoundError
+from recollect.integrations.langgraph.completing import (
+    CompleteSaver,
+    checked_prune,
+    delta_refused,
+)
+from recollect.stores.checkpoints import CheckpointThreads
+
+_GIVEN: Final = "(SELECT value FROM json_each(?))"
+_META: Final = "CAST(metadata AS TEXT)"
+_DELTA: Final = f"json_type({_META}, '$.counters_since_delta_snapshot') IS NOT NULL"
+_COPIED: Final = {
+    "checkpoints": "checkpoint_ns, checkpoint_id, parent_checkpoint_id, type, checkpoint, metadata",
+    "writes": "checkpoint_ns, checkpoint_id, task_id, task_path, idx, channel, type, value",
+}
+_MARK_RUNS: Final = f"""
+    CREATE TEMP TABLE going AS SELECT thread_id, checkpoint_ns, checkpoint_id FROM checkpoints
+    WHERE json_extract({_META}, '$.run_id') IN {_GIVEN}
+"""  # noqa: S608 (what is given is bound)
+# It stays, and one that it is read from goes.
+_CUT_OFF: Final = f"""
+    SELECT DISTINCT thread_id FROM checkpoints AS c
+    WHERE {_DELTA} AND (thread_id, checkpoint_ns, parent_checkpoint_id) IN (
+        SELECT thread_id, checkpoint_ns, checkpoint_id FROM temp.going
+    ) AND (thread_id, checkpoint_ns, checkpoint_id) NOT IN (
+        SELECT thread_id, checkpoint_ns, checkpoint_id FROM temp.going
+    )
+"""  # noqa: S608 (nothing is given)
+_ORPHAN: Final = """
+    UPDATE checkpoints SET parent_checkpoint_id = NULL
+    WHERE (thread_id, checkpoint_ns, parent_checkpoint_id) IN (
+        SELECT thread_id, checkpoint_ns, checkpoint_id FROM temp.going
+    )
+"""
+_HEADS: Final = f"""
+    SELECT checkpoint_ns, checkpoint_id, json_extract({_META}, '$.parents') FROM checkpoints AS c
+    WHERE thread_id = ? AND checkpoint_id = (
+        SELECT max(checkpoint_id) FROM checkpoints AS other
+        WHERE other.thread_id = c.thread_id AND other.checkpoint_ns = c.checkpoint_ns
+    )
+"""  # noqa: S608 (what is given is bound)
+_ROOTS: Final = "SELECT checkpoint_id FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = ''"
+_MARK_OLD: Final = """
+    CREATE TEMP TABLE going AS SELECT thread_id, checkpoint_ns, checkpoint_id FROM checkpoints
+    WHERE thread_id = ? AND (checkpoint_ns, checkpoint_id) NOT IN (
+        SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]') FROM json_each(?)
+    )
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Head:
+    """The newest checkpoint of a namespace; *root* is that of the graph that called it."""
+
+    namespace: str
+    checkpoint_id: str
+    root: str | None
+
+
+def heads_to_keep(heads: Sequence[Head], roots: frozenset[str]) -> list[Head]:
+    """
+    Return the heads that pruning keeps: one for each namespace that lives on.
+
+    The namespace of one call of a subgraph, which ends with its task's id after a colon, goes
+    with the *roots*' checkpoint that the call started from, once that is saved and old.
+
+    >>> main = Head(namespace="", checkpoint_id="2", root=None)
+    >>> call = Head(namespace="sub:a", checkpoint_id="9", root="1")
+    >>> [each.namespace for each in heads_to_keep([main, call], frozenset({"1", "2"}))]
+    ['']
+    """
+    newest = {each.checkpoint_id for each in heads if not each.namespace}
+    return [
+        each
+        for each in heads
+        if ":" not in each.namespace or each.root not in roots or each.root in newest
+    ]
+
+
+class SQLiteCheckpoints(CompleteSaver, SqliteSaver):
+    """LangGraph's `SqliteSaver`, with what it lacks; *connection* is closed by who opened it."""
+
+    def __init__(self, connection: sqlite3.Connection, serde: SerializerProtocol) -> None:
+        super().__init__(connection, serde=serde)
+        # How the file is kept was settled when it was opened: not what LangGraph would choose.
+        connection.set_authorizer(_keep_journal)
+        try:
+            self.setup()
+        finally:
+            connection.set_authorizer(None)
+
+    def erase(self, threads: CheckpointThreads) -> None:
+        """Delete all checkpoints and writes of *threads*."""
+        with self._whole() as cursor:
+            found = cursor.execute(
+                "SELECT thread_id FROM checkpoints UNION SELECT thread_id FROM writes"
+            )
+            for thread_id in [each for (each,) in found.fetchall() if each in threads]:
+                _delete_threads(cursor, [thread_id])
+
+    def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
+        """
+        Delete all checkpoints of threads but the latest of each namespace, or with "delete" all.
+
+        The latest ones keep their writes, and have no parent any more. The namespace of a call
+        of a subgraph goes with the checkpoint that the call started from.
+
+        Raises:
+            NotImplementedError: A thread has a `DeltaChannel`, and the latest were to be kept;
+                nothing is deleted.
+        """
+        threads = checked_prune(thread_ids, strategy)
+        with self._whole() as cursor:
+            if strategy == "delete":
+                _delete_threads(cursor, threads)
+                return
+            statement = (
+                f"SELECT DISTINCT thread_id FROM checkpoints WHERE thread_id IN {_GIVEN} "  # noqa: S608
+                f"AND {_DELTA}"
+            )
+            found = cursor.execute(statement, (json.dumps(threads),)).fetchall()
+            if found:
+                raise delta_refused([each for (each,) in found])
+            for thread_id in threads:
+                _keep_latest(cursor, thread_id)
+
+    def _copy_thread(self, source: str, target: str) -> None:
+        with self._whole() as cursor:
+            if not _has_any(cursor, source):
+                msg = f"the thread {source!r} has no checkpoints to copy"
+                raise NotFoundError(msg)
+            if _has_any(cursor, target):
+                msg = f"the thread {target!r} has checkpoints already: copy to a new thread"
+                raise ConflictError(msg)
+            for table, columns in _COPIED.items():
+                cursor.execute(
+                    f"INSERT INTO {table} (thread_id, {columns}) "  # noqa: S608 (our own names)
+                    f"SELECT ?, {columns} FROM {table} WHERE thread_id = ?",
+                    (target, source),
+                )
+
+    def _delete_for_runs(self, run_ids: Sequence[str]) -> None:
+        with self._whole() as cursor:
+            cursor.execute(_MARK_RUNS, (json.dumps(run_ids),))
+            cut_off = cursor.execute(_CUT_OFF).fetchall()
+            if cut_off:
+                raise delta_refused([each for (each,) in cut_off])
+            _let_go(cursor)
+
+    @contextmanager
+    def _whole(self) -> Iterator[sqlite3.Cursor]:
+        """Begin a transaction; an error undoes all of it."""
+        with self.lock:
+            cursor = self.conn.cursor()
+            cursor.execute("BEGIN IMMEDIATE")
+            try:
+                yield cursor
+                self.conn.commit()
+            except BaseException:
+                self.conn.rollback()
+                raise
+            finally:
+                cursor.close()
+
+
+def _keep_journal(action: int, name: str | None, *_: str | None) -> int:
+    is_switch = action == sqlite3.SQLITE_PRAGMA and name == "journal_mode"
+    return sqlite3.SQLITE_IGNORE if is_switch else sqlite3.SQLITE_OK
+
+
+def _has_any(cursor: sqlite3.Cursor, thread_id: str) -> bool:
+    for table in _COPIED:
+        statement = f"SELECT 1 FROM {table} WHERE thread_id = ? LIMIT 1"  # noqa: S608 (our names)
+        if cursor.execute(statement, (thread_id,)).fetchone():
+            return True
+    return False
+
+
+def _delete_threads(cursor: sqlite3.Cursor, threads: Sequence[str]) -> None:
+    for table in _COPIED:
+        statement = f"DELETE FROM {table} WHERE thread_id IN {_GIVEN}"  # noqa: S608 (our names)
+        cursor.execute(statement, (json.dumps(threads),))
+
+
+def _keep_latest(cursor: sqlite3.Cursor, thread_id: str) -> None:
+    heads = [
+        Head(namespace=namespace, checkpoint_id=id_, root=json.loads(parents or "{}").get(""))
+        for namespace, id_, parents in cursor.execute(_HEADS, (thread_id,)).fetchall()
+    ]
+    roots = frozenset(id_ for (id_,) in cursor.execute(_ROOTS, (thread_id,)).fetchall())
+    kept = [[each.namespace, each.checkpoint_id] for each in heads_to_keep(heads, roots)]
+    cursor.execute(_MARK_OLD, (thread_id, json.dumps(kept)))
+    _let_go(cursor)
+
+
+def _let_go(cursor: sqlite3.Cursor) -> None:
+    """Delete the checkpoints that are marked, and their writes."""
+    cursor.execute(_ORPHAN)
+    for table in _COPIED:
+        cursor.execute(
+            f"DELETE FROM {table} WHERE (thread_id, checkpoint_ns, checkpoint_id) IN "  # noqa: S608
+            "(SELECT thread_id, checkpoint_ns, checkpoint_id FROM temp.going)"
+        )
+    cursor.execute("DROP TABLE temp.going")

@@ -1,0 +1,100 @@
+"""Carrying out the tools: what a client quotes is kept as said, then the memory tools decide."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from recollect.formation.types import MemoryType
+from recollect.formation.types.schema import violations
+from recollect.mcp.callers import Caller
+from recollect.mcp.offering import NEEDS, PROFILE, tools_offered
+from recollect.records import Json, JsonObject, NewMessage, Scope
+from recollect.stores.plans.erase import EraseMessages
+from recollect.stores.plans.formation import Debounce
+from recollect.tools import MemoryTools
+from recollect.tools.offering import FORGET, SAVE, UPDATE
+
+THREAD: Final = "mcp"
+"""In this thread of a scope stand the words that clients quoted."""
+SOURCE: Final = "mcp"
+
+# What is quoted is remembered by the very call that quotes it: no model need read it as well.
+_NEVER: Final = Debounce(quiet_s=math.inf)
+
+
+class Tools:
+    """The tools of every caller, over memories of *types*; tokens are made with *secret*."""
+
+    def __init__(self, types: Sequence[MemoryType], secret: bytes) -> None:
+        self._types = tuple(types)
+        self._secret = secret
+        self.offered = tools_offered(self._types)
+
+    async def call(self, caller: Caller, name: str, arguments: JsonObject) -> JsonObject:
+        """
+        Carry out one call of a tool that is offered; what is wrong with it is told in the answer.
+
+        Raises:
+            ForbiddenError: The caller's key lacks the permission.
+            RecollectError: The memory failed.
+        """
+        scope = caller.reach(NEEDS[name])
+        if wrong := self._wrong(name, arguments):
+            return {"status": "refused", "id": "", "reason": wrong}
+        if name == PROFILE:
+            return {"status": "found", "profile": await self.profile(caller)}
+        tools = MemoryTools(caller.memory, scope, THREAD, types=self._types, secret=self._secret)
+        given = dict(arguments)
+        if name in {SAVE, UPDATE}:
+            await self._said(caller, scope, given["quotes"])
+        if name != FORGET:
+            return await tools.acall(name, given)
+        if given.pop("answer", None) and given.get("token"):
+            await self._said(caller, scope, [arguments["answer"]])
+        quoted = await _quoted_for(caller, scope, str(given["id"]))
+        result = await tools.acall(name, given)
+        if result["status"] == "forgotten" and quoted:
+            # They were kept for this memory, and would still be recalled without it.
+            gone = EraseMessages(thread=THREAD, messages=quoted)
+            await caller.memory.erase(scope, gone)
+        return result
+
+    def _wrong(self, name: str, arguments: JsonObject) -> str:
+        tool = next(each for each in self.offered if each.name == name)
+        checker = MemoryType(
+            name=name, description="", update_mode="insert", parameters=tool.parameters
+        )
+        return "; ".join(violations(checker, arguments))
+
+    async def _said(self, caller: Caller, scope: Scope, words: Json) -> None:
+        """Keep what the client says that the user said, so that a memory can rest on it."""
+        quotes = words if isinstance(words, Sequence) and not isinstance(words, str) else []
+        said = [NewMessage(role="user", text=str(each), source=SOURCE) for each in quotes]
+        await caller.memory.append(scope, THREAD, said, debounce=_NEVER)
+
+    async def profile(self, caller: Caller) -> dict[str, Json]:
+        """Return the documents of which each user has one, by type."""
+        scope = caller.reach("read")
+        found: dict[str, Json] = {}
+        for type_ in self._types:
+            if type_.update_mode != "patch":
+                continue
+            page = await caller.memory.memories(scope, type_=type_.name)
+            shown: list[Mapping[str, Json]] = [
+                each.value for each in page.rows if each.state == "active"
+            ]
+            if shown:
+                found[type_.name] = shown[0]
+        return found
+
+
+async def _quoted_for(caller: Caller, scope: Scope, id_: str) -> list[str]:
+    """Return the messages of our thread that any version of a memory rests on."""
+    type_, _, key = id_.partition("/")
+    if not type_ or not key:
+        return []
+    versions = await caller.memory.history(scope, type_, key)
+    cited = [each for version in versions for each in version.evidence.values()]
+    return sorted({each.message for found in cited for each in found if each.thread == THREAD})

@@ -1,0 +1,50 @@
+"""Who calls, and in which scope: settled by the transport, never by what is called."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from recollect.access import PERMISSIONS, Permission, Principal, granted
+from recollect.app import Recollect
+from recollect.records import Scope
+
+LOCAL: Final = "local"
+"""As whom the user of a server over stdio is audited."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caller:
+    """Who calls: the memory as he uses it, and what of it he may reach."""
+
+    memory: Recollect
+    principal: Principal
+    segments: tuple[str, ...] = ()
+    """The scope that is meant, below that of the key."""
+
+    def reach(self, needs: Permission) -> Scope:
+        """
+        Return the scope of every call.
+
+        Raises:
+            ForbiddenError: The key lacks the permission.
+            UsageError: The transport named no scope that can be.
+        """
+        return granted(self.principal, needs, self.segments)
+
+
+CallerOf = Callable[[Any], Caller]
+"""Who sent a request, given what the transport attached to it."""
+
+
+def local_caller(memory: Recollect, scope: Scope) -> Caller:
+    """Return the user of this machine, who may do everything in one scope."""
+    principal = Principal(key_id=LOCAL, name=LOCAL, scope=scope, permissions=frozenset(PERMISSIONS))
+    return caller_of(memory, principal)
+
+
+def caller_of(memory: Recollect, principal: Principal, segments: tuple[str, ...] = ()) -> Caller:
+    """Return a caller whose changes are audited under the id of his key."""
+    acting = memory.acting(principal.key_id or LOCAL)
+    return Caller(memory=acting, principal=principal, segments=segments)

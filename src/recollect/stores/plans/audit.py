@@ -1,0 +1,330 @@
+"""The audit: one hash chain a scope, of who changed what and when, without what was said; pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from datetime import datetime
+from hashlib import blake2b, sha256
+from operator import attrgetter
+from typing import Any, Final, TypeAlias, TypeVar
+
+from recollect.records import JsonObject, Scope
+from recollect.stores.digests import keyed_digest
+from recollect.stores.rows import (
+    AuditRow,
+    FormationRow,
+    MemoryRow,
+    MessageRow,
+    ScopeRow,
+    ThreadRow,
+)
+from recollect.stores.unit import Effect, Plan, Planned, Removal, Rows
+from recollect.stores.validate import to_datetime
+
+ResultT = TypeVar("ResultT")
+
+IDS_MAX: Final = 100
+"""So many ids of each kind a row names; of more it says how many. Its digest covers them all."""
+
+_PAGE: Final = 512
+_COMPACT: Final = json.JSONEncoder(separators=(",", ":"))
+_DERIVED: Final = frozenset({"seq", "terms", "text_hash", "digest"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditEntry:
+    """
+    A change that somebody answers for.
+
+    *subject* gives ids of the store's own by kind, which say nothing of what they stand for;
+    *names* are those of what is still there. *actor* is ``None`` if the scope was erased
+    since; *actor_key* tells then whether it was somebody whose name is known.
+    """
+
+    n: int
+    at: datetime
+    actor: str | None
+    actor_key: str
+    action: str
+    subject: JsonObject
+    names: tuple[str, ...]
+    digest: str
+    previous: str
+    hash: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditVerdict:
+    """
+    Whether a chain is whole: how many rows it has, and the hash of its last.
+
+    *broken_at* is the number of the first row that is not as it was written, and *reason* says
+    in which way.
+    """
+
+    rows: int
+    head: str | None
+    broken_at: int | None = None
+    reason: str | None = None
+
+    @property
+    def ok(self) -> bool:
+        """Say whether nothing was changed, removed or added."""
+        return self.broken_at is None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deed:
+    """A change, and who answers for it."""
+
+    actor: str
+    action: str
+    scope: Scope
+    now: int
+    secret: bytes
+
+
+def chain_of(secret: bytes, scope: Scope) -> bytes:
+    """Return the name of a scope's chain, which tells the scope to nobody without the secret."""
+    return keyed_digest(secret, "audit", list(scope))
+
+
+def actor_key_of(secret: bytes, actor: str) -> bytes:
+    """Return by what an actor is known when the name is gone."""
+    return keyed_digest(secret, "actor", actor)
+
+
+def first_previous(chain: bytes) -> bytes:
+    """Return what the first row of a chain has as the hash before it: no chain fits another."""
+    return sha256(b"recollect audit\0" + chain).digest()
+
+
+def hash_of(row: AuditRow) -> bytes:
+    """Return the SHA-256 of all that a row says but the actor's name: of that, its keyed hash."""
+    hashes = (each.hex() for each in (row.actor_key, row.digest, row.previous))
+    actor_key, digest, previous = hashes
+    said = [row.n, row.at, actor_key, row.action, row.subject, digest, previous]
+    return sha256(_encoded(said)).digest()
+
+
+def plan_audited(rows: Rows, plan: Plan[ResultT], deed: Deed) -> Planned[ResultT]:
+    """Carry out *plan* and note who did it, once in each scope that it changes; if it does any."""
+    planned = plan(rows)
+    effect = planned.effect
+    if not any(getattr(effect, name) for name in Effect.__slots__):
+        return planned
+    scopes = _scopes_of(rows, effect)
+    if deed.scope not in scopes:
+        # Reading it holds off everybody else who would add to its chain.
+        found = rows.scope(deed.scope)
+        scopes[deed.scope] = found.id if found else 0
+    chains = {chain_of(deed.secret, scope): scope_id for scope, scope_id in scopes.items()}
+    audit = [
+        _next_row(
+            rows, chain, deed, _part_of(effect, scope_id), is_named=chain not in effect.unnamed
+        )
+        for chain, scope_id in chains.items()
+    ]
+    return Planned(replace(effect, audit=audit), planned.result)
+
+
+def plan_unnamed(rows: Rows, plan: Plan[ResultT], secret: bytes) -> Planned[ResultT]:
+    """Carry out *plan*, and take the actors' names out of the chains of scopes that it drops."""
+    planned = plan(rows)
+    dropped = [rows.scope_by_id(each) for each in planned.effect.dropped_scopes]
+    chains = [chain_of(secret, row.segments) for row in dropped if row]
+    return Planned(replace(planned.effect, unnamed=chains), planned.result)
+
+
+def _scopes_of(rows: Rows, effect: Effect) -> dict[Scope, int]:
+    """Return the scopes whose rows an effect puts or drops, with their ids."""
+    dropped = [rows.scope_by_id(each) for each in effect.dropped_scopes]
+    found: list[ScopeRow] = [*effect.scopes, *(row for row in dropped if row)]
+    return {row.segments: row.id for row in found}
+
+
+_Part: TypeAlias = Mapping[str, Sequence[Any]]
+"""The rows of one scope that an effect writes, by their kind."""
+
+_THREADS: Final = ("threads", "dropped_threads")
+_ENTRIES: Final = ("messages", "memories", "removed")
+
+
+def _values_of(row: type[Any]) -> Callable[[Any], tuple[object, ...]]:
+    """Return what takes out of a row what was said, without what is derived from it."""
+    return attrgetter(*(each.name for each in fields(row) if each.name not in _DERIVED))
+
+
+_VALUES: Final = {
+    "threads": _values_of(ThreadRow),
+    "messages": _values_of(MessageRow),
+    "memories": _values_of(MemoryRow),
+    "removed": _values_of(Removal),
+    "dropped_threads": _values_of(ThreadRow),
+    "formations": _values_of(FormationRow),
+}
+"""What of an effect is digested, kind by kind."""
+
+
+def _part_of(effect: Effect, scope_id: int) -> _Part:
+    """Return what an effect says of one scope."""
+    parts: dict[str, Sequence[Any]] = {}
+    for name in _VALUES:
+        if found := getattr(effect, name):
+            parts[name] = [each for each in found if each.scope_id == scope_id]
+    if scope_id in effect.dropped_scopes:
+        parts["dropped_scopes"] = [scope_id]
+    return parts
+
+
+def _next_row(rows: Rows, chain: bytes, deed: Deed, part: _Part, *, is_named: bool) -> AuditRow:
+    number, previous = rows.audit_head(chain) or (0, first_previous(chain))
+    row = AuditRow(
+        chain=chain,
+        n=number + 1,
+        at=deed.now,
+        actor=deed.actor if is_named else None,
+        actor_key=actor_key_of(deed.secret, deed.actor),
+        action=deed.action,
+        subject=_subject_of(part),
+        digest=_digest_of(part, deed.secret),
+        previous=previous,
+        hash=b"",
+    )
+    return replace(row, hash=hash_of(row))
+
+
+def _subject_of(part: _Part) -> str:
+    """Return what a change concerns, as JSON: ids that say nothing, as texts because of 2**53."""
+    ids = {
+        "threads": [row.number for name in _THREADS for row in part.get(name, ())],
+        **{name: [row.uid for row in part.get(name, ())] for name in _ENTRIES},
+    }
+    subject: dict[str, object] = {
+        kind: [str(each) for each in found[:IDS_MAX]] for kind, found in ids.items() if found
+    }
+    if more := sum(max(0, len(found) - IDS_MAX) for found in ids.values()):
+        subject["more"] = more
+    if "dropped_scopes" in part:
+        subject["scope"] = True
+    return _encoded(subject).decode()
+
+
+def _digest_of(part: _Part, secret: bytes) -> bytes:
+    """Return a keyed hash of what was written: it can be compared, and by nobody else guessed."""
+    digest = blake2b(digest_size=32, key=secret)
+    for name in _VALUES:
+        for row in part.get(name, ()):
+            digest.update(_encoded([name, *_VALUES[name](row)]))
+    return digest.digest()
+
+
+def _encoded(document: object) -> bytes:
+    return _COMPACT.encode(document).encode()
+
+
+def read_entries(
+    rows: Rows, scope: Scope, chain: bytes, *, before: int | None, limit: int
+) -> tuple[list[AuditEntry], bool]:
+    """Return the newest rows of a chain before a number, newest first, and whether more come."""
+    head = rows.audit_head(chain)
+    if head is None:
+        return [], False
+    end = head[0] + 1 if before is None else min(before, head[0] + 1)
+    after = max(0, end - 1 - limit)
+    found = rows.audit(chain, after, limit)
+    here = [row for row in found if row.n < end]
+    owner = rows.scope(scope)
+    return [_entry_of(rows, row, owner.id if owner else 0) for row in reversed(here)], after > 0
+
+
+def _entry_of(rows: Rows, row: AuditRow, scope_id: int) -> AuditEntry:
+    subject = json.loads(row.subject)
+    return AuditEntry(
+        n=row.n,
+        at=to_datetime(row.at),
+        actor=row.actor,
+        actor_key=row.actor_key.hex(),
+        action=row.action,
+        subject=subject,
+        names=tuple(_names_of(rows, scope_id, subject)),
+        digest=row.digest.hex(),
+        previous=row.previous.hex(),
+        hash=row.hash.hex(),
+    )
+
+
+def _names_of(rows: Rows, scope_id: int, subject: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """Yield the names of what a row concerns, of that which is still there."""
+    ids = {kind: [int(each) for each in subject.get(kind, ())] for kind in _KINDS}
+    messages = rows.messages_by_uid(scope_id, ids["messages"]) if ids["messages"] else ()
+    memories = rows.memories_by_uid(scope_id, ids["memories"]) if ids["memories"] else ()
+    numbers = sorted({*ids["threads"], *(row.thread for row in messages)})
+    threads = rows.thread_ids(scope_id, numbers) if numbers else {}
+    said_in = {row.thread for row in messages}
+    for number in ids["threads"]:
+        if number in threads and number not in said_in:
+            yield f"thread {threads[number]}"
+    for message in sorted(messages, key=lambda row: (row.thread, row.position)):
+        yield f"message {threads[message.thread]}/{message.id}"
+    for memory in sorted(memories, key=lambda row: (row.type, row.key)):
+        yield f"memory {memory.type}/{memory.key}"
+
+
+_KINDS: Final = ("threads", "messages", "memories")
+
+
+def read_verdict(
+    rows: Rows, chain: bytes, secret: bytes, noted: tuple[int, str] | None
+) -> AuditVerdict:
+    """Follow a chain from its first row to its head, and say where it first is not as written."""
+    head = rows.audit_head(chain)
+    number, previous = 0, first_previous(chain)
+    for row in _all_rows(rows, chain):
+        reason = _fault_of(row, number, previous, secret)
+        if reason is None and noted and noted[0] == row.n and noted[1] != row.hash.hex():
+            reason = f"it was noted with the hash {noted[1]}, and is now another"
+        if reason is None and (head is None or row.n > head[0]):
+            reason = "it stands after the row that the chain ends with"
+        if reason:
+            return AuditVerdict(rows=number, head=_hex(head), broken_at=number + 1, reason=reason)
+        number, previous = row.n, row.hash
+    broken_at, reason = _fault_at_end(number, previous, head, noted)
+    return AuditVerdict(rows=number, head=_hex(head), broken_at=broken_at, reason=reason)
+
+
+def _all_rows(rows: Rows, chain: bytes) -> Iterator[AuditRow]:
+    after = 0
+    while found := rows.audit(chain, after, _PAGE):
+        yield from found
+        after = found[-1].n
+
+
+def _fault_of(row: AuditRow, number: int, previous: bytes, secret: bytes) -> str | None:
+    if row.n != number + 1:
+        return f"the next row has the number {row.n}: rows before it are gone"
+    if row.previous != previous:
+        return "it does not follow the row before it"
+    if row.hash != hash_of(row):
+        return "what it says is not what its hash was taken of"
+    if row.actor is not None and row.actor_key != actor_key_of(secret, row.actor):
+        return "its actor is not the one who was written"
+    return None
+
+
+def _fault_at_end(
+    number: int, last: bytes, head: tuple[int, bytes] | None, noted: tuple[int, str] | None
+) -> tuple[int, str] | tuple[None, None]:
+    if head and head[0] > number:
+        return number + 1, f"the chain ends with row {head[0]}, and the rows from here on are gone"
+    if head and head[1] != last:
+        return number, "the chain ends with a row of another hash"
+    if noted and noted[0] > number:
+        return number + 1, f"row {noted[0]} was noted, and is gone"
+    return None, None
+
+
+def _hex(head: tuple[int, bytes] | None) -> str | None:
+    return head[1].hex() if head else None

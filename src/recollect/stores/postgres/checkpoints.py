@@ -1,0 +1,94 @@
+"""
+The tables of the database in which LangGraph's saver keeps the checkpoints of graphs.
+
+They are a copy of the talk, so that whoever erases from the store erases here as well. They
+stand where the saver made them: in the first schema of this user's search path.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import psycopg
+from psycopg import sql
+
+from recollect.errors import StoreReadOnlyError
+from recollect.stores.checkpoints import CheckpointThreads
+from recollect.stores.postgres.connections import connect, let_go
+from recollect.stores.postgres.failures import store_errors
+from recollect.stores.postgres.location import Location
+
+# Others may have a table of one of these names; all of them together are the saver's.
+_TABLES: Final = (
+    "checkpoint_migrations",
+    "checkpoints",
+    "checkpoint_blobs",
+    "checkpoint_writes",
+)
+_FIND: Final = "SELECT to_regclass(name)::text FROM unnest(%s::text[]) AS given (name)"
+_DELETE: Final = sql.SQL("DELETE FROM ")
+_COPIES: Final = sql.SQL(" WHERE thread_id = ANY(%(ids)s) OR starts_with(thread_id, %(prefix)s)")
+_REWRITE: Final = sql.SQL("VACUUM (FULL) ")
+_MAY_REWRITE: Final = (
+    "SELECT bool_and(pg_has_role(current_user, relowner, 'USAGE')) FROM pg_class "
+    "WHERE oid = ANY(%s::regclass[])"
+)
+
+
+def erase_checkpoints(location: Location, threads: CheckpointThreads) -> None:
+    """
+    Erase all checkpoints, writes and blobs of *threads*, in one transaction.
+
+    A database without such tables has none.
+
+    Raises:
+        StoreReadOnlyError: This user may not delete there; nothing was erased.
+        StoreError: PostgreSQL failed; nothing was erased.
+    """
+    with store_errors(location.name):
+        connection = connect(location)
+        try:
+            connection.answer_s = location.answer_s
+            tables = _tables(connection)
+            if not tables:
+                return
+            given = {"ids": list(threads.ids), "prefix": threads.prefix}
+            statement_s, lock_s, _ = location.limits()
+            with connection.transaction():
+                connection.execute(
+                    "SELECT set_config('statement_timeout', %s, true), "
+                    "set_config('lock_timeout', %s, true)",
+                    (statement_s, lock_s),
+                )
+                for table in tables:
+                    connection.execute(_DELETE + sql.Identifier(table) + _COPIES, given)
+        finally:
+            let_go(connection)
+
+
+def rewrite_checkpoints(connection: psycopg.Connection[Any], location: Location) -> None:
+    """
+    Write the tables of the checkpoints anew, where there are any.
+
+    Raises:
+        StoreReadOnlyError: This user does not own them.
+        psycopg.Error: PostgreSQL failed; what was written anew stays so.
+    """
+    tables = _tables(connection)
+    if not tables:
+        return
+    ((may_rewrite,),) = connection.execute(_MAY_REWRITE, (tables,)).fetchall()
+    if not may_rewrite:
+        msg = (
+            f"{location.name}: the user {connection.info.user!r} does not own the tables of the "
+            "checkpoints, and only their owner can write them anew: clean as the owner"
+        )
+        raise StoreReadOnlyError(msg)
+    for table in tables:
+        connection.execute(_REWRITE + sql.Identifier(table))
+
+
+def _tables(connection: psycopg.Connection[Any]) -> list[str]:
+    """Return the tables that hold copies, if this database has the saver's."""
+    found = [name for (name,) in connection.execute(_FIND, (list(_TABLES),)).fetchall()]
+    return found[1:] if all(found) else []

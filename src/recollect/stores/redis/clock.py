@@ -1,0 +1,47 @@
+"""The server's clock: all machines that share a store share its time."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from recollect.stores.redis.reading import Client
+from recollect.stores.world import timer_s
+
+COMPARED_EVERY_S: Final = 10.0
+"""The server is asked for the time so often; in between a timer of this machine counts on."""
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class ServerClock:
+    """
+    Tells the time of the server, within half a trip to it, whatever this machine's clock says.
+
+    A wrong or jumping clock of a worker makes nothing due too early, and ends no lease.
+    """
+
+    def __init__(self) -> None:
+        # One value, so that a thread that reads while another compares sees either.
+        self._read = (0, 0.0)
+
+    def now(self) -> datetime:
+        """Return the present moment of the server."""
+        moment_us, read_at_s = self._read
+        return _EPOCH + timedelta(microseconds=moment_us + (timer_s() - read_at_s) * 1_000_000)
+
+    def is_old(self) -> bool:
+        """Say whether it is time to compare again."""
+        return timer_s() - self._read[1] > COMPARED_EVERY_S
+
+    def compare(self, client: Client) -> None:
+        """
+        Ask the server for the time.
+
+        Raises:
+            redis.RedisError: It does not answer.
+        """
+        asked_at_s = timer_s()
+        seconds, microseconds = client.time()
+        # It was read somewhere between question and answer.
+        self._read = seconds * 1_000_000 + microseconds, (asked_at_s + timer_s()) / 2

@@ -1,0 +1,112 @@
+"""Rows as bytes: a JSON array of their fields in order, and their binary fields after it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import fields, replace
+from operator import attrgetter
+from typing import Any, Final, Generic, TypeVar
+
+from recollect.stores.rows import (
+    FormationRow,
+    IdempotencyRow,
+    MemoryRow,
+    MessageRow,
+    ReceiptRow,
+    RevisionRow,
+    ScopeRow,
+    ThreadRow,
+)
+
+RowT = TypeVar("RowT")
+
+_END: Final = b"\n"
+
+
+class DamagedError(Exception):
+    """What a key holds is not what was written."""
+
+
+class Codec(Generic[RowT]):
+    """Writes and reads the rows of one class."""
+
+    def __init__(self, row: Callable[..., RowT]) -> None:
+        self._row = row
+        described = fields(row)  # type: ignore[arg-type]
+        self._names: Final = tuple(field.name for field in described)
+        self._values: Final = attrgetter(*self._names)
+        self._binary: Final = tuple(
+            index for index, field in enumerate(described) if field.type in ("bytes", bytes)
+        )
+
+    def encode(self, row: RowT) -> bytes:
+        """Return *row* as bytes."""
+        values = list(self._values(row))
+        binary: list[bytes] = []
+        for index in self._binary:
+            binary.append(values[index])
+            values[index] = len(values[index])
+        text = json.dumps(values, ensure_ascii=False, separators=(",", ":")).encode()
+        return b"".join((text, _END, *binary)) if self._binary else text
+
+    def decode(self, stored: bytes, **changed: Any) -> RowT:
+        """
+        Return the row that *stored* keeps, with some fields *changed*.
+
+        Raises:
+            DamagedError: These bytes are no such row.
+        """
+        text, _, binary = stored.partition(_END)
+        try:
+            values = json.loads(text)
+            at = 0
+            for index in self._binary:
+                end = at + values[index]
+                values[index] = binary[at:end]
+                at = end
+            named = dict(zip(self._names, values, strict=True))
+        except (ValueError, TypeError, IndexError) as error:
+            msg = f"{text[:40]!r} is no {self._row.__name__}"
+            raise DamagedError(msg) from error
+        if at != len(binary):
+            msg = f"a {self._row.__name__} has {len(binary)} binary bytes, and says {at}"
+            raise DamagedError(msg)
+        return self._row(**{**named, **changed})
+
+
+THREADS: Final = Codec(ThreadRow)
+MESSAGES: Final = Codec(MessageRow)
+MEMORIES: Final = Codec(MemoryRow)
+REVISIONS: Final = Codec(RevisionRow)
+KEYS: Final = Codec(IdempotencyRow)
+FORMATIONS: Final = Codec(FormationRow)
+RECEIPTS: Final = Codec(ReceiptRow)
+_SCOPES: Final = Codec(ScopeRow)
+
+
+def encode_scope(row: ScopeRow) -> bytes:
+    """Return a scope as bytes."""
+    return _SCOPES.encode(row)
+
+
+def decode_scope(stored: bytes, epoch_min: int = 0) -> ScopeRow:
+    """
+    Return the scope that *stored* keeps, at *epoch_min* at least.
+
+    Raises:
+        DamagedError: These bytes are no scope.
+    """
+    row = _SCOPES.decode(stored)
+    return replace(row, segments=tuple(row.segments), epoch=max(row.epoch, epoch_min))
+
+
+def encode_vector(text_hash: bytes, vector: bytes) -> bytes:
+    """Return a vector with the hash of its text before it."""
+    return bytes([len(text_hash)]) + text_hash + vector
+
+
+def decode_vector(stored: bytes) -> tuple[bytes, bytes]:
+    """Return the hash of a vector's text, and the vector."""
+    end = 1 + stored[0]
+    return stored[1:end], stored[end:]

@@ -1,0 +1,133 @@
+"""
+What the keys of the store are called, and how what they hold is ordered; pure.
+
+No name of a scope, thread or memory is part of a key: scopes have numbers, and everything
+else is a field or a member, which are bytes of any kind. All keys share one hash tag.
+Members of the indexes are compared as bytes, so that every order is exact: a number is
+written with eight bytes, the largest place first.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from recollect.stores.paths import stored_path
+from recollect.stores.rows import FormationRow, MemoryRow, MessageRow, ScopeRow, ThreadRow
+
+PREFIX: Final = "{recollect}:"
+STORE: Final = f"{PREFIX}store"
+NUMBER: Final = f"{PREFIX}number"
+COMMITS: Final = f"{PREFIX}commits"
+NAMES: Final = f"{PREFIX}names"
+PATHS: Final = f"{PREFIX}paths"
+LISTING: Final = f"{PREFIX}listing:v"
+DUE: Final = f"{PREFIX}due"
+WAITING: Final = f"{PREFIX}waiting"
+RECEIPTS: Final = f"{PREFIX}receipts"
+RECEIPTS_VERSION: Final = f"{PREFIX}receipts:v"
+CHANNEL: Final = f"{PREFIX}bell"
+
+KINDS: Final = (
+    *("v", "row", "threads", "thread_ids", "numbers", "due", "messages", "places", "message_ids"),
+    *("sources", "memories", "addresses", "revisions", "versions", "links", "rests", "vectors"),
+    *("embedded", "feed", "tombstones", "keys", "key_times", "formations", "formation_places"),
+)
+"""Every key of a scope; dropping these drops the scope."""
+
+_LARGEST: Final = (1 << 63) - 1
+_BEYOND: Final = b"\xff" * 9
+
+
+def of_scope(scope_id: int, kind: str) -> str:
+    """
+    Return the key of one kind of rows of a scope.
+
+    >>> of_scope(7, "feed")
+    '{recollect}:7:feed'
+    """
+    return f"{PREFIX}{scope_id}:{kind}"
+
+
+def version_of(scope_id: int) -> str:
+    """Return the key that every commit in a scope changes."""
+    return of_scope(scope_id, "v")
+
+
+def number(value: int) -> bytes:
+    """
+    Return eight bytes that compare as the numbers do; beyond 63 bits the nearest one.
+
+    >>> number(-1) < number(0) < number(255) < number(256)
+    True
+    """
+    within = max(-_LARGEST - 1, min(_LARGEST, value))
+    return (within + _LARGEST + 1).to_bytes(8, "big")
+
+
+def value_of(written: bytes) -> int:
+    """Return the number that `number` wrote."""
+    return int.from_bytes(written, "big") - _LARGEST - 1
+
+
+def framed(text: str) -> bytes:
+    """Return *text* with its length before it: no other text's bytes begin so."""
+    encoded = text.encode()
+    return len(encoded).to_bytes(4, "big") + encoded
+
+
+def beginning_with(prefix: bytes) -> tuple[bytes, bytes]:
+    """Return the range of the members that begin with *prefix*, which ends in no 0xFF."""
+    return b"[" + prefix, b"(" + prefix[:-1] + bytes([prefix[-1] + 1])
+
+
+def after(place: bytes) -> bytes:
+    """Return the bound after all members that begin with *place* and a number at most."""
+    return b"(" + place + _BEYOND
+
+
+def address_of(type_: str, key: str) -> bytes:
+    """Return an address so that it compares as (type, key); ids have no control characters."""
+    return type_.encode() + b"\0" + key.encode() + b"\0"
+
+
+def address_member(row: MemoryRow) -> bytes:
+    """Return the member by which a memory is found at its address."""
+    return address_of(row.type, row.key) + number(row.uid)
+
+
+def place_member(row: MessageRow) -> bytes:
+    """Return the member by which a message is found by its thread and position."""
+    return number(row.thread) + number(row.position) + number(row.uid)
+
+
+def message_field(thread: int, id_: str) -> bytes:
+    """Return the field by which a message is found by its id."""
+    return number(thread) + id_.encode()
+
+
+def due_members(thread: ThreadRow) -> tuple[bytes, bytes]:
+    """Return the members by which a due thread is found: in the store, and in its scope."""
+    place = number(thread.due or 0) + number(thread.number)
+    id_ = thread.id.encode()
+    return place + f"{thread.scope_id}:".encode() + id_, place + id_
+
+
+def waiting_member(scope: ScopeRow, thread_id: str) -> bytes:
+    """Return the member by which a thread of which something waits is found."""
+    return stored_path(scope.segments) + b"\0" + thread_id.encode()
+
+
+def formation_member(row: FormationRow) -> bytes:
+    """Return the member by which a formation is found by its place."""
+    return number(row.committed_at) + number(row.fence) + row.id.encode()
+
+
+def link_of(thread: str, message: str) -> bytes:
+    """Return the bytes that name a message as evidence."""
+    return framed(thread) + framed(message)
+
+
+def message_named(link: bytes, thread: str) -> str:
+    """Return the message's id in a link that begins with *thread*."""
+    rest = link[len(framed(thread)) :]
+    return rest[4 : 4 + int.from_bytes(rest[:4], "big")].decode()

@@ -1,0 +1,8 @@
+-- The id of the scope with a path, the version of its rows, and its row.
+-- KEYS: the names of scopes. ARGV: the path, the prefix of keys.
+local id = redis.call('HGET', KEYS[1], ARGV[1])
+if not id then
+  return {}
+end
+local prefix = ARGV[2] .. id
+return {id, redis.call('GET', prefix .. ':v') or '', redis.call('GET', prefix .. ':row') or ''}

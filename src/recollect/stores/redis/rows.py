@@ -1,0 +1,384 @@
+"""`Rows` over a Redis server: hashes by id, and sorted sets for every order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from typing import Any, Final, TypeVar
+
+from recollect.records import FormationStatus, Scope
+from recollect.stores.paths import range_below, stored_path
+from recollect.stores.plans.feed import memory_entry, message_entry
+from recollect.stores.redis import keys
+from recollect.stores.redis.codec import (
+    FORMATIONS,
+    KEYS,
+    MEMORIES,
+    MESSAGES,
+    RECEIPTS,
+    REVISIONS,
+    THREADS,
+    decode_vector,
+)
+from recollect.stores.redis.reading import Reading
+from recollect.stores.rows import (
+    FeedEntry,
+    FormationRow,
+    IdempotencyRow,
+    MemoryRow,
+    MessageRow,
+    ReceiptRow,
+    RevisionRow,
+    ScopeRow,
+    ThreadRow,
+)
+
+RowT = TypeVar("RowT")
+
+_PAGE: Final = 500
+_FIRST: Final = b"-"
+_LAST: Final = b"+"
+
+
+class RedisRows:
+    """
+    What one unit of work can read; whether it was of one moment shows at its end.
+
+    In a writing one the numbers that it takes stay taken, whatever becomes of it.
+    """
+
+    def __init__(self, reading: Reading) -> None:
+        self.reading: Final = reading
+
+    def new_number(self) -> int:
+        return int(self.reading.script("number", [keys.NUMBER, f"{keys.NUMBER}:none"]))
+
+    def scope(self, segments: Scope) -> ScopeRow | None:
+        return self.reading.scope(segments)
+
+    def scope_by_id(self, scope_id: int) -> ScopeRow | None:
+        (row,) = self.reading.ask(scope_id, ("GET", keys.of_scope(scope_id, "row")))
+        return self.reading.row_of(row) if row else None
+
+    def scopes_below(self, prefix: Scope, after: Scope | None) -> Iterator[ScopeRow]:
+        first, end = range_below(prefix)
+        beyond = b"" if after is None else stored_path(after)
+        start = b"(" + beyond if beyond >= first and beyond else b"[" + first
+        while True:
+            (paths,) = self.reading.ask_guarded(
+                keys.LISTING,
+                ("ZRANGEBYLEX", keys.PATHS, start, b"(" + end, "LIMIT", 0, _PAGE),
+            )
+            yield from self._scopes_at(paths)
+            if len(paths) < _PAGE:
+                return
+            start = b"(" + paths[-1]
+
+    def _scopes_at(self, paths: Sequence[bytes]) -> list[ScopeRow]:
+        if not paths:
+            return []
+        (ids,) = self.reading.ask_guarded(keys.LISTING, ("HMGET", keys.NAMES, *paths))
+        named = [int(each) for each in ids if each is not None]
+        return list(self._scopes_by_id(named))
+
+    def _scopes_by_id(self, ids: Sequence[int]) -> Iterator[ScopeRow]:
+        kinds = [keys.of_scope(each, kind) for each in ids for kind in ("v", "row")]
+        found = self.reading.client.execute_command("MGET", *kinds) if kinds else []
+        for scope_id, version, row in zip(ids, found[::2], found[1::2], strict=True):
+            self.reading.saw(scope_id, version or b"")
+            if row:
+                yield self.reading.row_of(row)
+
+    def thread(self, scope_id: int, thread_id: str) -> ThreadRow | None:
+        (found,) = self._of(scope_id, "HGET", "threads", thread_id.encode())
+        return THREADS.decode(found) if found else None
+
+    def threads(self, scope_id: int, after: str | None, limit: int) -> Sequence[ThreadRow]:
+        start = b"-" if after is None else b"(" + after.encode()
+        (ids,) = self._of(
+            scope_id, "ZRANGEBYLEX", "thread_ids", start, _LAST, "LIMIT", 0, max(0, limit)
+        )
+        return [THREADS.decode(each) for each in self._fields(scope_id, "threads", ids)]
+
+    def thread_ids(self, scope_id: int, numbers: Sequence[int]) -> dict[int, str]:
+        if not numbers:
+            return {}
+        (found,) = self._of(scope_id, "HMGET", "numbers", *numbers)
+        return {each: id_.decode() for each, id_ in zip(numbers, found, strict=True) if id_}
+
+    def messages(
+        self, scope_id: int, thread: int, *, after: int, until: int | None, limit: int
+    ) -> Sequence[MessageRow]:
+        place = keys.number(thread)
+        end = place if until is None else place + keys.number(until)
+        bounds = (keys.after(place + keys.number(after)), keys.after(end))
+        (found,) = self._of(scope_id, "ZRANGEBYLEX", "places", *bounds, "LIMIT", 0, max(0, limit))
+        return self._messages_at(scope_id, found)
+
+    def last_messages(
+        self, scope_id: int, thread: int, *, before: int | None, limit: int
+    ) -> Sequence[MessageRow]:
+        place = keys.number(thread)
+        end = keys.after(place) if before is None else b"(" + place + keys.number(before)
+        (found,) = self._of(
+            scope_id, "ZREVRANGEBYLEX", "places", end, b"[" + place, "LIMIT", 0, max(0, limit)
+        )
+        return self._messages_at(scope_id, found)
+
+    def _messages_at(self, scope_id: int, members: Sequence[bytes]) -> Sequence[MessageRow]:
+        return self.messages_by_uid(scope_id, [keys.value_of(each[16:]) for each in members])
+
+    def messages_by_id(
+        self, scope_id: int, thread: int, ids: Sequence[str]
+    ) -> Sequence[MessageRow]:
+        if not ids:
+            return []
+        wanted = [keys.message_field(thread, each) for each in dict.fromkeys(ids)]
+        uids = self._fields(scope_id, "message_ids", wanted)
+        return self.messages_by_uid(scope_id, [int(each) for each in uids])
+
+    def messages_of_source(self, scope_id: int, source: str) -> Sequence[MessageRow]:
+        prefix = keys.framed(source)
+        bounds = (b"[" + prefix, keys.after(prefix))
+        (found,) = self._of(scope_id, "ZRANGEBYLEX", "sources", *bounds)
+        uids = [keys.value_of(each[len(prefix) :]) for each in found]
+        rows = self.messages_by_uid(scope_id, uids)
+        return sorted(rows, key=lambda row: (row.thread, row.position))
+
+    def memory(self, scope_id: int, type_: str, key: str) -> MemoryRow | None:
+        prefix = keys.address_of(type_, key)
+        (found,) = self._of(scope_id, "ZRANGEBYLEX", "addresses", b"[" + prefix, keys.after(prefix))
+        rows = self._memories_at(scope_id, found)
+        return rows[0] if rows else None
+
+    def memories(
+        self, scope_id: int, type_: str | None, after: tuple[str, str] | None
+    ) -> Iterator[MemoryRow]:
+        first, end = _FIRST, _LAST
+        if type_ is not None:
+            first, end = keys.beginning_with(type_.encode() + b"\0")
+        if after is not None:
+            beyond = keys.after(keys.address_of(*after))
+            first = beyond if first == _FIRST or beyond[1:] > first[1:] else first
+        if end != _LAST and first[1:] >= end[1:]:
+            return
+        limit = 16
+        while True:
+            command = ("ZRANGEBYLEX", "addresses", first, end, "LIMIT", 0, limit)
+            (found,) = self._of(scope_id, *command)
+            yield from self._memories_at(scope_id, found)
+            if len(found) < limit:
+                return
+            first, limit = b"(" + found[-1], _PAGE
+
+    def _memories_at(self, scope_id: int, members: Sequence[bytes]) -> Sequence[MemoryRow]:
+        return self.memories_by_uid(scope_id, [keys.value_of(each[-8:]) for each in members])
+
+    def memories_resting_on(
+        self, scope_id: int, messages: Sequence[tuple[str, str]]
+    ) -> Sequence[MemoryRow]:
+        uids: set[int] = set()
+        for links in _pages(messages):
+            prefixes = [keys.link_of(*each) for each in links]
+            key = keys.of_scope(scope_id, "links")
+            ranges = [("ZRANGEBYLEX", key, b"[" + each, keys.after(each)) for each in prefixes]
+            for found in self.reading.ask(scope_id, *ranges):
+                uids.update(keys.value_of(each[-8:]) for each in found)
+        return self.memories_by_uid(scope_id, sorted(uids))
+
+    def evidence_in(self, scope_id: int, thread: str) -> Sequence[str]:
+        bounds = keys.beginning_with(keys.framed(thread))
+        (found,) = self._of(scope_id, "ZRANGEBYLEX", "links", *bounds)
+        return sorted({keys.message_named(each, thread) for each in found})
+
+    def revisions(self, scope_id: int, uid: int) -> Sequence[RevisionRow]:
+        place = keys.number(uid)
+        (found,) = self._of(scope_id, "ZRANGEBYLEX", "versions", b"[" + place, keys.after(place))
+        return [REVISIONS.decode(each) for each in self._fields(scope_id, "revisions", found)]
+
+    def idempotency(self, scope_id: int, key: str) -> IdempotencyRow | None:
+        (found,) = self._of(scope_id, "HGET", "keys", key.encode())
+        return KEYS.decode(found) if found else None
+
+    def changed(self, scope_id: int, after: int, embedder: str | None) -> Sequence[FeedEntry]:
+        (uids,) = self._of(scope_id, "ZRANGEBYSCORE", "feed", f"({after}", "+inf")
+        return [
+            entry for page in _pages(uids) for entry, _ in self._entries(scope_id, page, embedder)
+        ]
+
+    def _entries(
+        self, scope_id: int, members: Sequence[bytes], embedder: str | None
+    ) -> list[tuple[FeedEntry, bytes | None]]:
+        """Return entries as the feed gives them, by the members of the feed."""
+        uids = [keys.value_of(each) for each in members]
+        rows: dict[int, MessageRow | MemoryRow] = {}
+        rows |= {row.uid: row for row in self.messages_by_uid(scope_id, uids)}
+        left = [uid for uid in uids if uid not in rows]
+        rows |= {row.uid: row for row in self.memories_by_uid(scope_id, left)}
+        vectors: list[bytes | None] = [None] * len(members)
+        if embedder and members:
+            named = [each + embedder.encode() for each in members]
+            (vectors,) = self._of(scope_id, "HMGET", "vectors", *named)
+        found = []
+        for uid, stored in zip(uids, vectors, strict=True):
+            row = rows[uid]
+            hash_, vector = decode_vector(stored) if stored else (None, None)
+            fresh = vector if hash_ == row.text_hash else None
+            entry = (
+                message_entry(row, fresh)
+                if isinstance(row, MessageRow)
+                else memory_entry(row, fresh)
+            )
+            found.append((entry, fresh))
+        return found
+
+    def removed(self, scope_id: int, after: int) -> Sequence[int]:
+        (found,) = self._of(scope_id, "ZRANGEBYSCORE", "tombstones", f"({after}", "+inf")
+        return [keys.value_of(each) for each in found]
+
+    def messages_by_uid(self, scope_id: int, uids: Sequence[int]) -> Sequence[MessageRow]:
+        return self._by_uid(scope_id, "messages", uids, MESSAGES.decode)
+
+    def memories_by_uid(self, scope_id: int, uids: Sequence[int]) -> Sequence[MemoryRow]:
+        return self._by_uid(scope_id, "memories", uids, MEMORIES.decode)
+
+    def _by_uid(
+        self, scope_id: int, kind: str, uids: Sequence[int], decode: Callable[..., RowT]
+    ) -> list[RowT]:
+        rows: list[RowT] = []
+        for page in _pages(list(dict.fromkeys(uids))):
+            found, scores = self.reading.ask(
+                scope_id,
+                ("HMGET", keys.of_scope(scope_id, kind), *page),
+                ("ZMSCORE", keys.of_scope(scope_id, "feed"), *map(keys.number, page)),
+            )
+            # A row says what an entry was written with; its seq may have been raised since.
+            pairs = zip(found, scores, strict=True)
+            rows += [decode(row, seq=int(score)) for row, score in pairs if row and score]
+        return rows
+
+    def all_messages(self, scope_id: int) -> Iterator[MessageRow]:
+        start = _FIRST
+        while True:
+            (found,) = self._of(scope_id, "ZRANGEBYLEX", "places", start, _LAST, "LIMIT", 0, _PAGE)
+            yield from self._messages_at(scope_id, found)
+            if len(found) < _PAGE:
+                return
+            start = b"(" + found[-1]
+
+    def due_threads(self, now: int, limit: int) -> Sequence[tuple[ScopeRow, ThreadRow]]:
+        end = b"(" + keys.number(now + 1)
+        found = self.reading.script("due", [keys.DUE], end, now, limit, keys.PREFIX)
+        return self._pairs(found)
+
+    def _pairs(self, found: Sequence[Sequence[bytes]]) -> list[tuple[ScopeRow, ThreadRow]]:
+        for scope_id, version, *_ in found:
+            self.reading.saw(int(scope_id), version)
+        return [(self.reading.row_of(row), THREADS.decode(thread)) for _, _, row, thread in found]
+
+    def due_threads_of(self, scope_id: int, now: int, limit: int) -> Sequence[ThreadRow]:
+        start, end = _FIRST, b"(" + keys.number(now + 1)
+        due: list[ThreadRow] = []
+        while len(due) < limit:
+            (found,) = self._of(scope_id, "ZRANGEBYLEX", "due", start, end, "LIMIT", 0, limit)
+            rows = self._fields(scope_id, "threads", [each[16:] for each in found])
+            threads = map(THREADS.decode, rows)
+            due += [row for row in threads if (row.not_before or now) <= now]
+            if len(found) < limit:
+                break
+            start = b"(" + found[-1]
+        return due[:limit]
+
+    def waiting_threads(
+        self, prefix: Scope, *, below: bool, after: tuple[Scope, str] | None, limit: int
+    ) -> Sequence[tuple[ScopeRow, ThreadRow]]:
+        first, end = range_below(prefix)
+        # No thread of a scope below stands between those of the scope itself.
+        end = end if below else first + b"\1"
+        place = stored_path(after[0]) + b"\0" + after[1].encode() if after else b""
+        start = b"(" + place if place > first else b"[" + first
+        given = (start, b"(" + end, limit, keys.PREFIX)
+        return self._pairs(self.reading.script("waiting", [keys.WAITING, keys.NAMES], *given))
+
+    def formation(self, scope_id: int, formation_id: str) -> FormationRow | None:
+        (found,) = self._of(scope_id, "HGET", "formations", formation_id.encode())
+        return FORMATIONS.decode(found) if found else None
+
+    def formations(
+        self,
+        scope_id: int,
+        status: FormationStatus | None,
+        before: tuple[int, int, str] | None,
+        limit: int,
+    ) -> Sequence[FormationRow]:
+        start = b"+"
+        if before:
+            start = b"(" + keys.number(before[0]) + keys.number(before[1]) + before[2].encode()
+        rows = self._formations(scope_id, start)
+        return list(islice((row for row in rows if status in (None, row.status)), max(0, limit)))
+
+    def _formations(
+        self, scope_id: int, start: bytes, last: bytes = b"-"
+    ) -> Iterator[FormationRow]:
+        """Yield formations, newest first, from the place *start* down to *last*."""
+        while True:
+            (found,) = self._of(
+                scope_id, "ZREVRANGEBYLEX", "formation_places", start, last, "LIMIT", 0, _PAGE
+            )
+            ids = [each[16:] for each in found]
+            yield from map(FORMATIONS.decode, self._fields(scope_id, "formations", ids))
+            if len(found) < _PAGE:
+                return
+            start = b"(" + found[-1]
+
+    def spent(self, scope_id: int, since: int) -> tuple[int, int]:
+        rows = list(self._formations(scope_id, b"+", b"[" + keys.number(since)))
+        return sum(row.calls for row in rows), sum(row.tokens for row in rows)
+
+    def unembedded_scopes(self, embedder: str, limit: int) -> Sequence[int]:
+        (named,) = self.reading.ask_guarded(keys.LISTING, ("HVALS", keys.NAMES))
+        behind: list[int] = []
+        for page in _pages(sorted(map(int, named))):
+            asked = [("HGET", keys.of_scope(each, "embedded"), embedder.encode()) for each in page]
+            seen = self.reading.ask_guarded(keys.LISTING, *asked)
+            looked_at = dict(zip(page, seen, strict=True))
+            rows = self._scopes_by_id(page)
+            behind += [row.id for row in rows if int(looked_at[row.id] or 0) < row.seq]
+            if len(behind) >= limit:
+                break
+        return behind[:limit]
+
+    def unembedded(
+        self, scope_id: int, after: int, embedder: str, limit: int
+    ) -> Sequence[tuple[int, int]]:
+        (members,) = self._of(scope_id, "ZRANGEBYSCORE", "feed", f"({after}", "+inf")
+        waiting: list[tuple[int, int]] = []
+        for page in _pages(members):
+            entries = self._entries(scope_id, page, embedder)
+            waiting += [(each.uid, each.seq) for each, vector in entries if vector is None]
+            if len(waiting) >= limit:
+                break
+        return waiting[:limit]
+
+    def embedded_seq(self, scope_id: int, embedder: str) -> int:
+        (found,) = self._of(scope_id, "HGET", "embedded", embedder.encode())
+        return int(found or 0)
+
+    def receipts(self, *, unclean: bool) -> Sequence[ReceiptRow]:
+        (found,) = self.reading.ask_guarded(keys.RECEIPTS_VERSION, ("HVALS", keys.RECEIPTS))
+        rows = [row for row in map(RECEIPTS.decode, found) if not (unclean and row.clean_at)]
+        return sorted(rows, key=lambda row: (row.erased_at, row.id))
+
+    def _of(self, scope_id: int, command: str, kind: str, *values: Any) -> list[Any]:
+        """Send one command on one kind of rows of a scope."""
+        return self.reading.ask(scope_id, (command, keys.of_scope(scope_id, kind), *values))
+
+    def _fields(self, scope_id: int, kind: str, wanted: Sequence[bytes]) -> Iterator[bytes]:
+        """Return the fields of a hash that there are, in the order wanted."""
+        for page in _pages(wanted):
+            (found,) = self._of(scope_id, "HMGET", kind, *page)
+            yield from (each for each in found if each is not None)
+
+
+def _pages(all_: Sequence[RowT]) -> Iterator[Sequence[RowT]]:
+    return (all_[at : at + _PAGE] for at in range(0, len(all_), _PAGE))

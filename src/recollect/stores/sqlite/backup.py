@@ -1,0 +1,79 @@
+"""Backups of a file: a copy as of one moment, made while the store is in use, and put back."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from contextlib import closing
+from pathlib import Path
+from typing import Final
+
+import apsw
+
+from recollect.errors import StoreCorruptError, UsageError
+from recollect.stores.sqlite.connect import LOCK_WAIT_S, Location, new_connection
+from recollect.stores.sqlite.failures import store_errors
+from recollect.stores.sqlite.migrations import check_mark
+
+MAGIC: Final = b"SQLite format 3\0"
+_HEADER_BYTES: Final = 100
+_APPLICATION_ID: Final = slice(68, 72)
+_OWNER_ONLY: Final = 0o600
+
+
+def back_up_file(path: str, copy: Path) -> None:
+    """
+    Write what the file holds now to *copy*, which must not exist; the store may be in use.
+
+    No page is in it that the store does not use any more.
+
+    Raises:
+        StoreError: It cannot be read or written; the class says why.
+    """
+    location = Location(path=path, vfs=None, durability="full", lock_wait_s=LOCK_WAIT_S)
+    with store_errors(path):
+        flags = apsw.SQLITE_OPEN_READWRITE  # a reader of the log writes beside the file
+        with closing(new_connection(location, flags)) as connection:
+            descriptor = os.open(copy, os.O_CREAT | os.O_EXCL | os.O_WRONLY, _OWNER_ONLY)
+            os.close(descriptor)
+            connection.execute("VACUUM INTO ?", (str(copy),))
+    _sync(copy)
+
+
+def put_back(backup: Path, copy: Path) -> None:
+    """
+    Copy *backup* to *copy*, which must not exist, after looking at every page of it.
+
+    Raises:
+        StoreCorruptError: It is cut off or damaged, or no store of ours.
+    """
+    with backup.open("rb") as given:
+        header = given.read(_HEADER_BYTES)
+    with store_errors(str(backup)):
+        check_mark(int.from_bytes(header[_APPLICATION_ID], "big"), str(backup))
+        descriptor = os.open(copy, os.O_CREAT | os.O_EXCL | os.O_WRONLY, _OWNER_ONLY)
+        with os.fdopen(descriptor, "wb") as file, backup.open("rb") as given:
+            shutil.copyfileobj(given, file)
+        with closing(apsw.Connection(str(copy), flags=apsw.SQLITE_OPEN_READWRITE)) as connection:
+            ((found,),) = connection.execute("PRAGMA integrity_check(1)").fetchall()
+    if found != "ok":
+        msg = f"{str(backup)!r} is cut off or damaged ({found}): take another backup"
+        raise StoreCorruptError(msg)
+
+
+def put_in_place(copy: Path, path: Path) -> None:
+    """Give *copy* the name *path*, durably; refuse if there is something."""
+    if path.exists():
+        msg = f"{str(path)!r} exists: name a store that does not, and move it there afterwards"
+        raise UsageError(msg)
+    _sync(copy)
+    copy.replace(path)
+    _sync(path.parent)
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

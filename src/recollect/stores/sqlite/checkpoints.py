@@ -1,0 +1,193 @@
+"""
+The file beside the store in which LangGraph's saver keeps the checkpoints of graphs.
+
+They are a copy of the talk, so that whoever erases from the store erases here as well, in any
+process. The saver opens its file with Python's own ``sqlite3``, and so does this: two SQLite
+libraries in one process would take each other's locks away. Where that library has the
+checkpoint race of write-ahead logs, the file is kept without such a log.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from secrets import randbelow
+from typing import Final
+
+from recollect.errors import (
+    StoreCorruptError,
+    StoreError,
+    StoreFullError,
+    StoreReadOnlyError,
+    StoreUnavailableError,
+    StoreVersionError,
+)
+from recollect.stores.checkpoints import CheckpointThreads
+from recollect.stores.sqlite.connect import LOCK_WAIT_S
+from recollect.stores.sqlite.engine import check_engine, version_of
+
+SUFFIX: Final = "-checkpoints"
+_TABLES: Final = frozenset({"checkpoints", "writes"})
+_OWNER_ONLY: Final = 0o600
+_MARKS: Final = (1 << 31) - 1
+_FAILURES: Final[dict[str, tuple[type[StoreError], str]]] = {
+    "SQLITE_BUSY": (StoreUnavailableError, "another connection kept it locked: try again"),
+    "SQLITE_LOCKED": (StoreUnavailableError, "another connection kept it locked: try again"),
+    "SQLITE_FULL": (StoreFullError, "there is no room left: free some space, then try again"),
+    "SQLITE_READONLY": (StoreReadOnlyError, "it may not be written: give this user the right"),
+    "SQLITE_CANTOPEN": (StoreReadOnlyError, "it cannot be opened: give this user the right"),
+    "SQLITE_CORRUPT": (StoreCorruptError, "it is damaged: restore it from a backup"),
+    "SQLITE_NOTADB": (StoreCorruptError, "it is no database: name another file"),
+}
+
+
+def file_beside(path: str | os.PathLike[str]) -> str:
+    """
+    Return the file of the checkpoints that belong to the store in the file *path*.
+
+    >>> file_beside("/srv/memory.db")
+    '/srv/memory.db-checkpoints'
+    """
+    return f"{Path(path).resolve()}{SUFFIX}"
+
+
+def connect(file: str, *, lock_wait_s: float = LOCK_WAIT_S) -> sqlite3.Connection:
+    """
+    Open the file of the checkpoints; one that does not exist is made, for its owner alone.
+
+    The connection may be used by one thread after another.
+
+    Raises:
+        StoreError: The folder does not exist, or SQLite failed; the class says how.
+    """
+    if not Path(file).parent.is_dir():
+        msg = f"there is no folder {str(Path(file).parent)!r}: make it, then open it again"
+        raise StoreError(msg)
+    # SQLite would make it readable by all, and gives the files beside it the same rights.
+    with suppress(FileExistsError):
+        os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, _OWNER_ONLY))
+    with saver_errors(file):
+        connection = sqlite3.connect(file, timeout=lock_wait_s, check_same_thread=False)
+        try:
+            connection.execute("PRAGMA secure_delete = ON")
+            connection.execute("PRAGMA synchronous = FULL")
+            connection.execute("PRAGMA trusted_schema = OFF")
+            _use_journal(connection, "wal" if _is_fit(sqlite3.sqlite_version) else "truncate")
+        except BaseException:
+            connection.close()
+            raise
+    return connection
+
+
+def erase_checkpoints(
+    file: str, threads: CheckpointThreads, *, lock_wait_s: float = LOCK_WAIT_S
+) -> None:
+    """
+    Erase all checkpoints and writes of *threads*, in one transaction; without a file, nothing.
+
+    Raises:
+        StoreUnavailableError: Another connection kept it locked; nothing was erased.
+        StoreError: SQLite failed; nothing was erased.
+    """
+    if not threads or not Path(file).exists():
+        return
+    with saver_errors(file), closing(connect(file, lock_wait_s=lock_wait_s)) as connection:
+        connection.isolation_level = None
+        connection.execute("BEGIN IMMEDIATE")
+        gone = sum(_erase_from(connection, each, threads) for each in _tables(connection))
+        if gone:
+            # No two erases leave the same mark: who has cleaned after one knows of another.
+            connection.execute(f"PRAGMA user_version = {1 + randbelow(_MARKS)}")
+        connection.execute("COMMIT")
+
+
+def remove_erased_bytes(file: str, *, lock_wait_s: float = LOCK_WAIT_S) -> None:
+    """
+    Write the file anew and cut its log, if anything was erased since that was done last.
+
+    Raises:
+        StoreUnavailableError: Another connection kept it locked, or its log from being cut.
+        StoreError: SQLite failed; a later call tries again.
+    """
+    if not Path(file).exists():
+        return
+    with saver_errors(file), closing(connect(file, lock_wait_s=lock_wait_s)) as connection:
+        connection.isolation_level = None
+        mark = _mark(connection)
+        if not mark:
+            return
+        connection.execute("VACUUM")
+        _cut_log(connection, file)
+        connection.execute("BEGIN IMMEDIATE")
+        if _mark(connection) == mark:
+            connection.execute("PRAGMA user_version = 0")
+        connection.execute("COMMIT")
+
+
+@contextmanager
+def saver_errors(file: str) -> Iterator[None]:
+    """
+    Let no error of the driver escape: it becomes the cause of one of ours.
+
+    Raises:
+        StoreError: SQLite failed; the class says how.
+    """
+    try:
+        yield
+    except sqlite3.Error as error:
+        name = getattr(error, "sqlite_errorname", "")
+        ours, advice = StoreError, "SQLite refused: look into the system's log, then try again"
+        for known, failure in _FAILURES.items():
+            if name.startswith(known):
+                ours, advice = failure
+        raise ours(f"{file!r}: {advice} ({type(error).__name__}: {error})") from error
+
+
+def _is_fit(version: str) -> bool:
+    try:
+        check_engine(version_of(version))
+    except StoreVersionError:
+        return False
+    return True
+
+
+def _use_journal(connection: sqlite3.Connection, wanted: str) -> None:
+    """Switch to the journal *wanted*, unless somebody has the file open with another one."""
+    with suppress(sqlite3.OperationalError):
+        ((mode,),) = connection.execute("PRAGMA journal_mode").fetchall()
+        # Of the two that are no log, that of this connection alone counts.
+        if wanted == "truncate" or mode != wanted:
+            connection.execute(f"PRAGMA journal_mode = {wanted}").fetchall()
+
+
+def _tables(connection: sqlite3.Connection) -> list[str]:
+    found = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
+    return sorted(_TABLES & {name for (name,) in found})
+
+
+def _erase_from(connection: sqlite3.Connection, table: str, threads: CheckpointThreads) -> int:
+    gone = 0
+    for thread_id in threads.ids:
+        statement = f"DELETE FROM {table} WHERE thread_id = ?"  # noqa: S608 (one of our two names)
+        gone += connection.execute(statement, (thread_id,)).rowcount
+    if threads.prefix is not None:
+        # It ends with a slash: what begins with it lies before the character that comes next.
+        end = threads.prefix[:-1] + chr(ord(threads.prefix[-1]) + 1)
+        statement = f"DELETE FROM {table} WHERE thread_id >= ? AND thread_id < ?"  # noqa: S608
+        gone += connection.execute(statement, (threads.prefix, end)).rowcount
+    return gone
+
+
+def _mark(connection: sqlite3.Connection) -> int:
+    ((mark,),) = connection.execute("PRAGMA user_version").fetchall()
+    return int(mark)
+
+
+def _cut_log(connection: sqlite3.Connection, file: str) -> None:
+    ((is_busy, _, _),) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    if is_busy:
+        msg = f"{file!r}: another connection reads from its log: clean again later"
+        raise StoreUnavailableError(msg)

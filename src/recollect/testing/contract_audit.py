@@ -1,0 +1,337 @@
+"""The contract, audit: what somebody answers for, and how tampering with that record shows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import fields, replace
+from typing import Final, TypeVar, cast
+
+import pytest
+from anyio import create_task_group
+
+from recollect.errors import UsageError, VersionConflictError
+from recollect.stores.base import ActingStore, Store
+from recollect.stores.plans.audit import hash_of
+from recollect.stores.plans.erase import EraseMemory, EraseScope, EraseThread
+from recollect.stores.plans.formation import Formed
+from recollect.stores.rows import AuditRow
+from recollect.stores.unit import Query, Rows
+from recollect.testing.clock import FrozenClock
+from recollect.testing.contract import Contract
+from recollect.testing.samples import ADA, BOB, SOON, TALK, claimed, fact, keep_facts, said, tell
+
+ResultT = TypeVar("ResultT")
+
+KEY: Final = "key-1"
+_BELOW: Final = (*ADA, "work")
+
+Tampering = Callable[[list[AuditRow]], list[AuditRow]]
+
+
+class TamperedStore(ActingStore):
+    """A store whose audit reads as if somebody had been at its rows."""
+
+    def __init__(self, store: Store, tampering: Tampering) -> None:
+        super().__init__(store, KEY)
+        self._tampering = tampering
+
+    async def _read(self, query: Query[ResultT]) -> ResultT:
+        def tampered(rows: Rows) -> ResultT:
+            return query(cast("Rows", _TamperedRows(rows, self._tampering)))
+
+        return await super()._read(tampered)
+
+
+class _TamperedRows:
+    def __init__(self, rows: Rows, tampering: Tampering) -> None:
+        self._rows = rows
+        self._tampering = tampering
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._rows, name)
+
+    def audit(self, chain: bytes, after: int, limit: int) -> Sequence[AuditRow]:
+        whole = self._tampering(list(self._rows.audit(chain, 0, 1_000)))
+        return [row for row in whole if row.n > after][:limit]
+
+
+def _changed(rows: list[AuditRow], **change: object) -> list[AuditRow]:
+    """Change the second row, and take its hash anew."""
+    row = replace(rows[1], **change)  # type: ignore[arg-type]
+    return [rows[0], replace(row, hash=hash_of(row)), *rows[2:]]
+
+
+def _renumbered(rows: list[AuditRow]) -> list[AuditRow]:
+    return [replace(row, n=number) for number, row in enumerate(rows, 1)]
+
+
+def _chained(rows: list[AuditRow]) -> list[AuditRow]:
+    """Number and chain rows anew, as somebody would who knows how the hash is taken."""
+    found: list[AuditRow] = []
+    for row in _renumbered(rows):
+        previous = found[-1].hash if found else rows[0].previous
+        chained = replace(row, previous=previous)
+        found.append(replace(chained, hash=hash_of(chained)))
+    return found
+
+
+TAMPERINGS: Final[dict[str, tuple[int, Tampering]]] = {
+    "an action is changed": (2, lambda rows: [rows[0], replace(rows[1], action="x"), *rows[2:]]),
+    "a time is changed": (2, lambda rows: [rows[0], replace(rows[1], at=1), *rows[2:]]),
+    "a subject is changed": (2, lambda rows: [rows[0], replace(rows[1], subject="{}"), *rows[2:]]),
+    "a digest is changed": (2, lambda rows: [rows[0], replace(rows[1], digest=b"x"), *rows[2:]]),
+    "an actor is changed": (2, lambda rows: [rows[0], replace(rows[1], actor="eve"), *rows[2:]]),
+    "an actor is another without a name": (
+        2,
+        lambda rows: [rows[0], replace(rows[1], actor=None, actor_key=b"eve"), *rows[2:]],
+    ),
+    "an actor's key is changed": (
+        2,
+        lambda rows: [rows[0], replace(rows[1], actor_key=b"eve"), *rows[2:]],
+    ),
+    "a row and its hash are changed": (3, lambda rows: _changed(rows, action="x")),
+    "the first row is gone": (1, lambda rows: rows[1:]),
+    "a row is gone": (2, lambda rows: [rows[0], *rows[2:]]),
+    "a row is gone, the others renumbered": (2, lambda rows: _renumbered([rows[0], *rows[2:]])),
+    "a row is gone, the others chained anew": (4, lambda rows: _chained([rows[0], *rows[2:]])),
+    "a row is inserted": (2, lambda rows: _renumbered([rows[0], *rows])),
+    "a row is inserted, the others chained anew": (5, lambda rows: _chained([rows[0], *rows])),
+    "two rows are exchanged": (2, lambda rows: _renumbered([rows[0], rows[2], rows[1], rows[3]])),
+    "the tail is cut off": (4, lambda rows: rows[:-1]),
+    "all rows are gone": (1, lambda _: []),
+    "a row is added": (5, lambda rows: _chained([*rows, rows[0]])),
+    "the last row is changed with its hash": (
+        4,
+        lambda rows: [*rows[:-1], _chained([*rows[:-1], replace(rows[-1], action="x")])[-1]],
+    ),
+}
+
+
+async def four_changes(store: Store) -> Store:
+    """Make four changes in Ada's scope in somebody's name, and return that store."""
+    acting = store.acting(KEY)
+    await tell(acting, "m1", "m2")
+    await keep_facts(acting, "Oslo")
+    await keep_facts(acting, "Rome")
+    await acting.remove(ADA, TALK, ["m1"])
+    return acting
+
+
+async def actions(store: Store, scope: tuple[str, ...] = ADA) -> list[tuple[str | None, str]]:
+    """Return actor and action of a scope's audited changes, the oldest first."""
+    found = (await store.audit(scope)).rows
+    return [(each.actor, each.action) for each in reversed(found)]
+
+
+class AuditContract(Contract):
+    """What an actor does can be shown, and is not made to have been otherwise."""
+
+    async def test_what_an_actor_does_is_audited(self, store: Store, clock: FrozenClock) -> None:
+        """Return this store as *actor* uses it: every change is audited, in its own transaction."""
+        acting = await four_changes(store)
+        await acting.replace(ADA, TALK, said("m2", "other words"))
+        await acting.keep(ADA, TALK, 3)
+        await tell(acting, "m3")
+        lease = await claimed(acting, clock)
+        await acting.commit(lease, [fact("work")], Formed(watermarks={TALK: 3}))
+        await acting.pause(ADA)
+        await acting.resume(ADA)
+        await acting.erase(ADA, EraseMemory(type="Fact", key="home"))
+        await acting.restore(BOB, [{**each, "scope": BOB} for each in await store.archive(ADA)])
+
+        done = [action for _, action in await actions(store)]
+
+        expected = ["append", "apply", "apply", "remove", "replace", "keep", "append", "form"]
+        assert [*expected, "pause", "resume", "erase"] == done
+        assert [(KEY, "restore")] == await actions(store, BOB)
+
+    async def test_a_row_tells_what_it_concerns_and_no_content(
+        self, store: Store, clock: FrozenClock
+    ) -> None:
+        """A change through it is noted with time, action, the ids of what it concerns and a keyed hash of what was written."""  # noqa: E501
+        acting = store.acting(KEY)
+        await acting.append(ADA, TALK, [said("m1", "a secret")], debounce=SOON)
+        await acting.apply(ADA, [fact("home", "Hammerfest")])
+
+        applied, appended = (await store.audit(ADA)).rows
+
+        assert (1, clock.now(), "append", ("message talk/m1",)) == (
+            *(appended.n, appended.at, appended.action, appended.names),
+        )
+        assert ("apply", ("memory Fact/home",)) == (applied.action, applied.names)
+        assert {"memories"} == applied.subject.keys()
+        assert 64 == len(applied.digest)
+        told = repr((appended, applied))
+        assert "secret" not in told
+        assert "Hammerfest" not in told
+
+    async def test_each_version_has_a_digest_of_its_own(self, store: Store) -> None:
+        """The next version of a memory is another writing, be its value the same."""
+        acting = store.acting(KEY)
+        await acting.apply(ADA, [fact("home")])
+        await acting.apply(ADA, [fact("home")])
+
+        one, other = (await store.audit(ADA)).rows
+
+        assert one.digest != other.digest
+        assert one.subject == other.subject
+
+    async def test_what_changes_nothing_leaves_no_row(
+        self, store: Store, clock: FrozenClock
+    ) -> None:
+        """What changes nothing leaves no row; neither do leases and vectors."""
+        acting = store.acting(KEY)
+        await tell(acting, "m1")
+        await tell(acting, "m1")
+        with pytest.raises(VersionConflictError):
+            await acting.apply(ADA, [fact("home", expected=7)])
+        await acting.release(await acting.extend(await claimed(acting, clock)))
+        await acting.clean()
+
+        assert [(KEY, "append")] == await actions(store)
+
+    async def test_without_an_actor_nothing_is_noted(self, store: Store) -> None:
+        """Without an actor nothing is noted, and nothing is paid for it."""
+        store.acting(KEY)
+        await tell(store, "m1")
+
+        assert ((), True) == ((await store.audit(ADA)).rows, (await store.audit_verified(ADA)).ok)
+
+    async def test_an_actor_has_a_name(self, store: Store) -> None:
+        """actor: By what the one who answers is known, such as the id of a key; no secret."""
+        for nobody in ("", None, 7, "a\0b"):
+            with pytest.raises(UsageError):
+                store.acting(nobody)  # type: ignore[arg-type]
+
+        await tell(store.acting("one").acting("other"), "m1")
+
+        assert [("other", "append")] == await actions(store)
+
+    async def test_changes_are_listed_newest_first(self, store: Store) -> None:
+        """Return the audited changes of exactly this scope, the newest first."""
+        acting = await four_changes(store)
+        await acting.apply(_BELOW, [fact("home")])
+        found, cursor = [], None
+        while True:
+            page = await store.audit(ADA, cursor=cursor, limit=3)
+            found += [each.n for each in page.rows]
+            cursor = page.cursor
+            if cursor is None:
+                break
+
+        assert [4, 3, 2, 1] == found
+        with pytest.raises(UsageError, match="cursor"):
+            await store.audit(ADA, cursor="-1")
+
+    async def test_the_erased_has_no_name_and_no_content(self, store: Store) -> None:
+        """They outlive what they tell of: of what was erased they keep no name and no content."""
+        acting = await four_changes(store)
+        await acting.erase(ADA, EraseThread(thread=TALK))
+
+        rows = (await store.audit(ADA)).rows
+
+        assert 5 == len(rows)
+        assert {"memory Fact/home"} == {name for each in rows for name in each.names}
+        assert {KEY} == {each.actor for each in rows}
+        assert TALK not in repr([json.dumps(dict(each.subject)) for each in rows])
+
+    async def test_of_an_erased_scope_the_actors_names_go(self, store: Store) -> None:
+        """From the chain of a scope that is erased whole the actors' names go."""
+        acting = await four_changes(store)
+        await acting.apply(_BELOW, [fact("home")])
+        before = (await store.audit(ADA)).rows[0]
+
+        await acting.erase(("acme",), EraseScope(below=True))
+
+        rows = (await store.audit(ADA)).rows
+        assert [5, 4, 3, 2, 1] == [each.n for each in rows]
+        assert {None} == {each.actor for each in rows}
+        assert {before.actor_key} == {each.actor_key for each in rows}
+        assert [(None, "apply"), (None, "erase")] == await actions(store, _BELOW)
+        assert [(KEY, "erase")] == await actions(store, ("acme",))
+        assert (await store.audit_verified(ADA)).ok
+
+    async def test_a_scope_that_begins_anew_goes_on_with_its_chain(self, store: Store) -> None:
+        """Nobody gets rid of what he did by erasing the scope, with an actor's name or without."""
+        acting = await four_changes(store)
+        await store.erase(ADA, EraseScope())
+        await tell(acting, "m1")
+
+        assert [(None, "remove"), (KEY, "append")] == (await actions(store))[-2:]
+        assert (5, True) == (*((verdict := await store.audit_verified(ADA)).rows, verdict.ok),)
+
+    async def test_a_chain_that_is_whole_is_said_to_be(self, store: Store) -> None:
+        """Follow a scope's chain from its first row to its last, and say whether it is whole."""
+        await four_changes(store)
+
+        verdict = await store.audit_verified(ADA)
+
+        newest = (await store.audit(ADA)).rows[0]
+        assert (True, 4, newest.hash, None) == (
+            *(verdict.ok, verdict.rows, verdict.head, verdict.reason),
+        )
+
+    async def test_changes_at_once_make_one_chain(self, store: Store) -> None:
+        """Whoever changes a scope at the same time as others, its chain has a row of each."""
+        actors = [f"key-{number}" for number in range(12)]
+        async with create_task_group() as group:
+            for actor in actors:
+                group.start_soon(keep_facts, store.acting(actor), actor)
+
+        verdict = await store.audit_verified(ADA)
+
+        assert (True, 12) == (verdict.ok, verdict.rows), verdict.reason
+        assert set(actors) == {each.actor for each in (await store.audit(ADA)).rows}
+
+    @pytest.mark.parametrize("tampering", TAMPERINGS)
+    async def test_tampering_is_found(self, store: Store, tampering: str) -> None:
+        """A row that was changed, removed, inserted or cut off the end is found."""
+        await four_changes(store)
+        row, tamper = TAMPERINGS[tampering]
+
+        verdict = await TamperedStore(store, tamper).audit_verified(ADA)
+
+        assert (False, row) == (verdict.ok, verdict.broken_at), verdict.reason
+
+    async def test_every_field_counts(self, store: Store) -> None:
+        """No field of a row can be another one, but the name of an actor, which an erase takes."""
+        await four_changes(store)
+        unnoticed = []
+        for field in fields(AuditRow):
+            for value in (b"x", "x", 7, None):
+
+                def tamper(
+                    rows: list[AuditRow], name: str = field.name, value: object = value
+                ) -> list[AuditRow]:
+                    change = {name: value if type(getattr(rows[1], name)) is type(value) else None}
+                    if None in change.values() and name != "actor":
+                        return []
+                    return [rows[0], replace(rows[1], **change), *rows[2:]]  # type: ignore[arg-type]
+
+                if (await TamperedStore(store, tamper).audit_verified(ADA)).ok:
+                    unnoticed.append((field.name, value))
+
+        assert {"actor", "chain"} >= {name for name, _ in unnoticed}
+
+    async def test_a_head_kept_elsewhere_finds_a_chain_written_anew(self, store: Store) -> None:
+        """Who may write to the store's files could write a whole chain anew: against that, keep a head elsewhere."""  # noqa: E501
+        await four_changes(store)
+        whole = await store.audit_verified(ADA)
+        assert whole.head is not None
+        forged = (whole.rows, "0" * 64)
+
+        kept = await store.audit_verified(ADA, noted=(whole.rows, whole.head))
+        other = await store.audit_verified(ADA, noted=forged)
+        gone = await store.audit_verified(BOB, noted=forged)
+
+        assert (True, 4, 1) == (kept.ok, other.broken_at, gone.broken_at)
+
+    async def test_a_noted_row_need_not_be_the_last(self, store: Store) -> None:
+        """noted: Number and hash of a row as they once were; the chain must still hold it."""
+        acting = await four_changes(store)
+        whole = await store.audit_verified(ADA)
+        assert whole.head is not None
+        await tell(acting, "m9")
+
+        assert (await store.audit_verified(ADA, noted=(whole.rows, whole.head))).ok

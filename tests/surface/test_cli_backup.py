@@ -1,0 +1,62 @@
+"""`recollect backup` and `recollect restore`: nobody comes back, and nothing is restored unsaid."""
+
+import json
+from pathlib import Path
+
+from click.testing import CliRunner, Result
+
+from recollect.cli import main
+
+
+def invoke(*arguments: str) -> Result:
+    """Run a command without an embedder."""
+    return CliRunner(env={"RECOLLECT_EMBEDDER": "none"}).invoke(main, list(arguments))
+
+
+def filled(folder: Path) -> str:
+    """Return a store in which somebody said hello."""
+    chat = folder / "chat.json"
+    chat.write_text(json.dumps([{"role": "user", "content": "hello"}]), "utf-8")
+    store = str(folder / "one.db")
+    invoke("import", str(chat), "--store", store)
+    return store
+
+
+def test_what_was_erased_does_not_come_back(tmp_path: Path) -> None:
+    """By the ledger's file, and by the store that was in use."""
+    store, backup, ledger = filled(tmp_path), str(tmp_path / "b.db"), str(tmp_path / "ledger")
+    made = invoke("backup", backup, "--store", store)
+    invoke("erase", "--store", store, "--everything", "--yes")
+    invoke("backup", "--store", store, "--ledger", ledger)
+
+    done = [
+        invoke("restore", backup, "--store", str(tmp_path / f"{n}.db"), "--ledger", each)
+        for n, each in enumerate((ledger, store))
+    ]
+
+    assert "file" == json.loads(made.stdout)["form"]
+    assert [{"form": "file", "scopes": 0, "records": 0, "erases": 1, "applied": 1}] * 2 == [
+        json.loads(each.stdout) for each in done
+    ]
+
+
+def test_a_restore_asks_what_was_erased(tmp_path: Path) -> None:
+    """Nothing is restored before that is said."""
+    store, backup, new = filled(tmp_path), str(tmp_path / "b.db"), tmp_path / "new.db"
+    invoke("backup", backup, "--store", store)
+
+    unsaid = invoke("restore", backup, "--store", str(new))
+    existed = new.exists()
+    said = invoke("restore", backup, "--store", str(new), "--no-ledger", "--table")
+
+    assert (2, False) == (unsaid.exit_code, existed)
+    assert "say what was erased since the backup" in unsaid.stderr
+    assert "2 records" in said.stdout
+
+
+def test_nothing_to_write_is_told(tmp_path: Path) -> None:
+    """It says what can be named."""
+    result = invoke("backup", "--store", str(tmp_path / "no.db"))
+
+    assert 2 == result.exit_code
+    assert "name a FILE, or --ledger FILE, or both" in result.stderr

@@ -1,0 +1,130 @@
+"""`recollect serve`: it starts, says where it is, gives one key, and stops well."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+LINE_S_MAX = 60.0
+
+
+@contextmanager
+def process(folder: Path, *arguments: str) -> Iterator[subprocess.Popen[str]]:
+    """Run `recollect serve` in a folder."""
+    environment = {
+        name: each for name, each in os.environ.items() if not name.startswith("RECOLLECT_")
+    }
+    command = [sys.executable, "-m", "recollect", "serve", "--port", "0", "--embedder", "none"]
+    with subprocess.Popen(
+        [*command, *arguments],
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as found:
+        watch = threading.Timer(LINE_S_MAX, found.kill)
+        watch.start()
+        try:
+            yield found
+        finally:
+            watch.cancel()
+            found.kill()
+
+
+def line_with(stream: Iterator[str], pattern: str) -> str:
+    """Return what *pattern* finds in the first line that has it."""
+    for line in stream:
+        found = re.search(pattern, line)
+        if found:
+            return found[1]
+    pytest.fail(f"no line had {pattern!r}")
+
+
+def test_it_serves_gives_one_key_and_stops_well(tmp_path: Path) -> None:
+    """The key of the first start opens it, also after a second; SIGTERM ends it with status 0."""
+    with process(tmp_path) as first:
+        assert first.stdout is not None
+        assert first.stderr is not None
+        url = line_with(first.stderr, r"at (http://\S+)")
+        key = line_with(first.stdout, r"(rk_\S+)")
+        body = {"messages": [{"role": "user", "text": "I live in Oslo."}]}
+        kept = httpx.post(
+            f"{url}/v1/threads/t/messages", json=body, headers={"authorization": f"Bearer {key}"}
+        ).status_code
+        first.send_signal(signal.SIGTERM)
+        left, logged = first.communicate(timeout=LINE_S_MAX)
+    with process(tmp_path) as second:
+        assert second.stderr is not None
+        url = line_with(second.stderr, r"at (http://\S+)")
+        line_with(second.stderr, r'"event": "(started)"')
+        answer = httpx.get(f"{url}/v1/threads/t/messages", headers={"x-api-key": key})
+        found = answer.json()["messages"]
+        second.send_signal(signal.SIGTERM)
+        again, _ = second.communicate(timeout=LINE_S_MAX)
+
+    assert (201, 0, 0) == (kept, first.returncode, second.returncode)
+    assert ["I live in Oslo."] == [each["text"] for each in found]
+    assert "" == left
+    assert "" == again
+    assert "/v1/threads/{thread}/messages" in logged
+    assert "Oslo" not in logged
+    assert key not in logged
+
+
+def test_an_open_stream_does_not_hold_it_up(tmp_path: Path) -> None:
+    """A reader of changes is let go when the service is told to end."""
+    with process(tmp_path, "--no-auth") as running:
+        assert running.stderr is not None
+        url = line_with(running.stderr, r"at (http://\S+)")
+        line_with(running.stderr, r'"event": "(started)"')
+        with httpx.stream("GET", f"{url}/v1/changes", timeout=LINE_S_MAX) as stream:
+            lines = stream.iter_lines()
+            next(lines)
+            running.send_signal(signal.SIGTERM)
+            rest = list(lines)
+        running.communicate(timeout=LINE_S_MAX)
+
+    assert 0 == running.returncode
+    assert rest[0].startswith(("", "id"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (("--no-auth", "--host", "0.0.0.0"), "open to other machines"),  # noqa: S104
+        (("--origin", "nowhere"), "is no origin"),
+        (("--port", "99999"), "from 0 to 65535"),
+        (("--scope", "recollect:service"), "service's own"),
+    ],
+)
+def test_what_is_not_safe_does_not_start(
+    tmp_path: Path, arguments: tuple[str, ...], reason: str
+) -> None:
+    """It ends with status 2 and one sentence, before it opens a store."""
+    with process(tmp_path, *arguments) as running:
+        _, told = running.communicate(timeout=LINE_S_MAX)
+
+    assert 2 == running.returncode
+    assert reason in told
+    assert "Traceback" not in told
+    assert [] == list(tmp_path.iterdir())
+
+
+def test_a_file_sets_it_up(tmp_path: Path) -> None:
+    """The table [service] of a configuration file is read, and refused where it is wrong."""
+    tmp_path.joinpath("service.toml").write_text('[service]\nsecret = "weak"\n', "utf-8")
+
+    with process(tmp_path, "--config", "service.toml") as running:
+        _, told = running.communicate(timeout=LINE_S_MAX)
+
+    assert 2 == running.returncode
+    assert "too weak" in told

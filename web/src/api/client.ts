@@ -1,0 +1,227 @@
+/** Every request of the page: to `/v1` of the service that served it, and nowhere else. */
+
+import { eventsOf, type ServerEvent } from "./sse";
+import type {
+  AuditRow, Backlog, Complaint, EraseReceipt, ErasePreview, EraseTarget, Formation, Graph, Json, JsonObject,
+  Key, Me, Memory, MemoryType, Message, RecallAnswer, RecallUse, Revision, Scope, Thread,
+} from "./shapes";
+
+const KEY_NAME = "recollect.key";
+
+/** What went wrong, as the service tells it (RFC 9457), or that it could not be reached. */
+export class Problem extends Error {
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    readonly title: string,
+    readonly detail: string,
+  ) {
+    super(detail || title);
+  }
+}
+
+export interface Listed {
+  cursor: string | null;
+}
+
+type Query = Record<string, string | number | boolean | null | undefined>;
+
+export interface RequestOptions {
+  scope?: Scope;
+  query?: Query;
+  body?: unknown;
+  text?: string;
+  version?: number;
+  idempotencyKey?: string;
+  signal?: AbortSignal;
+}
+
+const ahead = new Map<string, Promise<Response>>();
+const base = new URL(".", document.baseURI);
+
+export function storedKey(): string | null {
+  return sessionStorage.getItem(KEY_NAME);
+}
+
+export function storeKey(key: string | null): void {
+  ahead.clear();
+  if (key) sessionStorage.setItem(KEY_NAME, key);
+  else sessionStorage.removeItem(KEY_NAME);
+}
+
+export function addressOf(path: string, scope: Scope = [], query: Query = {}): string {
+  const url = new URL(`v1/${path}`, base);
+  for (const segment of scope) url.searchParams.append("scope", segment);
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined && value !== null && value !== "") url.searchParams.set(name, String(value));
+  }
+  return url.toString();
+}
+
+/** Send a request that the first screen will make before there is a screen to make it. */
+export function askAhead(path: string, scope: Scope = [], query: Query = {}): void {
+  const sent = send("GET", path, { scope, query });
+  sent.catch(() => undefined);
+  ahead.set(addressOf(path, scope, query), sent);
+}
+
+async function problemOf(response: Response): Promise<Problem> {
+  const fallback = `${response.status} ${response.statusText}`.trim();
+  try {
+    const told = (await response.json()) as Partial<Problem>;
+    const detail = typeof told.detail === "string" ? told.detail : "";
+    return new Problem(response.status, told.code ?? "", told.title ?? fallback, detail);
+  } catch {
+    return new Problem(response.status, "", fallback, "");
+  }
+}
+
+async function send(method: string, path: string, options: RequestOptions = {}): Promise<Response> {
+  const headers: Record<string, string> = { accept: "application/json" };
+  const key = storedKey();
+  if (key) headers.authorization = `Bearer ${key}`;
+  if (options.version !== undefined) headers["if-match"] = `"${options.version}"`;
+  if (options.idempotencyKey) headers["idempotency-key"] = options.idempotencyKey;
+  let body: string | undefined;
+  if (options.body !== undefined) {
+    headers["content-type"] = "application/json";
+    body = JSON.stringify(options.body);
+  } else if (options.text !== undefined) {
+    headers["content-type"] = "application/x-ndjson";
+    body = options.text;
+  }
+  let response: Response;
+  try {
+    response = await fetch(addressOf(path, options.scope, options.query), {
+      method, headers, body, signal: options.signal, credentials: "omit", cache: "no-store",
+    });
+  } catch (error) {
+    if (error instanceof DOMException && error.name === "AbortError") throw error;
+    throw new Problem(0, "unreachable", "", "");
+  }
+  if (!response.ok) throw await problemOf(response);
+  return response;
+}
+
+async function ask<T>(method: string, path: string, options?: RequestOptions): Promise<T> {
+  const address = addressOf(path, options?.scope, options?.query);
+  const early = method === "GET" ? ahead.get(address) : undefined;
+  ahead.delete(address);
+  const response = await (early ?? send(method, path, options));
+  if (response.status === 204) return undefined as T;
+  const text = await response.text();
+  return (text ? JSON.parse(text) : undefined) as T;
+}
+
+const at = (...parts: string[]): string => parts.map(encodeURIComponent).join("/");
+
+export interface MemoryQuery {
+  type?: string;
+  key?: string;
+  state?: string;
+  q?: string;
+  filter?: string;
+  valid_at?: string;
+  below?: boolean;
+  cursor?: string | null;
+  limit?: number;
+}
+
+export interface NewValue {
+  value: JsonObject;
+  text?: string;
+  valid_from?: string | null;
+  valid_until?: string | null;
+  expires_at?: string | null;
+  evidence?: Memory["evidence"];
+}
+
+export const api = {
+  me: () => ask<Me>("GET", "me"),
+  scopes: (cursor?: string | null) =>
+    ask<Listed & { scopes: Scope[] }>("GET", "scopes", { query: { below: true, cursor, limit: 200 } }),
+
+  threads: (scope: Scope, query: { cursor?: string | null; limit?: number } = {}) =>
+    ask<Listed & { threads: Thread[] }>("GET", "threads", { scope, query }),
+  thread: (scope: Scope, id: string) => ask<Thread>("GET", `threads/${at(id)}`, { scope }),
+  messages: (scope: Scope, id: string, query: { after?: number; last?: number; limit?: number }) =>
+    ask<Listed & { messages: Message[] }>("GET", `threads/${at(id)}/messages`, { scope, query }),
+  removeMessage: (scope: Scope, thread: string, id: string) =>
+    ask<void>("DELETE", `threads/${at(thread)}/messages/${at(id)}`, { scope }),
+
+  memories: (scope: Scope, query: MemoryQuery, signal?: AbortSignal) =>
+    ask<Listed & { memories: Memory[] }>("GET", "memories", { scope, query: { ...query }, signal }),
+  memory: (scope: Scope, type: string, key: string) =>
+    ask<Memory>("GET", `memories/${at(type, key)}`, { scope }),
+  put: (scope: Scope, type: string, key: string, value: NewValue, version?: number) =>
+    ask<Memory>("PUT", `memories/${at(type, key)}`, { scope, body: value, version }),
+  forget: (scope: Scope, type: string, key: string, version?: number) =>
+    ask<void>("DELETE", `memories/${at(type, key)}`, { scope, version }),
+  history: (scope: Scope, type: string, key: string) =>
+    ask<{ revisions: Revision[] }>("GET", `memories/${at(type, key)}/history`, { scope, query: { limit: 200 } }),
+  reject: (scope: Scope, type: string, key: string, version?: number, pointer = "") =>
+    ask<Memory>("POST", `memories/${at(type, key)}/reject`, { scope, body: pointer ? { pointer } : {}, version }),
+  restore: (scope: Scope, type: string, key: string, version: number, current?: number) =>
+    ask<Memory>("POST", `memories/${at(type, key)}/restore`, { scope, body: { version }, version: current }),
+  end: (scope: Scope, type: string, key: string, moment: string) =>
+    ask<Memory>("POST", `memories/${at(type, key)}/end`, { scope, body: { at: moment } }),
+  recalls: (scope: Scope, type: string, key: string) =>
+    ask<{ recalls: RecallUse[] }>("GET", `memories/${at(type, key)}/recalls`, { scope }),
+
+  types: (scope: Scope) => ask<{ types: MemoryType[] }>("GET", "types", { scope }),
+  putTypes: (scope: Scope, types: Json) => ask<{ types: MemoryType[] }>("PUT", "types", { scope, body: { types } }),
+  checkTypes: (scope: Scope, types: Json, signal?: AbortSignal) =>
+    ask<{ ok: boolean; complaints: Complaint[] }>("POST", "types/check", { scope, body: { types }, signal }),
+
+  recall: (scope: Scope, body: JsonObject, signal?: AbortSignal) =>
+    ask<RecallAnswer>("POST", "recall", { scope, body, signal }),
+
+  backlog: (scope: Scope, query: { below?: boolean } = {}) =>
+    ask<Backlog>("GET", "formation", { scope, query }),
+  form: (scope: Scope, thread?: string) =>
+    ask<{ formations: Formation[] } | undefined>("POST", "formation/run", { scope, body: thread ? { thread } : {} }),
+  pauseFormation: (scope: Scope) => ask<unknown>("POST", "formation/pause", { scope, body: {} }),
+  resumeFormation: (scope: Scope) => ask<unknown>("POST", "formation/resume", { scope, body: {} }),
+  retryFormation: (scope: Scope, thread: string) =>
+    ask<unknown>("POST", "formation/retry", { scope, body: { thread } }),
+  formations: (scope: Scope, cursor?: string | null, limit = 30) =>
+    ask<Listed & { formations: Formation[] }>("GET", "formations", { scope, query: { cursor, limit } }),
+  formation: (scope: Scope, id: string) => ask<Formation>("GET", `formations/${at(id)}`, { scope }),
+
+  review: (scope: Scope, cursor?: string | null) =>
+    ask<Listed & { memories: Memory[] }>("GET", "review", { scope, query: { cursor } }),
+  decide: (scope: Scope, type: string, key: string, decision: "approve" | "reject", version: number) =>
+    ask<Memory>("POST", `review/${at(type, key)}`, { scope, body: { decision, version } }),
+
+  graph: (scope: Scope, query: { entity?: string; depth?: number; limit?: number; valid_at?: string }) =>
+    ask<Graph>("GET", "graph", { scope, query }),
+
+  keys: () => ask<{ keys: Key[] }>("GET", "keys"),
+  makeKey: (body: JsonObject) => ask<Key>("POST", "keys", { body }),
+  removeKey: (id: string) => ask<void>("DELETE", `keys/${at(id)}`),
+  rotateKey: (id: string) => ask<Key>("POST", `keys/${at(id)}/rotate`, { body: {} }),
+  usage: (scope: Scope) => ask<JsonObject>("GET", "usage", { scope }),
+  audit: (cursor?: string | null) =>
+    ask<Listed & { audit?: AuditRow[]; rows?: AuditRow[] }>("GET", "audit", { query: { cursor, limit: 50 } }),
+  verifyAudit: () => ask<{ ok: boolean; rows: number; broken_at: number | null }>("GET", "audit/verify"),
+
+  exported: async (scope: Scope, below: boolean): Promise<Blob> =>
+    (await send("GET", "export", { scope, query: { below } })).blob(),
+  imported: (scope: Scope, text: string) =>
+    ask<{ taken: number; refused: { line: number; reason: string }[] }>("POST", "import", { scope, text }),
+  previewErase: (scope: Scope, target: EraseTarget) =>
+    ask<ErasePreview>("POST", "erase/preview", { scope, body: { target } }),
+  erase: (scope: Scope, confirm: string) => ask<EraseReceipt>("POST", "erase", { scope, body: { confirm } }),
+  eraseReceipts: (scope: Scope) => ask<{ receipts: EraseReceipt[] }>("GET", "erase/receipts", { scope }),
+
+  /** The events of an answer that is being given. */
+  chat: async function* (scope: Scope, body: JsonObject, signal: AbortSignal): AsyncGenerator<ServerEvent> {
+    const response = await send("POST", "chat", { scope, body, signal });
+    if (response.body) yield* eventsOf(response.body);
+  },
+  /** What changes in a scope, as it changes. */
+  changes: async function* (scope: Scope, signal: AbortSignal): AsyncGenerator<ServerEvent> {
+    const response = await send("GET", "changes", { scope, signal });
+    if (response.body) yield* eventsOf(response.body);
+  },
+};

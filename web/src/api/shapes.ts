@@ -1,0 +1,237 @@
+/** The shapes that the service answers with: one interface for each answer of `/v1` that is read. */
+
+export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
+export type JsonObject = { [name: string]: Json };
+export type Scope = string[];
+
+export interface Me {
+  version: string;
+  scope: Scope;
+  prefix?: Scope;
+  permissions: string[];
+  model: string | null;
+  embedder: string | null;
+  assistants: string[];
+  quiet_s: number;
+  limits: Record<string, number>;
+}
+
+export interface Thread {
+  scope: Scope;
+  id: string;
+  created_at: string;
+  last: number;
+  count: number;
+  formed: number;
+  due: string | null;
+  due_in_s: number | null;
+  attempts: number;
+  state: "active" | "paused";
+}
+
+export interface Message {
+  thread: string;
+  id: string;
+  position: number;
+  role: "user" | "assistant" | "system" | "tool";
+  text: string;
+  name: string | null;
+  time: string;
+  session?: string | null;
+  source?: string | null;
+  metadata?: JsonObject;
+}
+
+export interface Evidence {
+  thread: string;
+  message: string;
+  quote?: string | null;
+}
+
+export type EvidenceMap = Record<string, Evidence[]>;
+export type MemoryState = "active" | "quarantined" | "rejected";
+
+export interface Memory {
+  scope: Scope;
+  type: string;
+  key: string;
+  value: JsonObject;
+  text: string;
+  version: number;
+  created_at: string;
+  updated_at: string;
+  valid_from: string | null;
+  valid_until: string | null;
+  expires_at: string | null;
+  evidence: EvidenceMap;
+  trust: string;
+  state: MemoryState;
+}
+
+export interface Revision {
+  version: number;
+  value: JsonObject;
+  text: string;
+  valid_from: string | null;
+  valid_until: string | null;
+  evidence: EvidenceMap;
+  trust: string;
+  state: MemoryState;
+  cause: string;
+  believed_from: string;
+  believed_until: string | null;
+}
+
+export interface MemoryType {
+  name: string;
+  description: string;
+  update_mode: "patch" | "insert";
+  parameters: JsonObject;
+}
+
+export interface Complaint {
+  path: string;
+  message: string;
+}
+
+export interface Signal {
+  name: string;
+  z: number;
+  weight: number;
+  part: number;
+}
+
+export interface RecallEntry {
+  kind: "message" | "memory";
+  id?: string;
+  type?: string;
+  key?: string;
+  thread?: string | null;
+  role?: string | null;
+  text: string;
+  time: string;
+  score: number;
+  signals: Signal[];
+  tokens: number;
+  reason?: string;
+}
+
+export interface RecallAnswer {
+  entries: RecallEntry[];
+  dropped: RecallEntry[];
+  tokens: number;
+  partial: boolean;
+  searched?: number;
+  eligible?: number;
+  ms: number;
+  rendered?: string | null;
+}
+
+export interface RecallUse {
+  at: string;
+  query: string;
+  rank: number;
+  score: number;
+}
+
+export interface Pending {
+  scope: Scope;
+  thread: string;
+  messages: number;
+  due: string | null;
+  due_in_s: number | null;
+  attempts: number;
+  state: string;
+  reason: string | null;
+}
+
+export interface Outcome {
+  action: string;
+  type: string;
+  key: string;
+  reason?: string;
+}
+
+export interface Formation {
+  id: string;
+  status: "formed" | "failed" | "dead" | "redriven" | "consolidated";
+  at: string;
+  calls: number;
+  tokens: number;
+  watermarks: Record<string, number>;
+  failed: Record<string, number[]>;
+  receipt: {
+    model?: string | null;
+    messages?: number;
+    outcomes?: Outcome[];
+    refused?: { kind: string; reason: string; type?: string; target?: string }[];
+    reason?: string;
+  } & JsonObject;
+}
+
+export interface Backlog {
+  pending: Pending[];
+  paused: boolean;
+  breaker: Json;
+}
+
+export interface Key {
+  id: string;
+  name: string;
+  scope: Scope;
+  permissions: string[];
+  created_at: string;
+  expires_at: string | null;
+  last_used_at: string | null;
+  key?: string;
+}
+
+export interface GraphNode {
+  id: string;
+  name: string;
+  kind: string | null;
+}
+
+export interface GraphEdge {
+  from: string;
+  to: string;
+  predicate: string;
+  fact: string | null;
+  valid_from: string | null;
+  valid_until: string | null;
+}
+
+export interface Graph {
+  nodes: GraphNode[];
+  edges: GraphEdge[];
+  more: boolean;
+}
+
+export type EraseTarget =
+  | { scope: true }
+  | { thread: string }
+  | { message: { thread: string; id: string } }
+  | { memory: { type: string; key: string } }
+  | { source: string };
+
+export interface ErasePreview {
+  counts: Record<string, number>;
+  confirm: string;
+  expires_at: string;
+}
+
+export interface EraseReceipt {
+  id: string;
+  at: string;
+  clean_at: string | null;
+  counts: Record<string, number>;
+}
+
+export interface AuditRow {
+  n: number;
+  at: string;
+  actor: string;
+  action: string;
+  subject: string;
+  hash: string;
+}

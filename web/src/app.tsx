@@ -1,0 +1,195 @@
+/** The frame: who is here, where they can go, and the screen that they are on. */
+
+import { lazy, Suspense, useEffect, useMemo, useRef, useState } from "react";
+import { api, Problem, storeKey } from "./api/client";
+import type { Scope } from "./api/shapes";
+import { useAsked } from "./lib/asking";
+import { go, linkTo, useRoute } from "./lib/route";
+import { HereContext, useAround, useHere } from "./lib/session";
+import { useShortcuts } from "./lib/shortcuts";
+import { Dialog, Field, Loading, Toasts, Wrong } from "./parts/basics";
+import { Icon, type IconName } from "./parts/icons";
+import Chat from "./screens/chat";
+import Memories from "./screens/memories";
+import Recall from "./screens/recall";
+import type { Word } from "./words";
+
+const Profile = lazy(() => import("./screens/profile"));
+const Graph = lazy(() => import("./screens/graph"));
+const Review = lazy(() => import("./screens/review"));
+const FormationScreen = lazy(() => import("./screens/formation"));
+const Types = lazy(() => import("./screens/types"));
+const Settings = lazy(() => import("./screens/settings"));
+
+interface Place {
+  name: "chat" | "memories" | "recall" | "profile" | "graph" | "review" | "formation" | "types" | "settings";
+  icon: IconName;
+  letter: string;
+}
+
+const PLACES: readonly Place[] = [
+  { name: "chat", icon: "chat", letter: "c" },
+  { name: "memories", icon: "memory", letter: "m" },
+  { name: "recall", icon: "recall", letter: "r" },
+  { name: "profile", icon: "time", letter: "p" },
+  { name: "graph", icon: "graph", letter: "g" },
+  { name: "review", icon: "review", letter: "v" },
+  { name: "formation", icon: "form", letter: "f" },
+  { name: "types", icon: "types", letter: "t" },
+  { name: "settings", icon: "settings", letter: "s" },
+];
+
+export function App() {
+  const { t } = useAround();
+  const { scope: wanted } = useRoute();
+  const me = useAsked(() => api.me(), []);
+  const subject = JSON.stringify(wanted);
+  const here = useMemo(() => {
+    if (!me.value) return null;
+    const { permissions } = me.value;
+    return {
+      me: me.value,
+      scope: JSON.parse(subject) as Scope,
+      can: (permission: string) => permissions.includes(permission) || permissions.includes("*"),
+    };
+  }, [me.value, subject]);
+  const needsKey = me.error instanceof Problem && (me.error.status === 401 || me.error.status === 403);
+  if (needsKey) return <main className="alone"><AskKey error={me.error} entered={me.again} /></main>;
+  if (me.error) return <main className="alone"><h1 className="brand"><Logo />Recollect</h1><Wrong error={me.error} again={me.again} /></main>;
+  if (!here) return <main className="alone" aria-busy="true"><h1 className="unseen">Recollect</h1><Loading rows={2} /></main>;
+  return (
+    <HereContext value={here}>
+      <a className="skip" href="#content" onClick={(event) => { event.preventDefault(); document.getElementById("content")?.focus(); }}>{t("skip")}</a>
+      <Frame />
+      <Toasts />
+    </HereContext>
+  );
+}
+
+function Logo() {
+  return <svg className="logo" viewBox="0 0 32 32" aria-hidden="true"><rect width="32" height="32" rx="8" /><path d="M10 24V8h7a5 5 0 0 1 1.4 9.8L22 24h-3.6l-3.3-6H13v6z M13 10.7v4.6h3.8a2.3 2.3 0 0 0 0-4.6z" fillRule="evenodd" /></svg>;
+}
+
+function AskKey({ error, entered }: { error: unknown; entered: () => void }) {
+  const { t } = useAround();
+  const [key, setKey] = useState("");
+  const [tries, setTries] = useState(0);
+  return (
+    <form className="ask-key" onSubmit={(event) => { event.preventDefault(); storeKey(key.trim()); setTries(tries + 1); entered(); }}>
+      <h1 className="brand"><Logo />Recollect</h1>
+      <Field label={t("key.ask")} hint={t("key.hint")}>{(id) => <input id={id} type="password" autoComplete="off" autoFocus required value={key} onChange={(event) => setKey(event.target.value)} />}</Field>
+      {tries > 0 && <Wrong error={error} />}
+      <button type="submit" className="accent">{t("key.enter")}</button>
+    </form>
+  );
+}
+
+function Frame() {
+  const { t } = useAround();
+  const { parts } = useRoute();
+  const { scope, can } = useHere();
+  const place = PLACES.find((each) => each.name === parts[0])?.name ?? "chat";
+  const [isHelping, setHelping] = useState(false);
+  const isFirst = useRef(true);
+  const waiting = useAsked(async () => (await api.review(scope)).memories.length, [scope, place]);
+  useShortcuts(PLACES.map((each) => [each.letter, () => go(linkTo([each.name], scope))]), () => setHelping(true));
+  useEffect(() => {
+    document.title = `${t(place)} · Recollect`;
+    if (isFirst.current) isFirst.current = false;
+    else document.getElementById("content")?.focus({ preventScroll: true });
+  }, [place, t]);
+  return (
+    <div className="frame">
+      <nav className="side" aria-label={t("nav")}>
+        <a className="brand" aria-label="Recollect" href={linkTo(["chat"], scope)}><Logo /><span>Recollect</span></a>
+        <ScopePicker />
+        <ul>
+          {PLACES.map((each) => (
+            <li key={each.name} className={each.name === "profile" || each.name === "settings" ? "gap" : undefined}>
+              <a className={each.name === place ? "side-link here" : "side-link"} aria-current={each.name === place ? "page" : undefined} href={linkTo([each.name], scope)}>
+                <Icon name={each.icon} /><span>{t(each.name satisfies Word)}</span>
+                {each.name === "review" && waiting.value ? <span className="count">{waiting.value}</span> : null}
+              </a>
+            </li>
+          ))}
+        </ul>
+        <button type="button" className="plain side-help" onClick={() => setHelping(true)}>{t("shortcuts")}</button>
+      </nav>
+      <main id="content" tabIndex={-1} className={place === "chat" || place === "memories" ? "content wide" : "content"}>
+        <Suspense fallback={<div className="page"><Loading /></div>}>
+          <Screen key={JSON.stringify(scope)} place={place} />
+        </Suspense>
+        {!can("read") && <p className="notice">{t("key.no_read")}</p>}
+      </main>
+      {isHelping && <Shortcuts close={() => setHelping(false)} />}
+    </div>
+  );
+}
+
+function Screen({ place }: { place: Place["name"] }) {
+  switch (place) {
+    case "chat": return <Chat />;
+    case "memories": return <Memories />;
+    case "recall": return <Recall />;
+    case "profile": return <Profile />;
+    case "graph": return <Graph />;
+    case "review": return <Review />;
+    case "formation": return <FormationScreen />;
+    case "types": return <Types />;
+    case "settings": return <Settings />;
+  }
+}
+
+function ScopePicker() {
+  const { t } = useAround();
+  const { parts } = useRoute();
+  const { scope, me, can } = useHere();
+  const [isOpen, setOpen] = useState(false);
+  const own = (me.prefix ?? me.scope).join(" / ") || t("scope.own");
+  return (
+    <>
+      <button type="button" className="scope-button" onClick={() => setOpen(true)} aria-haspopup="dialog" title={t("scope.choose")}>
+        <span className="scope-label">{t("scope")}</span>
+        <span className="scope-name">{scope.length ? scope.join(" / ") : own}</span>
+      </button>
+      {isOpen && <ChooseScope close={() => setOpen(false)} canList={can("below")} choose={(chosen) => { setOpen(false); go(linkTo([parts[0] ?? "chat"], chosen)); }} />}
+    </>
+  );
+}
+
+function ChooseScope({ close, canList, choose }: { close: () => void; canList: boolean; choose: (scope: Scope) => void }) {
+  const { t } = useAround();
+  const { scope, me } = useHere();
+  const [typed, setTyped] = useState(scope.join("\n"));
+  const scopes = useAsked(async () => (canList ? (await api.scopes()).scopes : []), [canList]);
+  const [words, setWords] = useState("");
+  const found = (scopes.value ?? []).filter((each) => each.join(" / ").toLowerCase().includes(words.toLowerCase()));
+  return (
+    <Dialog title={t("scope.choose")} close={close} act={() => choose(typed.split("\n").map((each) => each.trim()).filter(Boolean))}>
+      <p className="hint">{t("scope.about", { scope: (me.prefix ?? me.scope).join(" / ") || t("scope.own") })}</p>
+      {canList && (
+        <>
+          <input type="search" aria-label={t("scope.search")} placeholder={t("scope.search")} value={words} onChange={(event) => setWords(event.target.value)} />
+          <Wrong error={scopes.error} />
+          <ul className="scope-list">
+            <li><button type="button" className={scope.length ? "plain" : "plain here"} onClick={() => choose([])}>{t("scope.own")}</button></li>
+            {found.filter((each) => each.length).slice(0, 100).map((each) => <li key={each.join("\n")}><button type="button" className={each.join("\n") === scope.join("\n") ? "plain here" : "plain"} onClick={() => choose(each)}>{each.join(" / ")}</button></li>)}
+          </ul>
+        </>
+      )}
+      <Field label={t("scope.segments")} hint={t("scope.segments_hint")}>{(id) => <textarea id={id} rows={3} value={typed} onChange={(event) => setTyped(event.target.value)} />}</Field>
+      <footer className="dialog-acts"><button type="button" onClick={close}>{t("cancel")}</button><button type="submit" className="accent">{t("scope.go")}</button></footer>
+    </Dialog>
+  );
+}
+
+function Shortcuts({ close }: { close: () => void }) {
+  const { t, settings, change } = useAround();
+  const rows: [string, string][] = [["/", t("shortcut.search")], ["?", t("shortcuts")], ...PLACES.map((each): [string, string] => [`g ${each.letter}`, t(each.name)])];
+  return (
+    <Dialog title={t("shortcuts")} close={close} act={close}>
+      <dl className="facts">{rows.map(([keys, what]) => <div key={keys}><dt><kbd>{keys}</kbd></dt><dd>{what}</dd></div>)}</dl>
+      <label className="check"><input type="checkbox" checked={settings.shortcuts} onChange={(event) => change({ shortcuts: event.target.checked })} />{t("settings.shortcuts")}</label>
+    </Dialog>
+  );
+}

@@ -1,0 +1,145 @@
+/** Who is here: the key's rights, the scope that is looked at, language, look, and what is told. */
+
+import { createContext, useCallback, useContext, useEffect, useMemo, useRef, useState, type ReactNode } from "react";
+import { Problem } from "../api/client";
+import type { Me, Scope } from "../api/shapes";
+import { translated, type Language, type Word } from "../words";
+
+export type Theme = "auto" | "light" | "dark";
+
+export interface Toast {
+  id: number;
+  text: string;
+  kind: "done" | "wrong";
+  undo?: () => Promise<void> | void;
+}
+
+interface Settings {
+  language: Language;
+  theme: Theme;
+  shortcuts: boolean;
+}
+
+interface Around {
+  settings: Settings;
+  change: (settings: Partial<Settings>) => void;
+  t: (word: Word, values?: Record<string, string | number>) => string;
+  toasts: Toast[];
+  tell: (text: string, undo?: Toast["undo"]) => void;
+  complain: (error: unknown) => void;
+  dismiss: (id: number) => void;
+}
+
+const SETTINGS_NAME = "recollect.page";
+const TOAST_MS = 8_000;
+const AroundContext = createContext<Around | null>(null);
+
+function storedSettings(): Settings {
+  const language: Language = navigator.language.toLowerCase().startsWith("zh") ? "zh" : "en";
+  const usual: Settings = { language, theme: "auto", shortcuts: true };
+  try {
+    return { ...usual, ...(JSON.parse(localStorage.getItem(SETTINGS_NAME) ?? "{}") as Partial<Settings>) };
+  } catch {
+    return usual;
+  }
+}
+
+export function AroundProvider({ children }: { children: ReactNode }) {
+  const [settings, setSettings] = useState(storedSettings);
+  const [toasts, setToasts] = useState<Toast[]>([]);
+  const next = useRef(1);
+  const t = useCallback(
+    (word: Word, values?: Record<string, string | number>) => translated(settings.language, word, values),
+    [settings.language],
+  );
+  const change = useCallback((changed: Partial<Settings>) => {
+    setSettings((before) => {
+      const after = { ...before, ...changed };
+      localStorage.setItem(SETTINGS_NAME, JSON.stringify(after));
+      return after;
+    });
+  }, []);
+  const dismiss = useCallback((id: number) => setToasts((all) => all.filter((each) => each.id !== id)), []);
+  const show = useCallback((toast: Omit<Toast, "id">) => {
+    const id = next.current++;
+    setToasts((all) => [...all.slice(-2), { ...toast, id }]);
+    setTimeout(() => dismiss(id), TOAST_MS);
+  }, [dismiss]);
+  const tell = useCallback((text: string, undo?: Toast["undo"]) => show({ text, undo, kind: "done" }), [show]);
+  const complain = useCallback(
+    (error: unknown) => show({ text: sentenceOf(error, t), kind: "wrong" }),
+    [show, t],
+  );
+  useEffect(() => {
+    const root = document.documentElement;
+    root.lang = settings.language === "zh" ? "zh-Hans" : "en";
+    if (settings.theme === "auto") delete root.dataset.theme;
+    else root.dataset.theme = settings.theme;
+  }, [settings]);
+  const value = useMemo(
+    () => ({ settings, change, t, toasts, tell, complain, dismiss }),
+    [settings, change, t, toasts, tell, complain, dismiss],
+  );
+  return <AroundContext.Provider value={value}>{children}</AroundContext.Provider>;
+}
+
+export function useAround(): Around {
+  const around = useContext(AroundContext);
+  if (!around) throw new Error("useAround() is used outside AroundProvider");
+  return around;
+}
+
+export function sentenceOf(error: unknown, t: Around["t"]): string {
+  if (error instanceof Problem) {
+    if (error.code === "unreachable") return t("error.unreachable");
+    return error.detail || error.title || t("error.unknown");
+  }
+  return error instanceof Error ? error.message : t("error.unknown");
+}
+
+interface Here {
+  me: Me;
+  scope: Scope;
+  can: (permission: string) => boolean;
+}
+
+export const HereContext = createContext<Here | null>(null);
+
+export function useHere(): Here {
+  const here = useContext(HereContext);
+  if (!here) throw new Error("useHere() is used outside a session");
+  return here;
+}
+
+export interface Wording {
+  number: (value: number, digits?: number) => string;
+  moment: (iso: string | null | undefined) => string;
+  day: (iso: string | number) => string;
+  ago: (iso: string) => string;
+}
+
+/** How numbers and times are written in the language that was chosen. */
+export function useWording(): Wording {
+  const { settings } = useAround();
+  return useMemo(() => {
+    const locale = settings.language === "zh" ? "zh-CN" : "en-GB";
+    const moment = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" });
+    const day = new Intl.DateTimeFormat(locale, { dateStyle: "medium" });
+    const relative = new Intl.RelativeTimeFormat(locale, { numeric: "auto", style: "short" });
+    return {
+      number: (value, digits = 0) =>
+        new Intl.NumberFormat(locale, { maximumFractionDigits: digits, minimumFractionDigits: digits }).format(value),
+      moment: (iso) => (iso ? moment.format(new Date(iso)) : ""),
+      day: (iso) => day.format(new Date(iso)),
+      ago: (iso) => {
+        const seconds = (Date.parse(iso) - Date.now()) / 1000;
+        const size = Math.abs(seconds);
+        if (size < 50) return relative.format(Math.round(seconds), "second");
+        if (size < 3000) return relative.format(Math.round(seconds / 60), "minute");
+        if (size < 80_000) return relative.format(Math.round(seconds / 3600), "hour");
+        if (size < 30 * 86_400) return relative.format(Math.round(seconds / 86_400), "day");
+        return day.format(new Date(iso));
+      },
+    };
+  }, [settings.language]);
+}

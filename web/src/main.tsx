@@ -1,0 +1,15 @@
+/** The page's beginning. */
+
+import { createRoot } from "react-dom/client";
+import { askAhead } from "./api/client";
+import { App } from "./app";
+import { routeOf } from "./lib/route";
+import { AroundProvider } from "./lib/session";
+import "./style.css";
+
+askAhead("me");
+const { parts, scope } = routeOf(location.hash);
+if (!parts.length || parts[0] === "chat") askAhead("threads", scope, { limit: 50 });
+
+const root = document.getElementById("root");
+if (root) createRoot(root).render(<AroundProvider><App /></AroundProvider>);

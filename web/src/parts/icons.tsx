@@ -1,0 +1,32 @@
+/** The page's few pictures: strokes of one width, in the colour of the text. */
+
+const PATHS = {
+  chat: "M4 5h16v11H9l-5 4z",
+  memory: "M6 4h12v16l-6-4-6 4z",
+  recall: "M11 4a7 7 0 1 1 0 14 7 7 0 0 1 0-14zm5 12 4 4",
+  time: "M12 4a8 8 0 1 1 0 16 8 8 0 0 1 0-16zm0 4v4l3 2",
+  graph: "M6 7a2 2 0 1 0 0-.01M18 9a2 2 0 1 0 0-.01M10 18a2 2 0 1 0 0-.01M8 7.5l8 1M7 9l2.5 7M16.7 10.7 11.5 16.5",
+  review: "M5 4h14v16H5zM8.5 12l2.5 2.5 4.5-5",
+  form: "M13 3 5 14h6l-1 7 8-11h-6z",
+  types: "M8 4c-3 0-2 5-2 6s-1 2-2 2c1 0 2 1 2 2s-1 6 2 6m8-16c3 0 2 5 2 6s1 2 2 2c-1 0-2 1-2 2s1 6-2 6",
+  settings: "M4 7h9m5 0h2M4 17h3m5 0h8M15.5 4.5v5M9.5 14.5v5",
+  plus: "M12 5v14M5 12h14",
+  close: "M6 6l12 12M18 6 6 18",
+  back: "M14 6l-6 6 6 6",
+  send: "M5 12h13m-6-6 6 6-6 6",
+  stop: "M7 7h10v10H7z",
+  link: "M9 15l6-6M8 10l-2 2a3.5 3.5 0 0 0 5 5l2-2m3-1 2-2a3.5 3.5 0 0 0-5-5l-2 2",
+  undo: "M8 5 4 9l4 4M4 9h9a5 5 0 0 1 0 10H9",
+  edit: "M5 19l1-4L16 5l3 3L9 18z",
+  warn: "M12 4 3 19h18zM12 10v4m0 2.5v.5",
+} as const;
+
+export type IconName = keyof typeof PATHS;
+
+export function Icon({ name }: { name: IconName }) {
+  return (
+    <svg className="icon" viewBox="0 0 24 24" aria-hidden="true">
+      <path d={PATHS[name]} />
+    </svg>
+  );
+}

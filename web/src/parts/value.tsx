@@ -1,0 +1,127 @@
+/** A memory's value as a person reads it: names and values, with the evidence of each place. */
+
+import type { Evidence, EvidenceMap, Json, JsonObject, Scope } from "../api/shapes";
+import { changesBetween, textDiff, type Change } from "../lib/diff";
+import { shown, spoken } from "../lib/pointer";
+import { linkTo } from "../lib/route";
+import { useAround } from "../lib/session";
+import { Icon } from "./icons";
+
+export function evidenceLink(evidence: Evidence, scope: Scope): string {
+  return linkTo(["chat", evidence.thread], scope, { message: evidence.message, quote: evidence.quote });
+}
+
+export function Quotes({ evidence, scope }: { evidence: readonly Evidence[]; scope: Scope }) {
+  const { t } = useAround();
+  return (
+    <ul className="quotes">
+      {evidence.map((each, place) => (
+        <li key={place}>
+          <a className="quote" href={evidenceLink(each, scope)}>
+            <Icon name="link" />
+            <span>{each.quote ? `“${each.quote}”` : t("evidence.message")}</span>
+          </a>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function below(evidence: EvidenceMap, pointer: string): Evidence[] {
+  return evidence[pointer] ?? [];
+}
+
+export function Value({ value, evidence = {}, scope, at = "", reject }: {
+  value: JsonObject;
+  evidence?: EvidenceMap;
+  scope: Scope;
+  at?: string;
+  reject?: (pointer: string) => void;
+}) {
+  const { t } = useAround();
+  return (
+    <dl className="value">
+      {Object.entries(value).map(([name, each]) => {
+        const pointer = `${at}/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+        return (
+          <div key={name} className="value-row">
+            <dt>
+              {name.replaceAll("_", " ")}
+              {reject && (
+                <button type="button" className="plain reject-field" onClick={() => reject(pointer)} aria-label={t("reject.field", { name: name.replaceAll("_", " ") })} title={t("reject.about")}>
+                  {t("reject")}
+                </button>
+              )}
+            </dt>
+            <dd>
+              <Part value={each} pointer={pointer} evidence={evidence} scope={scope} />
+            </dd>
+          </div>
+        );
+      })}
+    </dl>
+  );
+}
+
+function Part({ value, pointer, evidence, scope }: { value: Json; pointer: string; evidence: EvidenceMap; scope: Scope }) {
+  const own = below(evidence, pointer);
+  if (Array.isArray(value)) {
+    if (!value.length) return <span className="faint">[ ]</span>;
+    return (
+      <>
+        <ul className="value-list">
+          {value.map((each, place) => (
+            <li key={place}>
+              <Part value={each} pointer={`${pointer}/${place}`} evidence={evidence} scope={scope} />
+            </li>
+          ))}
+        </ul>
+        {own.length > 0 && <Quotes evidence={own} scope={scope} />}
+      </>
+    );
+  }
+  if (value !== null && typeof value === "object") {
+    return <Value value={value} evidence={evidence} scope={scope} at={pointer} />;
+  }
+  return (
+    <>
+      <span className="leaf">{value === null ? "null" : shown(value)}</span>
+      {own.length > 0 && <Quotes evidence={own} scope={scope} />}
+    </>
+  );
+}
+
+export function Changes({ before, after }: { before: JsonObject; after: JsonObject }) {
+  const { t } = useAround();
+  const changes = changesBetween(before, after);
+  if (!changes.length) return <p className="faint">{t("history.same")}</p>;
+  return (
+    <ul className="changes">
+      {changes.map((change) => (
+        <li key={change.pointer + change.kind} className={`change change-${change.kind}`}>
+          <span className="change-name">{spoken(change.pointer) || "·"}</span>
+          <ChangeWords change={change} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function ChangeWords({ change }: { change: Change }) {
+  const { t } = useAround();
+  if (change.kind === "added") return <ins aria-label={t("diff.added")}>{shown(change.after)}</ins>;
+  if (change.kind === "removed") return <del aria-label={t("diff.removed")}>{shown(change.before)}</del>;
+  return (
+    <span>
+      {textDiff(shown(change.before), shown(change.after)).map((piece, place) =>
+        piece.kind === "same" ? (
+          <span key={place}>{piece.text}</span>
+        ) : piece.kind === "added" ? (
+          <ins key={place}>{piece.text}</ins>
+        ) : (
+          <del key={place}>{piece.text}</del>
+        ),
+      )}
+    </span>
+  );
+}

@@ -1,0 +1,137 @@
+/** The Memories panel beside a talk: what was inferred so far, and when the next formation is. */
+
+import { useEffect, useRef, useState } from "react";
+import { api } from "../api/client";
+import type { Memory, Thread } from "../api/shapes";
+import { useNow } from "../lib/asking";
+import { useAround, useHere } from "../lib/session";
+import { Empty, Loading, memoryLink, StateBadge, When, Wrong } from "../parts/basics";
+import { Icon } from "../parts/icons";
+import { Value } from "../parts/value";
+
+const POLL_MS = 1_500;
+
+export function MemoriesPanel({ thread, standing, memories, error, refresh, close }: {
+  thread: string;
+  standing: Thread | null;
+  memories: Memory[] | undefined;
+  error: unknown;
+  refresh: () => void;
+  close: () => void;
+}) {
+  const { t } = useAround();
+  const { scope } = useHere();
+  const active = (memories ?? []).filter((each) => each.state === "active");
+  const names = [...new Set(active.map((each) => each.type))].sort(byProfileFirst(active));
+  const fresh = useFresh(active);
+  return (
+    <aside className="panel" id="memories-panel" aria-label={t("memories")}>
+      <header className="panel-head">
+        <h2>{t("panel.title")}</h2>
+        <button type="button" className="plain icon-button" onClick={close} aria-label={t("close")}><Icon name="close" /></button>
+      </header>
+      <Countdown thread={thread} standing={standing} refresh={refresh} />
+      <Wrong error={error} again={refresh} />
+      {!memories && !error && <Loading />}
+      {memories && !active.length && (
+        <Empty icon="memory" title={t("panel.empty")}><p>{t("panel.empty_about")}</p></Empty>
+      )}
+      {names.map((name) => (
+        <section key={name} className="panel-type">
+          <h3>{name} <span className="faint">{active.filter((each) => each.type === name).length}</span></h3>
+          <ul>
+            {active.filter((each) => each.type === name).map((memory) => (
+              <li key={memory.key} className={fresh.has(`${memory.type}/${memory.key}/${memory.version}`) ? "panel-memory fresh" : "panel-memory"}>
+                <Value value={memory.value} scope={scope} />
+                <footer>
+                  <StateBadge memory={memory} />
+                  <a href={memoryLink(memory, scope)}>{t("panel.open")}</a>
+                  <When at={memory.updated_at} />
+                </footer>
+              </li>
+            ))}
+          </ul>
+        </section>
+      ))}
+    </aside>
+  );
+}
+
+function byProfileFirst(memories: readonly Memory[]): (one: string, other: string) => number {
+  const isProfile = (name: string) => memories.some((each) => each.type === name && each.key === name);
+  return (one, other) => Number(isProfile(other)) - Number(isProfile(one)) || one.localeCompare(other);
+}
+
+/** Addresses with versions that were not there when the panel was first filled. */
+function useFresh(memories: readonly Memory[]): ReadonlySet<string> {
+  const first = useRef<Set<string> | null>(null);
+  const names = memories.map((each) => `${each.type}/${each.key}/${each.version}`);
+  if (first.current === null && names.length) first.current = new Set(names);
+  return new Set(names.filter((name) => !first.current?.has(name)));
+}
+
+function Countdown({ thread, standing, refresh }: { thread: string; standing: Thread | null; refresh: () => void }) {
+  const { t, tell, complain } = useAround();
+  const { me, scope, can } = useHere();
+  const [isForming, setForming] = useState(false);
+  const [arrived, setArrived] = useState(Date.now());
+  useEffect(() => setArrived(Date.now()), [standing]);
+  const isPending = standing !== null && standing.formed < standing.last;
+  const now = useNow(250, isPending);
+  const left_s = isPending && standing.due_in_s !== null ? Math.max(0, standing.due_in_s - (now - arrived) / 1000) : null;
+  const isDue = isPending && left_s !== null && left_s <= 0;
+  useEffect(() => {
+    if (!isDue || !me.model) return;
+    const timer = setInterval(refresh, POLL_MS);
+    return () => clearInterval(timer);
+  }, [isDue, refresh, me.model]);
+  const form = async () => {
+    setForming(true);
+    try {
+      const answer = await api.form(scope, thread);
+      const formations = answer?.formations ?? [];
+      const outcomes = formations.flatMap((each) => each.receipt.outcomes ?? []);
+      const none = formations.length ? t("panel.formed_none") : t("formation.ran");
+      const stored = outcomes.filter((each) => ["stored", "changed", "merged", "ended"].includes(each.action)).length;
+      tell(stored ? t("panel.formed", { count: stored }) : none);
+    } catch (error) {
+      complain(error);
+    } finally {
+      setForming(false);
+      refresh();
+    }
+  };
+  if (!me.model) return <p className="countdown"><Icon name="form" /><span>{t("panel.no_model")}</span></p>;
+  const whole_s = Math.max(me.quiet_s, 1);
+  return (
+    <div className="countdown">
+      <Ring share={left_s === null ? 0 : Math.min(1, left_s / whole_s)} />
+      <div className="countdown-words">
+        {!isPending && <strong>{t("panel.nothing_pending")}</strong>}
+        {isPending && standing.state === "paused" && <strong>{t("panel.paused")}</strong>}
+        {isPending && standing.state !== "paused" && (
+          <strong>{isDue || isForming ? t("panel.forming") : left_s === null ? t("panel.waiting") : t("panel.in", { time: clock(left_s) })}</strong>
+        )}
+        {isPending && <span className="faint">{t("panel.messages", { count: standing.last - standing.formed })}</span>}
+      </div>
+      {can("write") && <button type="button" className="small" disabled={!isPending || isForming} onClick={() => void form()}>{t("panel.form_now")}</button>}
+    </div>
+  );
+}
+
+export function clock(seconds: number): string {
+  const whole = Math.ceil(seconds);
+  const minutes = Math.floor(whole / 60);
+  if (minutes >= 60) return `${Math.floor(minutes / 60)}:${String(minutes % 60).padStart(2, "0")}:${String(whole % 60).padStart(2, "0")}`;
+  return `${minutes}:${String(whole % 60).padStart(2, "0")}`;
+}
+
+function Ring({ share }: { share: number }) {
+  const length = 2 * Math.PI * 9;
+  return (
+    <svg className="ring" viewBox="0 0 24 24" aria-hidden="true">
+      <circle cx="12" cy="12" r="9" className="ring-back" />
+      <circle cx="12" cy="12" r="9" className="ring-front" strokeDasharray={length} strokeDashoffset={length * (1 - share)} />
+    </svg>
+  );
+}

@@ -1,0 +1,134 @@
+/** Memories: a list that the service pages, filters and searches, and one memory in full beside it. */
+
+import { useEffect, useState } from "react";
+import { api } from "../api/client";
+import type { Memory } from "../api/shapes";
+import { useAsked, useChanges, useLater, usePages } from "../lib/asking";
+import { leavesOf, shown, spoken } from "../lib/pointer";
+import { go, linkTo, useRoute } from "../lib/route";
+import { useAround, useHere } from "../lib/session";
+import { Dialog, Empty, Field, Loading, memoryLink, More, PageHead, ScopeName, StateBadge, When, Wrong } from "../parts/basics";
+import { Icon } from "../parts/icons";
+import { newName } from "./chat";
+import { MemoryView } from "./memory";
+
+const PAGE = 40;
+const STATES = ["active", "quarantined", "rejected"] as const;
+
+export default function Memories() {
+  const { t } = useAround();
+  const { parts, query } = useRoute();
+  const { scope, can } = useHere();
+  const [, type, key] = parts;
+  const filters = { type: query.get("type") ?? "", state: query.get("state") ?? "", q: query.get("q") ?? "", below: query.get("below") ?? "" };
+  const link = (changed: Partial<typeof filters>) => linkTo(type && key ? ["memories", type, key] : ["memories"], scope, { ...filters, ...changed });
+  const [typed, setTyped] = useState(filters.q);
+  const words = useLater(typed, 250);
+  useEffect(() => {
+    if (words !== filters.q) go(link({ q: words }), true);
+  }, [words]);
+  const types = useAsked(() => api.types(scope), [scope]);
+  const memories = usePages(
+    (cursor, signal) => api.memories(scope, { ...filters, below: filters.below === "1", cursor, limit: PAGE }, signal),
+    (answer) => answer.memories,
+    [scope, filters],
+  );
+  useChanges(scope, memories.again);
+  const [isAdding, setAdding] = useState(false);
+  const names = [...new Set([...(types.value?.types ?? []).map((each) => each.name), ...memories.rows.map((each) => each.type)])];
+  const isOpen = Boolean(type && key);
+  return (
+    <div className={isOpen ? "halves open" : "halves"}>
+      <section className="half-list" aria-label={t("memories")}>
+        <PageHead title={t("memories")} about={isOpen ? undefined : t("memories.about")}>
+          {can("write") && <button type="button" onClick={() => setAdding(true)}><Icon name="plus" />{t("memories.add")}</button>}
+        </PageHead>
+        <search className="filters">
+          <input type="search" id="search" value={typed} placeholder={t("memories.search")} aria-label={t("memories.search")} onChange={(event) => setTyped(event.target.value)} />
+          <select aria-label={t("memories.type")} value={filters.type} onChange={(event) => go(link({ type: event.target.value }), true)}>
+            <option value="">{t("memories.all_types")}</option>
+            {names.map((name) => <option key={name}>{name}</option>)}
+          </select>
+          <select aria-label={t("memories.state")} value={filters.state} onChange={(event) => go(link({ state: event.target.value }), true)}>
+            <option value="">{t("memories.all_states")}</option>
+            {STATES.map((state) => <option key={state} value={state}>{t(`state.${state}`)}</option>)}
+          </select>
+          {can("below") && (
+            <label className="check">
+              <input type="checkbox" checked={filters.below === "1"} onChange={(event) => go(link({ below: event.target.checked ? "1" : "" }), true)} />
+              {t("memories.below")}
+            </label>
+          )}
+        </search>
+        <Wrong error={memories.error} again={memories.again} />
+        {memories.isLoading && !memories.rows.length && !memories.error && <Loading rows={6} />}
+        {!memories.isLoading && !memories.rows.length && !memories.error && (
+          filters.q || filters.type || filters.state
+            ? <Empty icon="recall" title={t("memories.none_found")}><button type="button" onClick={() => { setTyped(""); go(link({ q: "", type: "", state: "" }), true); }}>{t("memories.clear")}</button></Empty>
+            : <Empty icon="memory" title={t("memories.none")}><p>{t("memories.none_about")}</p><a className="button" href={linkTo(["chat"], scope)}>{t("memories.to_chat")}</a></Empty>
+        )}
+        <ul className="rows">
+          {memories.rows.map((memory) => (
+            <Row key={`${memory.scope.join("/")} ${memory.type} ${memory.key}`} memory={memory} isHere={memory.type === type && memory.key === key} href={linkTo(["memories", memory.type, memory.key], filters.below ? memory.scope : scope, filters)} showScope={filters.below === "1"} />
+          ))}
+        </ul>
+        <More hasMore={memories.hasMore} isLoading={memories.isLoading} more={memories.more} />
+      </section>
+      {type && key && <MemoryView key={`${type} ${key} ${JSON.stringify(scope)}`} type={type} name={key} back={linkTo(["memories"], scope, filters)} changed={memories.again} />}
+      {isAdding && <Add names={names} close={() => setAdding(false)} added={(memory) => { setAdding(false); memories.again(); go(memoryLink(memory, scope)); }} />}
+    </div>
+  );
+}
+
+function Row({ memory, isHere, href, showScope }: { memory: Memory; isHere: boolean; href: string; showScope: boolean }) {
+  const leaves = leavesOf(memory.value);
+  return (
+    <li>
+      <a className={isHere ? "row here" : "row"} aria-current={isHere ? "true" : undefined} href={href}>
+        <span className="row-head">
+          <span className="type-name">{memory.type}</span>
+          <StateBadge memory={memory} />
+          {showScope && <span className="row-scope"><ScopeName scope={memory.scope} /></span>}
+          <span className="row-when"><When at={memory.updated_at} /></span>
+        </span>
+        <span className="row-text">
+          {leaves.slice(0, 6).map((leaf) => (
+            <span key={leaf.pointer} className="row-leaf">
+              {!/\/[1-9]\d*$/.test(leaf.pointer) && <span className="faint">{spoken(leaf.pointer.replace(/\/0$/, ""))} </span>}
+              {shown(leaf.value)}
+            </span>
+          ))}
+          {!leaves.length && <span className="faint">{"{ }"}</span>}
+        </span>
+      </a>
+    </li>
+  );
+}
+
+function Add({ names, close, added }: { names: string[]; close: () => void; added: (memory: Memory) => void }) {
+  const { t } = useAround();
+  const { scope } = useHere();
+  const [type, setType] = useState(names.includes("Note") ? "Note" : (names[0] ?? "Note"));
+  const [key, setKey] = useState(() => newName().replace("talk", "memory"));
+  const [text, setText] = useState('{\n  "context": "",\n  "content": ""\n}');
+  const [error, setError] = useState<unknown>();
+  const save = async () => {
+    try {
+      added(await api.put(scope, type, key, { value: JSON.parse(text) as Memory["value"] }));
+    } catch (problem) {
+      setError(problem);
+    }
+  };
+  return (
+    <Dialog title={t("memories.add")} close={close} act={() => void save()}>
+      <Field label={t("memories.type")}>{(id) => <><input id={id} list={`${id}-types`} value={type} required onChange={(event) => setType(event.target.value)} /><datalist id={`${id}-types`}>{names.map((name) => <option key={name} value={name} />)}</datalist></>}</Field>
+      <Field label={t("memory.key")}>{(id) => <input id={id} value={key} required onChange={(event) => setKey(event.target.value)} />}</Field>
+      <Field label={t("memory.value")}>{(id) => <textarea id={id} className="code" rows={8} spellCheck={false} value={text} onChange={(event) => setText(event.target.value)} />}</Field>
+      <Wrong error={error} />
+      <footer className="dialog-acts">
+        <button type="button" onClick={close}>{t("cancel")}</button>
+        <button type="submit" className="accent">{t("save")}</button>
+      </footer>
+    </Dialog>
+  );
+}

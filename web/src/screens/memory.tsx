@@ -1,0 +1,244 @@
+/** One memory in full: value with evidence, versions with what each changed, uses; and what can be done to it. */
+
+import { useEffect, useState, type ReactNode } from "react";
+import { api, Problem } from "../api/client";
+import type { JsonObject, Memory, MemoryType, Revision } from "../api/shapes";
+import { useAsked, useChanges } from "../lib/asking";
+import { faultOf } from "../lib/jsonlines";
+import { keptEvidence, useMemoryActs } from "../lib/memory_acts";
+import { go, linkTo } from "../lib/route";
+import { useAround, useHere, useWording } from "../lib/session";
+import { Badge, Empty, Loading, StateBadge, When, Wrong } from "../parts/basics";
+import { Icon } from "../parts/icons";
+import { Changes, Quotes, Value } from "../parts/value";
+
+export function MemoryView({ type, name, back, changed }: { type: string; name: string; back: string; changed: () => void }) {
+  const { t } = useAround();
+  const { scope } = useHere();
+  const memory = useAsked(() => api.memory(scope, type, name), [scope, type, name]);
+  const history = useAsked(() => api.history(scope, type, name), [scope, type, name]);
+  const again = () => {
+    memory.again();
+    history.again();
+  };
+  useChanges(scope, again);
+  const isGone = memory.error instanceof Problem && memory.error.status === 404;
+  return (
+    <section className="half-one" aria-label={`${type} ${name}`}>
+      <a className="back" href={back}><Icon name="back" />{t("memories")}</a>
+      {isGone && <Empty icon="memory" title={t("memory.gone")}><p>{t("memory.gone_about")}</p></Empty>}
+      {!isGone && <Wrong error={memory.error} again={again} />}
+      {!isGone && !memory.value && !memory.error && <Loading rows={4} />}
+      {!isGone && memory.value && (
+        <Open memory={memory.value} revisions={history.value?.revisions} historyError={history.error} again={() => { again(); changed(); }} />
+      )}
+    </section>
+  );
+}
+
+function Open({ memory, revisions, historyError, again }: { memory: Memory; revisions: Revision[] | undefined; historyError: unknown; again: () => void }) {
+  const { t, tell, complain } = useAround();
+  const { scope, can } = useHere();
+  const [isEditing, setEditing] = useState(false);
+  const acts = useMemoryActs(null, again);
+  const whole = memory.evidence[""] ?? [];
+  const end = async () => {
+    try {
+      await api.end(scope, memory.type, memory.key, new Date().toISOString());
+      tell(t("told.ended"), async () => {
+        await api.restore(scope, memory.type, memory.key, memory.version);
+        again();
+      });
+    } catch (error) {
+      complain(error);
+    }
+    again();
+  };
+  return (
+    <>
+      <header className="memory-head">
+        <div>
+          <h1 tabIndex={-1}><span className="type-name">{memory.type}</span>{memory.key !== memory.type && <span className="memory-key">{memory.key}</span>}</h1>
+          <p className="about">
+            <StateBadge memory={memory} /> {t("memory.version", { version: memory.version })} · <When at={memory.updated_at} /> · {t("memory.trust", { trust: t(trustWord(memory.trust)) })}
+          </p>
+        </div>
+        {can("write") && !isEditing && (
+          <div className="acts" role="group" aria-label={t("memory.acts")}>
+            <button type="button" onClick={() => setEditing(true)}><Icon name="edit" />{t("edit")}</button>
+            {memory.state !== "rejected" && <button type="button" onClick={() => void acts.reject(memory)} title={t("reject.about")}>{t("reject")}</button>}
+            <button type="button" onClick={() => void end()} title={t("end.about")}>{t("end")}</button>
+            <button type="button" className="danger" title={t("forget.about")} onClick={() => void acts.forget(memory).then((isDone) => isDone && go(linkTo(["memories"], scope)))}>{t("forget")}</button>
+          </div>
+        )}
+      </header>
+      {memory.state === "rejected" && <p className="notice">{t("reject.notice")}</p>}
+      {isEditing
+        ? <Edit memory={memory} done={() => { setEditing(false); again(); }} cancel={() => setEditing(false)} />
+        : (
+          <Block title={t("memory.value")}>
+            <Value value={memory.value} evidence={memory.evidence} scope={scope} reject={can("write") && memory.state === "active" && Object.keys(memory.value).length > 1 ? (pointer) => void acts.reject(memory, pointer) : undefined} />
+            {whole.length > 0 && <Quotes evidence={whole} scope={scope} />}
+            {!Object.keys(memory.evidence).length && <p className="faint">{t("memory.no_evidence")}</p>}
+          </Block>
+        )}
+      <Validity memory={memory} />
+      <Block title={t("history")} count={revisions?.length} link={<a href={linkTo(["profile", memory.type, memory.key], scope)}>{t("profile.open")}</a>}>
+        <Wrong error={historyError} />
+        {!revisions && !historyError && <Loading rows={2} />}
+        {revisions && <History memory={memory} revisions={revisions} restore={(version) => void acts.restore(memory, version)} />}
+      </Block>
+      <Uses memory={memory} />
+    </>
+  );
+}
+
+function trustWord(trust: string): "trust.user" | "trust.assistant" | "trust.external" {
+  return trust === "user" ? "trust.user" : trust === "assistant" ? "trust.assistant" : "trust.external";
+}
+
+function Block({ title, count, link, children }: { title: string; count?: number; link?: ReactNode; children: ReactNode }) {
+  return (
+    <section className="block">
+      <h2>{title}{count !== undefined && <span className="faint"> {count}</span>}{link && <span className="block-link">{link}</span>}</h2>
+      {children}
+    </section>
+  );
+}
+
+function Validity({ memory }: { memory: Memory }) {
+  const { t } = useAround();
+  const wording = useWording();
+  const rows = [
+    [t("memory.valid_from"), memory.valid_from],
+    [t("memory.valid_until"), memory.valid_until],
+    [t("memory.expires_at"), memory.expires_at],
+    [t("memory.created_at"), memory.created_at],
+  ] as const;
+  return (
+    <Block title={t("memory.validity")}>
+      <dl className="facts">
+        {rows.map(([label, at]) => (
+          <div key={label}><dt>{label}</dt><dd>{at ? <time dateTime={at}>{wording.moment(at)}</time> : <span className="faint">{t("memory.open_end")}</span>}</dd></div>
+        ))}
+      </dl>
+    </Block>
+  );
+}
+
+function History({ memory, revisions, restore }: { memory: Memory; revisions: Revision[]; restore: (version: number) => void }) {
+  const { t } = useAround();
+  const { scope, can } = useHere();
+  const newestFirst = [...revisions].sort((one, other) => other.version - one.version);
+  return (
+    <ol className="history">
+      {newestFirst.map((revision, place) => {
+        const before = newestFirst[place + 1];
+        const quotes = Object.values(revision.evidence).flat();
+        const known = new Set(Object.values(before?.evidence ?? {}).flat().map((each) => `${each.thread} ${each.message} ${each.quote}`));
+        const fresh = quotes.filter((each, index) => !known.has(`${each.thread} ${each.message} ${each.quote}`) && quotes.findIndex((other) => other.message === each.message && other.quote === each.quote) === index);
+        return (
+          <li key={revision.version} className="revision">
+            <header>
+              <strong>{t("memory.version", { version: revision.version })}</strong>
+              <span className="cause">{revision.cause}</span>
+              {revision.state !== "active" && <Badge kind={revision.state === "rejected" ? "wrong" : "warn"}>{t(`state.${revision.state}`)}</Badge>}
+              <span className="row-when"><When at={revision.believed_from} /></span>
+              {can("write") && revision.version !== memory.version && <button type="button" className="small" onClick={() => restore(revision.version)}>{t("restore")}</button>}
+            </header>
+            <Changes before={before?.value ?? {}} after={revision.value} />
+            {fresh.length > 0 && <Quotes evidence={fresh} scope={scope} />}
+          </li>
+        );
+      })}
+    </ol>
+  );
+}
+
+function Uses({ memory }: { memory: Memory }) {
+  const { t } = useAround();
+  const { scope } = useHere();
+  const wording = useWording();
+  const uses = useAsked(() => api.recalls(scope, memory.type, memory.key), [scope, memory.type, memory.key, memory.version]);
+  return (
+    <Block title={t("memory.recalls")} count={uses.value?.recalls.length}>
+      <Wrong error={uses.error} />
+      {uses.value && !uses.value.recalls.length && <p className="faint">{t("memory.no_recalls")}</p>}
+      {uses.value && uses.value.recalls.length > 0 && (
+        <ul className="uses">
+          {uses.value.recalls.map((use, place) => (
+            <li key={place}>
+              <a href={linkTo(["recall"], scope, { q: use.query })}>{use.query}</a>
+              <span className="faint">{t("memory.rank", { rank: use.rank })} · {wording.number(use.score, 2)} · <When at={use.at} /></span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Block>
+  );
+}
+
+function Edit({ memory, done, cancel }: { memory: Memory; done: () => void; cancel: () => void }) {
+  const { t, tell } = useAround();
+  const { scope } = useHere();
+  const types = useAsked(() => api.types(scope), [scope]);
+  const type = types.value?.types.find((each) => each.name === memory.type);
+  const [text, setText] = useState(() => JSON.stringify(memory.value, null, 2));
+  const [from, setFrom] = useState(memory.valid_from?.slice(0, 16) ?? "");
+  const [until, setUntil] = useState(memory.valid_until?.slice(0, 16) ?? "");
+  const [error, setError] = useState<unknown>();
+  const [base] = useState(memory.version);
+  const fault = faultOf(text);
+  useEffect(() => setError(undefined), [text]);
+  const save = async () => {
+    try {
+      const value = JSON.parse(text) as JsonObject;
+      const evidence = keptWhereSame(memory, value);
+      const changed = await api.put(scope, memory.type, memory.key, { value, valid_from: utc(from), valid_until: utc(until), expires_at: memory.expires_at, evidence }, base);
+      tell(t("told.edited", { version: changed.version }), async () => {
+        await api.restore(scope, memory.type, memory.key, memory.version);
+        done();
+      });
+      done();
+    } catch (problem) {
+      setError(problem);
+    }
+  };
+  const isConflict = error instanceof Problem && error.status === 412;
+  return (
+    <form className="block edit" onSubmit={(event) => { event.preventDefault(); if (!fault) void save(); }} onKeyDown={(event) => { if (event.key === "Escape") cancel(); if (event.key === "Enter" && (event.metaKey || event.ctrlKey) && !fault) void save(); }}>
+      <h2>{t("edit")}</h2>
+      {type && <Names type={type} />}
+      <textarea className="code" aria-label={t("memory.value")} spellCheck={false} autoFocus rows={Math.min(24, text.split("\n").length + 1)} value={text} onChange={(event) => setText(event.target.value)} />
+      {fault && <p className="fault" role="status">{t("json.fault", { line: fault.line })} {fault.message}</p>}
+      <div className="pair">
+        <label>{t("memory.valid_from")}<input type="datetime-local" value={from} onChange={(event) => setFrom(event.target.value)} /></label>
+        <label>{t("memory.valid_until")}<input type="datetime-local" value={until} onChange={(event) => setUntil(event.target.value)} /></label>
+      </div>
+      <p className="hint">{t("edit.times")}</p>
+      <Wrong error={error} />
+      {isConflict && <p className="notice">{t("edit.conflict")}</p>}
+      <footer className="dialog-acts">
+        <button type="button" onClick={cancel}>{t("cancel")}</button>
+        <button type="submit" className="accent" disabled={Boolean(fault)}>{t("save")}</button>
+      </footer>
+    </form>
+  );
+}
+
+function Names({ type }: { type: MemoryType }) {
+  const { t } = useAround();
+  const properties = type.parameters.properties;
+  if (!properties || typeof properties !== "object" || Array.isArray(properties)) return null;
+  return <p className="hint">{t("edit.fields")} {Object.keys(properties).join(", ")}</p>;
+}
+
+const utc = (local: string): string | null => (local ? new Date(`${local}Z`).toISOString() : null);
+
+/** Evidence of what the edit left as it was; words that a person writes rest on no message. */
+function keptWhereSame(memory: Memory, value: JsonObject): Memory["evidence"] {
+  const same = Object.fromEntries(Object.entries(value).filter(([name, each]) => JSON.stringify(each) === JSON.stringify(memory.value[name])));
+  const isWhole = JSON.stringify(value) === JSON.stringify(memory.value);
+  const { "": whole, ...fields } = keptEvidence(memory.evidence, same);
+  return whole && isWhole ? { "": whole, ...fields } : fields;
+}

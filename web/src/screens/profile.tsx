@@ -1,0 +1,116 @@
+/** A profile in time: a slider to any earlier day, and for each field how long each value was believed. */
+
+import { useState } from "react";
+import { api } from "../api/client";
+import type { Memory, Revision } from "../api/shapes";
+import { useAsked } from "../lib/asking";
+import { believedAt, daysOf, lanesOf, spanDays } from "../lib/past";
+import { go, linkTo, useRoute } from "../lib/route";
+import { useAround, useHere, useWording } from "../lib/session";
+import { Empty, Loading, memoryLink, PageHead, Wrong } from "../parts/basics";
+import { Changes, Quotes, Value } from "../parts/value";
+
+export default function Profile() {
+  const { t } = useAround();
+  const { parts } = useRoute();
+  const { scope } = useHere();
+  const types = useAsked(() => api.types(scope), [scope]);
+  const profiles = useAsked(async () => {
+    const known = (await api.types(scope)).types.filter((each) => each.update_mode === "patch");
+    const found = await Promise.all(known.map((each) => api.memories(scope, { type: each.name, limit: 20 })));
+    return found.flatMap((each) => each.memories);
+  }, [scope]);
+  const [, type, key] = parts;
+  const first = profiles.value?.[0];
+  const chosen = type && key ? { type, key } : first;
+  const listed = chosen && !profiles.value?.some((each) => each.type === chosen.type && each.key === chosen.key) ? [chosen, ...(profiles.value ?? [])] : (profiles.value ?? []);
+  return (
+    <div className="page">
+      <PageHead title={t("profile")} about={t("profile.about")}>
+        {chosen && (
+          <select aria-label={t("profile.choose")} value={JSON.stringify([chosen.type, chosen.key])} onChange={(event) => go(linkTo(["profile", ...(JSON.parse(event.target.value) as string[])], scope))}>
+            {listed.map((each) => <option key={`${each.type} ${each.key}`} value={JSON.stringify([each.type, each.key])}>{each.type === each.key ? each.type : `${each.type} · ${each.key}`}</option>)}
+          </select>
+        )}
+      </PageHead>
+      <Wrong error={profiles.error ?? types.error} again={profiles.again} />
+      {profiles.isLoading && !chosen && <Loading />}
+      {!profiles.isLoading && !chosen && !profiles.error && <Empty icon="time" title={t("profile.none")}><p>{t("profile.none_about")}</p><a className="button" href={linkTo(["chat"], scope)}>{t("memories.to_chat")}</a></Empty>}
+      {chosen && <Timeline key={`${chosen.type} ${chosen.key}`} type={chosen.type} name={chosen.key} />}
+    </div>
+  );
+}
+
+function Timeline({ type, name }: Pick<Memory, "type"> & { name: string }) {
+  const { scope } = useHere();
+  const history = useAsked(() => api.history(scope, type, name), [scope, type, name]);
+  if (history.error) return <Wrong error={history.error} again={history.again} />;
+  if (!history.value) return <Loading />;
+  return <Days revisions={history.value.revisions} address={{ type, key: name }} />;
+}
+
+function Days({ revisions, address }: { revisions: Revision[]; address: { type: string; key: string } }) {
+  const { t } = useAround();
+  const { scope } = useHere();
+  const wording = useWording();
+  const [now] = useState(() => Date.now());
+  const days = daysOf(revisions, now);
+  const oldestFirst = [...revisions].sort((one, other) => one.version - other.version);
+  /* Where all happened within a day or two, the versions themselves are the steps. */
+  const stops = days.length > 3 ? days : [...oldestFirst.map((each) => Date.parse(each.believed_from)), now];
+  const isByDay = days.length > 3;
+  const [place, setPlace] = useState(stops.length - 1);
+  const moment = stops[place] ?? now;
+  const revision = believedAt(revisions, moment) ?? (place === stops.length - 1 ? oldestFirst[oldestFirst.length - 1] : undefined);
+  const before = revision && oldestFirst.find((each) => each.version === revision.version - 1);
+  const from = Date.parse(oldestFirst[0]?.believed_from ?? new Date(now).toISOString());
+  const whole = Math.max(now - from, 1);
+  const label = place === stops.length - 1 ? t("profile.today") : isByDay ? wording.day(moment) : wording.moment(new Date(moment).toISOString());
+  const share = (at: number) => `${(Math.min(Math.max(at - from, 0), whole) / whole) * 100}%`;
+  return (
+    <>
+      <section className="block slider-block">
+        <div className="slider-head">
+          <label htmlFor="day"><strong>{label}</strong></label>
+          {revision && <span className="faint">{t("memory.version", { version: revision.version })} · {revision.cause}</span>}
+          <a className="block-link" href={memoryLink(address, scope)}>{t("panel.open")}</a>
+        </div>
+        <input id="day" type="range" min={0} max={stops.length - 1} value={place} aria-valuetext={label} onChange={(event) => setPlace(Number(event.target.value))} />
+        <div className="slider-ends"><span>{wording.day(from)}</span><span>{t("profile.today")}</span></div>
+        <div className="lanes" role="table" aria-label={t("profile.lanes")}>
+          {lanesOf(revisions, now).map((lane) => (
+            <div key={lane.name} className="lane" role="row">
+              <span className="lane-name" role="rowheader">{lane.name.replaceAll("_", " ")}</span>
+              <span className="lane-track" role="cell">
+                {lane.stretches.map((each, index) => (
+                  <span key={index} className={each.isLast ? "stretch now" : "stretch"} style={{ left: share(each.from), width: `max(6px, calc(${share(each.until)} - ${share(each.from)} - 2px))` }} title={`${each.label} · ${t("profile.days", { count: spanDays(each.from, each.until) })}`}>
+                    {each.label}
+                  </span>
+                ))}
+                <span className="lane-at" style={{ left: share(moment) }} />
+              </span>
+            </div>
+          ))}
+        </div>
+      </section>
+      <div className="two">
+        <section className="block">
+          <h2>{t("profile.then")}</h2>
+          {revision ? <Value value={revision.value} evidence={revision.evidence} scope={scope} /> : <p className="faint">{t("profile.nothing_then")}</p>}
+        </section>
+        <section className="block">
+          <h2>{t("profile.changed")}</h2>
+          {revision ? <Changes before={before?.value ?? {}} after={revision.value} /> : <p className="faint">{t("profile.nothing_then")}</p>}
+          {revision && <Quotes evidence={freshEvidence(revision, before)} scope={scope} />}
+        </section>
+      </div>
+    </>
+  );
+}
+
+function freshEvidence(revision: Revision, before: Revision | undefined) {
+  const name = (each: { thread: string; message: string; quote?: string | null }) => `${each.thread} ${each.message} ${each.quote}`;
+  const known = new Set(Object.values(before?.evidence ?? {}).flat().map(name));
+  const fresh = Object.values(revision.evidence).flat().filter((each) => !known.has(name(each)));
+  return fresh.filter((each, place) => fresh.findIndex((other) => name(other) === name(each)) === place);
+}

@@ -1,0 +1,356 @@
+/** Settings: looks, what is kept and used, keys, export and import, erase with a preview, the audit. */
+
+import { useState, type ReactNode } from "react";
+import { api, Problem, storeKey, storedKey } from "../api/client";
+import type { ErasePreview, EraseTarget, Json, JsonObject, Key } from "../api/shapes";
+import { useAsked, usePages } from "../lib/asking";
+import { useAround, useHere, useWording, type Theme } from "../lib/session";
+import { Dialog, Field, Loading, More, PageHead, ScopeName, When, Wrong } from "../parts/basics";
+
+export default function Settings() {
+  const { t } = useAround();
+  const { me, can } = useHere();
+  return (
+    <div className="page">
+      <PageHead title={t("settings")} about={t("settings.about", { version: me.version })} />
+      <div className="two">
+        <Looks />
+        <About />
+      </div>
+      {can("admin") && <Usage />}
+      {can("admin") && <Keys />}
+      <div className="two">
+        <Archive />
+        {can("erase") && <Erase />}
+      </div>
+      {can("admin") && <Audit />}
+    </div>
+  );
+}
+
+function Part({ title, about, children }: { title: string; about?: string; children: ReactNode }) {
+  return (
+    <section className="block">
+      <h2>{title}</h2>
+      {about && <p className="hint">{about}</p>}
+      {children}
+    </section>
+  );
+}
+
+function Looks() {
+  const { t, settings, change } = useAround();
+  return (
+    <Part title={t("settings.looks")}>
+      <Field label={t("settings.language")}>{(id) => <select id={id} value={settings.language} onChange={(event) => change({ language: event.target.value as "en" | "zh" })}><option value="en" lang="en">English</option><option value="zh" lang="zh-Hans">中文</option></select>}</Field>
+      <Field label={t("settings.theme")}>{(id) => <select id={id} value={settings.theme} onChange={(event) => change({ theme: event.target.value as Theme })}><option value="auto">{t("theme.auto")}</option><option value="light">{t("theme.light")}</option><option value="dark">{t("theme.dark")}</option></select>}</Field>
+      <label className="check"><input type="checkbox" checked={settings.shortcuts} onChange={(event) => change({ shortcuts: event.target.checked })} />{t("settings.shortcuts")}</label>
+    </Part>
+  );
+}
+
+function About() {
+  const { t } = useAround();
+  const { me } = useHere();
+  const rows = [
+    [t("settings.scope"), (me.prefix ?? me.scope).join(" / ") || t("scope.own")],
+    [t("settings.permissions"), me.permissions.join(", ")],
+    [t("settings.model"), me.model ?? t("settings.none")],
+    [t("settings.embedder"), me.embedder ?? t("settings.none")],
+  ] as const;
+  return (
+    <Part title={t("settings.here")}>
+      <dl className="facts">{rows.map(([label, value]) => <div key={label}><dt>{label}</dt><dd>{value}</dd></div>)}</dl>
+      {storedKey() && <button type="button" onClick={() => { storeKey(null); location.reload(); }}>{t("settings.leave")}</button>}
+    </Part>
+  );
+}
+
+function Usage() {
+  const { t } = useAround();
+  const { scope } = useHere();
+  const usage = useAsked(() => api.usage(scope), [scope]);
+  const days = usage.value ? daysIn(usage.value) : [];
+  const names = [...new Set(days.flatMap((each) => Object.keys(each.counts)))];
+  return (
+    <Part title={t("usage")} about={t("usage.about")}>
+      <Wrong error={usage.error} again={usage.again} />
+      {!usage.value && !usage.error && <Loading rows={2} />}
+      {usage.value && !days.length && <p className="faint">{t("usage.none")}</p>}
+      {days.length > 0 && <div className="usage">{names.map((name) => <Bars key={name} name={name} days={days} />)}</div>}
+    </Part>
+  );
+}
+
+interface Day {
+  day: string;
+  counts: Record<string, number>;
+}
+
+/** The days of a usage answer, wherever it lists them. */
+export function daysIn(usage: JsonObject): Day[] {
+  const listed = Object.values(usage).find((each): each is Json[] => Array.isArray(each)) ?? [];
+  return listed.flatMap((row) => {
+    if (row === null || typeof row !== "object" || Array.isArray(row)) return [];
+    const day = row.day ?? row.date;
+    if (typeof day !== "string") return [];
+    const counts = Object.fromEntries(Object.entries(row).filter((pair): pair is [string, number] => typeof pair[1] === "number"));
+    return [{ day, counts }];
+  }).sort((one, other) => one.day.localeCompare(other.day));
+}
+
+function Bars({ name, days }: { name: string; days: readonly Day[] }) {
+  const wording = useWording();
+  const shown = days.slice(-30);
+  const most = Math.max(1, ...shown.map((each) => each.counts[name] ?? 0));
+  const sum = shown.reduce((total, each) => total + (each.counts[name] ?? 0), 0);
+  return (
+    <figure className="bars">
+      <figcaption>{name.replaceAll("_", " ")} <strong>{wording.number(sum)}</strong></figcaption>
+      <svg viewBox={`0 0 ${Math.max(shown.length, 14) * 10} 40`} preserveAspectRatio="none" role="img" aria-label={`${name}: ${wording.number(sum)}`}>
+        {shown.map((each, place) => {
+          const height = ((each.counts[name] ?? 0) / most) * 38;
+          return <rect key={each.day} x={place * 10 + 1} y={40 - height} width={8} height={height}><title>{`${wording.day(each.day)}: ${wording.number(each.counts[name] ?? 0)}`}</title></rect>;
+        })}
+      </svg>
+    </figure>
+  );
+}
+
+const PERMISSIONS = ["read", "write", "erase", "below", "admin"] as const;
+
+function Keys() {
+  const { t, tell, complain } = useAround();
+  const wording = useWording();
+  const keys = useAsked(() => api.keys(), []);
+  const [isMaking, setMaking] = useState(false);
+  const [shown, setShown] = useState<Key | null>(null);
+  const act = async (what: () => Promise<Key | void>, told: string) => {
+    try {
+      const key = await what();
+      if (key?.key) setShown(key);
+      tell(told);
+    } catch (error) {
+      complain(error);
+    }
+    keys.again();
+  };
+  return (
+    <Part title={t("keys")} about={t("keys.about")}>
+      <Wrong error={keys.error} again={keys.again} />
+      {keys.value && !keys.value.keys.length && <p className="faint">{t("keys.none")}</p>}
+      {keys.value && keys.value.keys.length > 0 && (
+        <div className="scrolled" tabIndex={0} role="region" aria-label={t("keys")}>
+          <table className="plain-table">
+            <thead><tr><th scope="col">{t("keys.name")}</th><th scope="col">{t("settings.scope")}</th><th scope="col">{t("settings.permissions")}</th><th scope="col">{t("keys.used")}</th><th scope="col">{t("keys.expires")}</th><th scope="col"><span className="unseen">{t("memory.acts")}</span></th></tr></thead>
+            <tbody>
+              {keys.value.keys.map((key) => (
+                <tr key={key.id}>
+                  <td>{key.name}<br /><code className="faint">{key.id}</code></td>
+                  <td><ScopeName scope={key.scope} /></td>
+                  <td>{key.permissions.join(", ")}</td>
+                  <td>{key.last_used_at ? <When at={key.last_used_at} /> : <span className="faint">{t("keys.never")}</span>}</td>
+                  <td>{key.expires_at ? wording.day(key.expires_at) : <span className="faint">{t("keys.no_end")}</span>}</td>
+                  <td className="table-acts">
+                    <button type="button" className="small" onClick={() => void act(() => api.rotateKey(key.id), t("keys.rotated"))}>{t("keys.rotate")}</button>
+                    <button type="button" className="small danger" onClick={() => void act(() => api.removeKey(key.id), t("keys.revoked"))}>{t("keys.revoke")}</button>
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      <button type="button" onClick={() => setMaking(true)}>{t("keys.make")}</button>
+      {isMaking && <MakeKey close={() => setMaking(false)} made={(key) => { setMaking(false); setShown(key); keys.again(); }} />}
+      {shown && (
+        <Dialog title={t("keys.once")} close={() => setShown(null)} act={() => setShown(null)}>
+          <p>{t("keys.once_about")}</p>
+          <p><code className="secret">{shown.key}</code></p>
+          <footer className="dialog-acts"><button type="submit" className="accent">{t("keys.noted")}</button></footer>
+        </Dialog>
+      )}
+    </Part>
+  );
+}
+
+function MakeKey({ close, made }: { close: () => void; made: (key: Key) => void }) {
+  const { t } = useAround();
+  const { scope, me } = useHere();
+  const [name, setName] = useState("");
+  const [where, setWhere] = useState(scope.join("\n"));
+  const [permissions, setPermissions] = useState<string[]>(["read", "write"]);
+  const [expires, setExpires] = useState("");
+  const [error, setError] = useState<unknown>();
+  const make = async () => {
+    try {
+      made(await api.makeKey({ name, scope: where.split("\n").filter(Boolean), permissions, expires_at: expires ? new Date(expires).toISOString() : null }));
+    } catch (problem) {
+      setError(problem);
+    }
+  };
+  return (
+    <Dialog title={t("keys.make")} close={close} act={() => void make()}>
+      <Field label={t("keys.name")}>{(id) => <input id={id} value={name} required onChange={(event) => setName(event.target.value)} />}</Field>
+      <Field label={t("settings.scope")} hint={t("keys.scope_hint")}>{(id) => <textarea id={id} rows={3} value={where} onChange={(event) => setWhere(event.target.value)} />}</Field>
+      <fieldset className="checks">
+        <legend>{t("settings.permissions")}</legend>
+        {PERMISSIONS.filter((each) => me.permissions.includes(each)).map((each) => (
+          <label key={each} className="check"><input type="checkbox" checked={permissions.includes(each)} onChange={(event) => setPermissions(event.target.checked ? [...permissions, each] : permissions.filter((other) => other !== each))} />{each}</label>
+        ))}
+      </fieldset>
+      <Field label={t("keys.expires")}>{(id) => <input id={id} type="date" value={expires} onChange={(event) => setExpires(event.target.value)} />}</Field>
+      <Wrong error={error} />
+      <footer className="dialog-acts"><button type="button" onClick={close}>{t("cancel")}</button><button type="submit" className="accent">{t("keys.make")}</button></footer>
+    </Dialog>
+  );
+}
+
+function Archive() {
+  const { t, tell, complain } = useAround();
+  const { scope, can } = useHere();
+  const [isBelow, setBelow] = useState(false);
+  const [isBusy, setBusy] = useState(false);
+  const [taken, setTaken] = useState<{ taken: number; refused: { line: number; reason: string }[] } | null>(null);
+  const download = async () => {
+    setBusy(true);
+    try {
+      const address = URL.createObjectURL(await api.exported(scope, isBelow));
+      const link = document.createElement("a");
+      link.href = address;
+      link.download = `recollect-${[...scope].join("-") || "export"}-${new Date().toISOString().slice(0, 10)}.jsonl`;
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(address), 10_000);
+    } catch (error) {
+      complain(error);
+    }
+    setBusy(false);
+  };
+  const upload = async (file: File | undefined) => {
+    if (!file) return;
+    setBusy(true);
+    try {
+      const answer = await api.imported(scope, await file.text());
+      setTaken(answer);
+      tell(t("import.taken", { count: answer.taken }));
+    } catch (error) {
+      complain(error);
+    }
+    setBusy(false);
+  };
+  return (
+    <Part title={t("export")} about={t("export.about")}>
+      {can("below") && <label className="check"><input type="checkbox" checked={isBelow} onChange={(event) => setBelow(event.target.checked)} />{t("memories.below")}</label>}
+      <p><button type="button" disabled={isBusy} onClick={() => void download()}>{t("export.do")}</button></p>
+      {can("write") && <Field label={t("import.do")}>{(id) => <input id={id} type="file" accept=".jsonl,.ndjson,application/x-ndjson" disabled={isBusy} onChange={(event) => void upload(event.target.files?.[0])} />}</Field>}
+      {taken && taken.refused.length > 0 && <ul className="complaints">{taken.refused.map((each) => <li key={each.line} className="fault">{t("json.line", { line: each.line })} {each.reason}</li>)}</ul>}
+    </Part>
+  );
+}
+
+type TargetKind = "thread" | "message" | "memory" | "source" | "scope";
+const TARGETS: readonly TargetKind[] = ["thread", "message", "memory", "source", "scope"];
+const TARGET_WORDS = {
+  thread: "erase.thread_target", message: "erase.message_target", memory: "erase.memory", source: "erase.source_target", scope: "erase.scope",
+} as const;
+
+function Erase() {
+  const { t } = useAround();
+  const { scope } = useHere();
+  const [kind, setKind] = useState<TargetKind>("thread");
+  const [one, setOne] = useState("");
+  const [other, setOther] = useState("");
+  const [error, setError] = useState<unknown>();
+  const [preview, setPreview] = useState<ErasePreview | null>(null);
+  const receipts = useAsked(() => api.eraseReceipts(scope), [scope]);
+  const ask = async () => {
+    setError(undefined);
+    try {
+      setPreview(await api.previewErase(scope, targetOf(kind, one, other)));
+    } catch (problem) {
+      setError(problem);
+    }
+  };
+  const needsTwo = kind === "memory" || kind === "message";
+  return (
+    <Part title={t("erase")} about={t("erase.about")}>
+      <form className="erase" onSubmit={(event) => { event.preventDefault(); void ask(); }}>
+        <Field label={t("erase.what")}>{(id) => <select id={id} value={kind} onChange={(event) => setKind(event.target.value as TargetKind)}>{TARGETS.map((each) => <option key={each} value={each}>{t(TARGET_WORDS[each])}</option>)}</select>}</Field>
+        {kind !== "scope" && <Field label={t(kind === "memory" ? "memories.type" : kind === "source" ? "erase.source" : "erase.thread")}>{(id) => <input id={id} value={one} required onChange={(event) => setOne(event.target.value)} />}</Field>}
+        {needsTwo && <Field label={t(kind === "memory" ? "memory.key" : "erase.message")}>{(id) => <input id={id} value={other} required onChange={(event) => setOther(event.target.value)} />}</Field>}
+        <Wrong error={error} />
+        <button type="submit" className="danger">{t("erase.preview")}</button>
+      </form>
+      {receipts.value && receipts.value.receipts.length > 0 && (
+        <ul className="uses">{receipts.value.receipts.slice(0, 5).map((each) => <li key={each.id}><span>{counted(each.counts)}</span><span className="faint"><When at={each.at} /> · {each.clean_at ? t("erase.clean") : t("erase.unclean")}</span></li>)}</ul>
+      )}
+      {preview && <Confirm preview={preview} close={() => setPreview(null)} done={() => { setPreview(null); setOne(""); setOther(""); receipts.again(); }} />}
+    </Part>
+  );
+}
+
+function targetOf(kind: TargetKind, one: string, other: string): EraseTarget {
+  if (kind === "scope") return { scope: true };
+  if (kind === "memory") return { memory: { type: one, key: other } };
+  if (kind === "message") return { message: { thread: one, id: other } };
+  return kind === "thread" ? { thread: one } : { source: one };
+}
+
+const counted = (counts: Record<string, number>): string => Object.entries(counts).map(([name, count]) => `${count} ${name.replaceAll("_", " ")}`).join(" · ");
+
+function Confirm({ preview, close, done }: { preview: ErasePreview; close: () => void; done: () => void }) {
+  const { t, tell } = useAround();
+  const { scope } = useHere();
+  const [error, setError] = useState<unknown>();
+  const [typed, setTyped] = useState("");
+  const word = t("erase");
+  const erase = async () => {
+    try {
+      const receipt = await api.erase(scope, preview.confirm);
+      tell(t("erase.done", { id: receipt.id }));
+      done();
+    } catch (problem) {
+      setError(problem);
+    }
+  };
+  return (
+    <Dialog title={t("erase.sure")} close={close} act={() => typed === word && void erase()}>
+      <dl className="facts counts">{Object.entries(preview.counts).map(([name, count]) => <div key={name}><dt>{name.replaceAll("_", " ")}</dt><dd>{count}</dd></div>)}</dl>
+      <p className="notice wrong-notice">{t("erase.warning")}</p>
+      <Field label={t("erase.type_word", { word })}>{(id) => <input id={id} autoComplete="off" value={typed} onChange={(event) => setTyped(event.target.value)} />}</Field>
+      <Wrong error={error} />
+      <footer className="dialog-acts"><button type="button" onClick={close}>{t("cancel")}</button><button type="submit" className="danger" disabled={typed !== word}>{t("erase.do")}</button></footer>
+    </Dialog>
+  );
+}
+
+function Audit() {
+  const { t, tell, complain } = useAround();
+  const audit = usePages((cursor) => api.audit(cursor), (answer) => answer.audit ?? answer.rows ?? [], []);
+  const verify = async () => {
+    try {
+      const answer = await api.verifyAudit();
+      tell(answer.ok ? t("audit.ok", { count: answer.rows }) : t("audit.broken", { row: answer.broken_at ?? 0 }));
+    } catch (error) {
+      complain(error);
+    }
+  };
+  if (audit.error instanceof Problem && audit.error.status === 404) return null;
+  return (
+    <Part title={t("audit")} about={t("audit.about")}>
+      <p><button type="button" onClick={() => void verify()}>{t("audit.verify")}</button></p>
+      <Wrong error={audit.error} again={audit.again} />
+      {audit.rows.length > 0 && (
+        <details className="fold">
+          <summary>{t("audit.rows")}</summary>
+          <div className="scrolled" tabIndex={0} role="region" aria-label={t("audit")}>
+            <table className="plain-table">
+              <tbody>{audit.rows.map((row) => <tr key={row.n}><td className="faint">{row.n}</td><td><When at={row.at} /></td><td>{row.actor}</td><td>{row.action}</td><td>{row.subject}</td></tr>)}</tbody>
+            </table>
+          </div>
+          <More hasMore={audit.hasMore} isLoading={audit.isLoading} more={audit.more} />
+        </details>
+      )}
+    </Part>
+  );
+}

@@ -1,0 +1,197 @@
+/** Types: the scope's memory types as JSON, checked while they are typed. */
+
+import { useEffect, useRef, useState } from "react";
+import { api } from "../api/client";
+import type { Complaint, Json, MemoryType } from "../api/shapes";
+import { useAsked, useLater } from "../lib/asking";
+import { faultOf, lineOf } from "../lib/jsonlines";
+import { useAround, useHere } from "../lib/session";
+import { Badge, Dialog, Loading, PageHead, Wrong } from "../parts/basics";
+
+const CHECK_MS = 350;
+
+export default function Types() {
+  const { t } = useAround();
+  const { scope } = useHere();
+  const types = useAsked(() => api.types(scope), [scope]);
+  return (
+    <div className="page">
+      <PageHead title={t("types")} about={t("types.about")} />
+      <Wrong error={types.error} again={types.again} />
+      {!types.value && !types.error && <Loading />}
+      {types.value && <Editor key={JSON.stringify(scope)} types={types.value.types} saved={types.again} />}
+    </div>
+  );
+}
+
+interface Checked {
+  text: string;
+  complaints: Complaint[];
+}
+
+function Editor({ types, saved }: { types: MemoryType[]; saved: () => void }) {
+  const { t, tell } = useAround();
+  const { scope, can } = useHere();
+  const [text, setText] = useState(() => written(types));
+  const [error, setError] = useState<unknown>();
+  const [checked, setChecked] = useState<Checked | null>(null);
+  const [isAdding, setAdding] = useState(false);
+  const area = useRef<HTMLTextAreaElement>(null);
+  const later = useLater(text, CHECK_MS);
+  const fault = faultOf(text);
+  const isSame = text === written(types);
+  useEffect(() => {
+    if (faultOf(later)) return;
+    const stop = new AbortController();
+    api.checkTypes(scope, listed(JSON.parse(later) as Json), stop.signal).then(
+      (answer) => { setChecked({ text: later, complaints: answer.complaints }); setError(undefined); },
+      (problem: unknown) => { if (!stop.signal.aborted) setError(problem); },
+    );
+    return () => stop.abort();
+  }, [later, JSON.stringify(scope)]);
+  const isFresh = checked?.text === text && !fault;
+  const isGood = isFresh && !checked.complaints.length;
+  const save = async () => {
+    try {
+      const before = types;
+      const answer = await api.putTypes(scope, listed(JSON.parse(text) as Json));
+      tell(t("types.saved"), async () => {
+        await api.putTypes(scope, before as unknown as Json);
+        setText(written(before));
+        saved();
+      });
+      if (answer?.types) setText(written(answer.types));
+      saved();
+    } catch (problem) {
+      setError(problem);
+    }
+  };
+  const goTo = (line: number) => {
+    const element = area.current;
+    if (!element) return;
+    const lines = text.split("\n");
+    const start = lines.slice(0, line - 1).reduce((sum, each) => sum + each.length + 1, 0);
+    element.focus();
+    element.setSelectionRange(start, start + (lines[line - 1]?.length ?? 0));
+    element.scrollTop = (line - 4) * 20;
+  };
+  return (
+    <div className="two types">
+      <section className="block">
+        <h2>{t("types.json")}</h2>
+        <textarea ref={area} className="code types-code" spellCheck={false} aria-label={t("types.json")} aria-describedby="types-check" aria-invalid={Boolean(fault) || (isFresh && !isGood)} value={text} readOnly={!can("write")} onChange={(event) => setText(event.target.value)} />
+        <div id="types-check" className="check-line" role="status">
+          {fault ? (
+            <p className="fault"><button type="button" className="plain link" onClick={() => goTo(fault.line)}>{t("json.fault", { line: fault.line })}</button> {fault.message}</p>
+          ) : !isFresh ? (
+            <p className="faint">{t("types.checking")}</p>
+          ) : isGood ? (
+            <p className="good">{t("types.good")}</p>
+          ) : (
+            <ul className="complaints">
+              {checked.complaints.map((each, place) => {
+                const line = lineOf(text, each.path);
+                return <li key={place} className="fault">{line && <button type="button" className="plain link" onClick={() => goTo(line)}>{t("json.line", { line })}</button>} <code>{each.path}</code> {each.message}</li>;
+              })}
+            </ul>
+          )}
+        </div>
+        <Wrong error={error} />
+        {isAdding && <AddType close={() => setAdding(false)} add={(added) => { setAdding(false); setText((before) => mergedInto(before, added)); }} />}
+        {can("write") && (
+          <footer className="dialog-acts">
+            <button type="button" className="first-act" disabled={Boolean(fault)} onClick={() => setAdding(true)}>{t("types.add")}</button>
+            <button type="button" disabled={isSame} onClick={() => setText(written(types))}>{t("types.revert")}</button>
+            <button type="button" className="accent" disabled={!isGood || isSame} onClick={() => void save()}>{t("save")}</button>
+          </footer>
+        )}
+      </section>
+      <section className="block">
+        <h2>{t("types.now")} <span className="faint">{types.length}</span></h2>
+        <p className="hint">{t("types.hint")}</p>
+        <ul className="type-list">
+          {types.map((each) => (
+            <li key={each.name}>
+              <p><strong>{each.name}</strong> <Badge>{t(each.update_mode === "patch" ? "types.patch" : "types.insert")}</Badge></p>
+              <p className="faint">{each.description}</p>
+              <p className="fields">{fieldsOf(each).map((name) => <code key={name}>{name}</code>)}</p>
+            </li>
+          ))}
+        </ul>
+      </section>
+    </div>
+  );
+}
+
+function AddType({ close, add }: { close: () => void; add: (types: Json) => void }) {
+  const { t } = useAround();
+  const [text, setText] = useState("");
+  const fault = text.trim() ? faultOf(text) : null;
+  return (
+    <Dialog title={t("types.add")} close={close} act={() => text.trim() && !fault && add(listed(JSON.parse(text) as Json))}>
+      <p className="hint">{t("types.add_about")}</p>
+      <p className="chips-left">{t("types.begin_with")} {EXAMPLES.map((each) => <button key={each.name} type="button" className="small" onClick={() => setText(JSON.stringify(each, null, 2))}>{each.name}</button>)}</p>
+      <textarea className="code" rows={14} spellCheck={false} autoFocus aria-label={t("types.json")} value={text} onChange={(event) => setText(event.target.value)} />
+      {fault && <p className="fault" role="status">{t("json.fault", { line: fault.line })} {fault.message}</p>}
+      <footer className="dialog-acts">
+        <button type="button" onClick={close}>{t("cancel")}</button>
+        <button type="submit" className="accent" disabled={!text.trim() || Boolean(fault)}>{t("types.add_do")}</button>
+      </footer>
+    </Dialog>
+  );
+}
+
+/** Types to begin with: what the graph is drawn from, and a collection of people. */
+const EXAMPLES = [
+  {
+    name: "Fact",
+    description: "One statement about a person or thing, as subject, predicate and object.",
+    update_mode: "insert",
+    parameters: {
+      type: "object",
+      properties: {
+        subject: { type: "string", description: "Whom or what it is about, by name" },
+        predicate: { type: "string", description: "How the two belong together, in few words" },
+        object: { type: ["string", "number", "boolean"], description: "The other person, thing or value" },
+      },
+      required: ["subject", "predicate", "object"],
+    },
+    single_valued: ["object"],
+  },
+  {
+    name: "Person",
+    description: "Somebody whom the user knows.",
+    update_mode: "insert",
+    parameters: {
+      type: "object",
+      properties: {
+        name: { type: "string" },
+        relationship: { type: "string", description: "Who they are to the user" },
+        notes: { type: "string" },
+      },
+      required: ["name"],
+    },
+  },
+];
+
+/** The types of a text with others added: one of the same name is replaced where it stands. */
+export function mergedInto(text: string, added: Json): string {
+  const all = [...(listed(JSON.parse(text) as Json) as Json[])];
+  const nameOf = (type: Json) => (type !== null && typeof type === "object" && !Array.isArray(type) ? type.name : undefined);
+  for (const each of Array.isArray(added) ? added : [added]) {
+    const place = all.findIndex((other) => nameOf(other) !== undefined && nameOf(other) === nameOf(each));
+    if (place < 0) all.push(each);
+    else all[place] = each;
+  }
+  return JSON.stringify(all, null, 2);
+}
+
+const written = (types: readonly MemoryType[]): string => JSON.stringify(types, null, 2);
+
+/** One type alone is a list of one, as it is pasted. */
+const listed = (value: Json): Json => (Array.isArray(value) ? value : value !== null && typeof value === "object" && Array.isArray(value.types) ? value.types : [value]);
+
+function fieldsOf(type: MemoryType): string[] {
+  const properties = type.parameters.properties;
+  return properties && typeof properties === "object" && !Array.isArray(properties) ? Object.keys(properties) : [];
+}

@@ -1,0 +1,74 @@
+import { describe, expect, it } from "vitest";
+import type { Memory, Revision } from "../src/api/shapes";
+import { believedAt, broughtBy, daysOf, lanesOf, undoOf } from "../src/lib/past";
+
+const cited = (message: string) => [{ thread: "t", message, quote: message }];
+
+function revision(version: number, value: Revision["value"], evidence: Revision["evidence"], from: string, until: string | null): Revision {
+  return { version, value, evidence, text: "", valid_from: null, valid_until: null, trust: "user", state: "active", cause: "formed", believed_from: from, believed_until: until };
+}
+
+const FIRST = revision(1, { home: "Lisbon" }, { "/home": cited("a") }, "2026-01-01T10:00:00Z", "2026-01-05T10:00:00Z");
+const SECOND = revision(2, { home: "Porto" }, { "/home": cited("b") }, "2026-01-05T10:00:00Z", "2026-01-08T10:00:00Z");
+const THIRD = revision(3, { home: "Porto", age: 30 }, { "/home": cited("b"), "/age": cited("c") }, "2026-01-08T10:00:00Z", null);
+const ALL = [THIRD, SECOND, FIRST];
+const NOW = Date.parse("2026-01-10T12:00:00Z");
+
+describe("a profile in time", () => {
+  it("was on a day what was believed then", () => {
+    expect(believedAt(ALL, Date.parse("2026-01-06T00:00:00Z"))?.value).toEqual({ home: "Porto" });
+    expect(believedAt(ALL, Date.parse("2025-12-31T00:00:00Z"))).toBeUndefined();
+    expect(believedAt(ALL, NOW)?.version).toBe(3);
+  });
+
+  it("changes exactly at the moment of the next version", () => {
+    expect(believedAt(ALL, Date.parse("2026-01-05T10:00:00Z"))?.version).toBe(2);
+    expect(believedAt(ALL, Date.parse("2026-01-05T10:00:00Z") - 1)?.version).toBe(1);
+  });
+
+  it("has a day for each from the first version to now", () => {
+    const days = daysOf(ALL, NOW);
+    expect(days).toHaveLength(10);
+    expect(days[9]).toBe(NOW);
+  });
+
+  it("has a lane for each field, in which equal neighbours are one stretch", () => {
+    const lanes = lanesOf(ALL, NOW);
+    expect(lanes.map((each) => each.name)).toEqual(["home", "age"]);
+    expect(lanes[0]?.stretches.map((each) => each.label)).toEqual(["Lisbon", "Porto"]);
+    expect(lanes[0]?.stretches[1]?.isLast).toBe(true);
+  });
+});
+
+describe("taking back what a message brought", () => {
+  it("restores the version before, where nothing came after", () => {
+    expect(undoOf([SECOND, FIRST], "t", "b")).toEqual({ kind: "restore", version: 1 });
+  });
+
+  it("changes only its own field, where something came after", () => {
+    expect(undoOf(ALL, "t", "b")).toEqual({ kind: "put", value: { home: "Lisbon", age: 30 } });
+  });
+
+  it("forgets a memory that rests on nothing else", () => {
+    expect(undoOf([FIRST], "t", "a")).toEqual({ kind: "forget" });
+  });
+
+  it("leaves of the first version what rests on other messages", () => {
+    const both = revision(1, { home: "Lisbon", age: 30 }, { "/home": cited("a"), "/age": cited("c") }, "2026-01-01T10:00:00Z", null);
+    expect(undoOf([both], "t", "a")).toEqual({ kind: "put", value: { age: 30 } });
+  });
+
+  it("does nothing for a message that brought nothing, or is of another thread", () => {
+    expect(undoOf(ALL, "t", "z")).toEqual({ kind: "nothing" });
+    expect(undoOf(ALL, "other", "b")).toEqual({ kind: "nothing" });
+  });
+});
+
+describe("what messages brought", () => {
+  it("is listed by message with the places in the memory", () => {
+    const memory = { type: "User", key: "User", evidence: { "/home": cited("a"), "/age": cited("a") } } as unknown as Memory;
+    const brought = broughtBy([memory], "t");
+    expect(brought.get("a")?.[0]?.pointers).toEqual(["/home", "/age"]);
+    expect(broughtBy([memory], "other").size).toBe(0);
+  });
+});
