@@ -18,7 +18,7 @@ const post = (content) =>
     input: { messages: [{ role: "user", content }] },
     config: { configurable: { user_id: "will" } },
     multitaskStrategy: "rollback",
-    afterSeconds: 10,
+    afterSeconds: 600,
   });
 await post("My name is Will.");
 const run = await post("I like hiking.");

@@ -19,10 +19,12 @@ from langgraph_sdk.errors import (
 )
 
 import recollect
+from recollect.access import RESERVED
 from recollect.app import Recollect
 from recollect.formation.config import Assistants, FormationSettings
 from recollect.formation.types import NOTE
 from recollect.records import Formation, Scope
+from recollect.service.langgraph import kept, threads
 from recollect.service.testing import Served, serving
 from recollect.stores.plans.formation import Debounce
 from recollect.testing.clock import FrozenClock
@@ -32,7 +34,8 @@ from recollect.testing.scripted import ScriptedModel
 GraphClient = Callable[..., SyncLangGraphClient]
 WILL: Scope = ("acme", "will")
 ASSISTANTS = Assistants(
-    named={"notes": FormationSettings(types=(NOTE,), debounce=Debounce(quiet_s=60.0))}
+    default=FormationSettings(debounce=Debounce(quiet_s=100.0)),
+    named={"notes": FormationSettings(types=(NOTE,), debounce=Debounce(quiet_s=60.0))},
 )
 WAIT_S = 30.0
 
@@ -140,23 +143,40 @@ def test_three_runs_within_the_delay_are_one_formation(
     assert 2 == len(client.runs.list(thread))
 
 
-def test_a_pending_run_survives_a_restart(world: World, graph_client: GraphClient) -> None:
+def test_a_pending_run_survives_a_restart(tmp_path: Path) -> None:
     """What was posted before the service ended is formed, once, by the one that comes after it."""
-    thread = str(uuid4())
-    run = posting(graph_client(world.served), thread)("My name is Will.")
-    other = World(Path(world.url.removeprefix("sqlite:///")))
+    thread, key = str(uuid4()), ""
+    before, after = World(tmp_path / "memory.db"), World(tmp_path / "memory.db")
+    with before.running() as served:
+        key = served.key
+        with get_sync_client(url=served.url, api_key=key) as client:
+            run = posting(client, thread)("My name is Will.")
 
-    with other.running(world.served.key):
-        client = graph_client(other.served)
-        before = client.runs.get(thread, run["run_id"])
-        (formation,) = other.later(10)
-        after = client.runs.get(thread, run["run_id"])
+    with after.running(key) as served, get_sync_client(url=served.url, api_key=key) as client:
+        pending = client.runs.get(thread, run["run_id"])
+        (formation,) = after.later(10)
+        done = client.runs.get(thread, run["run_id"])
         state = client.threads.get_state(thread)
+        again = after.later(1_000)
 
-    assert ("pending", "success") == (before["status"], after["status"])
+    assert ("pending", "success") == (pending["status"], done["status"])
     assert {thread: 1} == dict(formation.watermarks)
-    assert [] == world.later(10)[1:]
+    assert [formation] == again
     assert ["My name is Will."] == [each["content"] for each in state["values"]["messages"]]
+
+
+def test_without_a_time_of_its_own_a_run_waits_as_its_assistant_does(
+    world: World, graph_client: GraphClient
+) -> None:
+    """A longer time than the assistant ever waits holds as well."""
+    client = graph_client(world.served)
+    posting(client, str(uuid4()), after_seconds=None)("My name is Will.")
+
+    assert [] == world.later(99)
+    assert 1 == len(world.later(1))
+    posting(client, str(uuid4()), after_seconds=5_000)("I live in Oslo.")
+    assert 1 == len(world.later(4_999))
+    assert 2 == len(world.later(1))
 
 
 def test_a_run_is_told_as_langgraph_tells_it(world: World, graph_client: GraphClient) -> None:
@@ -397,6 +417,22 @@ def test_threads_of_one_key_are_unknown_to_another(
     own = posting(other, thread)("I am somebody else.")
     assert own["thread_id"] == thread
     assert 1 == len(client.threads.get_state(thread)["values"]["messages"])
+
+
+def test_documents_without_the_keys_scope_are_caught(
+    world: World,
+    graph_client: GraphClient,
+    new_key: Callable[..., str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The walk above notices a service that keeps the threads of all keys in one place."""
+    client = graph_client(world.served)
+    other = graph_client(world.served, new_key(world.served, "read", scope=("beside",)))
+    for module in (kept, threads):
+        monkeypatch.setattr(module, "place_of", lambda _, thread: (RESERVED, "all", thread))
+    thread = client.threads.create()["thread_id"]
+
+    assert thread == other.threads.get(thread)["thread_id"]
 
 
 def test_a_deleted_thread_leaves_its_memories_and_an_erased_one_nothing(
