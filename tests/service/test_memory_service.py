@@ -106,8 +106,8 @@ def test_what_was_said_in_one_thread_is_known_in_a_new_one(
             await client.runs.join(formed, run["run_id"])
             known = await turn("will", second, "What do I like?")
             other = await turn("ada", str(uuid4()), "What do I like?")
-            state = await client.threads.get_state(formed)
-        return before, known, other, state["values"]["messages"]
+            values: Any = (await client.threads.get_state(formed))["values"]
+        return before, known, other, values["messages"]
 
     before, known, other, messages = asyncio.run(story())
 

@@ -251,9 +251,7 @@ class FormationStore(Transactor):
         return await self._change("pause", scope, plan)
 
     @final
-    async def resume(
-        self, scope: Scope, thread: str | None = None, *, at_once: bool = True
-    ) -> int:
+    async def resume(self, scope: Scope, thread: str | None = None, *, at_once: bool = True) -> int:
         """
         Let a thread, or all of a scope, be claimed again; say how many were paused.
 
