@@ -7,6 +7,8 @@ from typing import Any, NoReturn
 
 import httpx
 import pytest
+from langgraph_sdk import get_sync_client
+from langgraph_sdk.client import SyncLangGraphClient
 
 from recollect.service.testing import Served, serving
 from recollect.testing.postgres import empty_store, shared_database
@@ -92,3 +94,16 @@ def starting(monkeypatch: pytest.MonkeyPatch, store: Fresh) -> Iterator[Callable
             return stack.enter_context(serving(store=store("starting"), **settings))
 
         yield start
+
+
+@pytest.fixture
+def graph_client() -> Iterator[Callable[..., SyncLangGraphClient]]:
+    """Return what makes LangGraph's client of a service: with its first key, or another one."""
+    with ExitStack() as stack:
+
+        def made(served: Served, key: str | None = None) -> SyncLangGraphClient:
+            chosen = served.key if key is None else key
+            client = get_sync_client(url=served.url, api_key=chosen)
+            return stack.enter_context(client)
+
+        yield made

@@ -20,6 +20,7 @@ from recollect.ports import Model
 from recollect.service.authenticating import Authenticating
 from recollect.service.bodies import Bodies
 from recollect.service.deadlines import Deadlines
+from recollect.service.langgraph import LANGGRAPH_ROUTERS
 from recollect.service.metrics import Metrics
 from recollect.service.observing import Observing
 from recollect.service.opening import OpenMemory, Told, opened_service
@@ -103,7 +104,7 @@ def create_app(
         ],
     )
     app.state.stopping = stopping
-    for router in ROUTERS:
+    for router in (*ROUTERS, *LANGGRAPH_ROUTERS):
         app.include_router(router)
     app.include_router(page_router(static))
     return app

@@ -251,17 +251,18 @@ class FormationStore(Transactor):
         return await self._change("pause", scope, plan)
 
     @final
-    async def resume(self, scope: Scope, thread: str | None = None) -> int:
+    async def resume(self, scope: Scope, thread: str | None = None, *, at_once: bool = True) -> int:
         """
         Let a thread, or all of a scope, be claimed again; say how many were paused.
 
-        What waits in them is due at once, but not before a backoff has ended.
+        What waits in them is due at once, but not before a backoff has ended. Without *at_once*
+        it is due when it was.
 
         Raises:
             NotFoundError: There is no such thread.
         """
         scope, thread, now = check_scope(scope), _check_thread(thread), self.now()
-        plan = partial(plan_resumption, scope=scope, thread=thread, now=now)
+        plan = partial(plan_resumption, scope=scope, thread=thread, now=now, at_once=at_once)
         return await self._change("resume", scope, plan)
 
     @final

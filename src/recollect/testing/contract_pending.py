@@ -133,6 +133,19 @@ class PendingContract(Contract):
         clock.advance(1)
         assert await store.claim("worker") is not None
 
+    async def test_a_thread_is_resumed_to_its_own_time(
+        self, store: Store, clock: FrozenClock
+    ) -> None:
+        """Without *at_once* it is due when it was."""
+        await store.append(ADA, TALK, [said("m1")], debounce=Debounce(quiet_s=30.0))
+        await store.pause(ADA, TALK)
+
+        assert 1 == await store.resume(ADA, TALK, at_once=False)
+
+        assert await store.claim("worker") is None
+        clock.advance(30)
+        assert await store.claim("worker") is not None
+
     async def test_what_is_idle_stays_idle(self, store: Store, clock: FrozenClock) -> None:
         """A resumed thread in which nothing waits is not due."""
         await tell(store, "m1")

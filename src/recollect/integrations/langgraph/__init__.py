@@ -1,13 +1,14 @@
 """
 LangGraph's memory over ours.
 
-`RecollectStore` is its long-term memory, `checkpointer` keeps its threads beside ours, and nodes
-trim, remove and summarise the messages of a state, and work by instructions that improve by
-feedback.
+`RecollectStore` is its long-term memory, `FormedStore` one that shows what was formed as well;
+`checkpointer` keeps its threads beside ours, and nodes trim, remove and summarise the messages of
+a state, and work by instructions that improve by feedback.
 """
 
 from recollect.integrations.langgraph.caller import Caller
 from recollect.integrations.langgraph.checkpointer import checkpointer
+from recollect.integrations.langgraph.formed import FormedStore
 from recollect.integrations.langgraph.mirror import MessageMirror
 from recollect.integrations.langgraph.nodes import remove_node, summarise_node, trim_node
 from recollect.integrations.langgraph.procedural import call_model, update_instructions
@@ -16,6 +17,7 @@ from recollect.stores.checkpoints import thread_id_of, thread_of
 
 __all__ = [
     "Caller",
+    "FormedStore",
     "MessageMirror",
     "RecollectStore",
     "call_model",

@@ -15,12 +15,14 @@ from recollect.errors import ConflictError, UsageError
 from recollect.records import Json, JsonObject, PutMemory, Scope
 from recollect.service.answers import answer_receipt
 from recollect.service.asked import AskedConfirmation, AskedErase
+from recollect.service.langgraph.kept import forget_erased
 from recollect.service.reaching import Below, Erasing, Reach
 from recollect.service.telemetry import memory_span
 from recollect.stores.plans.erase import (
     EraseReceipt,
     EraseScope,
     EraseTarget,
+    EraseThread,
     check_target,
 )
 from recollect.stores.validate import to_datetime
@@ -69,6 +71,9 @@ async def erase(reach: Erasing, asked: AskedConfirmation) -> dict[str, Any]:
     reach.service.recalled.forget(reach.scope)
     if isinstance(target, EraseScope):
         await reach.service.usage.forget(reach.scope, below=target.below)
+        await forget_erased(memory, reach.scope, below=target.below)
+    elif isinstance(target, EraseThread):
+        await forget_erased(memory, reach.scope, thread=target.thread)
     await _keep(reach, receipt)
     return answer_receipt(receipt)
 

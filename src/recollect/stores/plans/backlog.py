@@ -26,15 +26,22 @@ def plan_pause(rows: Rows, scope: Scope, thread: str | None) -> Planned[int]:
     return Planned(Effect(threads=[replace(each, state="paused") for each in found]), len(found))
 
 
-def plan_resumption(rows: Rows, scope: Scope, thread: str | None, now: int) -> Planned[int]:
+def plan_resumption(
+    rows: Rows, scope: Scope, thread: str | None, now: int, *, at_once: bool = True
+) -> Planned[int]:
     """
     Let a thread, or all threads of a scope, be claimed again; say how many were paused.
+
+    What waits in them is due at once, or when it was.
 
     Raises:
         NotFoundError: There is no such thread.
     """
     found = [each for each in _threads(rows, scope, thread) if each.state == "paused"]
-    return Planned(Effect(threads=[resumed_thread(each, now) for each in found]), len(found))
+    resumed = [
+        resumed_thread(each, now) if at_once else replace(each, state="active") for each in found
+    ]
+    return Planned(Effect(threads=resumed), len(found))
 
 
 def resumed_thread(thread: ThreadRow, now: int) -> ThreadRow:

@@ -1,0 +1,30 @@
+"""The memory graph: it keeps the messages of a run, and forms memories of those that are new."""
+
+from __future__ import annotations
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.graph import END, START, MessagesState, StateGraph
+
+from memory_service.configuration import Configuration
+from memory_service.kept import ROOT, opened
+from recollect.messages import record_of
+
+
+def form(state: MessagesState, config: RunnableConfig) -> dict[str, object]:
+    """Form memories of the user that the run names; a message that was formed is not again."""
+    chosen = Configuration.of(config)
+    scope = (*ROOT, chosen.user_id)
+    thread = str((config.get("configurable") or {}).get("thread_id", "talk"))
+    settings = {"types": [dict(each) for each in chosen.memory_types]}
+    memory = opened()
+    records = [record_of(each) for each in state["messages"]]
+    memory.append(scope, thread, records, settings=settings if chosen.memory_types else None)
+    memory.form(scope, thread)
+    return {}
+
+
+_builder = StateGraph(MessagesState)
+_builder.add_node("form", form)
+_builder.add_edge(START, "form")
+_builder.add_edge("form", END)
+graph = _builder.compile(name="memory_graph")

@@ -1,0 +1,227 @@
+"""`FormedStore`: LangGraph's store in which what was formed is found beside the items."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from langgraph.store.base import (
+    GetOp,
+    IndexConfig,
+    Item,
+    ListNamespacesOp,
+    Op,
+    PutOp,
+    Result,
+    SearchItem,
+    SearchOp,
+    TTLConfig,
+)
+
+from recollect.app import Recollect
+from recollect.errors import UsageError
+from recollect.formation.types import BUILTIN_TYPES, MemoryType
+from recollect.formation.types.schema import violations
+from recollect.home import AnyRecollect
+from recollect.integrations.langgraph.reading import ITEM, fits_all, prolong_used
+from recollect.integrations.langgraph.store import RecollectStore
+from recollect.recaller import MATCHES_MAX, Where
+from recollect.records import UNRECALLED_TYPES, DeleteMemory, Memory, PutMemory, Scope, Write
+from recollect.stores.validate import PAGE_ROWS_MAX, to_datetime
+
+Ranked = list[tuple[Memory, float | None]]
+
+
+class FormedStore(RecollectStore):
+    """
+    A `RecollectStore` that shows formed memories as items, too: each type is a namespace.
+
+    A memory of the type T in the scope ``(*root, *N)`` is the item with its key in the namespace
+    ``(*N, T)``: the profile of Ada is ``get(("ada", "User"), "User")``, and
+    ``search(("ada",))`` finds items, profile and notes in one ranking. Putting such an item
+    revises the memory, deleting it forgets it; a new address is always an item.
+
+    Args:
+        types: The types that are shown; the built-in ones by default.
+    """
+
+    def __init__(
+        self,
+        memory: AnyRecollect | str,
+        root: Scope,
+        *,
+        types: Sequence[MemoryType] = BUILTIN_TYPES,
+        index: IndexConfig | dict[str, Any] | None = None,
+        ttl: TTLConfig | None = None,
+    ) -> None:
+        super().__init__(memory, root, index=index, ttl=ttl)
+        hidden = {*UNRECALLED_TYPES, ITEM}
+        self.types: Mapping[str, MemoryType] = {
+            each.name: each for each in types if each.name not in hidden
+        }
+
+    async def _batch(self, memory: Recollect, ops: Sequence[Op]) -> list[Result]:
+        revised = {
+            number: await self._revision(memory, op)
+            for number, op in enumerate(ops)
+            if isinstance(op, PutOp)
+        }
+        passed = [op if revised.get(number) is None else _NOTHING for number, op in enumerate(ops)]
+        results = await super()._batch(memory, [_plain(each) for each in passed])
+        for number, op in enumerate(ops):
+            if isinstance(op, GetOp) and results[number] is None:
+                results[number] = await self._formed(memory, op)
+            elif isinstance(op, SearchOp):
+                results[number] = await self._search(memory, op)
+            elif isinstance(op, ListNamespacesOp):
+                results[number] = await self._listed(memory, op)
+        for number, write in revised.items():
+            if write is not None:
+                results[number] = None
+                await memory.apply(*write)
+        return results
+
+    async def _memory_at(self, memory: Recollect, namespace: Scope, key: str) -> Memory | None:
+        """Return the formed memory that an item's address stands for."""
+        if not namespace or namespace[-1] not in self.types:
+            return None
+        found = await memory.store.get((*self.root, *namespace[:-1]), namespace[-1], key)
+        is_in_force = found is not None and found.state == "active" and _is_true(memory, found)
+        return found if is_in_force else None
+
+    async def _formed(self, memory: Recollect, op: GetOp) -> Item | None:
+        found = await self._memory_at(memory, tuple(op.namespace), op.key)
+        return Item(**self._fields(found)) if found else None
+
+    async def _revision(self, memory: Recollect, op: PutOp) -> tuple[Scope, Sequence[Write]] | None:
+        """Return what a put writes of a formed memory, ``None`` if it is of an item."""
+        namespace = tuple(op.namespace)
+        found = await self._memory_at(memory, namespace, op.key)
+        if found is None or await memory.get((*self.root, *namespace), ITEM, op.key):
+            return None
+        if op.value is None:
+            return found.scope, [DeleteMemory(type=found.type, key=found.key)]
+        if wrong := violations(self.types[found.type], dict(op.value)):
+            msg = f"the value is no {found.type}: {'; '.join(wrong)}"
+            raise UsageError(msg)
+        put = PutMemory(
+            type=found.type, key=found.key, value=dict(op.value), cause="LangGraph's store"
+        )
+        return found.scope, [put]
+
+    async def _search(self, memory: Recollect, op: SearchOp) -> list[SearchItem]:
+        end = op.offset + op.limit
+        if op.query and op.query.strip():
+            found = await self._ranked(memory, op, min(end, MATCHES_MAX)) if op.limit else []
+            if op.limit and len(found) < end:
+                ranked = {(each.scope, each.type, each.key) for each, _ in found}
+                newest = await self._newest(memory, op, end)
+                found += [
+                    each
+                    for each in newest
+                    if (each[0].scope, each[0].type, each[0].key) not in ranked
+                ]
+        else:
+            found = await self._newest(memory, op, end)
+        shown = found[op.offset : end]
+        if op.refresh_ttl:
+            await prolong_used(memory, [each for each, _ in shown if each.type == ITEM])
+        return [SearchItem(**self._fields(each), score=score) for each, score in shown]
+
+    def _parts(self, prefix: Scope) -> list[tuple[Scope, tuple[str, ...], bool]]:
+        """Return what a prefix means: scopes, the types in them, and whether those below, too."""
+        parts: list[tuple[Scope, tuple[str, ...], bool]] = [
+            ((*self.root, *prefix), (ITEM, *self.types), True)
+        ]
+        if prefix and prefix[-1] in self.types:
+            parts.append(((*self.root, *prefix[:-1]), (prefix[-1],), False))
+        return parts
+
+    async def _ranked(self, memory: Recollect, op: SearchOp, limit: int) -> Ranked:
+        found: Ranked = []
+        for scope, types, below in self._parts(tuple(op.namespace_prefix)):
+            scopes = {scope}
+            if below:
+                scopes = {each for type_ in types for each in await _scopes(memory, scope, type_)}
+            if not scopes:
+                continue
+            where = Where(messages=False, types=types, filter=op.filter or None)
+            recall = await memory.recall(sorted(scopes), op.query or "", limit=limit, where=where)
+            found += [
+                (each.content, each.score)
+                for each in recall.entries
+                if isinstance(each.content, Memory) and each.content.text
+            ]
+        return sorted(found, key=lambda pair: -(pair[1] or 0.0))[:limit]
+
+    async def _newest(self, memory: Recollect, op: SearchOp, limit: int) -> Ranked:
+        found: list[Memory] = []
+        for scope, types, below in self._parts(tuple(op.namespace_prefix)):
+            for type_ in types:
+                newest = await _newest_true(memory, scope, type_, op, limit)
+                found += [each for each in newest if below or each.scope == scope]
+        found.sort(key=lambda each: (each.scope, each.type, each.key))
+        found.sort(key=lambda each: each.updated_at, reverse=True)
+        return [(each, None) for each in found[:limit]]
+
+    async def _listed(self, memory: Recollect, op: ListNamespacesOp) -> list[Scope]:
+        found: set[Scope] = set(await _scopes(memory, self.root, ITEM))
+        for type_ in self.types:
+            found |= {(*each, type_) for each in await _scopes(memory, self.root, type_)}
+        conditions = op.match_conditions or ()
+        namespaces = [each[len(self.root) :] for each in found]
+        fitting = {each[: op.max_depth] for each in namespaces if fits_all(conditions, each)}
+        return sorted(fitting)[op.offset : op.offset + op.limit]
+
+    def _fields(self, memory: Memory) -> dict[str, Any]:
+        """Return what an item says of a memory."""
+        inside = memory.scope[len(self.root) :]
+        return {
+            "value": dict(memory.value),
+            "key": memory.key,
+            "namespace": inside if memory.type == ITEM else (*inside, memory.type),
+            "created_at": memory.created_at,
+            "updated_at": memory.updated_at,
+        }
+
+
+_NOTHING: Final = GetOp(namespace=(), key="-", refresh_ttl=False)
+"""Stands for an operation that is carried out here."""
+
+
+def _plain(op: Op) -> Op:
+    """Return *op* if the items alone answer it, else one that costs nothing."""
+    return _NOTHING if isinstance(op, SearchOp | ListNamespacesOp) else op
+
+
+async def _newest_true(
+    memory: Recollect, scope: Scope, type_: str, op: SearchOp, limit: int
+) -> list[Memory]:
+    """Return the newest *limit* memories of a type that are true now, or all of them."""
+    asked = limit
+    while True:
+        newest = await memory.store.newest(scope, type_, filter_=op.filter, limit=asked)
+        found = [each for each in newest if _is_true(memory, each)]
+        if len(found) >= limit or len(newest) < asked:
+            return found[:limit]
+        asked *= 2  # ended ones stood among them
+
+
+def _is_true(memory: Recollect, found: Memory) -> bool:
+    """Say whether a memory is true in the world now; an item always is."""
+    until = found.valid_until
+    return found.type == ITEM or until is None or to_datetime(memory.store.now()) < until
+
+
+async def _scopes(memory: Recollect, prefix: Scope, type_: str) -> list[Scope]:
+    """Return *prefix* and the scopes below it, those that hold a memory of a type."""
+    found: list[Scope] = []
+    cursor: str | None = None
+    while True:
+        page = await memory.store.scopes(
+            prefix=prefix, type_=type_, cursor=cursor, limit=PAGE_ROWS_MAX
+        )
+        found += page.rows
+        cursor = page.cursor
+        if cursor is None:
+            return found
