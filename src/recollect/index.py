@@ -89,14 +89,14 @@ class Indexes:
         kinds = _kinds_of(wanted)
         if kinds is None or not all(map(_is_timeless, indexes)):
             return Collection(indexes, wanted)
-        kept = self.kept_collection(indexes, kinds)
+        kept = self._kept_collection(indexes, kinds)
         if kept is not None and not kept.is_scattered:
             return kept
         made = Collection(indexes, wanted) if kept is None else kept.joined()
         self._keep_collection((_scopes_of(indexes), kinds), made)
         return made
 
-    def kept_collection(self, indexes: Sequence[ScopeIndex], kinds: Kinds) -> Collection | None:
+    def _kept_collection(self, indexes: Sequence[ScopeIndex], kinds: Kinds) -> Collection | None:
         """Return what an earlier search made of these very indexes, by *kinds* alone."""
         name = _scopes_of(indexes), kinds
         with self._turn:

@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Final, Literal
 
-from anyio import create_task_group, to_thread
+from anyio import to_thread
 
 from recollect.embedding import Embedding
 from recollect.errors import EmbedderError, LimitError, UsageError
 from recollect.index import Indexes
 from recollect.ports import TokenCounter, Vector
-from recollect.recall.analyse import terms_of
 from recollect.recall.budget import packed
-from recollect.recall.collection import Collection, Eligibility
+from recollect.recall.collection import Eligibility
 from recollect.recall.index import ScopeIndex, refreshed
-from recollect.recall.lexical import LexicalScores, lexical_scores
 from recollect.recall.question import read_question
 from recollect.recall.repeats import repeated
 from recollect.recall.result import Dropped, Recall, Recalled
 from recollect.recall.search import Hit, search, text_to_embed
-from recollect.recall.terms import query_hashes
 from recollect.records import JsonObject, Scope
 from recollect.stores.base import Store
 from recollect.stores.plans.feed import Entry
@@ -120,12 +117,11 @@ class Recaller:
         indexes: Sequence[ScopeIndex] = [self._indexes.take(scope) for scope in scopes]
         text = text_to_embed(ask.query, participants_of(indexes))
         while True:
-            scored = ScoredWords(self._searched_last(indexes, ask.where), ask.query)
-            vector = await self._embedded(text, beside=scored)
+            vector = await self._embedded(text)
             identity = self._identity
             # Read without the vectors of an embedder that is away, an index must not be kept.
             kept = self._indexes if identity or self._embedding is None else Indexes()
-            choice = Choice(kept, indexes, ask, text, vector, threads, generation, scored)
+            choice = Choice(kept, indexes, ask, text, vector, threads, generation)
             entries = await self._store.consult(
                 [index.cursor for index in indexes],
                 choice,
@@ -150,11 +146,6 @@ class Recaller:
         found = {(entry.scope, entry.uid): entry for _, entries in past for entry in entries}
         return choice, [found[each] for each in wanted]
 
-    def _searched_last(self, indexes: Sequence[ScopeIndex], where: Where) -> Collection | None:
-        """Return the collection of the search, if nothing was written since the last one."""
-        kinds = eligibility_of(where, now=0).kinds
-        return None if kinds is None else self._indexes.kept_collection(indexes, kinds)
-
     async def _thread_numbers(
         self, scopes: Sequence[Scope], where: Where
     ) -> list[frozenset[int] | None]:
@@ -162,42 +153,14 @@ class Recaller:
             return [None] * len(scopes)
         return [await self._store.thread_numbers(scope, where.threads) for scope in scopes]
 
-    async def _embedded(self, text: str, beside: ScoredWords) -> Vector | None:
+    async def _embedded(self, text: str) -> Vector | None:
         if self._embedding is None:
             return None
-        vector: Vector | None = None
-        async with create_task_group() as group:
-            if beside.collection is not None:
-                group.start_soon(to_thread.run_sync, beside.score)
-            try:
-                vector = await to_thread.run_sync(self._embedding.query_vector, text)
-            except EmbedderError as error:
-                self._embedding.last_error = error  # words still find; the answer names no embedder
-        return vector
-
-
-class ScoredWords:
-    """
-    The words of a query, scored while it is being embedded, over what was searched last.
-
-    Embedding takes longer than anything else in a warm search. If nothing was written since,
-    the search is over the same *collection*, and its part by words is done by then.
-    """
-
-    def __init__(self, collection: Collection | None, query: str) -> None:
-        self.collection = collection
-        self._query = query
-        self._scores: LexicalScores | None = None
-
-    def score(self) -> None:
-        """Score the words; on a thread of its own."""
-        if self.collection is not None:
-            terms = query_hashes(terms_of(self._query))
-            self._scores = lexical_scores(self.collection, terms)
-
-    def over(self, collection: Collection) -> LexicalScores | None:
-        """Return the scores if they are those of *collection*, else ``None``."""
-        return self._scores if collection is self.collection else None
+        try:
+            return await to_thread.run_sync(self._embedding.query_vector, text)
+        except EmbedderError as error:
+            self._embedding.last_error = error  # words still find; the answer names no embedder
+            return None
 
 
 class Choice:
@@ -218,7 +181,6 @@ class Choice:
         vector: Vector | None,
         threads: Sequence[frozenset[int] | None],
         generation: int = 0,
-        scored: ScoredWords | None = None,
     ) -> None:
         self.indexes = indexes
         self.text = text
@@ -232,7 +194,6 @@ class Choice:
         self._vector = vector
         self._threads = threads
         self._generation = generation
-        self._scored = scored
 
     @property
     def is_by_meaning(self) -> bool:
@@ -256,8 +217,7 @@ class Choice:
         self.searched, self.eligible = len(collection), collection.eligible
         question = read_question(query, self._asked_on(feeds))
         wanted = considered(self._ask, may_repeat=collection.holds_both)
-        lexical = self._scored.over(collection) if self._scored else None
-        self.hits = search(collection, question, self._vector, wanted, lexical)
+        self.hits = search(collection, question, self._vector, wanted)
         return [(hit.scope, hit.uid) for hit in self.hits]
 
     def _asked_on(self, feeds: Sequence[Feed]) -> date:
@@ -267,21 +227,18 @@ class Choice:
     def _wanted(self, feeds: Sequence[Feed]) -> list[Eligibility]:
         where = self._ask.where
         return [
-            replace(eligibility_of(where, feed.now), threads=threads, uids=feed.eligible)
+            Eligibility(
+                now=feed.now,
+                valid_at=_valid_at(where, feed.now),
+                messages=where.messages,
+                types=None if where.types is None else frozenset(where.types),
+                threads=threads,
+                since=None if where.since is None else check_time(where.since, "since"),
+                until=None if where.until is None else check_time(where.until, "until"),
+                uids=feed.eligible,
+            )
             for feed, threads in zip(feeds, self._threads, strict=True)
         ]
-
-
-def eligibility_of(where: Where, now: int) -> Eligibility:
-    """Return what *where* says of every scope; threads and filters are known by scope."""
-    return Eligibility(
-        now=now,
-        valid_at=_valid_at(where, now),
-        messages=where.messages,
-        types=None if where.types is None else frozenset(where.types),
-        since=None if where.since is None else check_time(where.since, "since"),
-        until=None if where.until is None else check_time(where.until, "until"),
-    )
 
 
 def _valid_at(where: Where, now: int) -> int | None:

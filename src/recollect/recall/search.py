@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from recollect.ports import Vector
 from recollect.recall.collection import Collection
 from recollect.recall.fuse import Ranking, fused
-from recollect.recall.lexical import LexicalScores
 from recollect.recall.question import Question, names_in, without_names
 from recollect.recall.signals import signals_of
 from recollect.records import Scope
@@ -25,16 +24,12 @@ class Hit:
 
 
 def search(
-    collection: Collection,
-    question: Question,
-    vector: Vector | None,
-    limit: int,
-    lexical: LexicalScores | None = None,
+    collection: Collection, question: Question, vector: Vector | None, limit: int
 ) -> list[Hit]:
-    """Return the *limit* best entries of *collection*, best first; *lexical*, if known already."""
+    """Return the *limit* best entries of *collection*, best first."""
     if not len(collection):
         return []
-    ranking = fused(collection, signals_of(collection, question, vector, lexical), limit)
+    ranking = fused(collection, signals_of(collection, question, vector), limit)
     return [_hit(collection, ranking, int(place)) for place in ranking.order]
 
 

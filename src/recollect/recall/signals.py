@@ -11,7 +11,7 @@ import numpy as np
 from recollect.ports import Vector
 from recollect.recall.collection import Bools, Collection, Floats
 from recollect.recall.dates import LONGEST_LIFTED_DAYS, Days
-from recollect.recall.lexical import LexicalScores, lexical_scores
+from recollect.recall.lexical import lexical_scores
 from recollect.recall.question import Question, days_of, names_in
 from recollect.recall.segment import ROLES
 
@@ -26,14 +26,9 @@ class Signal:
     value: Floats
 
 
-def signals_of(
-    collection: Collection,
-    question: Question,
-    vector: Vector | None,
-    lexical: LexicalScores | None = None,
-) -> list[Signal]:
-    """Return all signals of *question* over *collection*; *lexical*, if its words are scored."""
-    lexical = lexical or lexical_scores(collection, question.terms)
+def signals_of(collection: Collection, question: Question, vector: Vector | None) -> list[Signal]:
+    """Return all signals of *question* over *collection*."""
+    lexical = lexical_scores(collection, question.terms)
     found = [
         Signal("entry", standardised(lexical.entry)),
         Signal("window", standardised(lexical.window)),
