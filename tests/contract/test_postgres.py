@@ -45,7 +45,7 @@ class TestPostgresStore(StoreContract):
         store = open_stores.pop() if open_stores else PostgresStore(url, clock=clock)
         store._clock, store._ids = clock, SeededIds(1)
         yield store
-        if store._threads is not None:
+        if not store._turns.is_over:
             open_stores.append(store)
 
 

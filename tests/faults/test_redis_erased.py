@@ -61,6 +61,24 @@ def test_no_file_keeps_what_was_erased(server: RedisServer, target: EraseTarget)
     assert found
 
 
+async def act_erase_and_clean(server: RedisServer) -> bool:
+    """Act as a canary, erase the scope, clean; say whether the audit is whole."""
+    async with RedisStore(server.url()) as store:
+        await store.acting(CANARY).append(ADA, "talk", [NewMessage(role="user", text="hello")])
+        with server.client() as client:
+            client.save()
+        assert files_with_canary(server)
+        await store.erase(ADA, EraseScope())
+        await store.clean()
+        return (await store.audit_verified(ADA)).ok
+
+
+def test_no_file_keeps_who_acted_in_an_erased_scope(server: RedisServer) -> None:
+    """The names of the actors go with the scope, though the rows of the audit stay."""
+    assert asyncio.run(act_erase_and_clean(server))
+    assert [] == files_with_canary(server)
+
+
 def test_bytes_that_are_left_are_found(server: RedisServer) -> None:
     """The mutant: without cleaning they stand in both."""
     with bytes_left():

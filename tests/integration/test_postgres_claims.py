@@ -3,7 +3,7 @@
 import asyncio
 import re
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from contextlib import AsyncExitStack
 from datetime import timedelta
 from queue import SimpleQueue
@@ -15,10 +15,11 @@ import pytest
 from recollect.errors import StoreClosedError, StoreError
 from recollect.records import NewMessage
 from recollect.stores.plans.formation import Debounce, Formed
-from recollect.stores.postgres import clock, rows, work
+from recollect.stores.postgres import rows, work
 from recollect.stores.postgres.statements import QUERIES, SESSION
 from recollect.stores.postgres.store import PostgresStore
 from recollect.stores.postgres.wall import SWEEPING
+from recollect.stores.server import clock
 from recollect.stores.unit import Plan
 from recollect.stores.world import SystemClock
 from recollect.testing.postgres import empty_store, shared_database
@@ -231,13 +232,13 @@ def test_the_clock_is_compared_again(url: str, monkeypatch: pytest.MonkeyPatch) 
     """A store asks the database for the time from time to time."""
     monkeypatch.setattr(clock, "COMPARED_EVERY_S", -1.0)
     compared: list[object] = []
-    compare = clock.DatabaseClock.compare
+    compare = clock.ServerClock.compare
 
-    def noted(self: clock.DatabaseClock, connection: object) -> None:
-        compared.append(connection)
-        compare(self, connection)  # type: ignore[arg-type]
+    def noted(self: clock.ServerClock, moment_us: Callable[[], int]) -> None:
+        compared.append(moment_us)
+        compare(self, moment_us)
 
-    monkeypatch.setattr(clock.DatabaseClock, "compare", noted)
+    monkeypatch.setattr(clock.ServerClock, "compare", noted)
 
     async def read() -> None:
         async with PostgresStore(url) as store:

@@ -37,6 +37,7 @@ from recollect.testing.postgres import (
     shared_server,
 )
 
+NEXT = STEPS.version + 1
 ADA = ("users", "ada")
 HELLO = NewMessage(role="user", text="hello")
 
@@ -127,7 +128,7 @@ def test_a_schema_that_only_grew_is_used(new_url: str) -> None:
     """The release before goes on working after what was added for the next one."""
     asyncio.run(PostgresStore(new_url).aclose())
     added = replace(
-        STEPS, pre={**STEPS.pre, 2: "ALTER TABLE recollect.message ADD mood text"}, schema=()
+        STEPS, pre={**STEPS.pre, NEXT: "ALTER TABLE recollect.message ADD mood text"}, schema=()
     )
     with connect(location_of(new_url)) as connection:
         grown = replace(
@@ -149,21 +150,21 @@ def test_a_schema_that_only_grew_is_used(new_url: str) -> None:
 def test_a_step_after_a_release_ends_the_one_before(new_url: str) -> None:
     """What takes something away is done when asked for, and then older releases are refused."""
     asyncio.run(PostgresStore(new_url).aclose())
-    pre = {**STEPS.pre, 2: "ALTER TABLE recollect.message ADD mood text"}
-    post = {2: "ALTER TABLE recollect.message DROP mood"}
+    pre = {**STEPS.pre, NEXT: "ALTER TABLE recollect.message ADD mood text"}
+    post = {NEXT: "ALTER TABLE recollect.message DROP mood"}
     steps = replace(STEPS, pre=pre, post=post)
     with connect(location_of(new_url)) as connection:
         migrate(connection, "it", post=True, steps=steps)
 
-        assert migrations.Version(2, 2) == schema_version(connection, "it", steps)
+        assert migrations.Version(NEXT, NEXT) == schema_version(connection, "it", steps)
     assert isinstance(refusal(new_url), StoreVersionError)
 
 
 def test_an_upgrade_is_finished_when_somebody_says_so(new_url: str) -> None:
     """The steps that take away are counted as they are done; a release before is refused then."""
     asyncio.run(PostgresStore(new_url).aclose())
-    pre = {**STEPS.pre, 2: "ALTER TABLE recollect.message ADD mood text"}
-    steps = replace(STEPS, pre=pre, post={2: "ALTER TABLE recollect.message DROP mood"})
+    pre = {**STEPS.pre, NEXT: "ALTER TABLE recollect.message ADD mood text"}
+    steps = replace(STEPS, pre=pre, post={NEXT: "ALTER TABLE recollect.message DROP mood"})
 
     assert 0 == finish_upgrade(new_url)
     assert 1 == opening.finish_upgrade(location_of(new_url), steps)
@@ -173,13 +174,13 @@ def test_an_upgrade_is_finished_when_somebody_says_so(new_url: str) -> None:
 def test_a_step_that_leads_elsewhere_is_undone(new_url: str) -> None:
     """A migration whose result is not the schema leaves the database as it was."""
     asyncio.run(PostgresStore(new_url).aclose())
-    wrong = replace(STEPS, pre={**STEPS.pre, 2: "ALTER TABLE recollect.message ADD mood text"})
+    wrong = replace(STEPS, pre={**STEPS.pre, NEXT: "ALTER TABLE recollect.message ADD mood text"})
     with connect(location_of(new_url)) as connection:
         with pytest.raises(StoreCorruptError, match=r"unexpected: column message\.mood"):
             migrate(connection, "it", steps=wrong)
 
         assert [] == differences(connection)
-        assert 1 == schema_version(connection, "it").version
+        assert STEPS.version == schema_version(connection, "it").version
 
 
 def test_two_migrations_at_once_make_one_schema(new_url: str) -> None:
@@ -396,17 +397,16 @@ def test_waiting_for_a_connection_has_an_end(url: str) -> None:
     """A call that finds all connections busy for too long is told so."""
 
     async def write() -> None:
-        async with PostgresStore(url, connections_max=1) as store:
+        async with PostgresStore(url, connections_max=1, turn_wait_s=0.3) as store:
             begun, held = threading.Event(), threading.Event()
 
             def hold(_: Rows) -> Planned[None]:
                 begun.set()
-                held.wait(0.05)
+                held.wait(1)
                 return Planned(Effect(), None)
 
             first = asyncio.ensure_future(store._transact(hold))
             await asyncio.to_thread(begun.wait, 60)
-            store._location = store._location.with_limits(turn_wait_s=0.01)
             with pytest.raises(StoreUnavailableError, match="busy"):
                 await store.append(ADA, "talk", [HELLO])
             await first

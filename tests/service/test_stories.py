@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import httpx
+import pytest
 
 from recollect.service.testing import Served
 from recollect.testing.rulemodel import RuleModel
@@ -13,6 +14,9 @@ from recollect.testing.scripted import ScriptedModel
 ADA = {"scope": ["users", "ada"]}
 Connect = Callable[..., httpx.Client]
 Start = Callable[..., Served]
+on_every_store = pytest.mark.parametrize(
+    "store", ["memory", "sqlite", "postgres", "redis"], indirect=True
+)
 FACT = {"subject": "Ada", "predicate": "lives in", "object": "Oslo"}
 
 
@@ -38,6 +42,7 @@ def said(client: httpx.Client, thread: str, *texts: str, scope: Any = None) -> l
     return found
 
 
+@on_every_store
 def test_what_was_said_is_recalled_with_its_reasons(client: httpx.Client) -> None:
     """A message is found in the moment that it is acknowledged; its signals sum to its score."""
     (message,) = said(client, "story-1", "My boat is called Penelope.")
@@ -53,6 +58,7 @@ def test_what_was_said_is_recalled_with_its_reasons(client: httpx.Client) -> Non
     assert "Penelope" in found["rendered"]
 
 
+@on_every_store
 def test_a_thread_is_read_page_by_page(client: httpx.Client) -> None:
     """The cursor of each page goes on where it ended, and the last page has none."""
     said(client, "paged", *(f"line {number}" for number in range(7)))
@@ -69,6 +75,7 @@ def test_a_thread_is_read_page_by_page(client: httpx.Client) -> None:
     assert cursor is None
 
 
+@on_every_store
 def test_the_same_request_twice_keeps_one_message(client: httpx.Client) -> None:
     """An Idempotency-Key makes a repetition harmless, and refuses another request under it."""
     body = {"messages": [{"role": "user", "text": "once"}]}
@@ -84,6 +91,7 @@ def test_the_same_request_twice_keeps_one_message(client: httpx.Client) -> None:
     assert "conflict" == problem(refused)["code"]
 
 
+@on_every_store
 def test_a_memory_is_written_at_the_version_that_was_read(client: httpx.Client) -> None:
     """201 creates, 200 revises, and a stale If-Match is refused with 412."""
     path = "/v1/memories/Fact/home"
@@ -127,6 +135,7 @@ def test_a_refused_memory_stays_visible_and_is_not_recalled(client: httpx.Client
     assert [] == asked.json()["entries"]
 
 
+@on_every_store
 def test_erasing_takes_two_steps_and_leaves_nothing(client: httpx.Client) -> None:
     """A preview counts, its token erases exactly that, and the receipt is listed."""
     scope = {"scope": "erasing"}
@@ -150,6 +159,7 @@ def test_erasing_takes_two_steps_and_leaves_nothing(client: httpx.Client) -> Non
     assert "Xanadu" not in client.get("/v1/export", params=scope).text
 
 
+@on_every_store
 def test_an_export_is_put_back_elsewhere(client: httpx.Client) -> None:
     """An export names relative scopes, so that it can be imported below another scope."""
     said(client, "t", "The ferry leaves at nine.", scope={"scope": ["from", "ada"]})
@@ -196,6 +206,7 @@ def test_types_hold_for_the_scopes_below(client: httpx.Client) -> None:
     assert [] == client.get("/v1/memories", params=above).json()["memories"]
 
 
+@on_every_store
 def test_what_is_said_is_formed_and_reviewed(starting: Start, connect: Connect) -> None:
     """With a model, what waits is formed on demand, and its receipt says what became of it."""
     with connect(starting(model=RuleModel())) as client:
@@ -213,6 +224,7 @@ def test_what_is_said_is_formed_and_reviewed(starting: Start, connect: Connect) 
     assert memories
 
 
+@on_every_store
 def test_formation_can_be_held_up(starting: Start, connect: Connect) -> None:
     """A paused thread says so, and goes on when it is resumed."""
     with connect(starting(model=RuleModel())) as client:
@@ -277,6 +289,7 @@ def test_a_chat_without_a_model_keeps_and_says_so(client: httpx.Client) -> None:
     assert "no model" in done["reason"]
 
 
+@on_every_store
 def test_changes_are_told_as_they_happen(
     client: httpx.Client, served: Served, connect: Connect
 ) -> None:
@@ -319,6 +332,7 @@ def test_the_graph_of_a_scope_is_shown_around_an_entity(client: httpx.Client) ->
     assert (1, True) == (len(few["nodes"]), few["more"])
 
 
+@on_every_store
 def test_use_is_counted_by_day(
     starting: Start, connect: Connect, new_key: Callable[..., str]
 ) -> None:
@@ -353,6 +367,7 @@ def test_a_tenant_over_its_quota_is_told_when(starting: Start, connect: Connect)
     assert int(answers[-1].headers["retry-after"]) > 1
 
 
+@on_every_store
 def test_a_key_is_given_rotated_and_taken_back(served: Served, connect: Connect) -> None:
     """A key may do what it was given, below where it was bound, until it is revoked."""
     with connect(served) as admin:

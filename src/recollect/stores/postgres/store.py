@@ -5,12 +5,10 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TypeVar
 from weakref import finalize
 
-from recollect.errors import StoreClosedError, StoreUnavailableError
 from recollect.ports import Clock, Ids
 from recollect.stores.base import Store
 from recollect.stores.checkpoints import CheckpointThreads
@@ -18,12 +16,13 @@ from recollect.stores.plans.formation import Claim, Lease
 from recollect.stores.postgres.checkpoints import erase_checkpoints
 from recollect.stores.postgres.claiming import Claimer
 from recollect.stores.postgres.cleaning import remove_deleted_bytes
-from recollect.stores.postgres.clock import DatabaseClock
 from recollect.stores.postgres.failures import store_errors
 from recollect.stores.postgres.location import location_of
 from recollect.stores.postgres.opening import open_database
 from recollect.stores.postgres.waking import Bell, Listener
-from recollect.stores.postgres.work import Workshop
+from recollect.stores.postgres.work import Workshop, moment_us
+from recollect.stores.server.clock import ServerClock
+from recollect.stores.server.turns import Turns
 from recollect.stores.unit import LikelyQuery, Plan, Query
 from recollect.stores.world import timer_s
 
@@ -65,24 +64,21 @@ class PostgresStore(Store):
             StoreError: The database cannot be opened; the class says why.
         """
         location = location_of(url).with_limits(**limits)
-        shared = DatabaseClock()
+        shared = ServerClock()
         super().__init__(clock=clock or shared, ids=ids)
         self._location = location
         self.address = url
-        self._process = os.getpid()
         connection, self._key = open_database(location)
         with store_errors(location.name):
-            shared.compare(connection)
+            shared.compare(partial(moment_us, connection))
         connection.answer_s = location.answer_s
         self._workshop = Workshop(location, None if clock else shared, Bell(self.now))
         self._workshop.connections.give_back(connection, timer_s())
         self._claimer = Claimer(location.name, self._workshop)
         self._listeners: list[Listener] = []
-        self._threads: ThreadPoolExecutor | None = ThreadPoolExecutor(
-            location.connections_max, thread_name_prefix="recollect-postgres"
-        )
+        self._turns = Turns(location, "recollect-postgres")
         # A store that was forgotten unclosed lets its connections go.
-        finalize(self, _let_go, self._process, self._workshop, self._claimer).atexit = False
+        finalize(self, _let_go, self._turns.process, self._workshop, self._claimer).atexit = False
 
     async def aclose(self) -> None:
         """
@@ -91,8 +87,7 @@ class PostgresStore(Store):
         Raises:
             StoreClosedError: The store belongs to another process.
         """
-        self._check_process()
-        threads, self._threads = self._threads, None
+        self._turns.check_process()
         listeners, self._listeners = self._listeners, []
         for listener in listeners:
             listener.close()
@@ -100,8 +95,7 @@ class PostgresStore(Store):
             await asyncio.to_thread(listener.join)
         self._claimer.close()
         await asyncio.to_thread(self._claimer.join)
-        if threads:
-            await asyncio.get_running_loop().run_in_executor(None, threads.shutdown)
+        if await self._turns.end():
             self._workshop.connections.close()
 
     def listen(self, heard: Callable[[], None]) -> Listener:
@@ -114,7 +108,7 @@ class PostgresStore(Store):
         Raises:
             StoreClosedError: The store was closed.
         """
-        self._check_open()
+        self._turns.check_open()
         listener = Listener(self._location, heard)
         self._listeners.append(listener)
         return listener
@@ -123,7 +117,7 @@ class PostgresStore(Store):
         return await self._run(partial(self._workshop.carry_out, plan))
 
     async def _claim_next(self, claim: Claim) -> Lease | None:
-        self._check_process()
+        self._turns.check_process()
         lease: Lease | None = await self._claimer.claim(claim)
         return lease
 
@@ -143,45 +137,7 @@ class PostgresStore(Store):
         return self._key
 
     async def _run(self, work: Callable[[], ResultT]) -> ResultT:
-        """
-        Run *work* on a thread: one hop for a whole unit of work.
-
-        Nobody can take its connection away from it: a caller that is cancelled leaves, and
-        the thread brings the transaction to its end.
-        """
-        threads = self._check_open()
-        late_at = timer_s() + self._location.turn_wait_s
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(threads, self._in_turn, work, late_at)
-
-    def _in_turn(self, work: Callable[[], ResultT], late_at: float) -> ResultT:
-        if timer_s() > late_at:
-            msg = (
-                f"{self._location.name}: all {self._location.connections_max} connections were "
-                f"busy for {self._location.turn_wait_s:g} s: try again, or raise connections_max"
-            )
-            raise StoreUnavailableError(msg)
-        try:
-            return work()
-        except StopIteration as error:
-            # A future cannot hold it, because it would end the coroutine that awaits it.
-            msg = f"a plan or query raised {error!r}"
-            raise RuntimeError(msg) from error
-
-    def _check_open(self) -> ThreadPoolExecutor:
-        self._check_process()
-        if self._threads is None:
-            msg = f"{self._location.name}: this store was closed: open another"
-            raise StoreClosedError(msg)
-        return self._threads
-
-    def _check_process(self) -> None:
-        if os.getpid() != self._process:
-            msg = (
-                f"{self._location.name}: this store belongs to process {self._process}, which "
-                "opened it: open another after a fork"
-            )
-            raise StoreClosedError(msg)
+        return await self._turns.run(work)
 
 
 def _let_go(process: int, workshop: Workshop, claimer: Claimer) -> None:

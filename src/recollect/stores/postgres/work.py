@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from random import SystemRandom
 from time import sleep
 from typing import Final, Generic, TypeAlias, TypeVar
@@ -12,13 +13,13 @@ import psycopg
 
 from recollect.errors import StoreUnavailableError
 from recollect.records import Scope
-from recollect.stores.postgres.clock import DatabaseClock
 from recollect.stores.postgres.connections import Connections
 from recollect.stores.postgres.effects import write_effect
 from recollect.stores.postgres.failures import AGAIN, store_errors
 from recollect.stores.postgres.known import KnownScopes
 from recollect.stores.postgres.location import Location
 from recollect.stores.postgres.rows import PostgresRows
+from recollect.stores.postgres.statements import SESSION
 from recollect.stores.postgres.transaction import (
     Connection,
     Transaction,
@@ -26,6 +27,7 @@ from recollect.stores.postgres.transaction import (
 )
 from recollect.stores.postgres.waking import Bell
 from recollect.stores.rows import ScopeRow
+from recollect.stores.server.clock import ServerClock
 from recollect.stores.unit import NOTHING, LikelyQuery, Plan, Planned, Query
 
 ResultT = TypeVar("ResultT")
@@ -40,10 +42,24 @@ _PAUSE_S: Final = 0.02
 _CHANCE: Final = SystemRandom()
 
 
+def moment_us(connection: Connection) -> int:
+    """
+    Return the database's time, in microseconds since 1970, UTC; outside any transaction.
+
+    Raises:
+        psycopg.Error: It does not answer.
+    """
+    found = connection.execute(SESSION["moment"]).fetchone()
+    if found is None:
+        msg = "the database did not tell its time"
+        raise psycopg.InternalError(msg)
+    return int(found[0])
+
+
 class Workshop:
     """Runs plans and queries, each in one transaction on a connection that nobody else has."""
 
-    def __init__(self, location: Location, clock: DatabaseClock | None, bell: Bell) -> None:
+    def __init__(self, location: Location, clock: ServerClock | None, bell: Bell) -> None:
         self._location = location
         self._clock = clock
         self._bell = bell
@@ -113,7 +129,7 @@ class Workshop:
             if self._clock and self._clock.is_old():
                 # What was committed stays so, even if this question is not answered.
                 with suppress(psycopg.Error):
-                    self._clock.compare(connection)
+                    self._clock.compare(partial(moment_us, connection))
             return result
         finally:
             self.connections.give_back(connection, opened_at)

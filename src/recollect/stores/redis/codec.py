@@ -9,6 +9,7 @@ from operator import attrgetter
 from typing import Any, Final, Generic, TypeVar
 
 from recollect.stores.rows import (
+    AuditRow,
     FormationRow,
     IdempotencyRow,
     MemoryRow,
@@ -83,6 +84,7 @@ KEYS: Final = Codec(IdempotencyRow)
 FORMATIONS: Final = Codec(FormationRow)
 RECEIPTS: Final = Codec(ReceiptRow)
 _SCOPES: Final = Codec(ScopeRow)
+_AUDITED: Final = Codec(AuditRow)
 
 
 def encode_scope(row: ScopeRow) -> bytes:
@@ -99,6 +101,40 @@ def decode_scope(stored: bytes, epoch_min: int = 0) -> ScopeRow:
     """
     row = _SCOPES.decode(stored)
     return replace(row, segments=tuple(row.segments), epoch=max(row.epoch, epoch_min))
+
+
+def encode_audited(row: AuditRow) -> bytes:
+    """Return a row of the audit without its chain, which is in the key, and its actor's name."""
+    return _AUDITED.encode(replace(row, chain=b"", actor=None))
+
+
+def decode_audited(stored: bytes, chain: bytes) -> AuditRow:
+    """
+    Return a row of the audit, without its actor's name.
+
+    Raises:
+        DamagedError: These bytes are no such row.
+    """
+    return _AUDITED.decode(stored, chain=chain)
+
+
+def encode_head(row: AuditRow) -> bytes:
+    """Return what is kept of the last row of a chain apart from the rows."""
+    return b"%d\n%s" % (row.n, row.hash)
+
+
+def decode_head(stored: bytes) -> tuple[int, bytes]:
+    """
+    Return number and hash of the last row of a chain.
+
+    Raises:
+        DamagedError: These bytes are no head.
+    """
+    number, _, digest = stored.partition(_END)
+    if not number.isdigit():
+        msg = f"{stored[:40]!r} is no head of an audit"
+        raise DamagedError(msg)
+    return int(number), digest
 
 
 def encode_vector(text_hash: bytes, vector: bytes) -> bytes:

@@ -47,6 +47,10 @@ class Commands:
         """Set a key."""
         self._puts.append(("SET", key, value))
 
+    def put_last(self, key: str, values: Sequence[Value]) -> None:
+        """Add values to the end of a list."""
+        self._puts += _parts("RPUSH", key, values)
+
     def put_fields(self, key: str, pairs: Sequence[tuple[Value, Value]]) -> None:
         """Set fields of a hash."""
         self._puts += _parts("HSET", key, [each for pair in pairs for each in pair])

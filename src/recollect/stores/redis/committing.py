@@ -38,7 +38,10 @@ def written_by(effect: Effect, reading: Reading) -> list[str]:
         found.append(keys.LISTING)
     if effect.receipts:
         found.append(keys.RECEIPTS_VERSION)
-    return found
+    chains = {row.chain for row in effect.audit}
+    # Of a chain that never was nothing is left, not even a version.
+    chains |= {each for each in effect.unnamed if reading.versions.get(keys.version_of_chain(each))}
+    return found + sorted(map(keys.version_of_chain, chains))
 
 
 def takes_room(effect: Effect) -> bool:

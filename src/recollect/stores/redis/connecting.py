@@ -71,6 +71,16 @@ class Server:
         found = run_script(self.client, "restarted", [keys.STORE, keys.NUMBER], [run])
         self._run, self.generation = run, int(found)
 
+    def moment_us(self) -> int:
+        """
+        Return the server's time, in microseconds since 1970, UTC.
+
+        Raises:
+            redis.RedisError: It does not answer.
+        """
+        seconds, microseconds = self.client.time()
+        return int(seconds) * 1_000_000 + int(microseconds)
+
     def close(self) -> None:
         """Let all connections go."""
         self._pool.disconnect()

@@ -18,6 +18,8 @@ from recollect.stores.redis.codec import (
     RECEIPTS,
     REVISIONS,
     THREADS,
+    encode_audited,
+    encode_head,
     encode_scope,
     encode_vector,
 )
@@ -65,7 +67,23 @@ def commands_of(effect: Effect, rows: RedisRows) -> Commands:
         rows.reading.ask_guarded(keys.RECEIPTS_VERSION)
         pairs = [(row.id.encode(), RECEIPTS.encode(row)) for row in effect.receipts]
         commands.put_fields(keys.RECEIPTS, pairs)
+    _audit(commands, rows, effect)
     return commands
+
+
+def _audit(commands: Commands, rows: RedisRows, effect: Effect) -> None:
+    """Add rows to their chains, and take the actors' names out of chains."""
+    unnamed = set(effect.unnamed)
+    for chain in sorted(unnamed | {row.chain for row in effect.audit}):
+        rows.reading.ask_guarded(keys.version_of_chain(chain))
+    for row in effect.audit:
+        commands.put_last(keys.of_chain(row.chain, "rows"), [encode_audited(row)])
+        commands.put(keys.of_chain(row.chain, "head"), encode_head(row))
+        if row.actor is not None and row.chain not in unnamed:
+            names = keys.of_chain(row.chain, "actors")
+            commands.put_fields(names, [(row.n, row.actor.encode())])
+    for chain in effect.unnamed:
+        commands.drop(keys.of_chain(chain, "actors"))
 
 
 def _drop_scope(commands: Commands, rows: RedisRows, scope_id: int) -> None:

@@ -1,8 +1,9 @@
 """
 What the keys of the store are called, and how what they hold is ordered; pure.
 
-No name of a scope, thread or memory is part of a key: scopes have numbers, and everything
-else is a field or a member, which are bytes of any kind. All keys share one hash tag.
+No name of a scope, thread or memory is part of a key: scopes have numbers, chains of the audit
+keyed hashes, and everything else is a field or a member, which are bytes of any kind. All keys
+share one hash tag.
 Members of the indexes are compared as bytes, so that every order is exact: a number is
 written with eight bytes, the largest place first.
 """
@@ -51,6 +52,21 @@ def of_scope(scope_id: int, kind: str) -> str:
 def version_of(scope_id: int) -> str:
     """Return the key that every commit in a scope changes."""
     return of_scope(scope_id, "v")
+
+
+def of_chain(chain: bytes, kind: str) -> str:
+    """
+    Return the key of one kind of what an audit chain has; it outlives the scope.
+
+    >>> of_chain(bytes([10, 255]), "rows")
+    '{recollect}:audit:0aff:rows'
+    """
+    return f"{PREFIX}audit:{chain.hex()}:{kind}"
+
+
+def version_of_chain(chain: bytes) -> str:
+    """Return the key that every commit in an audit chain changes."""
+    return of_chain(chain, "v")
 
 
 def number(value: int) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Any, Final, TypeVar
 
@@ -18,10 +19,13 @@ from recollect.stores.redis.codec import (
     RECEIPTS,
     REVISIONS,
     THREADS,
+    decode_audited,
+    decode_head,
     decode_vector,
 )
-from recollect.stores.redis.reading import Reading
+from recollect.stores.redis.reading import Command, Reading
 from recollect.stores.rows import (
+    AuditRow,
     FeedEntry,
     FormationRow,
     IdempotencyRow,
@@ -368,6 +372,29 @@ class RedisRows:
         (found,) = self.reading.ask_guarded(keys.RECEIPTS_VERSION, ("HVALS", keys.RECEIPTS))
         rows = [row for row in map(RECEIPTS.decode, found) if not (unclean and row.clean_at)]
         return sorted(rows, key=lambda row: (row.erased_at, row.id))
+
+    def audit_head(self, chain: bytes) -> tuple[int, bytes] | None:
+        (found,) = self._of_chain(chain, ("GET", keys.of_chain(chain, "head")))
+        return decode_head(found) if found else None
+
+    def audit(self, chain: bytes, after: int, limit: int) -> Sequence[AuditRow]:
+        if limit < 1:
+            return []
+        # Rows have numbers without holes: the place in the list is the number.
+        place: Command = ("LRANGE", keys.of_chain(chain, "rows"), after, after + limit - 1)
+        (stored,) = self._of_chain(chain, place)
+        rows = [decode_audited(each, chain) for each in stored]
+        if not rows:
+            return []
+        numbers = [row.n for row in rows]
+        names = keys.of_chain(chain, "actors")
+        (actors,) = self._of_chain(chain, ("HMGET", names, *numbers))
+        pairs = zip(rows, actors, strict=True)
+        return [replace(row, actor=actor.decode() if actor else None) for row, actor in pairs]
+
+    def _of_chain(self, chain: bytes, command: Command) -> list[Any]:
+        """Send one command on one chain of the audit."""
+        return self.reading.ask_guarded(keys.version_of_chain(chain), command)
 
     def _of(self, scope_id: int, command: str, kind: str, *values: Any) -> list[Any]:
         """Send one command on one kind of rows of a scope."""

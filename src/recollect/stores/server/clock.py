@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from recollect.stores.redis.reading import Client
 from recollect.stores.world import timer_s
 
 COMPARED_EVERY_S: Final = 10.0
@@ -34,14 +34,9 @@ class ServerClock:
         """Say whether it is time to compare again."""
         return timer_s() - self._read[1] > COMPARED_EVERY_S
 
-    def compare(self, client: Client) -> None:
-        """
-        Ask the server for the time.
-
-        Raises:
-            redis.RedisError: It does not answer.
-        """
+    def compare(self, moment_us: Callable[[], int]) -> None:
+        """Ask the server for the time: *moment_us* returns its microseconds since 1970, UTC."""
         asked_at_s = timer_s()
-        seconds, microseconds = client.time()
+        moment = moment_us()
         # It was read somewhere between question and answer.
-        self._read = seconds * 1_000_000 + microseconds, (asked_at_s + timer_s()) / 2
+        self._read = moment, (asked_at_s + timer_s()) / 2
