@@ -367,6 +367,33 @@ def test_a_model_of_a_stranger_is_not_asked(world: World, graph_client: GraphCli
     post("x", config={"configurable": {"user_id": "will", "model": "rules/1"}})
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"config": {"configurable": {"model": {"a": 1}}}},
+        {"config": {"configurable": {"user_id": ["a"]}}},
+        {"config": {"configurable": {"namespace": [1]}}},
+        {"config": {"configurable": {"memory_types": ["User"]}}},
+        {"input": {"messages": [{"role": "ai", "content": "", "tool_calls": "x"}]}},
+        {"input": {"messages": [{"role": "nobody", "content": "x"}]}},
+        {"input": {"messages": 5}},
+    ],
+)
+def test_what_a_run_cannot_mean_is_refused_and_leaves_nothing(
+    world: World, connect: Callable[..., httpx.Client], wrong: dict[str, Any]
+) -> None:
+    """422, and no thread is made."""
+    thread = str(uuid4())
+    asked = {"assistant_id": "memory_graph", "if_not_exists": "create", "input": said("x")}
+    body = {**asked, **wrong}
+    client = connect(world.served)
+
+    answer = client.post(f"/threads/{thread}/runs", json=body)
+
+    assert 422 == answer.status_code, answer.text
+    assert 404 == client.get(f"/threads/{thread}").status_code
+
+
 def test_a_run_whose_message_was_given_up_has_failed(tmp_path: Path) -> None:
     """The thread is in the state error, and joining the run says why."""
     world = World(tmp_path / "memory.db")

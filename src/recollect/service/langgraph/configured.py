@@ -82,12 +82,14 @@ def _segments(given: Mapping[str, Json], thread: KeptThread | None) -> tuple[str
     """Return the scope below the key's that a run is about; a thread stays in one."""
     kept = thread.scope if thread else None
     namespace, user = given.get("namespace"), given.get("user_id")
-    if isinstance(namespace, list | tuple) and namespace:
-        named: tuple[str, ...] | None = tuple(str(each) for each in namespace)
+    named: tuple[str, ...] | None = None
+    if namespace:
+        named = _labels(namespace)
     elif user is not None and user != "":
+        if isinstance(user, bool) or not isinstance(user, str | int):
+            msg = f"user_id is text or a whole number, not {user!r}"
+            raise UsageError(msg)
         named = (str(user),)
-    else:
-        named = None
     if kept is not None and named is not None and named != kept:
         msg = (
             f"the thread belongs to {list(kept)!r}, and the run names {list(named)!r}: "
@@ -95,6 +97,15 @@ def _segments(given: Mapping[str, Json], thread: KeptThread | None) -> tuple[str
         )
         raise HTTPException(UNPROCESSABLE, msg)
     return kept if kept is not None else named or ()
+
+
+def _labels(namespace: Json) -> tuple[str, ...]:
+    labels = [namespace] if isinstance(namespace, str) else namespace
+    found = labels if isinstance(labels, list | tuple) else ()
+    if not found or not all(isinstance(each, str) for each in found):
+        msg = f"namespace is a list of labels, such as ['users', 'ada'], not {namespace!r}"
+        raise UsageError(msg)
+    return tuple(str(each) for each in found)
 
 
 def _types(given: Json) -> list[JsonObject]:
@@ -117,13 +128,16 @@ def _model(reach: Reach, given: Json) -> str | None:
     """Return the model that a run asks for, if it is one of the service's own."""
     if given is None or given == "":
         return None
+    if not isinstance(given, str):
+        msg = f"model is text, not {given!r}"
+        raise UsageError(msg)
     named = reach.service.assistants
     offered = {each.model for each in (named.default, *named.named.values()) if each.model}
     if reach.service.model is not None:
         offered.add(reach.service.model.identity)
     if given in offered:
         is_configured = any(given == each.model for each in (named.default, *named.named.values()))
-        return str(given) if is_configured else None
+        return given if is_configured else None
     known = ", ".join(sorted(offered)) or "none"
     msg = (
         f"the model {given!r} is not offered here; there are: {known}. Leave it out, or name "

@@ -85,10 +85,11 @@ async def _posted(
         msg = "Thread or assistant not found."
         raise NotFoundError(msg)
     how = await configured(reach, asked, thread)
+    given = messages_of(asked.input)
     thread = thread or await made_thread(reach, thread_id, {})
     if asked.multitask_strategy == "reject" and await _in_flight(reach, thread):
         raise ConflictError(_BUSY)
-    span = await _kept(how, thread, messages_of(asked.input))
+    span = await _kept(how, thread, given)
     await note_types(memory, reach.scope, how.types)
     run = await _noted(reach, how, asked, span)
     response.headers["content-location"] = f"/threads/{thread_id}/runs/{run.id}"

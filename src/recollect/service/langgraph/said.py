@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast
 
 from recollect.errors import UsageError
-from recollect.messages import coerced
+from recollect.messages import OWN_CLASSES, coerced
 from recollect.messages.coercion import MessageLike
 from recollect.messages.fields import kind_of
 from recollect.messages.records import record_of
@@ -33,8 +33,14 @@ def messages_of(given: Mapping[str, Any] | Sequence[Any] | None) -> list[NewMess
     if len(listed) > MESSAGES_MAX:
         msg = f"input.messages has {len(listed)} messages; a run takes {MESSAGES_MAX} at most"
         raise UsageError(msg)
-    found = [coerced(cast("MessageLike", each)) for each in listed]
-    return [record_of(each) for each in found if kind_of(each) != _REMOVAL]
+    try:
+        found = [coerced(cast("MessageLike", each), classes=OWN_CLASSES) for each in listed]
+        return [record_of(each) for each in found if kind_of(each) != _REMOVAL]
+    except (AttributeError, TypeError, ValueError) as error:
+        if isinstance(error, UsageError):
+            raise
+        msg = f"a message of the input cannot be read: {error}"
+        raise UsageError(msg) from None
 
 
 def new_messages(
