@@ -45,7 +45,7 @@ async def recall(reach: Reading, asked: AskedRecall) -> dict[str, Any]:
     is_narrowed = asked.thread is not None or bool(asked.roles)
     query = asked.query if service.settings.trace_content else None
     with memory_span("search_memory", query=query) as span:
-        found = await service.memory.recall(
+        found = await reach.memory.recall(
             reach.scope,
             asked.query,
             limit=min(_LIMIT_MAX, asked.limit * _MORE) if is_narrowed else asked.limit,
@@ -79,7 +79,7 @@ def narrowed(reach: Reach, found: Recall, asked: AskedRecall) -> Recall:
 
 def note(reach: Reach, found: Recall) -> None:
     """Note of each memory that this recall returned it."""
-    now = to_datetime(reach.service.memory.store.now())
+    now = to_datetime(reach.memory.store.now())
     for rank, each in enumerate(found.entries, start=1):
         if isinstance(each.content, Memory):
             told = RecallNote(
