@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,6 +20,7 @@ from recollect.ports import Model
 from recollect.service.authenticating import Authenticating
 from recollect.service.bodies import Bodies
 from recollect.service.deadlines import Deadlines
+from recollect.service.doors import Door, add_doors
 from recollect.service.metrics import Metrics
 from recollect.service.observing import Observing
 from recollect.service.opening import OpenMemory, Told, opened_service
@@ -50,6 +51,7 @@ def create_app(
     tell_key: Told = _tell_nobody,
     metrics: Metrics | None = None,
     static: Path = STATIC,
+    doors: Sequence[Door] = (),
 ) -> FastAPI:
     """
     Return the service.
@@ -62,6 +64,7 @@ def create_app(
         tell_key: Is told the first key of a store that has none yet, once.
         metrics: Where figures are counted; its own by default.
         static: The folder of the built page.
+        doors: Other ways in, such as `recollect.mcp.http.mcp_door`.
 
     Raises:
         UsageError: The settings do not go together.
@@ -72,16 +75,20 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with opened_service(
-            settings,
-            open_memory,
-            assistants=assistants or Assistants(),
-            model=model,
-            metrics=counted,
-            stopping=stopping,
-            tell_key=tell_key,
-        ) as service:
-            app.state.service = service
+        async with AsyncExitStack() as stack:
+            app.state.service = await stack.enter_async_context(
+                opened_service(
+                    settings,
+                    open_memory,
+                    assistants=assistants or Assistants(),
+                    model=model,
+                    metrics=counted,
+                    stopping=stopping,
+                    tell_key=tell_key,
+                )
+            )
+            for door in doors:
+                await stack.enter_async_context(door.running())
             yield
 
     app = FastAPI(
@@ -105,6 +112,7 @@ def create_app(
     app.state.stopping = stopping
     for router in ROUTERS:
         app.include_router(router)
+    add_doors(app, doors)
     app.include_router(page_router(static))
     return app
 

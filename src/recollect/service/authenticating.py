@@ -14,12 +14,12 @@ from recollect.service.problem import problem_of
 
 OPEN_PATHS: Final = ("/health/", "/ok", "/info", "/openapi.json", "/metrics")
 """What needs no key to be reached; ``/metrics`` asks for one itself."""
-GUARDED: Final = "/v1"
+GUARDED: Final = ("/v1", "/mcp")
 _BEARER: Final = "bearer "
 
 
 class Authenticating:
-    """Lets only good keys reach what lies below ``/v1``, and each tenant at its rate."""
+    """Lets only good keys reach what is guarded, and each tenant at its rate."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -44,7 +44,7 @@ class Authenticating:
 
 def is_guarded(path: str) -> bool:
     """Say whether a path needs a key."""
-    return path == GUARDED or path.startswith(f"{GUARDED}/")
+    return any(path == each or path.startswith(f"{each}/") for each in GUARDED)
 
 
 async def authenticated(service: Service, headers: Headers) -> Principal:
