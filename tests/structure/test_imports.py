@@ -36,6 +36,7 @@ GROUP_OF = {
         (
             *("integrations", "access", "service", "mcp", "cli", "bench", "importers", "demo"),
             "chat",
+            "client",
             "evaluation",
             "__main__",
         ),

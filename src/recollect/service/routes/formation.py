@@ -8,7 +8,7 @@ from fastapi import APIRouter, Response
 
 from recollect.cli.records import moment
 from recollect.errors import NotFoundError
-from recollect.records import Formation, Page, Scope, Thread
+from recollect.records import Formation, FormationStatus, Page, Scope, Thread
 from recollect.service.answers import answer_formation, answer_waiting
 from recollect.service.asked import AskedRetry, AskedThread
 from recollect.service.reaching import LIMIT, Below, CursorParameter, Limit, Reach, Reading, Writing
@@ -105,13 +105,17 @@ async def retry(reach: Writing, asked: AskedRetry) -> Response:
 
 @router.get("/formations", summary="What formation did")
 async def formations(
-    reach: Reading, below: Below = False, cursor: CursorParameter = None, limit: Limit = LIMIT
+    reach: Reading,
+    status: FormationStatus | None = None,
+    below: Below = False,
+    cursor: CursorParameter = None,
+    limit: Limit = LIMIT,
 ) -> dict[str, Any]:
     """Return the receipts of formations, the newest of each scope first."""
     memory = reach.memory
 
     async def page_of(scope: Scope, at: str | None, rows: int) -> Page[Formation]:
-        return await memory.formations(scope, cursor=at, limit=rows)
+        return await memory.formations(scope, status=status, cursor=at, limit=rows)
 
     found, after = await reach.walked(_FORMATIONS, page_of, cursor=cursor, limit=limit, below=below)
     return {

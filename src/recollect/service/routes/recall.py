@@ -38,6 +38,9 @@ async def recall(reach: Reading, asked: AskedRecall) -> dict[str, Any]:
     where = Where(
         messages=asked.roles != [],
         types=asked.types,
+        threads=asked.threads,
+        since=asked.since,
+        until=asked.until,
         filter=cast("JsonObject | None", asked.filter),
         valid_at=asked.valid_at,
         known_at=asked.known_at,
@@ -52,6 +55,7 @@ async def recall(reach: Reading, asked: AskedRecall) -> dict[str, Any]:
             budget_tokens=asked.budget_tokens,
             below=asked.below,
             where=where,
+            asked_at=asked.asked_at,
         )
         if is_narrowed:
             found = narrowed(reach, found, asked)
@@ -60,7 +64,7 @@ async def recall(reach: Reading, asked: AskedRecall) -> dict[str, Any]:
     service.metrics.recall_seconds.observe(seconds)
     service.usage.add(reach.scope, recalls=1)
     note(reach, found)
-    return answer_recall(reach, found, ms=seconds * 1_000, render=asked.render)
+    return answer_recall(reach, found, ms=seconds * 1_000, render=asked.render, whole=asked.whole)
 
 
 def narrowed(reach: Reach, found: Recall, asked: AskedRecall) -> Recall:

@@ -65,14 +65,19 @@ async def messages(
     thread: ThreadId,
     after: Annotated[int, Query(ge=0, le=POSITION_MAX)] = 0,
     last: Annotated[int | None, Query(ge=1, le=200)] = None,
+    before: Annotated[int | None, Query(ge=1, le=POSITION_MAX)] = None,
     cursor: CursorParameter = None,
     limit: Limit = LIMIT,
 ) -> dict[str, Any]:
-    """Return messages by position, after a position; or the *last* so many, oldest first."""
+    """
+    Return messages by position, after a position; or the *last* so many, oldest first.
+
+    With *before* they are the last before that position.
+    """
     memory = reach.memory
     await existing_thread(reach, thread)
     if last is not None:
-        newest = await memory.last_messages(reach.scope, thread, limit=last)
+        newest = await memory.last_messages(reach.scope, thread, limit=last, before=before)
         return {"messages": [answer_message(each) for each in newest], "cursor": None}
     listing = f"messages {thread}"
     held = reach.after(listing, cursor)
