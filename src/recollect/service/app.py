@@ -100,14 +100,7 @@ def create_app(
         redoc_url=None,
         redirect_slashes=False,
         exception_handlers=_handlers(),
-        # Outermost first: each refuses what the next need not see.
-        middleware=[
-            Middleware(Observing, metrics=counted),
-            Middleware(Origins, settings=settings),
-            Middleware(Authenticating),
-            Middleware(Bodies, settings=settings),
-            Middleware(Deadlines, settings=settings),
-        ],
+        middleware=_middleware(settings, counted),
     )
     app.state.stopping = stopping
     for router in ROUTERS:
@@ -115,6 +108,17 @@ def create_app(
     add_doors(app, doors)
     app.include_router(page_router(static))
     return app
+
+
+def _middleware(settings: Settings, metrics: Metrics) -> list[Middleware]:
+    """Return what each request passes, outermost first: each refuses what the next need not see."""
+    return [
+        Middleware(Observing, metrics=metrics),
+        Middleware(Origins, settings=settings),
+        Middleware(Authenticating),
+        Middleware(Bodies, settings=settings),
+        Middleware(Deadlines, settings=settings),
+    ]
 
 
 def _handlers() -> dict[Any, Any]:
