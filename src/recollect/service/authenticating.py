@@ -19,7 +19,7 @@ _BEARER: Final = "bearer "
 
 
 class Authenticating:
-    """Lets only good keys reach what is guarded, and each tenant at its rate."""
+    """Lets only good keys reach what lies below `GUARDED`, and each tenant at its rate."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -44,7 +44,7 @@ class Authenticating:
 
 def is_guarded(path: str) -> bool:
     """Say whether a path needs a key."""
-    return any(path == each or path.startswith(f"{each}/") for each in GUARDED)
+    return path in GUARDED or path.startswith(tuple(f"{each}/" for each in GUARDED))
 
 
 async def authenticated(service: Service, headers: Headers) -> Principal:
