@@ -26,6 +26,8 @@ KEY_TYPE: Final = "ServiceKey"
 KEY_USE_TYPE: Final = "ServiceKeyUse"
 KEY_PREFIX: Final = "rk"
 KEY_CHARACTERS_MAX: Final = 128
+LOCAL: Final = "local"
+"""As whom is audited who needs no key: the user of this machine."""
 KEYS_PAGE: Final = 500
 ROTATION_OVERLAP_S_MAX: Final = 7 * 86_400.0
 USED_EVERY_S: Final = 300.0
@@ -47,6 +49,11 @@ class Principal:
     def tenant(self) -> str:
         """Name whose limits count: the first segment of the key's scope."""
         return self.scope[0]
+
+    @property
+    def actor(self) -> str:
+        """As whom its changes are audited: the id of its key, or ``LOCAL``."""
+        return self.key_id or LOCAL
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

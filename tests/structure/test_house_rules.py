@@ -25,7 +25,7 @@ FOREIGN = frozenset({"embedders/adapters.py", "models/failures.py"})
 # Optional parts that the tests use for real.
 TESTED_EXTRAS = (
     *("langchain", "openai", "anthropic", "postgres"),
-    *("redis", "chroma", "lancedb", "pinecone", "service", "mcp", "dev"),
+    *("redis", "chroma", "lancedb", "pinecone", "service", "mcp", "client", "dev"),
 )
 
 # Put together here, so that this file passes its own gate.

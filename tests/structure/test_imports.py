@@ -40,6 +40,7 @@ GROUP_OF = {
             *("integrations", "access", "service", "mcp", "cli", "bench", "importers", "demo"),
             "exporters",
             "chat",
+            "client",
             "evaluation",
             "__main__",
         ),

@@ -38,8 +38,8 @@ def audit() -> None:
     """
     Show the audited changes of a scope, or verify that none was tampered with.
 
-    Changes are audited that were made in somebody's name: through the MCP server, or with
-    `Recollect.acting` of the library.
+    Changes are audited that were made in somebody's name: through the service, the MCP server,
+    or with `Recollect.acting` of the library.
     """
 
 
@@ -70,7 +70,7 @@ async def _list(target: Target, limit: int) -> None:
         return
     if found:
         rows_shown = [
-            (each.n, minute(each.at), _actor_of(each), each.action, _subject_of(each))
+            (each.n, minute(each.at), _actor_of(each), each.action, subject_of(each))
             for each in found
         ]
         print_table(("n", "at (UTC)", "actor", "action", "subject"), rows_shown, right=("n",))
@@ -83,7 +83,7 @@ def _actor_of(entry: AuditEntry) -> str:
     return entry.actor if entry.actor is not None else f"({entry.actor_key[:8]})"
 
 
-def _subject_of(entry: AuditEntry) -> str:
+def subject_of(entry: AuditEntry) -> str:
     """Say what a change concerned: the names that are left, and how many have none."""
     listed = sum(len(found) for found in entry.subject.values() if isinstance(found, list))
     kinds = ", ".join(entry.subject)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from recollect.app import Recollect
     from recollect.records import Scope
+    from recollect.service.doors import Door
     from recollect.service.settings import Settings
     from recollect.worker.former import Result
 
@@ -65,7 +66,7 @@ def serve(
     forming: Forming,
 ) -> None:
     """
-    Serve a store over HTTP, with the page at / and the worker inside.
+    Serve a store over HTTP, with the page at /, MCP at /mcp and the worker inside.
 
     A first start prints a key, once: keep it. Settings come from flags, from the environment
     (RECOLLECT_HOST and so on) and from the table [service] of --config. SIGTERM and Ctrl-C end
@@ -129,8 +130,21 @@ def _run(
         model=model,
         tell_key=tell_key,
         metrics=metrics,
+        doors=_doors(forming, settings),
     )
     log_to(level=log_level)
     with bound_socket(settings) as listening:
         note(f"serving {target.store} at {url_of(listening)}")
         server_of(app, settings).run(sockets=[listening])
+
+
+def _doors(forming: Forming, settings: Settings) -> list[Door]:
+    """Return the MCP server at /mcp, if the package that it needs is installed."""
+    try:
+        import mcp
+    except ImportError:
+        return []
+    del mcp
+    from recollect.mcp.http import mcp_door
+
+    return [mcp_door(settings, forming.assistants.default.types)]

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
-from recollect.access import PERMISSIONS, Permission, Principal, granted
+from recollect.access import LOCAL, PERMISSIONS, Permission, Principal, granted
 from recollect.app import Recollect
 from recollect.records import Scope
-
-LOCAL: Final = "local"
-"""As whom the user of a server over stdio is audited."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,5 +43,5 @@ def local_caller(memory: Recollect, scope: Scope) -> Caller:
 
 def caller_of(memory: Recollect, principal: Principal, segments: tuple[str, ...] = ()) -> Caller:
     """Return a caller whose changes are audited under the id of his key."""
-    acting = memory.acting(principal.key_id or LOCAL)
+    acting = memory.acting(principal.actor)
     return Caller(memory=acting, principal=principal, segments=segments)

@@ -11,22 +11,22 @@ from typing import Any, Final
 import anyio
 from fastapi import FastAPI
 from mcp.server.transport_security import TransportSecuritySettings
-from starlette.datastructures import Headers, QueryParams
+from starlette.datastructures import QueryParams
 from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Receive, Send
 from starlette.types import Scope as Connection
 
-from recollect.errors import RecollectError
+from recollect.access import Principal
 from recollect.formation.config import Assistants
 from recollect.formation.types import MemoryType
 from recollect.mcp.acting import Tools
 from recollect.mcp.callers import Caller, caller_of
 from recollect.mcp.server import mcp_server
-from recollect.service.authenticating import authenticated
+from recollect.service.authenticating import Authenticating
+from recollect.service.doors import Door, add_doors
 from recollect.service.metrics import Metrics
 from recollect.service.opening import OpenMemory, Service, Told, opened_service
 from recollect.service.origins import Origins
-from recollect.service.problem import problem_of
 from recollect.service.settings import Settings, checked
 
 PATH: Final = "/mcp"
@@ -37,27 +37,17 @@ def _tell_nobody(_key: str) -> None:
     """Let nobody know."""
 
 
-class _Identified:
-    """Lets only good keys reach the protocol, each at its rate, before a byte of it is read."""
+class _Called:
+    """Says who calls, and which scope is meant, before a byte of the protocol is read."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Connection, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
         service: Service = scope["app"].state.service
-        try:
-            principal = await authenticated(service, Headers(scope=scope))
-            service.rates.take(principal.tenant)
-            segments = tuple(QueryParams(scope["query_string"]).getlist("scope"))
-            caller = caller_of(service.memory, principal, segments)
-        except RecollectError as error:
-            await problem_of(error)(scope, receive, send)
-            return
-        service.usage.add(principal.scope, requests=1)
-        scope.setdefault("state", {})[_CALLER] = caller
+        principal: Principal = scope["state"]["principal"]
+        segments = tuple(QueryParams(scope["query_string"]).getlist("scope"))
+        scope["state"][_CALLER] = caller_of(service.memory, principal, segments)
         await self._app(scope, receive, send)
 
 
@@ -67,24 +57,13 @@ def caller_of_request(request: Any) -> Caller:
     return caller
 
 
-def create_mcp_app(
-    settings: Settings,
-    open_memory: OpenMemory,
-    types: Sequence[MemoryType],
-    *,
-    tell_key: Told = _tell_nobody,
-) -> FastAPI:
+def mcp_door(settings: Settings, types: Sequence[MemoryType]) -> Door:
     """
-    Return the application, which answers at ``/mcp``.
+    Return the MCP server as a door of the service, at ``/mcp``.
 
     Every request stands for itself: there is no session that another key could take over, and
     several processes may answer in turn.
-
-    Raises:
-        UsageError: The settings do not go together.
     """
-    checked(settings)
-    stopping = anyio.Event()
     # Tokens are good in every process of a service with a secret of its own.
     seed = (settings.secret or "").encode()
     secret = hashlib.sha256(b"mcp tokens\0" + seed).digest() if seed else None
@@ -97,6 +76,25 @@ def create_mcp_app(
         # Host and Origin are checked before, by the settings of the service.
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
+    return Door(path=PATH, app=_Called(inner), running=lambda: inner.router.lifespan_context(inner))
+
+
+def create_mcp_app(
+    settings: Settings,
+    open_memory: OpenMemory,
+    types: Sequence[MemoryType],
+    *,
+    tell_key: Told = _tell_nobody,
+) -> FastAPI:
+    """
+    Return an application with that door alone.
+
+    Raises:
+        UsageError: The settings do not go together.
+    """
+    checked(settings)
+    stopping = anyio.Event()
+    door = mcp_door(settings, types)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -110,7 +108,7 @@ def create_mcp_app(
                 stopping=stopping,
                 tell_key=tell_key,
             ) as service,
-            inner.router.lifespan_context(inner),
+            door.running(),
         ):
             app.state.service = service
             yield
@@ -121,8 +119,8 @@ def create_mcp_app(
         redoc_url=None,
         openapi_url=None,
         redirect_slashes=False,
-        middleware=[Middleware(Origins, settings=settings), Middleware(_Identified)],
+        middleware=[Middleware(Origins, settings=settings), Middleware(Authenticating)],
     )
     app.state.stopping = stopping
-    app.mount("/", inner)
+    add_doors(app, [door])
     return app

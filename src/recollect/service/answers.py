@@ -8,7 +8,7 @@ from recollect.cli.records import evidence_record, moment, revision_record
 from recollect.recall.budget import estimated_tokens
 from recollect.recall.fuse import WEIGHTS, WEIGHTS_WITHOUT_VECTOR
 from recollect.recall.result import Dropped, Recall, Recalled
-from recollect.records import Formation, Json, Memory, Message, Revision, Thread
+from recollect.records import Formation, Json, Lane, Memory, Message, Revision, Thread
 from recollect.service.reaching import Reach
 from recollect.stores.plans.erase import EraseReceipt
 
@@ -31,6 +31,19 @@ def answer_thread(reach: Reach, thread: Thread, now: datetime) -> dict[str, Json
         "due_in_s": seconds_until(thread.due, now),
         "attempts": thread.attempts,
         "state": thread.state,
+        "again": list(thread.again),
+        "settings": thread.settings,
+        "lanes": {name: answer_lane(each) for name, each in thread.lanes.items()},
+    }
+
+
+def answer_lane(lane: Lane) -> dict[str, Json]:
+    """Return how far a type with a schedule of its own was formed."""
+    return {
+        "formed": lane.formed,
+        "attempts": lane.attempts,
+        "not_before": moment(lane.not_before),
+        "again": list(lane.again),
     }
 
 
@@ -97,6 +110,16 @@ def answer_entry(reach: Reach, entry: Recalled, *, tokens: int) -> dict[str, Jso
     return found
 
 
+def answer_whole(reach: Reach, entry: Recalled) -> dict[str, Json]:
+    """Return an entry with everything that is kept of it, and its figures as they are."""
+    content = entry.content
+    shown = (
+        answer_message(content) if isinstance(content, Message) else answer_memory(reach, content)
+    )
+    parts: dict[str, Json] = {name: float(part) for name, part in entry.signals.items()}
+    return {"content": shown, "score": float(entry.score), "signals": parts}
+
+
 def answer_signals(entry: Recalled) -> list[Json]:
     """Return each signal as its standardised value z, its weight, and their product, its part."""
     has_vector = "dense" in entry.signals
@@ -115,11 +138,14 @@ def answer_signals(entry: Recalled) -> list[Json]:
     return found
 
 
-def answer_recall(reach: Reach, recall: Recall, *, ms: float, render: bool) -> dict[str, Json]:
-    """Return what was recalled, why, and what was left out."""
+def answer_recall(
+    reach: Reach, recall: Recall, *, ms: float, render: bool, whole: bool = False
+) -> dict[str, Json]:
+    """Return what was recalled, why, and what was left out; *whole* with all that is kept."""
 
     def entry(each: Recalled) -> dict[str, Json]:
-        return answer_entry(reach, each, tokens=estimated_tokens(each.text))
+        told = answer_entry(reach, each, tokens=estimated_tokens(each.text))
+        return told | {"whole": answer_whole(reach, each)} if whole else told
 
     def dropped(each: Dropped) -> dict[str, Json]:
         return entry(each.entry) | {"reason": each.reason}
@@ -143,13 +169,9 @@ def answer_waiting(reach: Reach, thread: Thread, now: datetime) -> dict[str, Jso
     waiting += [thread.last - each.formed + len(each.again) for each in thread.lanes.values()]
     reason = "paused" if thread.state == "paused" else "failed" if thread.attempts else "talk"
     return {
-        "scope": reach.relative(thread.scope),
+        **answer_thread(reach, thread, now),
         "thread": thread.id,
         "messages": max(waiting),
-        "due": moment(thread.due),
-        "due_in_s": seconds_until(thread.due, now),
-        "attempts": thread.attempts,
-        "state": thread.state,
         "reason": reason,
     }
 
@@ -165,6 +187,7 @@ def answer_formation(reach: Reach, formation: Formation, *, whole: bool) -> dict
         "id": formation.id,
         "status": formation.status,
         "at": moment(formation.at),
+        "fence": formation.fence,
         "calls": formation.calls,
         "tokens": formation.tokens,
         "watermarks": dict(formation.watermarks),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,6 +20,7 @@ from recollect.ports import Model
 from recollect.service.authenticating import Authenticating
 from recollect.service.bodies import Bodies
 from recollect.service.deadlines import Deadlines
+from recollect.service.doors import Door, add_doors
 from recollect.service.langgraph import LANGGRAPH_ROUTERS
 from recollect.service.metrics import Metrics
 from recollect.service.observing import Observing
@@ -51,6 +52,7 @@ def create_app(
     tell_key: Told = _tell_nobody,
     metrics: Metrics | None = None,
     static: Path = STATIC,
+    doors: Sequence[Door] = (),
 ) -> FastAPI:
     """
     Return the service.
@@ -63,6 +65,7 @@ def create_app(
         tell_key: Is told the first key of a store that has none yet, once.
         metrics: Where figures are counted; its own by default.
         static: The folder of the built page.
+        doors: Other ways in, such as `recollect.mcp.http.mcp_door`.
 
     Raises:
         UsageError: The settings do not go together.
@@ -73,16 +76,20 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with opened_service(
-            settings,
-            open_memory,
-            assistants=assistants or Assistants(),
-            model=model,
-            metrics=counted,
-            stopping=stopping,
-            tell_key=tell_key,
-        ) as service:
-            app.state.service = service
+        async with AsyncExitStack() as stack:
+            app.state.service = await stack.enter_async_context(
+                opened_service(
+                    settings,
+                    open_memory,
+                    assistants=assistants or Assistants(),
+                    model=model,
+                    metrics=counted,
+                    stopping=stopping,
+                    tell_key=tell_key,
+                )
+            )
+            for door in doors:
+                await stack.enter_async_context(door.running())
             yield
 
     app = FastAPI(
@@ -94,20 +101,25 @@ def create_app(
         redoc_url=None,
         redirect_slashes=False,
         exception_handlers=_handlers(),
-        # Outermost first: each refuses what the next need not see.
-        middleware=[
-            Middleware(Observing, metrics=counted),
-            Middleware(Origins, settings=settings),
-            Middleware(Authenticating),
-            Middleware(Bodies, settings=settings),
-            Middleware(Deadlines, settings=settings),
-        ],
+        middleware=_middleware(settings, counted),
     )
     app.state.stopping = stopping
     for router in (*ROUTERS, *LANGGRAPH_ROUTERS):
         app.include_router(router)
+    add_doors(app, doors)
     app.include_router(page_router(static))
     return app
+
+
+def _middleware(settings: Settings, metrics: Metrics) -> list[Middleware]:
+    """Return what each request passes, outermost first: each refuses what the next need not see."""
+    return [
+        Middleware(Observing, metrics=metrics),
+        Middleware(Origins, settings=settings),
+        Middleware(Authenticating),
+        Middleware(Bodies, settings=settings),
+        Middleware(Deadlines, settings=settings),
+    ]
 
 
 def _handlers() -> dict[Any, Any]:

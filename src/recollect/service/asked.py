@@ -134,6 +134,12 @@ class AskedRecall(Asked):
     budget_tokens: int | None = Field(default=None, ge=1, le=1_000_000)
     valid_at: Time | Literal["now", "ever"] = "now"
     known_at: Time | None = None
+    asked_at: Time | None = Field(default=None, description='When it is asked, for "last week".')
+    since: Time | None = None
+    until: Time | None = None
+    threads: list[Id] | None = Field(
+        default=None, max_length=1_000, description="Only messages of these threads."
+    )
     types: list[Id] | None = Field(default=None, max_length=100)
     roles: list[Role] | None = Field(
         default=None, description="Only messages of these roles; [] for no messages at all."
@@ -144,6 +150,9 @@ class AskedRecall(Asked):
         default=None, description="The thread of the talk: what is said in it is left out."
     )
     render: bool = True
+    whole: bool = Field(
+        default=False, description="Whether each entry comes with all that is kept of it."
+    )
 
 
 class AskedRestore(Asked):

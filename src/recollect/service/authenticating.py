@@ -14,7 +14,7 @@ from recollect.service.problem import problem_of
 
 OPEN_PATHS: Final = ("/health/", "/ok", "/info", "/openapi.json", "/metrics")
 """What needs no key to be reached; ``/metrics`` asks for one itself."""
-GUARDED: Final = ("/v1", "/store", "/threads", "/runs", "/assistants")
+GUARDED: Final = ("/v1", "/mcp", "/store", "/threads", "/runs", "/assistants")
 _BEARER: Final = "bearer "
 
 

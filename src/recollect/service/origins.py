@@ -16,7 +16,7 @@ _HOST: Final = re.compile(r"([A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::[
 _METHODS: Final = "GET, POST, PUT, DELETE"
 _HEADERS: Final = (
     "authorization, x-api-key, content-type, if-match, if-none-match, idempotency-key, "
-    "last-event-id, x-request-id"
+    "last-event-id, x-request-id, mcp-protocol-version, mcp-session-id, mcp-method, mcp-name"
 )
 _EXPOSED: Final = "etag, retry-after, x-request-id"
 _MAX_AGE_S: Final = 600

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -63,6 +64,8 @@ class Problem:
     detail: str
     headers: Mapping[str, str] = field(default_factory=dict)
     errors: Sequence[Mapping[str, Json]] = ()
+    facts: Mapping[str, Json] = field(default_factory=dict)
+    """What the error is made of, so that a client can make it again."""
 
     def record(self) -> dict[str, Json]:
         """Return it as JSON."""
@@ -75,6 +78,8 @@ class Problem:
         }
         if self.errors:
             found["errors"] = list(self.errors)
+        if self.facts:
+            found["facts"] = dict(self.facts)
         return found
 
     def response(self) -> Response:
@@ -99,7 +104,22 @@ def problem_of(error: RecollectError) -> Problem:
         headers["retry-after"] = str(_RETRY_S)
     elif status == HTTPStatus.UNAUTHORIZED:
         headers["www-authenticate"] = 'Bearer realm="recollect"'
-    return Problem(status=status, code=error.code, detail=str(error), headers=headers)
+    return Problem(
+        status=status,
+        code=error.code,
+        detail=str(error),
+        headers=headers,
+        facts=error_facts(error),
+    )
+
+
+def error_facts(error: RecollectError) -> dict[str, Json]:
+    """Return what an error was made of by name, where its class asks for more than a sentence."""
+    made = type(error).__init__
+    if made is Exception.__init__ or "args" in inspect.signature(made).parameters:
+        return {}
+    names = [name.rstrip("_") for name in inspect.signature(made).parameters if name != "self"]
+    return dict(zip(names, error.args, strict=True))
 
 
 async def answer_error(_: Request, error: Exception) -> Response:

@@ -8,7 +8,8 @@ from typing import Annotated, Final, TypeVar
 
 from fastapi import Depends, Query, Request
 
-from recollect.access import Permission, Principal, granted, relative
+from recollect.access import Keys, Permission, Principal, granted, relative
+from recollect.app import Recollect
 from recollect.records import Json, Page, Scope
 from recollect.service.opening import Service
 from recollect.stores.validate import ID_CHARACTERS_MAX, SEGMENTS_MAX
@@ -52,6 +53,16 @@ class Reach:
     service: Service
     principal: Principal
     scope: Scope
+
+    @property
+    def memory(self) -> Recollect:
+        """Return the memory as who asks uses it: what changes through it is audited."""
+        return self.service.memory.acting(self.principal.actor)
+
+    @property
+    def keys(self) -> Keys:
+        """Return the keys as who asks administers them: each change is audited."""
+        return Keys(self.memory.store)
 
     def relative(self, scope: Scope) -> list[Json]:
         """Return a scope as who asks names it."""

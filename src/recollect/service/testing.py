@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,6 +16,7 @@ from recollect.formation.config import Assistants
 from recollect.ports import Model
 from recollect.records import Scope
 from recollect.service.app import create_app
+from recollect.service.doors import Door
 from recollect.service.opening import Service
 from recollect.service.page import STATIC
 from recollect.service.running import bound_socket, server_of, url_of
@@ -52,6 +53,7 @@ def serving(
     model: Model | None = None,
     assistants: Assistants | None = None,
     static: Path = STATIC,
+    doors: Callable[[Settings], Sequence[Door]] = lambda _: (),
     **settings: Any,
 ) -> Iterator[Served]:
     """
@@ -78,6 +80,7 @@ def serving(
         assistants=assistants,
         tell_key=told.append,
         static=static,
+        doors=doors(chosen),
     )
     with bound_socket(chosen) as listening:
         server = server_of(app, chosen)

@@ -18,7 +18,7 @@ async def own_settings(reach: Reach) -> JsonObject:
     """Return what was set for the scope that is meant, or for the nearest above it."""
     scope: Scope = reach.scope
     while len(scope) >= len(reach.principal.scope):
-        found = await reach.service.memory.get(scope, SCOPE_SETTINGS, SCOPE_SETTINGS)
+        found = await reach.memory.get(scope, SCOPE_SETTINGS, SCOPE_SETTINGS)
         if found is not None:
             return found.value
         scope = scope[:-1]
@@ -59,7 +59,7 @@ async def keep_types(reach: Reach, types: tuple[MemoryType, ...]) -> None:
         value={_TYPES: [each.as_config() for each in types]},
         text="",
     )
-    await reach.service.memory.apply(reach.scope, [put])
+    await reach.memory.apply(reach.scope, [put])
 
 
 async def check_value(reach: Reach, type_: str, value: JsonObject) -> None:

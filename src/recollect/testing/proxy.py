@@ -15,19 +15,22 @@ Cut: TypeAlias = Literal["before", "after"]
 """Whether a connection is cut before the server hears the mark, or after it has answered."""
 
 _CHUNK_BYTES: Final = 65_536
+_Ends: TypeAlias = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 _RESET: Final = struct.pack("ii", 1, 0)
 
 
 class FaultyProxy:
     """
-    Passes bytes between clients on this machine's loopback and a server's socket.
+    Passes bytes between clients on this machine's loopback and a server.
+
+    *upstream* is the server's socket, or its port on the loopback.
 
     It has a thread and an event loop of its own, so that clients may block theirs. *cuts*
     says what happens to the next connections on which *mark* comes by, in order; *delay_s*
     is how long every piece waits, and while *is_silent* nothing comes through at all.
     """
 
-    def __init__(self, upstream: Path, mark: bytes = b"COMMIT\0") -> None:
+    def __init__(self, upstream: Path | int, mark: bytes = b"COMMIT\0") -> None:
         self.cuts: deque[Cut] = deque()
         self.delay_s = 0.0
         self.is_silent = False
@@ -83,7 +86,7 @@ class FaultyProxy:
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            upstream = await asyncio.open_unix_connection(str(self._upstream))
+            upstream = await self._connected()
         except OSError:
             writer.transport.abort()
             return
@@ -93,6 +96,11 @@ class FaultyProxy:
         await link.run()
         self.connections -= 1
         self._links.discard(link)
+
+    async def _connected(self) -> _Ends:
+        if isinstance(self._upstream, int):
+            return await asyncio.open_connection("127.0.0.1", self._upstream)
+        return await asyncio.open_unix_connection(str(self._upstream))
 
     async def weigh(self, chunk: bytes, before: bytes) -> Cut | None:
         """Let a piece from a client wait, and say whether its connection is to be cut."""
@@ -107,9 +115,6 @@ class FaultyProxy:
             await asyncio.sleep(0.005)
         if self.delay_s:
             await asyncio.sleep(self.delay_s)
-
-
-_Ends = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 class _Link:

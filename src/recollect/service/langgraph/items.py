@@ -48,10 +48,10 @@ async def _store(reach: Reach) -> FormedStore:
     settings = (named.default, *named.named.values())
     types = [*BUILTIN_TYPES, *(type_ for each in settings for type_ in each.types)]
     types += await types_of(reach)
-    noted = await noted_types(reach.service.memory, reach.scope)
+    noted = await noted_types(reach.memory, reach.scope)
     types += load_types(noted) if noted else ()
     return FormedStore(
-        reach.service.memory, reach.scope, types=list({each.name: each for each in types}.values())
+        reach.memory, reach.scope, types=list({each.name: each for each in types}.values())
     )
 
 

@@ -79,7 +79,7 @@ async def create(
 async def _posted(
     reach: Reach, thread_id: str, asked: AskedRun, response: Response
 ) -> dict[str, Any]:
-    memory = reach.service.memory
+    memory = reach.memory
     thread = await kept_thread(memory, reach.scope, thread_id)
     if thread is None and asked.if_not_exists == "reject":
         msg = "Thread or assistant not found."
@@ -102,8 +102,7 @@ async def _in_flight(reach: Reach, thread: KeptThread) -> list[KeptRun]:
 
 async def _kept(how: Configured, thread: KeptThread, given: Sequence[NewMessage]) -> Span:
     """Keep the messages of a run that its thread does not have; return where they stand."""
-    service, scope = how.reach.service, how.reach.scope
-    memory = service.memory
+    service, scope, memory = how.reach.service, how.reach.scope, how.reach.memory
     before = await memory.thread(scope, thread.id)
     last = (
         await memory.last_messages(scope, thread.id, limit=min(len(given), MESSAGES_MAX))
@@ -127,7 +126,7 @@ async def _kept(how: Configured, thread: KeptThread, given: Sequence[NewMessage]
 
 async def _append(how: Configured, thread: str, new: Sequence[NewMessage]) -> None:
     """Append messages; one whose id is there with another content takes its place."""
-    memory, scope = how.reach.service.memory, how.reach.scope
+    memory, scope = how.reach.memory, how.reach.scope
     settings = how.settings or None
     try:
         await memory.append(scope, thread, new, debounce=how.debounce, settings=settings)
@@ -143,7 +142,7 @@ async def _due(
     how: Configured, thread: KeptThread, before: Thread | None, after: Thread | None
 ) -> None:
     """Let a thread be formed again that a cancelled run held, and one at once that shall be."""
-    memory, scope = how.reach.service.memory, how.reach.scope
+    memory, scope = how.reach.memory, how.reach.scope
     if after is None:
         return
     has_new = before is None or after.last > before.last
@@ -155,7 +154,7 @@ async def _due(
 
 async def _noted(reach: Reach, how: Configured, asked: AskedRun, span: Span) -> KeptRun:
     """Keep a run, and settle with it those that its strategy ends."""
-    memory = reach.service.memory
+    memory = reach.memory
     for _ in range(TRIES):
         now = to_datetime(memory.store.now())
         thread = await existing(memory, reach.scope, span.thread)
@@ -198,7 +197,7 @@ async def runs(
     status: str | None = None,
 ) -> list[dict[str, Any]]:
     """Return the runs of a thread, the newest first."""
-    thread = await existing(reach.service.memory, reach.scope, thread_id)
+    thread = await existing(reach.memory, reach.scope, thread_id)
     found = [each for each in await standing_runs(reach, thread) if status in {None, each.status}]
     return [_shown(each) for each in found[offset:][: limit or LIMIT]]
 
@@ -216,7 +215,7 @@ async def delete(reach: Writing, thread_id: ThreadId, run_id: RunId) -> Response
     if found.status in IN_FLIGHT:
         msg = f"Run {run_id} is {found.status}: cancel it before it is deleted"
         raise ConflictError(msg)
-    await reach.service.memory.store.apply(place_of(reach.scope, thread_id), [delete_run(found)])
+    await reach.memory.store.apply(place_of(reach.scope, thread_id), [delete_run(found)])
     return Response(status_code=204)
 
 
@@ -232,7 +231,7 @@ async def cancel(
 
     They stay kept. A formation that is under way may still be committed.
     """
-    memory = reach.service.memory
+    memory = reach.memory
     found = await _existing(reach, thread_id, run_id)
     if found.status not in IN_FLIGHT:
         msg = f"Run {run_id} has ended already: {found.status}"
@@ -272,7 +271,7 @@ async def join(
         await anyio.sleep(JOIN_EVERY_S)
     if found.status == "error":
         return {"__error__": {"error": "FormationError", "message": found.reason}}
-    return await values_of(reach, await existing(reach.service.memory, reach.scope, thread_id))
+    return await values_of(reach, await existing(reach.memory, reach.scope, thread_id))
 
 
 async def _existing(reach: Reach, thread_id: str, run_id: str) -> KeptRun:
@@ -282,7 +281,7 @@ async def _existing(reach: Reach, thread_id: str, run_id: str) -> KeptRun:
     Raises:
         NotFoundError: There is none with this id in the thread.
     """
-    thread = await existing(reach.service.memory, reach.scope, thread_id)
+    thread = await existing(reach.memory, reach.scope, thread_id)
     for each in await standing_runs(reach, thread):
         if each.id == run_id:
             return each

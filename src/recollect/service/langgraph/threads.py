@@ -44,15 +44,15 @@ def scope_of(reach: Reach, thread: KeptThread) -> Scope | None:
 
 async def made_thread(reach: Reach, id_: str, metadata: JsonObject) -> KeptThread:
     """Make a thread that there is not, and return it."""
-    now = to_datetime(reach.service.memory.store.now())
+    now = to_datetime(reach.memory.store.now())
     made = KeptThread(id=id_, scope=None, metadata=metadata, created_at=now, updated_at=now)
-    await reach.service.memory.store.apply(place_of(reach.scope, id_), [put_thread(made)])
-    return await existing(reach.service.memory, reach.scope, id_)
+    await reach.memory.store.apply(place_of(reach.scope, id_), [put_thread(made)])
+    return await existing(reach.memory, reach.scope, id_)
 
 
 async def standing_runs(reach: Reach, thread: KeptThread) -> list[KeptRun]:
     """Return the runs of a thread as they stand now, the newest first."""
-    memory = reach.service.memory
+    memory = reach.memory
     runs = await kept_runs(memory, reach.scope, thread.id)
     now = to_datetime(memory.store.now())
     ground = await ground_of(memory, scope_of(reach, thread), thread.id, now)
@@ -62,7 +62,7 @@ async def standing_runs(reach: Reach, thread: KeptThread) -> list[KeptRun]:
 async def values_of(reach: Reach, thread: KeptThread) -> dict[str, Any]:
     """Return what a thread holds: its last messages, oldest first."""
     scope = scope_of(reach, thread)
-    memory = reach.service.memory
+    memory = reach.memory
     found = await memory.thread(scope, thread.id) if scope is not None else None
     if scope is None or found is None:
         return {"messages": []}
@@ -95,7 +95,7 @@ async def _shown(reach: Reach, thread: KeptThread, *, whole: bool = True) -> dic
 async def create(reach: Writing, asked: AskedThreadMade) -> dict[str, Any]:
     """Make a thread; with `if_exists` one that is there is returned as it is."""
     id_ = str(uuid4()) if asked.thread_id is None else check_uuid(asked.thread_id, "thread")
-    found = await kept_thread(reach.service.memory, reach.scope, id_)
+    found = await kept_thread(reach.memory, reach.scope, id_)
     if found is not None and asked.if_exists == "raise":
         msg = f"Thread with ID {id_} already exists"
         raise ConflictError(msg)
@@ -108,7 +108,7 @@ async def search(reach: Reading, asked: AskedThreadSearch) -> list[dict[str, Any
     wanted = asked.metadata or {}
     fitting = [
         each
-        for each in await kept_threads(reach.service.memory, reach.scope)
+        for each in await kept_threads(reach.memory, reach.scope)
         if all(each.metadata.get(name) == value for name, value in wanted.items())
         and (asked.ids is None or each.id in asked.ids)
     ]
@@ -125,13 +125,13 @@ async def search(reach: Reading, asked: AskedThreadSearch) -> list[dict[str, Any
 @router.get("/{thread_id}", summary="One thread")
 async def get(reach: Reading, thread_id: ThreadId) -> dict[str, Any]:
     """Return a thread with its messages."""
-    return await _shown(reach, await existing(reach.service.memory, reach.scope, thread_id))
+    return await _shown(reach, await existing(reach.memory, reach.scope, thread_id))
 
 
 @router.patch("/{thread_id}", summary="Change a thread's metadata")
 async def update(reach: Writing, thread_id: ThreadId, asked: AskedThreadChange) -> dict[str, Any]:
     """Write fields into a thread's metadata; the others stay."""
-    memory = reach.service.memory
+    memory = reach.memory
     found = await existing(memory, reach.scope, thread_id)
     now = to_datetime(memory.store.now())
     put = put_thread(changed(found, now, metadata={**found.metadata, **asked.metadata}))
@@ -142,7 +142,7 @@ async def update(reach: Writing, thread_id: ThreadId, asked: AskedThreadChange) 
 @router.delete("/{thread_id}", summary="Delete a thread", status_code=204)
 async def delete(reach: Writing, thread_id: ThreadId) -> Response:
     """Delete a thread, its runs and its messages; memories that were formed of them stay."""
-    memory = reach.service.memory
+    memory = reach.memory
     found = await existing(memory, reach.scope, thread_id)
     scope = scope_of(reach, found)
     ours = await memory.thread(scope, thread_id) if scope is not None else None
@@ -155,7 +155,7 @@ async def delete(reach: Writing, thread_id: ThreadId) -> Response:
 @router.get("/{thread_id}/state", summary="What a thread holds")
 async def state(reach: Reading, thread_id: ThreadId) -> dict[str, Any]:
     """Return the messages of a thread, and whether a formation of them is to come."""
-    found = await existing(reach.service.memory, reach.scope, thread_id)
+    found = await existing(reach.memory, reach.scope, thread_id)
     runs = await standing_runs(reach, found)
     is_busy = any(each.status in IN_FLIGHT for each in runs)
     return {

@@ -7,6 +7,7 @@ from typing import Final
 from fastapi import APIRouter
 
 from recollect.service.routes import (
+    audit,
     changes,
     chat,
     erase,
@@ -36,6 +37,7 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
     erase.router,
     changes.router,
     usage.router,
+    audit.router,
     keys.router,
     chat.router,
     graph.router,

@@ -51,7 +51,7 @@ def read_place(scope: Scope, last_event_id: str | None) -> Cursor | None:
 
 
 async def _events(reach: Reach, place: Cursor | None) -> AsyncGenerator[Event, None]:
-    store, stopping = reach.service.memory.store, reach.service.stopping
+    store, stopping = reach.memory.store, reach.service.stopping
     if place is None:
         feed = await store.changes(Cursor(scope=reach.scope))
         place = Cursor(scope=reach.scope, seq=feed.seq, epoch=feed.epoch)
@@ -85,7 +85,7 @@ async def _read(reach: Reach, place: Cursor) -> tuple[Feed, Sequence[Entry]]:
         is_told = not feeds[0].reset or place.epoch == 0
         return [(reach.scope, each.uid) for each in feeds[0].entries] if is_told else []
 
-    entries = await reach.service.memory.store.consult([place], choose)
+    entries = await reach.memory.store.consult([place], choose)
     return fed[0], entries
 
 

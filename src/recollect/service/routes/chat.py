@@ -41,7 +41,7 @@ async def chat(reach: Writing, asked: AskedChat) -> StreamingResponse:
     await check_quota(reach, messages=2, size=size)
     settings = await settings_of(reach, asked.assistant)
     bot = Chatbot(
-        service.memory,
+        reach.memory,
         service.model,
         reach.scope,
         thread=asked.thread,
@@ -73,7 +73,7 @@ async def _turn(reach: Reach, bot: Chatbot, said: Message) -> AsyncGenerator[Eve
 async def _done(
     reach: Reach, said: Message, kept: Message | None, known: Known, reason: str | None
 ) -> JsonObject:
-    memory = reach.service.memory
+    memory = reach.memory
     thread = await memory.thread(reach.scope, said.thread)
     due = thread.due if thread else None
     recalled: list[Json] = [

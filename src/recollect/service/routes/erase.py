@@ -41,8 +41,8 @@ async def preview(reach: Erasing, asked: AskedErase) -> dict[str, Any]:
     target = asked.target.target()
     if isinstance(target, EraseScope) and target.below:
         reach.may("erase", below=True)
-    counts = await preview_of(reach.service.memory, reach.scope, check_target(target))
-    expires_at = to_datetime(reach.service.memory.store.now()) + timedelta(seconds=CONFIRM_S)
+    counts = await preview_of(reach.memory, reach.scope, check_target(target))
+    expires_at = to_datetime(reach.memory.store.now()) + timedelta(seconds=CONFIRM_S)
     held: Json = {
         "target": cast("Json", asked.target.model_dump(exclude_none=True)),
         "counts": asdict(counts),
@@ -60,7 +60,7 @@ async def erase(reach: Erasing, asked: AskedConfirmation) -> dict[str, Any]:
     It is refused if it would take anything else than was shown: preview it again.
     """
     target, shown = _confirmed(reach, asked.confirm)
-    memory = reach.service.memory
+    memory = reach.memory
     if isinstance(target, EraseScope) and target.below:
         reach.may("erase", below=True)
     if await preview_of(memory, reach.scope, target) != shown:
@@ -125,7 +125,7 @@ async def receipts(
     if below:
         reach.may("erase", below=True)
     mark = _marks(reach, reach.scope)[-1]
-    memory = reach.service.memory
+    memory = reach.memory
     ours: set[str] = set()
     cursor: str | None = None
     while True:

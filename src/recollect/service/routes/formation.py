@@ -8,7 +8,7 @@ from fastapi import APIRouter, Response
 
 from recollect.cli.records import moment
 from recollect.errors import NotFoundError
-from recollect.records import Formation, Page, Scope, Thread
+from recollect.records import Formation, FormationStatus, Page, Scope, Thread
 from recollect.service.answers import answer_formation, answer_waiting
 from recollect.service.asked import AskedRetry, AskedThread
 from recollect.service.reaching import LIMIT, Below, CursorParameter, Limit, Reach, Reading, Writing
@@ -26,7 +26,7 @@ async def pending(
     reach: Reading, below: Below = False, cursor: CursorParameter = None, limit: Limit = LIMIT
 ) -> dict[str, Any]:
     """Return the threads of which something waits, with their countdowns, and how the model is."""
-    memory = reach.service.memory
+    memory = reach.memory
 
     async def page_of(scope: Scope, at: str | None, rows: int) -> Page[Thread]:
         return await memory.pending(scope, cursor=at, limit=rows)
@@ -43,11 +43,11 @@ async def pending(
 
 def _breaker(reach: Reach) -> dict[str, Any] | None:
     """Return how the model stands; its own words only to who administers the service."""
-    worker = reach.service.memory.worker
+    worker = reach.memory.worker
     if worker is None:
         return None
     breaker = worker.breaker
-    now = to_datetime(reach.service.memory.store.now())
+    now = to_datetime(reach.memory.store.now())
     is_admin = "admin" in reach.principal.permissions
     return {
         "open": breaker.is_open(now),
@@ -63,7 +63,7 @@ async def run(reach: Writing, asked: AskedThread | None = None) -> dict[str, Any
     thread = asked.thread if asked else None
     if thread is not None:
         await existing_thread(reach, thread)
-    memory = reach.service.memory
+    memory = reach.memory
     before = {each.id for each in (await memory.formations(reach.scope, limit=_PAGE)).rows}
     await memory.form(reach.scope, thread)
     page = await memory.formations(reach.scope, limit=_PAGE)
@@ -74,21 +74,21 @@ async def run(reach: Writing, asked: AskedThread | None = None) -> dict[str, Any
 @router.post("/formation/pause", summary="Hold formation up", status_code=204)
 async def pause(reach: Writing, asked: AskedThread | None = None) -> Response:
     """Let a thread, or all threads that the scope has now, not be formed."""
-    await reach.service.memory.pause(reach.scope, asked.thread if asked else None)
+    await reach.memory.pause(reach.scope, asked.thread if asked else None)
     return Response(status_code=204)
 
 
 @router.post("/formation/resume", summary="Let formation go on", status_code=204)
 async def resume(reach: Writing, asked: AskedThread | None = None) -> Response:
     """Let a thread, or all threads of the scope, be formed again."""
-    await reach.service.memory.resume(reach.scope, asked.thread if asked else None)
+    await reach.memory.resume(reach.scope, asked.thread if asked else None)
     return Response(status_code=204)
 
 
 @router.post("/formation/retry", summary="Try again what failed", status_code=204)
 async def retry(reach: Writing, asked: AskedRetry) -> Response:
     """Make what waits in a thread due at once, with the messages that were given up."""
-    memory = reach.service.memory
+    memory = reach.memory
     await existing_thread(reach, asked.thread)
     cursor: str | None = None
     while True:
@@ -105,13 +105,17 @@ async def retry(reach: Writing, asked: AskedRetry) -> Response:
 
 @router.get("/formations", summary="What formation did")
 async def formations(
-    reach: Reading, below: Below = False, cursor: CursorParameter = None, limit: Limit = LIMIT
+    reach: Reading,
+    status: FormationStatus | None = None,
+    below: Below = False,
+    cursor: CursorParameter = None,
+    limit: Limit = LIMIT,
 ) -> dict[str, Any]:
     """Return the receipts of formations, the newest of each scope first."""
-    memory = reach.service.memory
+    memory = reach.memory
 
     async def page_of(scope: Scope, at: str | None, rows: int) -> Page[Formation]:
-        return await memory.formations(scope, cursor=at, limit=rows)
+        return await memory.formations(scope, status=status, cursor=at, limit=rows)
 
     found, after = await reach.walked(_FORMATIONS, page_of, cursor=cursor, limit=limit, below=below)
     return {
@@ -123,7 +127,7 @@ async def formations(
 @router.get("/formations/{formation}", summary="What one formation did")
 async def formation(reach: Reading, formation: str) -> dict[str, Any]:
     """Return the whole receipt of a formation: what became of each message, why, and its cost."""
-    found = await reach.service.memory.formation(reach.scope, formation)
+    found = await reach.memory.formation(reach.scope, formation)
     if found is None:
         msg = f"there is no formation {formation!r} in this scope: GET /v1/formations lists them"
         raise NotFoundError(msg)

@@ -34,7 +34,7 @@ async def graph(
 
     *more* says that there are others than the *limit* admits.
     """
-    memory = reach.service.memory
+    memory = reach.memory
     view = await KnowledgeGraph(memory, reach.scope).read(memory)
     at = moment_of(valid_at, view)
     if entity is None:

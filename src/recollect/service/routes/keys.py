@@ -40,7 +40,7 @@ async def create(reach: Administering, asked: AskedKey) -> dict[str, Any]:
     """Make a key that may do at most what the caller's may; it is shown in this answer alone."""
     bound = check_bound((*reach.scope, *asked.scope))
     permissions = check_giving(reach.principal, asked.permissions)
-    key, secret = await reach.service.keys.create(
+    key, secret = await reach.keys.create(
         asked.name, bound, permissions, expires_at=asked.expires_at
     )
     return answer_key(reach, key) | {"key": secret}
@@ -66,7 +66,7 @@ async def _administered(reach: Reach, id_: str) -> Key:
 async def revoke(reach: Administering, id: str) -> Response:
     """Let a key be good no longer, at once."""
     await _administered(reach, id)
-    await reach.service.keys.revoke(id)
+    await reach.keys.revoke(id)
     return Response(status_code=204)
 
 
@@ -77,5 +77,5 @@ async def rotate(
     """Give a key another secret, shown in this answer alone; the old one is good a while longer."""
     await _administered(reach, id)
     overlap_s = asked.overlap_s if asked else 0.0
-    key, secret = await reach.service.keys.rotate(id, overlap_s=overlap_s)
+    key, secret = await reach.keys.rotate(id, overlap_s=overlap_s)
     return answer_key(reach, key) | {"key": secret}

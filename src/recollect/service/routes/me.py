@@ -63,7 +63,7 @@ async def scopes(
         return {"scopes": [reach.relative(reach.scope)], "cursor": None}
     granted(reach.principal, "read", below=True)
     inner = reach.after(_SCOPES, cursor)
-    page = await reach.service.memory.scopes(
+    page = await reach.memory.scopes(
         prefix=reach.scope, cursor=inner if isinstance(inner, str) else None, limit=limit
     )
     return {

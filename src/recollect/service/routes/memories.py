@@ -58,7 +58,7 @@ async def memories(
     if q is not None:
         found = await _ranked(reach, q, type, conditions, valid_at, below=below, limit=limit)
         return {"memories": [answer_memory(reach, each) for each in found], "cursor": None}
-    memory = reach.service.memory
+    memory = reach.memory
 
     async def page_of(scope: Scope, at: str | None, rows: int) -> Page[Memory]:
         return await memory.memories(
@@ -115,9 +115,7 @@ async def _ranked(
         filter=conditions,
         valid_at=valid_at or "ever",
     )
-    found = await reach.service.memory.recall(
-        reach.scope, query, limit=limit, below=below, where=where
-    )
+    found = await reach.memory.recall(reach.scope, query, limit=limit, below=below, where=where)
     return [each.content for each in found.entries if isinstance(each.content, Memory)]
 
 
@@ -128,7 +126,7 @@ async def existing_memory(reach: Reach, type_: str, key: str) -> Memory:
     Raises:
         NotFoundError: There is none.
     """
-    found = await reach.service.memory.get(reach.scope, type_, key)
+    found = await reach.memory.get(reach.scope, type_, key)
     if found is None or type_ in BESIDE_TYPES:
         msg = f"there is no memory {type_}/{key} in this scope: GET /v1/memories lists them"
         raise NotFoundError(msg)
@@ -172,7 +170,7 @@ async def put(
         evidence=asked.evidence_map(),
     )
     with memory_span("upsert_memory"):
-        (written,) = await reach.service.memory.apply(reach.scope, [write])
+        (written,) = await reach.memory.apply(reach.scope, [write])
     if written is None:
         msg = f"{type}/{key} was written, and has expired already: give a later expires_at"
         raise UsageError(msg)
@@ -186,7 +184,7 @@ async def delete(reach: Writing, type: TypeName, key: Key, if_match: IfMatch = N
     await existing_memory(reach, type, key)
     write = DeleteMemory(type=type, key=key, expected=expected_version(if_match))
     with memory_span("delete_memory"):
-        await reach.service.memory.apply(reach.scope, [write])
+        await reach.memory.apply(reach.scope, [write])
     return Response(status_code=204)
 
 
@@ -194,7 +192,7 @@ async def delete(reach: Writing, type: TypeName, key: Key, if_match: IfMatch = N
 async def history(reach: Reading, type: TypeName, key: Key) -> dict[str, Any]:
     """Return every version of a memory with what it rested on, newest first."""
     await existing_memory(reach, type, key)
-    found = await reach.service.memory.history(reach.scope, type, key)
+    found = await reach.memory.history(reach.scope, type, key)
     return {"revisions": [answer_revision(each) for each in reversed(found)]}
 
 
@@ -210,7 +208,7 @@ async def reject(
     """Refuse a memory, or a part of it: it stays visible, and is not formed again."""
     await existing_memory(reach, type, key)
     expected, pointer = expected_version(if_match), asked.pointer if asked else ""
-    await reach.service.memory.reject(reach.scope, type, key, pointer=pointer, expected=expected)
+    await reach.memory.reject(reach.scope, type, key, pointer=pointer, expected=expected)
     return answered(reach, await existing_memory(reach, type, key), response)
 
 
@@ -226,7 +224,7 @@ async def restore(
     """Write an earlier version again as the newest; nothing of the history is lost."""
     standing = await existing_memory(reach, type, key)
     expected = expected_version(if_match) or standing.version
-    revisions = await reach.service.memory.history(reach.scope, type, key)
+    revisions = await reach.memory.history(reach.scope, type, key)
     found = next((each for each in revisions if each.version == asked.version), None)
     if found is None:
         msg = f"{type}/{key} has no version {asked.version}; it has 1 to {standing.version}"
@@ -245,7 +243,7 @@ async def restore(
         state=found.state,
         cause=f"restored {found.version}",
     )
-    await reach.service.memory.apply(reach.scope, [write])
+    await reach.memory.apply(reach.scope, [write])
     return answered(reach, await existing_memory(reach, type, key), response)
 
 
@@ -261,7 +259,7 @@ async def end(
     """End a memory: it stays readable and searchable as history."""
     await existing_memory(reach, type, key)
     write = EndMemory(type=type, key=key, at=asked.at, expected=expected_version(if_match))
-    await reach.service.memory.apply(reach.scope, [write])
+    await reach.memory.apply(reach.scope, [write])
     return answered(reach, await existing_memory(reach, type, key), response)
 
 

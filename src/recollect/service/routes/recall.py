@@ -38,6 +38,9 @@ async def recall(reach: Reading, asked: AskedRecall) -> dict[str, Any]:
     where = Where(
         messages=asked.roles != [],
         types=asked.types,
+        threads=asked.threads,
+        since=asked.since,
+        until=asked.until,
         filter=cast("JsonObject | None", asked.filter),
         valid_at=asked.valid_at,
         known_at=asked.known_at,
@@ -45,13 +48,14 @@ async def recall(reach: Reading, asked: AskedRecall) -> dict[str, Any]:
     is_narrowed = asked.thread is not None or bool(asked.roles)
     query = asked.query if service.settings.trace_content else None
     with memory_span("search_memory", query=query) as span:
-        found = await service.memory.recall(
+        found = await reach.memory.recall(
             reach.scope,
             asked.query,
             limit=min(_LIMIT_MAX, asked.limit * _MORE) if is_narrowed else asked.limit,
             budget_tokens=asked.budget_tokens,
             below=asked.below,
             where=where,
+            asked_at=asked.asked_at,
         )
         if is_narrowed:
             found = narrowed(reach, found, asked)
@@ -60,7 +64,7 @@ async def recall(reach: Reading, asked: AskedRecall) -> dict[str, Any]:
     service.metrics.recall_seconds.observe(seconds)
     service.usage.add(reach.scope, recalls=1)
     note(reach, found)
-    return answer_recall(reach, found, ms=seconds * 1_000, render=asked.render)
+    return answer_recall(reach, found, ms=seconds * 1_000, render=asked.render, whole=asked.whole)
 
 
 def narrowed(reach: Reach, found: Recall, asked: AskedRecall) -> Recall:
@@ -79,7 +83,7 @@ def narrowed(reach: Reach, found: Recall, asked: AskedRecall) -> Recall:
 
 def note(reach: Reach, found: Recall) -> None:
     """Note of each memory that this recall returned it."""
-    now = to_datetime(reach.service.memory.store.now())
+    now = to_datetime(reach.memory.store.now())
     for rank, each in enumerate(found.entries, start=1):
         if isinstance(each.content, Memory):
             told = RecallNote(

@@ -21,7 +21,7 @@ async def review(
     reach: Reading, below: Below = False, cursor: CursorParameter = None, limit: Limit = LIMIT
 ) -> dict[str, Any]:
     """Return the memories in quarantine, which are not recalled before somebody approves them."""
-    memory = reach.service.memory
+    memory = reach.memory
 
     async def page_of(scope: Scope, at: str | None, rows: int) -> Page[Memory]:
         return await memory.memories(scope, cursor=at, limit=rows)
@@ -47,7 +47,7 @@ async def decide(
     The answer is the memory that is in force now, or that is refused.
     """
     await existing_memory(reach, type, key)
-    memory = reach.service.memory
+    memory = reach.memory
     if asked.decision == "approve":
         written = await memory.approve(reach.scope, type, key, expected=asked.version)
     else:

@@ -28,7 +28,7 @@ async def threads(
     reach: Reading, below: Below = False, cursor: CursorParameter = None, limit: Limit = LIMIT
 ) -> dict[str, Any]:
     """Return threads by scope and id."""
-    memory = reach.service.memory
+    memory = reach.memory
 
     async def page_of(scope: Scope, at: str | None, rows: int) -> Page[Thread]:
         return await memory.threads(scope, cursor=at, limit=rows)
@@ -42,7 +42,7 @@ async def threads(
 async def thread(reach: Reading, thread: ThreadId) -> dict[str, Any]:
     """Return a thread, and how far it has been formed."""
     found = await existing_thread(reach, thread)
-    return answer_thread(reach, found, to_datetime(reach.service.memory.store.now()))
+    return answer_thread(reach, found, to_datetime(reach.memory.store.now()))
 
 
 async def existing_thread(reach: Reach, thread: str) -> Thread:
@@ -52,7 +52,7 @@ async def existing_thread(reach: Reach, thread: str) -> Thread:
     Raises:
         NotFoundError: There is none with this id.
     """
-    found = await reach.service.memory.thread(reach.scope, thread)
+    found = await reach.memory.thread(reach.scope, thread)
     if found is None:
         msg = f"there is no thread {thread!r} in this scope: GET /v1/threads lists those there are"
         raise NotFoundError(msg)
@@ -65,14 +65,19 @@ async def messages(
     thread: ThreadId,
     after: Annotated[int, Query(ge=0, le=POSITION_MAX)] = 0,
     last: Annotated[int | None, Query(ge=1, le=200)] = None,
+    before: Annotated[int | None, Query(ge=1, le=POSITION_MAX)] = None,
     cursor: CursorParameter = None,
     limit: Limit = LIMIT,
 ) -> dict[str, Any]:
-    """Return messages by position, after a position; or the *last* so many, oldest first."""
-    memory = reach.service.memory
+    """
+    Return messages by position, after a position; or the *last* so many, oldest first.
+
+    With *before* they are the last before that position.
+    """
+    memory = reach.memory
     await existing_thread(reach, thread)
     if last is not None:
-        newest = await memory.last_messages(reach.scope, thread, limit=last)
+        newest = await memory.last_messages(reach.scope, thread, limit=last, before=before)
         return {"messages": [answer_message(each) for each in newest], "cursor": None}
     listing = f"messages {thread}"
     held = reach.after(listing, cursor)
@@ -102,7 +107,7 @@ async def append(
     await check_quota(reach, messages=len(asked.messages), size=size)
     settings = await settings_of(reach, asked.assistant)
     with memory_span("upsert_memory") as span:
-        kept = await service.memory.append(
+        kept = await reach.memory.append(
             reach.scope,
             thread,
             [each.new_message() for each in asked.messages],
@@ -144,14 +149,14 @@ async def put_message(
     if asked.id not in {None, message}:
         msg = f"the body names the message {asked.id!r}, and the path {message!r}: leave out the id"
         raise UsageError(msg)
-    replaced = await reach.service.memory.replace(reach.scope, thread, asked.new_message(message))
+    replaced = await reach.memory.replace(reach.scope, thread, asked.new_message(message))
     return answer_message(replaced)
 
 
 @router.delete("/threads/{thread}/messages/{message}", summary="Remove a message", status_code=204)
 async def delete_message(reach: Writing, thread: ThreadId, message: MessageId) -> Response:
     """Remove a message from its thread; to remove what rests on it as well, erase it."""
-    if not await reach.service.memory.remove(reach.scope, thread, [message]):
+    if not await reach.memory.remove(reach.scope, thread, [message]):
         msg = f"there is no message {message!r} in the thread {thread!r} of this scope"
         raise NotFoundError(msg)
     return Response(status_code=204)

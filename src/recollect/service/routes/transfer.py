@@ -35,7 +35,7 @@ async def export(reach: Reading, below: Below = False) -> StreamingResponse:
 
 
 async def _lines(reach: Reach, *, below: bool) -> AsyncIterator[bytes]:
-    async for record in reach.service.memory.export(reach.scope, below=below):
+    async for record in reach.memory.export(reach.scope, below=below):
         scope = record["scope"]
         held = tuple(str(each) for each in scope) if isinstance(scope, list | tuple) else ()
         told: JsonObject = {**record, "scope": reach.relative(held)}
@@ -117,7 +117,7 @@ class _Import:
         if not batch:
             return
         try:
-            self.taken += await self._reach.service.memory.restore([each for _, each in batch])
+            self.taken += await self._reach.memory.restore([each for _, each in batch])
         except (UsageError, ConflictError) as error:
             if len(batch) == 1:
                 self.refuse(batch[0][0], str(error))

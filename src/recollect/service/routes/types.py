@@ -34,7 +34,7 @@ async def put_types(reach: Writing, asked: AskedTypes) -> dict[str, Any]:
     """Let the scope, and those below without their own, have these types; [] takes them back."""
     if not asked.types:
         write = DeleteMemory(type=SCOPE_SETTINGS, key=SCOPE_SETTINGS)
-        await reach.service.memory.apply(reach.scope, [write])
+        await reach.memory.apply(reach.scope, [write])
     else:
         new = load_types(cast("Sequence[Mapping[str, object]]", asked.types))
         check_types_change(await types_of(reach), new)

@@ -29,7 +29,7 @@ async def usage(
     """
     if below:
         reach.may("admin", below=True)
-    now = to_datetime(reach.service.memory.store.now())
+    now = to_datetime(reach.memory.store.now())
     since = (now - timedelta(days=days - 1)).strftime("%Y-%m-%d")
     found: defaultdict[str, Counter[str]] = defaultdict(Counter)
     depth = len(reach.scope)
@@ -53,7 +53,7 @@ async def _add_formations(
 ) -> None:
     cursor: str | None = None
     while True:
-        page = await reach.service.memory.formations(scope, cursor=cursor, limit=_PAGE)
+        page = await reach.memory.formations(scope, cursor=cursor, limit=_PAGE)
         for each in page.rows:
             day = each.at.strftime("%Y-%m-%d")
             if day < since:

@@ -1,0 +1,64 @@
+"""Errors of the service as those of the library: by the stable code of each problem."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from http import HTTPStatus
+from typing import Any, Final
+
+from recollect.errors import AccessError, RecollectError, StoreUnavailableError, UsageError
+
+_REQUEST_ID: Final = "x-request-id"
+# Codes of the service itself, which the library has no class for.
+_OURS: Final[Mapping[str, type[RecollectError]]] = {
+    **dict.fromkeys(("timeout", "slow", "not_ready"), StoreUnavailableError),
+    **dict.fromkeys(("origin", "host"), AccessError),
+}
+
+
+def classes() -> dict[str, type[RecollectError]]:
+    """Return the class of each code."""
+    return {each.code: each for each in _all_of(RecollectError)}
+
+
+def _all_of(class_: type[RecollectError]) -> Iterator[type[RecollectError]]:
+    yield class_
+    for each in class_.__subclasses__():
+        # A class of somebody else that inherits its code does not take it over.
+        if "code" in vars(each):
+            yield from _all_of(each)
+
+
+def error_of(status: int, problem: object, headers: Mapping[str, str]) -> RecollectError:
+    """
+    Return the error that a problem tells.
+
+    One that is made of facts (`LimitError`, `VersionConflictError` …) has them again. Where a
+    problem has the code and not the facts it is the nearest class above that needs none.
+    """
+    told: Mapping[str, Any] = problem if isinstance(problem, Mapping) else {}
+    code, detail = str(told.get("code", "")), str(told.get("detail", f"status {status}"))
+    class_ = classes().get(code) or _OURS.get(code) or _by_status(status)
+    facts = told.get("facts")
+    error = _made(class_, detail, facts if isinstance(facts, Mapping) else {})
+    if _REQUEST_ID in headers:
+        error.add_note(f"the service logged it as request {headers[_REQUEST_ID]}")
+    return error
+
+
+def _made(class_: type[RecollectError], detail: str, facts: Mapping[str, object]) -> RecollectError:
+    if facts:
+        try:
+            return class_(*facts.values())
+        except TypeError:  # a service of another version, with other facts
+            pass
+    plain = next(each for each in class_.__mro__ if "__init__" not in vars(each))
+    return plain(detail) if issubclass(plain, RecollectError) else RecollectError(detail)
+
+
+def _by_status(status: int) -> type[RecollectError]:
+    if status in {HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.BAD_GATEWAY}:
+        return StoreUnavailableError
+    if status < HTTPStatus.INTERNAL_SERVER_ERROR:
+        return UsageError
+    return RecollectError

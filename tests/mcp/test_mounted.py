@@ -1,0 +1,177 @@
+"""The MCP server at /mcp of the service, with the SDK's own client and the service's keys."""
+
+import asyncio
+import os
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import httpx2
+import pytest
+from mcp.client.streamable_http import streamable_http_client
+
+from mcp import Client
+from recollect.formation.types.builtin import DEFAULT_TYPES
+from recollect.mcp.http import PATH, mcp_door
+from recollect.service.settings import Settings
+from recollect.service.testing import Served, serving
+
+pytestmark = [pytest.mark.anyio, pytest.mark.timeout(240)]
+MODES = ("auto", "legacy", "2026-07-28")
+START_S_MAX = 60.0
+TEA = {
+    "memory": {"type": "Note", "value": {"context": "drinks", "content": "Likes green tea"}},
+    "quotes": ["I like green tea"],
+}
+REQUEST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
+SENT = {"accept": "application/json, text/event-stream"}
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    """Run on asyncio, where the stores live."""
+    return "asyncio"
+
+
+def with_door(**settings: Any) -> Any:
+    """Run the service with the door to MCP."""
+
+    def doors(chosen: Settings) -> list[Any]:
+        return [mcp_door(chosen, DEFAULT_TYPES)]
+
+    return serving(doors=doors, **settings)
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[Served]:
+    """Run one service for the tests of this module."""
+    with with_door() as found:
+        yield found
+
+
+@asynccontextmanager
+async def connected(url: str, key: str, mode: str = "auto") -> AsyncIterator[Client]:
+    """Yield a client with a key."""
+    async with (
+        httpx2.AsyncClient(headers={"x-api-key": key}, timeout=30.0) as web,
+        Client(streamable_http_client(url, http_client=web), mode=mode) as client,
+    ):
+        yield client
+
+
+def new_key(served: Served, *permissions: str, scope: tuple[str, ...] = ()) -> str:
+    """Make a key by the route of the service."""
+    body = {"name": "made", "scope": scope, "permissions": permissions}
+    answer = httpx.post(f"{served.url}/v1/keys", json=body, headers={"x-api-key": served.key})
+    assert 201 == answer.status_code, answer.text
+    return str(answer.json()["key"])
+
+
+def rows(served: Served, key: str, listing: str, scope: dict[str, str]) -> list[dict[str, Any]]:
+    """Return what a route of the service lists."""
+    answer = httpx.get(f"{served.url}/v1/{listing}", params=scope, headers={"x-api-key": key})
+    found: list[dict[str, Any]] = answer.json()[listing]
+    return found
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_one_key_opens_both_ways_in(served: Served, mode: str) -> None:
+    """What a tool keeps is listed by the routes of the service, in the scope of the same key."""
+    key = await asyncio.to_thread(new_key, served, "read", "write", "admin", scope=("both", mode))
+    async with connected(f"{served.url}{PATH}?scope=ada", key, mode) as client:
+        kept = (await client.call_tool("save_memory", TEA)).structured_content
+        assert "stored" == kept["status"]
+    ada = {"scope": "ada"}
+    listed = await asyncio.to_thread(rows, served, key, "memories", ada)
+    beside = await asyncio.to_thread(rows, served, key, "memories", {})
+    audit = await asyncio.to_thread(rows, served, key, "audit", ada)
+
+    assert [kept["id"]] == [f"{each['type']}/{each['key']}" for each in listed]
+    assert [] == beside
+    assert {key.split("_")[1]} == {each["actor"] for each in audit}
+
+
+async def test_a_key_without_the_permission_is_told_so(served: Served) -> None:
+    """Permissions are those of the service: a key that may read saves nothing."""
+    key = await asyncio.to_thread(new_key, served, "read", scope=("reader",))
+    async with connected(f"{served.url}{PATH}", key) as client:
+        told = (await client.call_tool("save_memory", TEA)).structured_content
+
+    assert "forbidden" == told["code"]
+
+
+@pytest.mark.parametrize(
+    ("headers", "status", "code"),
+    [
+        ({}, 401, "unknown_key"),
+        ({"x-api-key": "nonsense"}, 401, "unknown_key"),
+        ({"host": "evil.example"}, 421, "host"),
+        ({"origin": "https://evil.example"}, 403, "origin"),
+    ],
+)
+def test_who_is_not_let_in(served: Served, headers: dict[str, str], status: int, code: str) -> None:
+    """Without a good key, under another name or from a foreign page nothing is read."""
+    answer = httpx.post(f"{served.url}{PATH}", headers={**SENT, **headers}, json=REQUEST)
+
+    assert (status, code) == (answer.status_code, answer.json()["code"])
+
+
+def test_a_tenant_has_one_rate_for_both_ways_in() -> None:
+    """Requests to the routes and to MCP are taken from the same allowance."""
+    with with_door(requests_a_second=0.001, burst=3) as served:
+        headers = {**SENT, "x-api-key": served.key}
+        first = httpx.get(f"{served.url}/v1/me", headers=headers)
+        more = [httpx.post(f"{served.url}{PATH}", headers=headers, json=REQUEST) for _ in range(3)]
+
+    assert 200 == first.status_code
+    assert [429] == [each.status_code for each in more][2:]
+    assert 429 not in [each.status_code for each in more[:2]]
+    assert int(more[2].headers["retry-after"]) > 0
+
+
+def test_its_requests_are_counted_by_its_path(served: Served) -> None:
+    """The figures name the door by its path."""
+    headers = {**SENT, "x-api-key": served.key}
+    httpx.post(f"{served.url}{PATH}", headers=headers, json=REQUEST)
+
+    figures = httpx.get(f"{served.url}/metrics", headers=headers).text
+
+    assert f'route="{PATH}"' in figures
+
+
+@contextmanager
+def served_by_command(folder: Path) -> Iterator[tuple[str, str]]:
+    """Run `recollect serve`, and yield its address and its first key; it must end well."""
+    environment = {name: each for name, each in os.environ.items() if "RECOLLECT" not in name}
+    command = [sys.executable, "-m", "recollect", "serve", "--port", "0", "--embedder", "none"]
+    with subprocess.Popen(
+        command, cwd=folder, env=environment, stdout=-1, stderr=-1, text=True
+    ) as process:
+        watch = threading.Timer(START_S_MAX, process.kill)
+        watch.start()
+        try:
+            assert process.stdout is not None
+            assert process.stderr is not None
+            at = next(filter(None, (re.search(r"at (http\S+)", each) for each in process.stderr)))
+            key = next(filter(None, (re.search(r"(rk_\S+)", each) for each in process.stdout)))
+            yield at[1], key[1]
+            process.terminate()
+            assert 0 == process.wait(START_S_MAX)
+        finally:
+            watch.cancel()
+            process.kill()
+
+
+async def test_recollect_serve_has_the_door(tmp_path: Path) -> None:
+    """The command serves it beside the page and the routes."""
+    with served_by_command(tmp_path) as (url, key):
+        async with connected(f"{url}{PATH}", key) as client:
+            told = (await client.call_tool("save_memory", TEA)).structured_content
+
+    assert "stored" == told["status"]
