@@ -95,7 +95,7 @@ BESIDE = {"me", "forget", "retry", "preview_erase", "confirm_erase"}
 NOT_OVER_HTTP = {
     *("apply", "keep", "consolidate", "migrate_type", "undo", "signal", "redrive", "clean"),
     *("settled", "state", "set_state", "attach", "attachments", "attachment", "detach"),
-    *("acting", "loop", "embedder", "type_of", "close"),
+    *("acting", "loop", "embedder", "type_of", "close", "reembed", "undo_reembed"),
 }
 
 
