@@ -90,8 +90,9 @@ async def kill(folder: Path, number: int, *, seed: int = 1, careful: bool = True
     """
     Kill the service *number* times while clients write, and start it again each time.
 
-    Clients say what went unanswered again, the *careful* under the same idempotency key. What
-    was kept is read at the end from the store itself.
+    Every other time it is killed as soon as one client hears an answer: what was committed
+    with that one is then not answered yet. Clients say what went unanswered again, the *careful*
+    under the same idempotency key. What was kept is read at the end from the store itself.
     """
     chance, outcome = random.Random(seed), Outcome()  # noqa: S311 (not for secrets)
     clients = [_Client(f"client{each}", is_careful=careful) for each in range(CLIENTS)]
@@ -100,7 +101,8 @@ async def kill(folder: Path, number: int, *, seed: int = 1, careful: bool = True
         with serving(folder, store=_STORE, key=key) as service:
             key = service.key
             is_last = life == number
-            await _life(service, clients, chance.uniform(*_AFTER_S), is_last=is_last)
+            after_s = None if is_last else chance.uniform(*_AFTER_S)
+            await _life(service, clients, after_s, at_answer=life % 2 == 0 and not is_last)
         if not is_last:
             outcome.tried += 1
             outcome.add("corrupt", violations(folder / _STORE))
@@ -109,24 +111,41 @@ async def kill(folder: Path, number: int, *, seed: int = 1, careful: bool = True
     return outcome
 
 
-async def _life(service: Process, clients: list[_Client], after_s: float, *, is_last: bool) -> None:
-    """Let clients write until the service is killed; the last time until each was answered."""
+async def _life(
+    service: Process, clients: list[_Client], after_s: float | None, *, at_answer: bool = False
+) -> None:
+    """Let clients write until the service is killed; without a time until each was answered."""
     answers = [asyncio.Event() for _ in clients]
     async with asyncio.TaskGroup() as group:
         for each, answered in zip(clients, answers, strict=True):
             group.create_task(each.talk(service, answered))
-        waiting = [asyncio.create_task(each.wait()) for each in answers]
-        when = asyncio.ALL_COMPLETED if is_last else asyncio.FIRST_COMPLETED
-        _, late = await asyncio.wait(waiting, timeout=_ANSWER_S_MAX, return_when=when)
-        for task in late:
-            task.cancel()
-        if late and (is_last or len(late) == len(waiting)):
+        try:
+            await _hear(answers, all_of_them=after_s is None)
+            if after_s is not None:
+                await asyncio.sleep(after_s)
+            if at_answer:
+                for answered in answers:
+                    answered.clear()
+                await _hear(answers, all_of_them=False)
+        finally:
             service.kill()
-            msg = f"{len(late)} clients were not answered within {_ANSWER_S_MAX:g} s"
-            raise TimeoutError(msg)
-        if not is_last:
-            await asyncio.sleep(after_s)
-        service.kill()
+
+
+async def _hear(answers: list[asyncio.Event], *, all_of_them: bool) -> None:
+    """
+    Wait until a client, or each, was answered.
+
+    Raises:
+        TimeoutError: That took longer than ``_ANSWER_S_MAX``.
+    """
+    waiting = [asyncio.create_task(each.wait()) for each in answers]
+    when = asyncio.ALL_COMPLETED if all_of_them else asyncio.FIRST_COMPLETED
+    _, late = await asyncio.wait(waiting, timeout=_ANSWER_S_MAX, return_when=when)
+    for task in late:
+        task.cancel()
+    if len(late) > (0 if all_of_them else len(answers) - 1):
+        msg = f"{len(late)} clients were not answered within {_ANSWER_S_MAX:g} s"
+        raise TimeoutError(msg)
 
 
 async def _count(path: Path, clients: list[_Client], outcome: Outcome) -> None:
