@@ -184,7 +184,7 @@ class Keys:
             UnknownKeyError: It is none of ours, has expired or was revoked.
         """
         found = _KEY.fullmatch(key) if len(key) <= KEY_CHARACTERS_MAX else None
-        kept = await self._kept(found[1]) if found else None
+        kept, used = await self._kept_and_used(found[1]) if found else (None, None)
         now = to_datetime(self._store.now())
         given = digest_of(key)
         is_good = hmac.compare_digest(given, kept.digest if kept else _NO_DIGEST)
@@ -196,7 +196,8 @@ class Keys:
                 "'Authorization: Bearer KEY' or 'x-api-key: KEY'"
             )
             raise UnknownKeyError(msg)
-        await self._note_use(kept.id, now)
+        if used is None or now - used.updated_at >= timedelta(seconds=USED_EVERY_S):
+            await self._note_use(kept.id)
         return kept.principal
 
     async def create(
@@ -299,11 +300,14 @@ class Keys:
         found = await self._store.get(KEYS_SCOPE, KEY_TYPE, id_)
         return None if found is None else _key_of(found)
 
-    async def _note_use(self, id_: str, now: datetime) -> None:
+    async def _kept_and_used(self, id_: str) -> tuple[Key | None, Memory | None]:
+        """Return a key, and the note of its last use, by one read: every request asks for them."""
+        wanted = [(KEY_TYPE, id_), (KEY_USE_TYPE, id_)]
+        found, used = await self._store.get_many(KEYS_SCOPE, wanted)
+        return None if found is None else _key_of(found), used
+
+    async def _note_use(self, id_: str) -> None:
         # Beside the key: noting it must never bring back one that is revoked meanwhile.
-        found = await self._store.get(KEYS_SCOPE, KEY_USE_TYPE, id_)
-        if found is not None and now - found.updated_at < timedelta(seconds=USED_EVERY_S):
-            return
         put = PutMemory(type=KEY_USE_TYPE, key=id_, value={}, text="")
         delete = DeleteMemory(type=KEY_USE_TYPE, key=id_)
         await self._store.apply(KEYS_SCOPE, [delete, put])

@@ -11,6 +11,7 @@ import click
 from recollect.cli.bench_copying import copy_bench
 from recollect.cli.bench_langgraph import langgraph
 from recollect.cli.bench_reports import cached, report_option, write_json, write_report_file
+from recollect.cli.bench_service import service
 from recollect.cli.opening import run
 from recollect.cli.options import embedder_option
 from recollect.cli.output import print_line, print_table, progress_bar
@@ -494,5 +495,5 @@ def _share(row: Row) -> str:
     return f" (ratio {row.value / row.control_value:.2f})"
 
 
-bench.add_command(langgraph)
-bench.add_command(copy_bench)
+for _command in (langgraph, copy_bench, service):
+    bench.add_command(_command)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -133,6 +134,8 @@ def _run(
         doors=_doors(forming, settings),
     )
     log_to(level=log_level)
+    gc.collect()
+    gc.freeze()  # what was imported stays: no collection during a request looks through it
     with bound_socket(settings) as listening:
         note(f"serving {target.store} at {url_of(listening)}")
         server_of(app, settings).run(sockets=[listening])

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import re
 import time
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import Final
-from uuid import uuid4
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -158,4 +158,4 @@ def _id_of(scope: Scope) -> str:
             given = value.decode("latin-1")
             if _ID.fullmatch(given):
                 return str(given)
-    return uuid4().hex
+    return os.urandom(16).hex()

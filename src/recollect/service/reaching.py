@@ -145,10 +145,11 @@ def _place(held: Json) -> tuple[list[str], str | None]:
     return list(scope), inner
 
 
-def reaching(needs: Permission) -> Callable[[Request, list[str]], Reach]:
+def reaching(needs: Permission) -> Callable[[Request, list[str]], Awaitable[Reach]]:
     """Return what gives a route its `Reach`, if the key has a permission."""
 
-    def reach(request: Request, scope: Segments = []) -> Reach:  # noqa: B006 (FastAPI copies it)
+    # A coroutine, because FastAPI lets a plain function wait for a thread of its own.
+    async def reach(request: Request, scope: Segments = []) -> Reach:  # noqa: B006 (it is copied)
         principal: Principal = request.state.principal
         return Reach(
             service=request.app.state.service,

@@ -22,6 +22,7 @@ FLUSH_EVERY_S: Final = 5.0
 COUNTS: Final = ("requests", "messages", "bytes", "recalls")
 _TRIES: Final = 5
 _PAGE: Final = 500
+_DAY_MICROSECONDS: Final = 86_400_000_000
 
 
 def usage_scope(tenant: str) -> Scope:
@@ -41,6 +42,7 @@ class UsageBook:
         self._store = store
         self._fresh: defaultdict[tuple[str, Scope], Counter[str]] = defaultdict(Counter)
         self._today: dict[tuple[str, str], Counter[str]] = {}
+        self._named_day = (-1, "")
 
     def add(self, scope: Scope, **counts: int) -> None:
         """Count something of a scope."""
@@ -139,7 +141,11 @@ class UsageBook:
         return to_datetime(self._store.now())
 
     def _day(self) -> str:
-        return self._now().strftime("%Y-%m-%d")
+        # Asked several times for each request, and the same all day.
+        number = self._store.now() // _DAY_MICROSECONDS
+        if number != self._named_day[0]:
+            self._named_day = (number, self._now().strftime("%Y-%m-%d"))
+        return self._named_day[1]
 
     def _left_s(self) -> float:
         now = self._now()

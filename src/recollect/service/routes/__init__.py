@@ -26,10 +26,11 @@ from recollect.service.routes import (
 )
 
 ROUTERS: Final[tuple[APIRouter, ...]] = (
-    me.router,
+    # What is asked most comes first: a path is looked for in this order.
     threads.router,
-    memories.router,
     recall.router,
+    me.router,
+    memories.router,
     types.router,
     formation.router,
     review.router,
