@@ -12,6 +12,7 @@ from anyio import create_task_group, to_thread
 from recollect.embedding import Embedding
 from recollect.errors import EmbedderError, LimitError, UsageError
 from recollect.index import Indexes
+from recollect.outside import Outside
 from recollect.ports import TokenCounter, Vector
 from recollect.recall.analyse import terms_of
 from recollect.recall.budget import packed
@@ -22,6 +23,7 @@ from recollect.recall.question import read_question
 from recollect.recall.repeats import repeated
 from recollect.recall.result import Dropped, Recall, Recalled
 from recollect.recall.search import Hit, search, text_to_embed
+from recollect.recall.signals import OutsideHits
 from recollect.recall.terms import query_hashes
 from recollect.records import JsonObject, Scope
 from recollect.stores.base import Store
@@ -82,7 +84,9 @@ class Recaller:
         indexes: Indexes,
         embedding: Embedding | None,
         count_tokens: TokenCounter,
+        outside: Outside | None = None,
     ) -> None:
+        self._outside = outside
         self._store = store
         self._indexes = indexes
         self._embedding = embedding
@@ -100,7 +104,10 @@ class Recaller:
         check_ask(ask)
         chosen, entries = await self._search(scopes, ask)
         embedder = self._identity if chosen.is_by_meaning else None
-        return answer_of(chosen, entries, ask, self._count_tokens, embedder)
+        answer = answer_of(chosen, entries, ask, self._count_tokens, embedder)
+        if self._outside is None or chosen.outside is None:
+            return answer
+        return replace(answer, outside=self._outside.name)
 
     @property
     def _identity(self) -> str | None:
@@ -119,13 +126,16 @@ class Recaller:
         generation = self._indexes.generation
         indexes: Sequence[ScopeIndex] = [self._indexes.take(scope) for scope in scopes]
         text = text_to_embed(ask.query, participants_of(indexes))
+        outside = await self._outside.search(scopes, ask.query) if self._outside else None
         while True:
             scored = ScoredWords(self._searched_last(indexes, ask.where), ask.query)
             vector = await self._embedded(text, beside=scored)
             identity = self._identity
             # Read without the vectors of an embedder that is away, an index must not be kept.
             kept = self._indexes if identity or self._embedding is None else Indexes()
-            choice = Choice(kept, indexes, ask, text, vector, threads, generation, scored)
+            choice = Choice(
+                kept, indexes, ask, text, vector, threads, generation, scored, outside=outside
+            )
             entries = await self._store.consult(
                 [index.cursor for index in indexes],
                 choice,
@@ -219,7 +229,10 @@ class Choice:
         threads: Sequence[frozenset[int] | None],
         generation: int = 0,
         scored: ScoredWords | None = None,
+        *,
+        outside: OutsideHits | None = None,
     ) -> None:
+        self.outside = outside
         self.indexes = indexes
         self.text = text
         self.hits: list[Hit] = []
@@ -257,7 +270,9 @@ class Choice:
         question = read_question(query, self._asked_on(feeds))
         wanted = considered(self._ask, may_repeat=collection.holds_both)
         lexical = self._scored.over(collection) if self._scored else None
-        self.hits = search(collection, question, self._vector, wanted, lexical)
+        self.hits = search(
+            collection, question, self._vector, wanted, lexical, outside=self.outside
+        )
         return [(hit.scope, hit.uid) for hit in self.hits]
 
     def _asked_on(self, feeds: Sequence[Feed]) -> date:

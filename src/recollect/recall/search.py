@@ -10,7 +10,7 @@ from recollect.recall.collection import Collection
 from recollect.recall.fuse import Ranking, fused
 from recollect.recall.lexical import LexicalScores
 from recollect.recall.question import Question, names_in, without_names
-from recollect.recall.signals import signals_of
+from recollect.recall.signals import OutsideHits, signals_of
 from recollect.records import Scope
 
 
@@ -30,11 +30,18 @@ def search(
     vector: Vector | None,
     limit: int,
     lexical: LexicalScores | None = None,
+    *,
+    outside: OutsideHits | None = None,
 ) -> list[Hit]:
-    """Return the *limit* best entries of *collection*, best first; *lexical*, if known already."""
+    """
+    Return the *limit* best entries of *collection*, best first.
+
+    *lexical*, if known already; *outside*, if an outside store was asked.
+    """
     if not len(collection):
         return []
-    ranking = fused(collection, signals_of(collection, question, vector, lexical), limit)
+    signals = signals_of(collection, question, vector, lexical, outside=outside)
+    ranking = fused(collection, signals, limit)
     return [_hit(collection, ranking, int(place)) for place in ranking.order]
 
 
