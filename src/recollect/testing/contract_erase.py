@@ -79,7 +79,7 @@ class EraseContract(Contract):
             told.append(threads)
             raise StoreUnavailableError("the checkpoints are locked")
 
-        store.accompany(refuse)
+        end = store.accompany(refuse)
         for target in (
             EraseThread(thread=TALK),
             EraseMessages(thread=TALK, messages=["m1"]),
@@ -90,6 +90,7 @@ class EraseContract(Contract):
             with pytest.raises(StoreUnavailableError):
                 await store.erase(ADA, target)
         await store.erase(ADA, EraseMemory(type="Fact", key="home"))
+        end()
 
         one, other = thread_id_of(ADA, TALK), thread_id_of(ADA, "mail")
         below = thread_id_of((*ADA, "pets"), TALK)

@@ -30,12 +30,15 @@ UIDS_MAX: Final = 10_000
 def plan_noting(rows: Rows, plan: Plan[ReceiptRow], ids: Ids, now: int) -> Planned[ReceiptRow]:
     """Carry out an erase, and note what each outside store has to remove because of it."""
     planned = plan(rows)
+    effect = planned.effect
+    if not (effect.removed or effect.memories or effect.dropped_scopes):
+        return planned
     here = rows.scope(OUTSIDE_SCOPE)
-    touched = {*planned.effect.dropped_scopes, *(row.id for row in planned.effect.scopes)}
+    touched = {*effect.dropped_scopes, *(row.id for row in effect.scopes)}
     if here is None or here.id in touched:
         return planned
     names = [row.key for row in rows.memories(here.id, MIRROR, None)]
-    uids = sorted(set(_uids_of(rows, planned.effect)))
+    uids = sorted(set(_uids_of(rows, effect)))
     if not (names and uids):
         return planned
     writes = [
@@ -44,7 +47,7 @@ def plan_noting(rows: Rows, plan: Plan[ReceiptRow], ids: Ids, now: int) -> Plann
         for start in range(0, len(uids), UIDS_MAX)
     ]
     noted = plan_apply(rows, OUTSIDE_SCOPE, writes, None, ids=ids, now=now)
-    return Planned(joined(planned.effect, noted.effect), planned.result)
+    return Planned(joined(effect, noted.effect), planned.result)
 
 
 def _uids_of(rows: Rows, effect: Effect) -> Iterator[str]:
