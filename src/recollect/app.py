@@ -23,7 +23,8 @@ from recollect.formation.config import Assistants, FormationSettings
 from recollect.forming import Forming, opened
 from recollect.index import Indexes
 from recollect.models import ModelChoice
-from recollect.ports import Clock, Ids, TokenCounter
+from recollect.outside import Outside, opened_outside
+from recollect.ports import Clock, Ids, OutsideVectors, TokenCounter
 from recollect.recall.budget import estimated_tokens
 from recollect.recall.result import Recall
 from recollect.recaller import Ask, Recaller, Where
@@ -59,7 +60,7 @@ from recollect.worker.opening import assistants_of, open_worker
 MERGE_EVERY_S: Final = 1.0
 
 
-def open(  # noqa: A001 (users write recollect.open)
+def open(  # noqa: A001, PLR0913 (users write recollect.open, with what they need)
     url: str = "memory:",
     *,
     embedder: EmbedderChoice = "auto",
@@ -69,6 +70,7 @@ def open(  # noqa: A001 (users write recollect.open)
     concurrency: int = CONCURRENCY,
     notice: Notice = tell_nobody,
     count_tokens: TokenCounter = estimated_tokens,
+    outside: OutsideVectors | None = None,
     clock: Clock | None = None,
     ids: Ids | None = None,
 ) -> Recollect:
@@ -87,6 +89,8 @@ def open(  # noqa: A001 (users write recollect.open)
         notice: Is told of every formation that ended: its scope, and how. It is called in the
             event loop, so that it returns soon and raises nothing.
         count_tokens: How many tokens a text costs; an estimate by default.
+        outside: A store of vectors elsewhere that mirrors the entries and has a say in recall,
+            such as `recollect.integrations.langchain.OutsideVectorStore`.
         clock: Where the present moment comes from.
         ids: Where identity comes from.
 
@@ -102,6 +106,7 @@ def open(  # noqa: A001 (users write recollect.open)
         concurrency=concurrency,
         notice=notice,
         count_tokens=count_tokens,
+        outside=outside,
     )
 
 
@@ -125,8 +130,11 @@ class Recollect(Forming, ThreadSurroundings, Auditing, Reembedding):
         concurrency: int = CONCURRENCY,
         notice: Notice = tell_nobody,
         count_tokens: TokenCounter = estimated_tokens,
+        outside: OutsideVectors | None = None,
     ) -> None:
         self.store = store
+        self._outside_choice = outside
+        self._outside: Outside | None = None
         self._embedder_choice = embedder
         self._model_choice = model
         self._assistants = assistants_of(formation)
@@ -147,8 +155,10 @@ class Recollect(Forming, ThreadSurroundings, Auditing, Reembedding):
             await exit_.enter_async_context(self.store)
             embedder = await to_thread.run_sync(open_embedder, self._embedder_choice)
             self._embedding = await opened_embedding(self.store, embedder) if embedder else None
+            chosen = self._outside_choice
+            self._outside = await opened_outside(self.store, chosen) if chosen else None
             self._recaller = Recaller(
-                self.store, self._indexes, self._embedding, self._count_tokens
+                self.store, self._indexes, self._embedding, self._count_tokens, self._outside
             )
             self.worker = self._opened_worker(self._recaller)
             self._consolidator = open_consolidator(
@@ -162,6 +172,8 @@ class Recollect(Forming, ThreadSurroundings, Auditing, Reembedding):
             exit_.callback(group.cancel_scope.cancel)
             group.start_soon(self._keep_embedded)
             group.start_soon(self._keep_merged)
+            if self._outside:
+                group.start_soon(self._outside.run)
             if self.worker and self._works:
                 group.start_soon(self.worker.run)
                 group.start_soon(self._consolidator.run)
@@ -199,6 +211,12 @@ class Recollect(Forming, ThreadSurroundings, Auditing, Reembedding):
     def embedder(self) -> str | None:
         """Name the embedder in use, ``None`` if recall works by words alone."""
         return self._embedding.identity if self._embedding else None
+
+    @property
+    def outside_error(self) -> str | None:
+        """Say why the outside store of vectors failed, ``None`` if it did not when last asked."""
+        error = self._outside.last_error if self._outside else None
+        return str(error) if error else None
 
     # Keep
 
@@ -392,14 +410,18 @@ class Recollect(Forming, ThreadSurroundings, Auditing, Reembedding):
 
     async def settled(self, scope: Scope, *, below: bool = False) -> None:
         """
-        Wait until everything in *scope* is found by its meaning as well; at once without embedder.
+        Wait until everything in *scope* is found by its meaning as well, and is outside.
+
+        That is at once without an embedder and an outside store.
 
         Raises:
             EmbedderError: The embedder failed.
+            StoreError: The outside store failed.
         """
-        if self._embedding:
-            for each in await self._scopes_of(scope, below=below):
-                await self._embedding.settle(each)
+        for settling in (self._embedding, self._outside):
+            if settling:
+                for each in await self._scopes_of(scope, below=below):
+                    await settling.settle(each)
 
     # Forget
 
@@ -407,8 +429,9 @@ class Recollect(Forming, ThreadSurroundings, Auditing, Reembedding):
         """
         Erase *target*, and what rests on it alone, from values, history, index and files.
 
-        The receipt's *clean_at* is set if the bytes are gone as well; where another process
-        still reads them, `clean` does that later.
+        The receipt's *clean_at* is set if the bytes are gone as well, also from outside stores
+        of vectors; where another process still reads them, or an outside store is away, `clean`
+        does that later.
         """
         receipt = await self.store.erase(scope, target)
         self._indexes.forget(check_scope(scope))
@@ -416,7 +439,13 @@ class Recollect(Forming, ThreadSurroundings, Auditing, Reembedding):
         return cleaned.get(receipt.id, receipt)
 
     async def clean(self) -> list[EraseReceipt]:
-        """Remove the bytes of everything erased so far from the files; see `Store.clean`."""
+        """
+        Remove the bytes of everything erased so far; see `Store.clean`.
+
+        The outside store, if there is one, is tried first; `outside_error` says why it failed.
+        """
+        if self._outside:
+            await self._outside.try_remove_left()
         return await self.store.clean()
 
     async def receipts(self, *, unclean: bool = False) -> list[EraseReceipt]:
@@ -450,6 +479,8 @@ class Recollect(Forming, ThreadSurroundings, Auditing, Reembedding):
     def _wake(self) -> None:
         if self._embedding:
             self._embedding.wake()
+        if self._outside:
+            self._outside.wake()
 
     async def _scopes_of(self, scope: Scope | Sequence[Scope], *, below: bool) -> tuple[Scope, ...]:
         """Return the scopes meant, each once, in order."""
@@ -469,7 +500,7 @@ class Recollect(Forming, ThreadSurroundings, Auditing, Reembedding):
 
     async def _try_clean(self) -> list[EraseReceipt]:
         try:
-            return await self.store.clean()
+            return await self.clean()
         except StoreUnavailableError:
             return []
 

@@ -10,7 +10,7 @@ from typing import Literal, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.records import JsonObject
+from recollect.records import JsonObject, Scope
 
 Vector: TypeAlias = NDArray[np.float32]
 
@@ -65,6 +65,37 @@ class Embedder(Protocol):
         Raises:
             EmbedderError: It failed; nothing is known about any of the texts.
         """
+        ...
+
+
+@runtime_checkable
+class OutsideVectors(Protocol):
+    """
+    A store of vectors elsewhere, which mirrors entries by scope and says what is similar.
+
+    All methods block and are safe to call from several threads; they raise `StoreError` or
+    `EmbedderError` where it failed, and `UsageError` where it is not fit to be used in this way.
+    """
+
+    @property
+    def name(self) -> str:
+        """Name it: what was mirrored into it is remembered under this name."""
+        ...
+
+    def check(self) -> None:
+        """Refuse a store that cannot be searched by scope, or has vectors of another length."""
+        ...
+
+    def add(self, scope: Scope, entries: Sequence[tuple[int, str]], /) -> None:
+        """Add entries of a scope by uid and text; none of these uids is there."""
+        ...
+
+    def remove(self, uids: Sequence[int], /) -> None:
+        """Remove the entries with these uids, those that there are."""
+        ...
+
+    def search(self, scope: Scope, query: str, limit: int, /) -> Sequence[tuple[int, float]]:
+        """Return uids and similarities of what is nearest in *scope* and in no other."""
         ...
 
 

@@ -12,6 +12,7 @@ from anyio import to_thread
 from recollect.embedding import Embedding
 from recollect.errors import EmbedderError, LimitError, UsageError
 from recollect.index import Indexes
+from recollect.outside import Outside
 from recollect.ports import TokenCounter, Vector
 from recollect.recall.budget import packed
 from recollect.recall.collection import Eligibility
@@ -20,6 +21,7 @@ from recollect.recall.question import read_question
 from recollect.recall.repeats import repeated
 from recollect.recall.result import Dropped, Recall, Recalled
 from recollect.recall.search import Hit, search, text_to_embed
+from recollect.recall.signals import OutsideHits
 from recollect.records import JsonObject, Scope
 from recollect.stores.base import Store
 from recollect.stores.plans.feed import Entry
@@ -79,7 +81,9 @@ class Recaller:
         indexes: Indexes,
         embedding: Embedding | None,
         count_tokens: TokenCounter,
+        outside: Outside | None = None,
     ) -> None:
+        self._outside = outside
         self._store = store
         self._indexes = indexes
         self._embedding = embedding
@@ -97,7 +101,10 @@ class Recaller:
         check_ask(ask)
         chosen, entries = await self._search(scopes, ask)
         embedder = self._identity if chosen.is_by_meaning else None
-        return answer_of(chosen, entries, ask, self._count_tokens, embedder)
+        answer = answer_of(chosen, entries, ask, self._count_tokens, embedder)
+        if self._outside is None or chosen.outside is None:
+            return answer
+        return replace(answer, outside=self._outside.name)
 
     @property
     def _identity(self) -> str | None:
@@ -116,12 +123,13 @@ class Recaller:
         generation = self._indexes.generation
         indexes: Sequence[ScopeIndex] = [self._indexes.take(scope) for scope in scopes]
         text = text_to_embed(ask.query, participants_of(indexes))
+        outside = await self._outside.search(scopes, ask.query) if self._outside else None
         while True:
             vector = await self._embedded(text)
             identity = self._identity
             # Read without the vectors of an embedder that is away, an index must not be kept.
             kept = self._indexes if identity or self._embedding is None else Indexes()
-            choice = Choice(kept, indexes, ask, text, vector, threads, generation)
+            choice = Choice(kept, indexes, ask, text, vector, threads, generation, outside=outside)
             entries = await self._store.consult(
                 [index.cursor for index in indexes],
                 choice,
@@ -181,7 +189,10 @@ class Choice:
         vector: Vector | None,
         threads: Sequence[frozenset[int] | None],
         generation: int = 0,
+        *,
+        outside: OutsideHits | None = None,
     ) -> None:
+        self.outside = outside
         self.indexes = indexes
         self.text = text
         self.hits: list[Hit] = []
@@ -217,7 +228,7 @@ class Choice:
         self.searched, self.eligible = len(collection), collection.eligible
         question = read_question(query, self._asked_on(feeds))
         wanted = considered(self._ask, may_repeat=collection.holds_both)
-        self.hits = search(collection, question, self._vector, wanted)
+        self.hits = search(collection, question, self._vector, wanted, outside=self.outside)
         return [(hit.scope, hit.uid) for hit in self.hits]
 
     def _asked_on(self, feeds: Sequence[Feed]) -> date:

@@ -11,6 +11,7 @@ from recollect.embedders import EmbedderChoice, open_embedder
 from recollect.embedding import Embedding
 from recollect.errors import NotFoundError, UsageError
 from recollect.index import Indexes
+from recollect.outside import Outside
 from recollect.ports import TokenCounter, Vector
 from recollect.recaller import Recaller
 from recollect.stores.base import Store
@@ -39,6 +40,7 @@ class Reembedding:
     _embedding: Embedding | None
     _recaller: Recaller | None
     _count_tokens: TokenCounter
+    _outside: Outside | None
     _earlier: Embedding | None = None
     _working: anyio.CancelScope | None = None
 
@@ -95,7 +97,9 @@ class Reembedding:
         self._indexes = Indexes()
         if self._recaller is not None:
             self._recaller.hand_over(
-                Recaller(self.store, self._indexes, self._embedding, self._count_tokens)
+                Recaller(
+                    self.store, self._indexes, self._embedding, self._count_tokens, self._outside
+                )
             )
         if self._working is not None:
             self._working.cancel()

@@ -22,7 +22,7 @@ from recollect.formation.config import Assistants, FormationSettings
 from recollect.formation.types import UpdateMode
 from recollect.models import ModelChoice
 from recollect.portal import PortalThread
-from recollect.ports import Clock, Ids, TokenCounter
+from recollect.ports import Clock, Ids, OutsideVectors, TokenCounter
 from recollect.recall.budget import estimated_tokens
 from recollect.recall.result import Recall
 from recollect.recaller import Where
@@ -54,7 +54,7 @@ from recollect.worker.migrating import Migration
 T = TypeVar("T")
 
 
-def open_sync(
+def open_sync(  # noqa: PLR0913 (what `open` takes)
     url: str = "memory:",
     *,
     embedder: EmbedderChoice = "auto",
@@ -64,6 +64,7 @@ def open_sync(
     concurrency: int = CONCURRENCY,
     notice: Notice = tell_nobody,
     count_tokens: TokenCounter = estimated_tokens,
+    outside: OutsideVectors | None = None,
     clock: Clock | None = None,
     ids: Ids | None = None,
 ) -> SyncRecollect:
@@ -82,6 +83,7 @@ def open_sync(
         concurrency=concurrency,
         notice=notice,
         count_tokens=count_tokens,
+        outside=outside,
         clock=clock,
         ids=ids,
     )
@@ -173,6 +175,11 @@ class SyncRecollect:
     def embedder(self) -> str | None:
         """See `Recollect.embedder`."""
         return self._open().embedder
+
+    @property
+    def outside_error(self) -> str | None:
+        """See `Recollect.outside_error`."""
+        return self._open().outside_error
 
     def append(
         self,

@@ -20,7 +20,9 @@ BROAD_ERRORS = frozenset({"Exception", "BaseException"})
 # Their outermost frame turns what nobody expected into an exit status, an answer or a retry.
 OUTERMOST = frozenset({"cli", "worker", "service", "mcp"})
 # Code of strangers, which may raise anything, is called here.
-FOREIGN = frozenset({"embedders/adapters.py", "models/failures.py"})
+FOREIGN = frozenset(
+    {"embedders/adapters.py", "models/failures.py", "integrations/langchain/outside.py"}
+)
 
 # Optional parts that the tests use for real.
 TESTED_EXTRAS = (

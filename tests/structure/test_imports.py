@@ -26,7 +26,7 @@ GROUP_OF = {
     **dict.fromkeys(("errors", "records", "ports"), "ground"),
     **dict.fromkeys(("formation", "recall", "erasure", "messages"), "decisions"),
     "stores": "contract",
-    **dict.fromkeys(("index", "embedding", "recaller"), "memory"),
+    **dict.fromkeys(("index", "embedding", "outside", "recaller"), "memory"),
     **dict.fromkeys(("models", "embedders"), "adapters"),
     "testing": "testing",
     **dict.fromkeys(

@@ -258,7 +258,12 @@ def test_a_weight_that_is_lost_is_noticed(name: str, monkeypatch: pytest.MonkeyP
     """Scores move when any one weight does: no signal is computed in vain."""
     entries = talk()
     query = "When did I paint in Lima in May 1970?"
-    before = signals_of(collection_of(entries), read_question(query, ASKED_AT), vector_of(query))
+    before = signals_of(
+        collection_of(entries),
+        read_question(query, ASKED_AT),
+        vector_of(query),
+        outside={ADA: {entries[0].uid: 0.5, entries[1].uid: 0.25}},
+    )
     whole = fused(collection_of(entries), before, 10).score
 
     monkeypatch.setitem(WEIGHTS, name, 0.0)

@@ -15,7 +15,7 @@ from recollect.recall.dates import Days
 from recollect.recall.fuse import WEIGHTS, WEIGHTS_WITHOUT_VECTOR
 from recollect.recall.index import ScopeIndex, refreshed
 from recollect.recall.question import read_question
-from recollect.recall.signals import lifted, signals_of, standardised
+from recollect.recall.signals import lifted, outside_similarity, signals_of, standardised
 from recollect.recall.terms import encode_terms
 from recollect.recall.vectors import encode_vector
 from recollect.records import Scope
@@ -267,14 +267,15 @@ def test_without_a_vector_of_the_query_meaning_is_no_signal() -> None:
     found = signals_of(collection_of(said(1)), read_question("kite", ASKED_AT), None)
 
     by_words = {name for name, weight in WEIGHTS_WITHOUT_VECTOR.items() if weight}
-    assert by_words == {each.name for each in found}
+    assert by_words - {"outside"} == {each.name for each in found}
 
 
 def test_with_a_vector_every_weight_has_its_signal() -> None:
     """No weight is without a signal, and no signal without a weight, but for the mark."""
     vector = np.array([1, 0], np.float32)
 
-    found = signals_of(collection_of(said(1)), read_question("kite", ASKED_AT), vector)
+    question = read_question("kite", ASKED_AT)
+    found = signals_of(collection_of(said(1)), question, vector, outside={})
 
     assert {*WEIGHTS, "no_vector"} == {each.name for each in found}
 
@@ -288,3 +289,22 @@ def test_every_signal_speaks_of_every_entry() -> None:
 
     assert {len(collection)} == {len(each.value) for each in found}
     assert all(bool(np.isfinite(each.value).all()) for each in found)
+
+
+def test_what_an_outside_store_did_not_name_is_as_far_as_its_farthest() -> None:
+    """Each scope's hits are its own; a uid that is not there has no part in it."""
+    collection = collection_of(said(1), said(2), said(3), more=[said(1)])
+    bob: Scope = ("users", "bob")
+
+    found = outside_similarity(collection, {ADA: {2: 0.5, 3: 0.25, 99: -1.0}, bob: {1: 0.75}})
+
+    assert [0.25, 0.5, 0.25, 0.75] == found.tolist()
+
+
+@pytest.mark.parametrize("hits", [{}, {ADA: {}}, {ADA: {99: 1.0}}, {("users", "bob"): {1: 1.0}}])
+def test_an_outside_store_that_names_nobody_says_nothing(
+    hits: dict[Scope, dict[int, float]],
+) -> None:
+    found = outside_similarity(collection_of(said(1), said(2)), hits)
+
+    assert [0.0, 0.0] == standardised(found).tolist()

@@ -43,6 +43,7 @@ REASONS: Final = {
     "speaker": "who said it",
     "when": "asks when",
     "date": "the day",
+    "outside": "meaning, by an outside store",
 }
 """The signals in words; one that is not here is named as it is."""
 

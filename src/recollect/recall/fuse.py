@@ -27,8 +27,14 @@ WEIGHTS: Final = {
     "personal": 0.3,
     "when": 0.5,
     "date": 1.5,
+    "outside": 0.3,
 }
-"""The weight of each signal for an entry that has a vector."""
+"""
+The weight of each signal for an entry that has a vector.
+
+"outside" is what an outside store of vectors says, if there is one. It weighs as much as
+"dense", which it is where nothing is embedded here; no data were used to choose it.
+"""
 
 WEIGHTS_WITHOUT_VECTOR: Final = {
     **WEIGHTS,

@@ -69,7 +69,8 @@ class Recall:
 
     Of *eligible* entries *searched* were ranked; if these differ the answer is partial:
     only the newest were searched. *embedder* is the identity of the vectors used,
-    ``None`` where recall worked by words alone.
+    ``None`` where recall worked by words alone. *outside* is the name of the outside store of
+    vectors that had a part in it, ``None`` if there is none, or it failed.
     """
 
     query: str
@@ -79,6 +80,7 @@ class Recall:
     searched: int
     eligible: int
     embedder: str | None
+    outside: str | None = None
 
     @property
     def is_partial(self) -> bool:

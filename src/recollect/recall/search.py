@@ -9,7 +9,7 @@ from recollect.ports import Vector
 from recollect.recall.collection import Collection
 from recollect.recall.fuse import Ranking, fused
 from recollect.recall.question import Question, names_in, without_names
-from recollect.recall.signals import signals_of
+from recollect.recall.signals import OutsideHits, signals_of
 from recollect.records import Scope
 
 
@@ -24,12 +24,22 @@ class Hit:
 
 
 def search(
-    collection: Collection, question: Question, vector: Vector | None, limit: int
+    collection: Collection,
+    question: Question,
+    vector: Vector | None,
+    limit: int,
+    *,
+    outside: OutsideHits | None = None,
 ) -> list[Hit]:
-    """Return the *limit* best entries of *collection*, best first."""
+    """
+    Return the *limit* best entries of *collection*, best first.
+
+    *outside* is what an outside store of vectors found, if one was asked.
+    """
     if not len(collection):
         return []
-    ranking = fused(collection, signals_of(collection, question, vector), limit)
+    signals = signals_of(collection, question, vector, outside=outside)
+    ranking = fused(collection, signals, limit)
     return [_hit(collection, ranking, int(place)) for place in ranking.order]
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 
@@ -14,6 +15,10 @@ from recollect.recall.dates import LONGEST_LIFTED_DAYS, Days
 from recollect.recall.lexical import lexical_scores
 from recollect.recall.question import Question, days_of, names_in
 from recollect.recall.segment import ROLES
+from recollect.records import Scope
+
+OutsideHits: TypeAlias = Mapping[Scope, Mapping[int, float]]
+"""What an outside store of vectors found: for each scope the similarities of some uids."""
 
 _STEADY: Final = 1e-6
 
@@ -26,8 +31,18 @@ class Signal:
     value: Floats
 
 
-def signals_of(collection: Collection, question: Question, vector: Vector | None) -> list[Signal]:
-    """Return all signals of *question* over *collection*."""
+def signals_of(
+    collection: Collection,
+    question: Question,
+    vector: Vector | None,
+    *,
+    outside: OutsideHits | None = None,
+) -> list[Signal]:
+    """
+    Return all signals of *question* over *collection*.
+
+    *outside* is what an outside store of vectors found, if one was asked.
+    """
     lexical = lexical_scores(collection, question.terms)
     found = [
         Signal("entry", standardised(lexical.entry)),
@@ -44,7 +59,29 @@ def signals_of(collection: Collection, question: Question, vector: Vector | None
         best = collection.best_of_session(np.where(has_vector, cosine, np.float32(-1)))
         found.append(Signal("session_dense", standardised(best, has_vector)))
         found.append(Signal("no_vector", (~has_vector).astype(np.float32)))
+    if outside is not None:
+        found.append(Signal("outside", standardised(outside_similarity(collection, outside))))
     return found
+
+
+def outside_similarity(collection: Collection, hits: OutsideHits) -> Floats:
+    """
+    Return how similar an outside store says that each entry is.
+
+    What it did not name is taken to be as far as the farthest that it named: it names the
+    nearest. Whom it named that is not in the collection has no part in it.
+    """
+    column = np.full(len(collection), np.nan, np.float32)
+    for number, index in enumerate(collection.indexes):
+        mine = hits.get(index.scope)
+        if not mine:
+            continue
+        uids = np.fromiter(mine, np.int64, len(mine))
+        places = np.flatnonzero((collection.scope == number) & np.isin(collection.uid, uids))
+        column[places] = [mine[int(uid)] for uid in collection.uid[places]]
+    is_named = ~np.isnan(column)
+    column[~is_named] = column[is_named].min() if is_named.any() else 0
+    return column
 
 
 def standardised(scores: Floats, among: Bools | None = None) -> Floats:

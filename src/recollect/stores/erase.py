@@ -19,6 +19,7 @@ from recollect.stores.plans.erase import (
     receipt_of,
 )
 from recollect.stores.plans.ledger import LedgerEntry, entry_of, row_of, target_digests
+from recollect.stores.plans.outside import plan_noting, receipts_left
 from recollect.stores.rows import ReceiptRow
 from recollect.stores.transactor import Transactor
 from recollect.stores.unit import Effect, Planned, Rows
@@ -42,7 +43,8 @@ class EraseStore(Transactor):
         scope that is erased whole the actors' names go.
 
         The checkpoints of graphs that copy it go before, all those of a thread that loses
-        anything: an erase that fails leaves the talk, and is repeated.
+        anything: an erase that fails leaves the talk, and is repeated. What outside stores of
+        vectors have to remove is noted in the same transaction.
         """
         scope, now = check_scope(scope), self.now()
         target = check_target(target)
@@ -61,7 +63,8 @@ class EraseStore(Transactor):
             erased_at=now,
         )
         erasing = partial(plan_erase, scope=scope, target=target, receipt=receipt)
-        plan = partial(plan_unnamed, plan=erasing, secret=secret)
+        noting = partial(plan_noting, plan=erasing, ids=self._ids, now=now)
+        plan = partial(plan_unnamed, plan=noting, secret=secret)
         return receipt_of(await self._change("erase", scope, plan))
 
     @final
@@ -109,6 +112,8 @@ class EraseStore(Transactor):
         """
         Remove the bytes of everything erased so far from the store's files.
 
+        A receipt of which an outside store of vectors has still to remove something stays unclean.
+
         Returns:
             The receipts that became clean, with their *clean_at*.
 
@@ -119,6 +124,9 @@ class EraseStore(Transactor):
         if not waiting:
             return []
         await self._clean()
-        done = [replace(row, clean_at=self.now()) for row in waiting]
+        left = await self._read(receipts_left)
+        done = [replace(row, clean_at=self.now()) for row in waiting if row.id not in left]
+        if not done:
+            return []
         await self._transact(lambda _: Planned(Effect(receipts=done), None))
         return [receipt_of(row) for row in done]

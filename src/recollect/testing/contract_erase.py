@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from recollect.errors import StoreUnavailableError
-from recollect.records import NewMessage
+from recollect.records import DeleteMemory, JsonObject, NewMessage, PutMemory
 from recollect.stores.base import Store
 from recollect.stores.checkpoints import CheckpointThreads, thread_id_of
 from recollect.stores.inprocess import InProcessStore
@@ -20,10 +20,12 @@ from recollect.stores.plans.erase import (
     EraseThread,
 )
 from recollect.stores.plans.ledger import named_in
+from recollect.stores.plans.outside import LEFT, MIRROR, OUTSIDE_SCOPE
 from recollect.testing.clock import FrozenClock
 from recollect.testing.contract import Contract
 from recollect.testing.samples import (
     ADA,
+    BOB,
     TALK,
     contents,
     counts,
@@ -37,6 +39,13 @@ from recollect.testing.samples import (
     said,
     tell,
 )
+
+
+def _uids(left: JsonObject) -> set[str]:
+    """Return the uids that a note of what is left names."""
+    found = left["uids"]
+    assert isinstance(found, list | tuple)
+    return {str(each) for each in found}
 
 
 class EraseContract(Contract):
@@ -88,6 +97,46 @@ class EraseContract(Contract):
         assert [(one,), (one,), (other,)] == [each.ids for each in told[:3]]
         assert [(True, False), (True, True)] == [(one in each, below in each) for each in told[3:]]
         assert ["m1"] == await ids_in(store)
+
+    async def test_what_is_left_outside_is_noted(self, store: Store) -> None:
+        """What outside stores of vectors have to remove is noted in the same transaction."""
+        await tell(store, "m1", "m2", "m3")
+        await store.apply(ADA, [resting("work", "m1", "m2"), fact("pet")])
+        uids = {each.uid for each in (await feed_from_start(store)).entries}
+        await store.apply(OUTSIDE_SCOPE, [PutMemory(type=MIRROR, key="chroma", value={}, text="")])
+
+        first = await store.erase(ADA, EraseMessages(thread=TALK, messages=["m1"]))
+        after = {each.uid for each in (await feed_from_start(store)).entries}
+        second = await store.erase(ADA, EraseScope())
+        await store.erase(BOB, EraseScope())
+
+        rows = (await store.memories(OUTSIDE_SCOPE, type_=LEFT)).rows
+        left = {str(each.value["receipt"]): each.value for each in rows}
+        assert {first.id, second.id} == left.keys()
+        assert {"chroma"} == {each["store"] for each in left.values()}
+        rewritten = 1
+        assert len(uids - after) + rewritten == len(_uids(left[first.id]))
+        assert {str(each) for each in uids - after} < _uids(left[first.id])
+        assert {str(each) for each in uids} == _uids(left[second.id])
+
+    async def test_a_receipt_stays_unclean_while_something_is_left(self, store: Store) -> None:
+        """
+        A receipt of which an outside store of vectors has still to remove something stays unclean.
+
+        Those of other erases become clean meanwhile.
+        """
+        await tell(store, "m1", "m2")
+        before = await store.erase(ADA, EraseMessages(thread=TALK, messages=["m1"]))
+        await store.apply(OUTSIDE_SCOPE, [PutMemory(type=MIRROR, key="chroma", value={}, text="")])
+        receipt = await store.erase(ADA, EraseMessages(thread=TALK, messages=["m2"]))
+
+        first = await store.clean()
+        (left,) = (await store.memories(OUTSIDE_SCOPE, type_=LEFT)).rows
+        await store.apply(OUTSIDE_SCOPE, [DeleteMemory(type=LEFT, key=left.key)])
+        second = await store.clean()
+
+        assert [before.id] == [each.id for each in first]
+        assert [receipt.id] == [each.id for each in second]
 
     async def test_a_companion_is_told_until_it_ends(self, store: Store) -> None:
         """

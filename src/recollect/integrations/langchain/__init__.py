@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from recollect.integrations.langchain.examples import RecollectExampleSelector
 from recollect.integrations.langchain.history import RecollectChatMessageHistory
+from recollect.integrations.langchain.outside import OutsideVectorStore
 from recollect.integrations.langchain.retriever import RecollectRetriever
 from recollect.integrations.langchain.runnables import runnable_of
 from recollect.integrations.langchain.tools import memory_tools
 from recollect.integrations.langchain.vectorstore import RecollectVectorStore
 
 __all__ = [
+    "OutsideVectorStore",
     "RecollectChatMessageHistory",
     "RecollectExampleSelector",
     "RecollectRetriever",

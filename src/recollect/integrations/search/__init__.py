@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from recollect.integrations.search.chroma import ChromaDBSearch, ChromaDoc
 from recollect.integrations.search.lance import LanceDBDoc, LanceDBSearch
+from recollect.integrations.search.outside import OutsideSearch
 from recollect.integrations.search.own import RecollectDoc, RecollectSearch
 from recollect.integrations.search.pinecone_index import PineconeDoc, PineconeSearch
 
@@ -12,6 +13,7 @@ __all__ = [
     "ChromaDoc",
     "LanceDBDoc",
     "LanceDBSearch",
+    "OutsideSearch",
     "PineconeDoc",
     "PineconeSearch",
     "RecollectDoc",

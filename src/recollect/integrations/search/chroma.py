@@ -74,10 +74,14 @@ class ChromaDBSearch(VectorSearch):
             self._gone.atexit = False
         self.add_docs(docs)
 
-    def nearest(self, vector: list[float], top_k: int) -> list[Found]:
+    def nearest(
+        self, vector: list[float], top_k: int, *, alike: JsonObject | None = None
+    ) -> list[Found]:
         """Return the documents whose vectors are nearest, the nearest first."""
         with told(self._errors, "Chroma"):
-            answer = self._collection().query(query_embeddings=[vector], n_results=top_k)
+            answer = self._collection().query(
+                query_embeddings=[vector], n_results=top_k, where=dict(alike) if alike else None
+            )
         columns = [answer[each][0] for each in ("documents", "ids", "metadatas", "distances")]
         return [
             Found(
@@ -102,6 +106,12 @@ class ChromaDBSearch(VectorSearch):
                     embeddings=list(vectors[part]),
                     metadatas=metadata[part],
                 )
+
+    def remove_docs(self, ids: Sequence[str]) -> None:
+        """Remove the documents with these ids, those that there are."""
+        with told(self._errors, "Chroma"):
+            for start in range(0, len(ids), _BATCH):
+                self._collection().delete(ids=list(ids[start : start + _BATCH]))
 
     def clear_index(self) -> None:
         """

@@ -17,6 +17,7 @@ from recollect.integrations.search.vectors import (
     similarity_of,
     told,
 )
+from recollect.records import JsonObject
 from recollect.stores.validate import check_object
 
 _METRIC_NAME: Final = {"cosine": "cosine", "euclidean": "l2", "dotproduct": "dot"}
@@ -68,13 +69,18 @@ class LanceDBSearch(VectorSearch):
             self._database: Any = lancedb.connect(str(uri))
         self.add_docs(docs)
 
-    def nearest(self, vector: list[float], top_k: int) -> list[Found]:
+    def nearest(
+        self, vector: list[float], top_k: int, *, alike: JsonObject | None = None
+    ) -> list[Found]:
         """Return the documents whose vectors are nearest, the nearest first."""
         with _told():
             table = self._table()
             if table is None:
                 return []
             asked = table.search(vector, vector_column_name="vector")
+            if alike:
+                known = check_object(alike, "what documents are alike in")
+                asked = asked.where(f"metadata = {_quoted(known)}", prefilter=True)
             rows = asked.distance_type(_METRIC_NAME[self.metric]).limit(top_k).to_list()
         return [
             Found(
@@ -104,6 +110,13 @@ class LanceDBSearch(VectorSearch):
                 table = self._database.create_table(self.table_name, schema=schema, exist_ok=True)
             merge = table.merge_insert("id")
             merge.when_matched_update_all().when_not_matched_insert_all().execute(rows)
+
+    def remove_docs(self, ids: Sequence[str]) -> None:
+        """Remove the documents with these ids, those that there are."""
+        with _told():
+            table = self._table()
+            if table is not None and ids:
+                table.delete(f"id IN ({', '.join(map(_quoted, ids))})")
 
     def clear_index(self) -> None:
         """Remove the table with its files, and so all earlier versions that LanceDB keeps."""
@@ -141,6 +154,12 @@ class LanceDBSearch(VectorSearch):
     def _similarity(self, distance: float) -> float:
         # LanceDB's distances of cosine and dot product are 1 less their value.
         return similarity_of(distance if self.metric == "euclidean" else 1 - distance, self.metric)
+
+
+def _quoted(text: str) -> str:
+    """Return *text* as SQL has it."""
+    doubled = text.replace("'", "''")
+    return f"'{doubled}'"
 
 
 def _schema(dimensions: int) -> Any:

@@ -16,6 +16,7 @@ from recollect.integrations.search.vectors import (
     similarity_of,
     told,
 )
+from recollect.records import JsonObject
 from recollect.stores.validate import encode_json
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ METADATA_BYTES_MAX: Final = 40_000
 """Pinecone's limit of 40 kB for what it keeps beside a vector, the text included."""
 _TEXT: Final = "text"
 _BATCH: Final = 100
+_IDS: Final = 1_000  # Pinecone deletes no more by one request
 _REQUEST_BYTES: Final = 1_500_000  # Pinecone refuses 2 MB
 _NUMBER_BYTES: Final = 24
 
@@ -82,11 +84,18 @@ class PineconeSearch(VectorSearch):
             self._index = self._opened(client, spec)
         self.add_docs(docs)
 
-    def nearest(self, vector: list[float], top_k: int) -> list[Found]:
+    def nearest(
+        self, vector: list[float], top_k: int, *, alike: JsonObject | None = None
+    ) -> list[Found]:
         """Return the documents whose vectors are nearest, the nearest first."""
+        only = {"filter": {key: {"$eq": each} for key, each in alike.items()}} if alike else {}
         with told(self._errors, "Pinecone"):
             answer = self._index.query(
-                vector=vector, top_k=top_k, include_metadata=True, namespace=self.namespace
+                vector=vector,
+                top_k=top_k,
+                include_metadata=True,
+                namespace=self.namespace,
+                **only,
             )
         return [
             Found(
@@ -113,6 +122,16 @@ class PineconeSearch(VectorSearch):
         with told(self._errors, "Pinecone"):
             for part in _batches(rows):
                 self._index.upsert(vectors=part, namespace=self.namespace, show_progress=False)
+
+    def remove_docs(self, ids: Sequence[str]) -> None:
+        """Remove the documents with these ids, those that there are."""
+        with told(self._errors, "Pinecone"):
+            for start in range(0, len(ids), _IDS):
+                try:
+                    part = list(ids[start : start + _IDS])
+                    self._index.delete(ids=part, namespace=self.namespace)
+                except self._absent:
+                    return  # a namespace without a document does not exist
 
     def clear_index(self) -> None:
         """Remove all documents of the namespace; the index stays."""

@@ -48,8 +48,18 @@ class VectorSearch(DocumentSearch):
         self.description = description or DocumentSearch.description
 
     @abstractmethod
-    def nearest(self, vector: list[float], top_k: int) -> list[Found]:
-        """Return the documents whose vectors are nearest, the nearest first."""
+    def nearest(
+        self, vector: list[float], top_k: int, *, alike: JsonObject | None = None
+    ) -> list[Found]:
+        """
+        Return the documents whose vectors are nearest, the nearest first.
+
+        With *alike* only those of which exactly this (for a non-empty object of texts) is known.
+        """
+
+    @abstractmethod
+    def remove_docs(self, ids: Sequence[str]) -> None:
+        """Remove the documents with these ids, those that there are."""
 
     @abstractmethod
     def put(self, docs: Sequence[SearchDocument], vectors: Sequence[list[float]]) -> None:

@@ -175,7 +175,7 @@ def plan_erase(
     for row in found:
         doomed = _doomed(rows, row, target, receipt.erased_at)
         part, receipt = _effect_of(rows, row, doomed, receipt)
-        effect = _joined(effect, part)
+        effect = joined(effect, part)
     if isinstance(target, EraseExpired) and not (receipt.messages or receipt.memories):
         # It is asked again and again, in vain as a rule: that leaves no trace.
         return Planned(Effect(), replace(receipt, clean_at=receipt.erased_at))
@@ -249,7 +249,7 @@ def _effect_of(
         forgotten_keys=[scope.id],
         formations=blanked,
     )
-    effect = _joined(_joined(effect, revised), back)
+    effect = joined(joined(effect, revised), back)
     if _is_emptied(rows, scope, effect):
         return Effect(dropped_scopes=[scope.id]), counted
     return effect, counted
@@ -297,7 +297,7 @@ def _revised(rows: Rows, scope: ScopeRow, doomed: _Doomed) -> Effect:
     effect = Effect(dropped_evidence=[(scope.id, *pair) for pair in sorted(erased)])
     for memory in resting:
         past = rows.revisions(scope.id, memory.uid)
-        effect = _joined(effect, _memory_effect(scope, memory, past, erased))
+        effect = joined(effect, _memory_effect(scope, memory, past, erased))
     return effect
 
 
@@ -315,12 +315,12 @@ def _back_in_force(
         if row.uid in rewritten:
             # What it said before was erased: it is no version to go back to.
             again = replace(rewritten[row.uid], valid_until=None, cause="erase")
-            effect = _joined(effect, Effect(memories=[again]))
+            effect = joined(effect, Effect(memories=[again]))
         else:
             back = Effect(
                 memories=[reopened(row, scope.seq, now)], revisions=[revision_row(row, now)]
             )
-            effect = _joined(effect, back)
+            effect = joined(effect, back)
     return effect
 
 
@@ -367,7 +367,7 @@ def _revision_with(row: RevisionRow, left: Remainder) -> RevisionRow:
     )
 
 
-def _joined(one: Effect, other: Effect) -> Effect:
+def joined(one: Effect, other: Effect) -> Effect:
     """Return an effect that does what both do."""
     return Effect(
         **{name: [*getattr(one, name), *getattr(other, name)] for name in Effect.__slots__}

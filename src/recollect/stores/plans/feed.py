@@ -31,12 +31,19 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unembedded:
-    """Entries of a scope that an embedder has still to look at, with their texts."""
+    """
+    Entries of a scope that an embedder has still to look at, with their texts.
+
+    *removed* went since it last looked, unless that is more than ``CHANGES_FOLLOWED_MAX``
+    changes ago.
+    """
 
     scope_id: int
+    scope: Scope
     until: int
     entries: tuple[tuple[int, bytes, str], ...]
     """For each: its uid, the hash of its text, its text."""
+    removed: tuple[int, ...] = ()
 
 
 Embedded: TypeAlias = tuple[int, bytes, bytes]
@@ -267,7 +274,13 @@ def read_unembedded(rows: Rows, scope_id: int, embedder: str) -> Unembedded | No
     texts = [
         (row.uid, row.text_hash, _text_of(row)) for row in rows.messages_by_uid(scope_id, waiting)
     ] + [(row.uid, row.text_hash, row.text) for row in rows.memories_by_uid(scope_id, waiting)]
-    return Unembedded(scope_id=scope_id, until=max(until, after), entries=tuple(texts))
+    return Unembedded(
+        scope_id=scope_id,
+        scope=scope.segments,
+        until=max(until, after),
+        entries=tuple(texts),
+        removed=tuple(rows.removed(scope_id, after)),
+    )
 
 
 def _text_of(row: MessageRow) -> str:
