@@ -12,8 +12,8 @@ EMBEDDER := $(VENV)/.embedder
 # What the tests compare with and cannot have beside the rest: it needs an older pydantic.
 ORIGINALS := $(VENV)/originals/.installed
 PAGE_TOOLS := web/node_modules/.package-lock.json
-# One more than cores: some tests wait for a process or a server.
-WORKERS := $(shell expr $$(nproc 2>/dev/null || echo 2) + 1)
+# Twice the cores: many tests wait for a process or a server.
+WORKERS := $(shell expr $$(nproc 2>/dev/null || echo 2) \* 2)
 
 # What `make prove` measures: each command `recollect bench NAME` of docs/benchmarks.md that
 # needs no data from elsewhere.
@@ -26,7 +26,7 @@ help:
 	@echo "make page    the web page, built from web/ into the package (needs Node 20 and npm)"
 	@echo "make wheel   a release in dist/, which carries the page"
 	@echo "make demo    a conversation remembered, recalled and erased"
-	@echo "make test    the tests (about 5 minutes)"
+	@echo "make test    the tests (about 7 minutes)"
 	@echo "make prove   the full counts and the benchmarks (long)"
 	@echo "make lint    ruff: rules and format"
 	@echo "make types   mypy --strict"

@@ -96,6 +96,7 @@ NOT_OVER_HTTP = {
     *("apply", "keep", "consolidate", "migrate_type", "undo", "signal", "redrive", "clean"),
     *("settled", "state", "set_state", "attach", "attachments", "attachment", "detach"),
     *("acting", "loop", "embedder", "type_of", "close", "reembed", "undo_reembed"),
+    "outside_error",
 }
 
 

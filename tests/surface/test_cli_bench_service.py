@@ -24,6 +24,7 @@ STALL_S = 0.3
 WRITE = Request(method="POST", path="/", body='{"text": "søt"}')
 
 
+@pytest.mark.prove
 def test_each_figure_has_its_goal_and_controls(tmp_path: Path) -> None:
     """Appends, recalls, streams and kills; what is not timed holds on any machine."""
     written = tmp_path / "report.json"

@@ -183,7 +183,10 @@ async def _noted(reach: Reach, how: Configured, asked: AskedRun, span: Span) -> 
             await memory.store.apply(place_of(reach.scope, span.thread), writes)
         except VersionConflictError:
             continue  # another run of the thread was posted meanwhile
-        return await _existing(reach, span.thread, run.id)
+        try:
+            return await _existing(reach, span.thread, run.id)
+        except NotFoundError:
+            return run  # one that was posted meanwhile has taken its place
     msg = f"the thread {span.thread} was changed {TRIES} times meanwhile: post the run again"
     raise ConflictError(msg)
 
