@@ -17,7 +17,7 @@ WORKERS := $(shell expr $$(nproc 2>/dev/null || echo 2) \* 2)
 
 # What `make prove` measures: each command `recollect bench NAME` of docs/benchmarks.md that
 # needs no data from elsewhere.
-BENCHMARKS := speed durability postgres postgres-durability conversation copy size
+BENCHMARKS := speed durability postgres postgres-durability conversation copy size langgraph
 
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
@@ -26,7 +26,7 @@ help:
 	@echo "make page    the web page, built from web/ into the package (needs Node 20 and npm)"
 	@echo "make wheel   a release in dist/, which carries the page"
 	@echo "make demo    a conversation remembered, recalled and erased"
-	@echo "make test    the tests (about 7 minutes)"
+	@echo "make test    the tests (7 to 9 minutes)"
 	@echo "make prove   the full counts and the benchmarks (long)"
 	@echo "make lint    ruff: rules and format"
 	@echo "make types   mypy --strict"
