@@ -38,6 +38,7 @@ GROUP_OF = {
     **dict.fromkeys(
         (
             *("integrations", "access", "service", "mcp", "cli", "bench", "importers", "demo"),
+            "json_records",
             "exporters",
             "chat",
             "client",

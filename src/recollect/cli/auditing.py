@@ -11,8 +11,8 @@ from recollect.cli.opening import opened, run
 from recollect.cli.options import Target, memory_options, written_scope
 from recollect.cli.output import counted, note, print_json, print_table
 from recollect.cli.paging import PAGE_ROWS
-from recollect.cli.records import minute, moment
 from recollect.errors import UsageError
+from recollect.json_records import minute, moment
 
 if TYPE_CHECKING:
     from recollect.records import JsonObject

@@ -21,9 +21,9 @@ from recollect.cli.formation_shown import countdown, summed_counts, waiting_of
 from recollect.cli.output import counted, print_entry, print_table
 from recollect.cli.paging import each_memory
 from recollect.cli.recalling import parts_of, words_of
-from recollect.cli.records import minute, who_of
 from recollect.cli.working import outcome_lines, summed_up
 from recollect.errors import NotFoundError, UsageError
+from recollect.json_records import minute, who_of
 
 if TYPE_CHECKING:
     from recollect.chat import Chatbot, Known

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from recollect.cli.output import INDENT, print_entry, print_line, short
 from recollect.cli.recalling import words_of
-from recollect.cli.records import minute, who_of
+from recollect.json_records import minute, who_of
 from recollect.records import Evidence, EvidenceMap, Memory, Message, Revision, Scope
 
 if TYPE_CHECKING:

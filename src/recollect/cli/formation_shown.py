@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from recollect.cli.output import counted, print_line, print_table, short
-from recollect.cli.records import minute, moment, scope_list
+from recollect.json_records import minute, moment, scope_list
 from recollect.records import Formation, Json, JsonObject, Thread
 
 if TYPE_CHECKING:

@@ -12,14 +12,14 @@ from recollect.cli.opening import opened, run
 from recollect.cli.options import Moment, Target, memory_options, split_address, written_scope
 from recollect.cli.output import counted, note, print_entry, print_json, print_table
 from recollect.cli.paging import PAGE_ROWS, each_memory, each_thread, scopes_of
-from recollect.cli.records import (
+from recollect.errors import NotFoundError, UsageError
+from recollect.json_records import (
     memory_record,
     message_record,
     minute,
     revision_record,
     thread_record,
 )
-from recollect.errors import NotFoundError, UsageError
 from recollect.records import Json, JsonObject, Memory, Message, Revision, Thread
 
 if TYPE_CHECKING:

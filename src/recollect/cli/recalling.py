@@ -12,7 +12,7 @@ import click
 from recollect.cli.opening import opened, run
 from recollect.cli.options import Moment, Target, memory_options, written_scope
 from recollect.cli.output import counted, note, print_entry, print_json, print_line
-from recollect.cli.records import minute, recall_record, who_of
+from recollect.json_records import minute, recall_record, who_of
 from recollect.recall.text import message_text
 from recollect.records import Memory
 

@@ -16,8 +16,8 @@ from recollect.cli.configuring import Forming, forming_options
 from recollect.cli.opening import run
 from recollect.cli.options import Target, memory_options, written_scope
 from recollect.cli.output import counted, note, visible
-from recollect.cli.records import moment, scope_list
 from recollect.errors import UsageError
+from recollect.json_records import moment, scope_list
 
 if TYPE_CHECKING:
     from recollect.app import Recollect

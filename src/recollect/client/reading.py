@@ -133,6 +133,7 @@ def recall_of(told: Mapping[str, Any], query: str) -> Recall:
         searched=told["searched"],
         eligible=told["eligible"],
         embedder=told["embedder"],
+        outside=told["outside"],
     )
 
 

@@ -7,8 +7,8 @@ import re
 from typing import Final
 from urllib.parse import quote, unquote
 
-from recollect.cli.records import memory_record, message_record, revision_record
 from recollect.errors import LimitError, NotFoundError
+from recollect.json_records import memory_record, message_record, revision_record
 from recollect.mcp.acting import Tools
 from recollect.mcp.callers import Caller
 from recollect.records import Json

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from recollect.cli.records import evidence_record, moment, revision_record
+from recollect.json_records import memory_record, message_record, moment
 from recollect.recall.budget import estimated_tokens
 from recollect.recall.fuse import WEIGHTS, WEIGHTS_WITHOUT_VECTOR
 from recollect.recall.result import Dropped, Recall, Recalled
-from recollect.records import Formation, Json, Lane, Memory, Message, Revision, Thread
+from recollect.records import Formation, Json, Lane, Memory, Message, Thread
 from recollect.service.reaching import Reach
 from recollect.stores.plans.erase import EraseReceipt
 
@@ -49,44 +49,17 @@ def answer_lane(lane: Lane) -> dict[str, Json]:
 
 def answer_message(message: Message) -> dict[str, Json]:
     """Return a message with everything that is kept of it."""
-    return {
-        "thread": message.thread,
-        "id": message.id,
-        "position": message.position,
-        "role": message.role,
-        "text": message.text,
-        "name": message.name,
-        "time": moment(message.time),
-        "session": message.session,
-        "source": message.source,
-        "content": message.content,
-        "metadata": message.metadata,
-    }
+    return _without_kind(message_record(message))
 
 
 def answer_memory(reach: Reach, memory: Memory) -> dict[str, Json]:
     """Return a memory in its present version."""
-    return {
-        "scope": reach.relative(memory.scope),
-        "type": memory.type,
-        "key": memory.key,
-        "value": memory.value,
-        "text": memory.text,
-        "version": memory.version,
-        "created_at": moment(memory.created_at),
-        "updated_at": moment(memory.updated_at),
-        "valid_from": moment(memory.valid_from),
-        "valid_until": moment(memory.valid_until),
-        "expires_at": moment(memory.expires_at),
-        "evidence": evidence_record(memory.evidence),
-        "trust": memory.trust,
-        "state": memory.state,
-    }
+    return _without_kind(memory_record(memory)) | {"scope": reach.relative(memory.scope)}
 
 
-def answer_revision(revision: Revision) -> dict[str, Json]:
-    """Return one version of a memory."""
-    return revision_record(revision)
+def _without_kind(record: dict[str, Json]) -> dict[str, Json]:
+    """Leave out what the route says already."""
+    return {name: value for name, value in record.items() if name != "kind"}
 
 
 def answer_entry(reach: Reach, entry: Recalled, *, tokens: int) -> dict[str, Json]:
@@ -158,6 +131,7 @@ def answer_recall(
         "eligible": recall.eligible,
         "partial": recall.is_partial,
         "embedder": recall.embedder,
+        "outside": recall.outside,
         "ms": round(ms, 2),
         "rendered": recall.render() if render else None,
     }

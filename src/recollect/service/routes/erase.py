@@ -10,8 +10,8 @@ from fastapi import APIRouter, Query
 
 from recollect.access import RESERVED
 from recollect.cli.erasing import Preview, preview_of
-from recollect.cli.records import moment
 from recollect.errors import ConflictError, UsageError
+from recollect.json_records import moment
 from recollect.records import Json, JsonObject, PutMemory, Scope
 from recollect.service.answers import answer_receipt
 from recollect.service.asked import AskedConfirmation, AskedErase

@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from fastapi import APIRouter, Response
 
-from recollect.cli.records import moment
 from recollect.errors import NotFoundError
+from recollect.json_records import moment
 from recollect.records import Formation, FormationStatus, Page, Scope, Thread
 from recollect.service.answers import answer_formation, answer_waiting
 from recollect.service.asked import AskedRetry, AskedThread

@@ -6,11 +6,11 @@ from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query
 
-from recollect.cli.records import moment
 from recollect.graph import KnowledgeGraph
 from recollect.graph.following import moment_of
 from recollect.graph.neighbourhood import neighbourhood
 from recollect.graph.view import KnownFact, View, holds
+from recollect.json_records import moment
 from recollect.records import Json
 from recollect.service.asked import Time
 from recollect.service.reaching import Name, Reading

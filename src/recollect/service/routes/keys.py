@@ -7,8 +7,8 @@ from typing import Any, Final
 from fastapi import APIRouter, Response
 
 from recollect.access import Key, check_bound, check_giving
-from recollect.cli.records import moment
 from recollect.errors import NotFoundError
+from recollect.json_records import moment
 from recollect.service.asked import AskedKey, AskedRotation
 from recollect.service.reaching import Administering, Reach
 

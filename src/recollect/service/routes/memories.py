@@ -7,9 +7,9 @@ from typing import Annotated, Any, Final, Literal, cast
 
 from fastapi import APIRouter, Path, Query, Response
 
-from recollect.cli.records import moment
 from recollect.errors import NotFoundError, UsageError
 from recollect.formation.strictjson import NotJsonError, read_json
+from recollect.json_records import moment, revision_record
 from recollect.recaller import QUERY_CHARACTERS_MAX, Where
 from recollect.records import (
     BESIDE_TYPES,
@@ -22,7 +22,7 @@ from recollect.records import (
     PutMemory,
     Scope,
 )
-from recollect.service.answers import answer_memory, answer_revision
+from recollect.service.answers import answer_memory
 from recollect.service.asked import AskedEnd, AskedMemory, AskedReject, AskedRestore, Time
 from recollect.service.reaching import LIMIT, Below, CursorParameter, Limit, Reach, Reading, Writing
 from recollect.service.telemetry import memory_span
@@ -193,7 +193,7 @@ async def history(reach: Reading, type: TypeName, key: Key) -> dict[str, Any]:
     """Return every version of a memory with what it rested on, newest first."""
     await existing_memory(reach, type, key)
     found = await reach.memory.history(reach.scope, type, key)
-    return {"revisions": [answer_revision(each) for each in reversed(found)]}
+    return {"revisions": [revision_record(each) for each in reversed(found)]}
 
 
 @router.post(f"{_ADDRESS}/reject", summary="Refuse a memory for good")

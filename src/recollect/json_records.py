@@ -163,4 +163,5 @@ def recall_record(recall: Recall) -> dict[str, Json]:
         "eligible": recall.eligible,
         "is_partial": recall.is_partial,
         "embedder": recall.embedder,
+        "outside": recall.outside,
     }
