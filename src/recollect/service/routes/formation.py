@@ -59,7 +59,11 @@ def _breaker(reach: Reach) -> dict[str, Any] | None:
 
 @router.post("/formation/run", summary="Form now what waits")
 async def run(reach: Writing, asked: AskedThread | None = None) -> dict[str, Any]:
-    """Form what waits in a thread, or in the scope; the answer comes when it has ended."""
+    """
+    Form what waits in a thread, or in the scope; the answer comes when it has ended.
+
+    What is stored is audited under the key that asked.
+    """
     thread = asked.thread if asked else None
     if thread is not None:
         await existing_thread(reach, thread)
