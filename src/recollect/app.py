@@ -34,6 +34,7 @@ from recollect.records import (
     Json,
     JsonObject,
     Memory,
+    MemoryState,
     Message,
     NewMessage,
     Page,
@@ -338,6 +339,7 @@ class Recollect(Forming, ThreadSurroundings, Auditing, Reembedding):
         scope: Scope,
         *,
         type_: str | None = None,
+        state: MemoryState | None = None,
         filter_: JsonObject | None = None,
         valid_at: datetime | None = None,
         cursor: str | None = None,
@@ -345,7 +347,13 @@ class Recollect(Forming, ThreadSurroundings, Auditing, Reembedding):
     ) -> Page[Memory]:
         """Return memories of a scope by (type, key); see `Store.memories`."""
         return await self.store.memories(
-            scope, type_=type_, filter_=filter_, valid_at=valid_at, cursor=cursor, limit=limit
+            scope,
+            type_=type_,
+            state=state,
+            filter_=filter_,
+            valid_at=valid_at,
+            cursor=cursor,
+            limit=limit,
         )
 
     async def history(self, scope: Scope, type_: str, key: str) -> tuple[Revision, ...]:

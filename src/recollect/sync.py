@@ -34,6 +34,7 @@ from recollect.records import (
     Json,
     JsonObject,
     Memory,
+    MemoryState,
     Message,
     NewMessage,
     Page,
@@ -310,6 +311,7 @@ class SyncRecollect:
         scope: Scope,
         *,
         type_: str | None = None,
+        state: MemoryState | None = None,
         filter_: JsonObject | None = None,
         valid_at: datetime | None = None,
         cursor: str | None = None,
@@ -318,7 +320,13 @@ class SyncRecollect:
         """See `Recollect.memories`."""
         return self.call(
             lambda memory: memory.memories(
-                scope, type_=type_, filter_=filter_, valid_at=valid_at, cursor=cursor, limit=limit
+                scope,
+                type_=type_,
+                state=state,
+                filter_=filter_,
+                valid_at=valid_at,
+                cursor=cursor,
+                limit=limit,
             )
         )
 

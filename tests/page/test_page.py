@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import re
@@ -13,10 +14,18 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import pytest
+
+import recollect
+from recollect import NewMessage
+from recollect.ports import ToolCall
+from recollect.records import MemoryState, PutMemory
+from recollect.testing.clock import FrozenClock
+from recollect.testing.scripted import ScriptedModel
 
 ROOT: Final = Path(__file__).parents[2]
 WEB: Final = ROOT / "web"
@@ -113,13 +122,13 @@ def read_story(told: str) -> Story:
     return story
 
 
-def walked(service: str, *, extent: str, key: str = "") -> Story:
-    """Walk through the page, and return what was found out."""
+def walked(service: str, *, extent: str, key: str = "", script: str = "story.mjs") -> Story:
+    """Walk through the page as a script says, and return what was found out."""
     node, browser = needed()
     pictures = PICTURES / extent
     shutil.rmtree(pictures, ignore_errors=True)
     finished = subprocess.run(
-        [node, str(WEB / "story" / "story.mjs"), service, str(pictures), browser, extent],
+        [node, str(WEB / "story" / script), service, str(pictures), browser, extent],
         env={**os.environ, "RECOLLECT_KEY": key},
         capture_output=True,
         text=True,
@@ -256,6 +265,8 @@ def test_a_key_opens_the_page_and_its_scopes(tmp_path: Path) -> None:
     assert "Lisbon" in story.facts["formed_by_itself"]
     assert "Lisbon" not in story.facts["other_scope"]
     assert story.facts["new_key_is_shown"] is True
+    assert 200 == story.facts["rotated_key_reads"]
+    assert 401 == story.facts["revoked_key_reads"]
     assert [] == serious(story.audits)
     assert {"elsewhere": [], "violations": [], "errors": []} == story.facts["noted"]
 
@@ -306,3 +317,116 @@ def test_the_scripts_are_small(
         sys.stdout.write(f"{name}: {story.facts[name]}\n")
 
     assert story.facts["script_gzip_bytes"]["all"] <= SCRIPT_BYTES_MAX
+
+
+DOUBTS: Final = ("Ada earns 4,200 € — “net”, naïve café.", "Ada pays 5,300 € for her boat.")
+WORK: Final = ("review", "dead", "failed", "exportAndImport", "audit", "erase")
+
+
+async def neglect(folder: Path) -> None:
+    """Leave what a person has to look after: two doubts, and a message that was given up."""
+    clock = FrozenClock(datetime.now(UTC) - timedelta(days=3))
+    doubted = [
+        ToolCall(
+            name="Note",
+            arguments={
+                "value": {"context": "work", "content": each},
+                "because": ["1: I got a raise"],
+            },
+        )
+        for each in DOUBTS
+    ]
+    said: list[list[ToolCall] | str] = [doubted]
+    model = ScriptedModel(lambda _: said[-1])
+    scope = ("default",)
+    async with recollect.open(
+        f"sqlite:///{folder / 'page.db'}", embedder="none", model=model, worker=False, clock=clock
+    ) as memory:
+        for thread, text in (("raise", "I got a raise"), ("lost", "I keep bees in Porto.")):
+            await memory.append(scope, thread, [NewMessage(role="user", text=text)])
+            while (await memory.pending(scope)).rows:
+                clock.advance(7_200)
+                await memory.form(scope)
+            said.append("I cannot say.")
+
+
+@pytest.mark.prove
+def test_what_was_neglected_is_looked_after(tmp_path: Path) -> None:
+    """Doubts, failures, an import, the audit and an erase, as a person meets them on the page."""
+    needed()
+    asyncio.run(neglect(tmp_path))
+    model = ("--model", str(HERE / "work.json"))
+    with serving(tmp_path, "--no-auth", *model, after_s=600) as (address, _):
+        story = walked(address, extent="work", script="work.mjs")
+    facts = story.facts
+
+    assert dict.fromkeys(WORK, "well") == story.chapters
+    assert "4,200" in facts["doubt"]
+    assert facts["approved"]["is_same"] is True
+    assert ("quarantined", "active") == (facts["approved"]["before"], facts["approved"]["after"])
+    assert DOUBTS[0] == facts["approved"]["value"]["content"]
+    assert "quarantined" == facts["approval_undone"]
+    assert 1 == facts["rejected_rows"]
+    assert "no tool was called" in facts["given_up"]
+    assert "bees" in facts["formed_after_all"]
+    assert "failed attempt" in facts["failing"]
+    assert {"memory", "message", "thread"} <= {*facts["exported"]["kinds"]}
+    assert "nonsense" in facts["refused_line"] or "kind" in facts["refused_line"]
+    assert any("restore" in row for row in facts["audit_of_copy"])
+    assert any("append" in row and "local" in row for row in facts["audit"])
+    assert facts["erase_half_typed"] is True
+    assert 404 == facts["erased"]["thread"]
+    assert "4,200" not in facts["left"]
+    assert [] == serious(story.audits)
+    assert {"elsewhere": [], "violations": [], "errors": []} == facts["noted"]
+
+
+FULL: Final = 100_000
+FILLED_AT_ONCE: Final = 1_000
+SET_ASIDE: Final = {77: "quarantined", 78: "rejected", 99_998: "quarantined", 99_999: "rejected"}
+
+
+def filling(number: int) -> PutMemory:
+    """Return one of many memories: every fiftieth a fact between people, a few set aside."""
+    if number % 50 == 0:
+        person = number // 50
+        value = {
+            "subject": f"Person {person % 400}",
+            "predicate": "knows",
+            "object": f"Person {person * 7 % 400}",
+        }
+        return PutMemory(type="Fact", key=f"f{number:06}", value=value)
+    content = f"Was at harbour {number} with friend {number % 977}, liked boat {number % 131}."
+    state = cast("MemoryState", SET_ASIDE.get(number, "active"))
+    value = {"context": "travel", "content": content}
+    return PutMemory(type="Note", key=f"n{number:06}", value=value, state=state)
+
+
+async def fill(folder: Path) -> None:
+    """Keep many memories in one scope."""
+    url = f"sqlite:///{folder / 'page.db'}"
+    async with recollect.open(url, embedder="none", worker=False) as memory:
+        for start in range(0, FULL, FILLED_AT_ONCE):
+            writes = [filling(start + each) for each in range(FILLED_AT_ONCE)]
+            await memory.apply(("default",), writes)
+
+
+@pytest.mark.prove
+@pytest.mark.timeout(1_200)
+def test_a_talk_over_a_full_store(
+    tmp_path: Path, record_testsuite_property: Callable[[str, object], None]
+) -> None:
+    """With 100,000 memories: lists, search, a talk that is formed, corrected and forgotten."""
+    needed()
+    asyncio.run(fill(tmp_path))
+    with serving(tmp_path, "--no-auth", "--model", "rules", after_s=600) as (address, _):
+        story = walked(address, extent="full", script="full.mjs")
+    facts = story.facts
+    record_testsuite_property("waits_ms", facts["waits_ms"])
+    sys.stdout.write(f"{FULL} memories, waits in ms: {facts['waits_ms']}\n")
+
+    assert dict.fromkeys(("lists", "talk", "correctAndForget"), "well") == story.chapters
+    assert "77777" in facts["found"]
+    assert "Braga" in facts["recalled"]
+    assert 404 == facts["gone"]
+    assert {"elsewhere": [], "violations": [], "errors": []} == facts["noted"]

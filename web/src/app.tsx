@@ -91,7 +91,9 @@ function Frame() {
   const place = PLACES.find((each) => each.name === parts[0])?.name ?? "chat";
   const [isHelping, setHelping] = useState(false);
   const isFirst = useRef(true);
-  const waiting = useAsked(async () => (await api.review(scope)).memories.length, [scope, place]);
+  // Where talk, formation or a verdict may change it: in a large scope the count is no small matter.
+  const counted = ["chat", "review", "formation"].includes(place) ? place : "";
+  const waiting = useAsked(async () => (await api.review(scope)).memories.length, [scope, counted]);
   useShortcuts(PLACES.map((each) => [each.letter, () => go(linkTo([each.name], scope))]), () => setHelping(true));
   useEffect(() => {
     document.title = `${t(place)} · Recollect`;

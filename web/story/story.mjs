@@ -3,6 +3,7 @@
 import { gzipSync } from "node:zlib";
 import axe from "axe-core";
 import { openBrowser, watched } from "./browser.mjs";
+import { audited as auditedBy, told } from "./chapters.mjs";
 import { Facts } from "./facts.mjs";
 
 const [base, folder, chromium, extent] = process.argv.slice(2);
@@ -44,15 +45,7 @@ async function formNow() {
   await panel.getByText("All is formed").waitFor();
 }
 
-async function audited(name) {
-  await page.evaluate(axe.source).catch(() => undefined);
-  const found = await page.evaluate(async () => {
-    const result = await window.axe.run(document, { resultTypes: ["violations", "passes"] });
-    const violations = result.violations.map((each) => ({ id: each.id, impact: each.impact, nodes: each.nodes.map((node) => node.html.slice(0, 160)) }));
-    return { violations, passes: result.passes.length };
-  });
-  facts.tell("axe", { screen: name, ...found });
-}
+const audited = (name) => auditedBy(page, facts, name);
 
 /** A browser that runs already and has seen nothing of the page; then the same again, from its cache. */
 async function firstView() {
@@ -387,26 +380,17 @@ async function otherScope() {
   facts.tell("new_key_is_shown", (await page.locator("dialog .secret").innerText()).length > 20);
   await button("I have noted it").click();
   await page.locator(".plain-table", { hasText: "reader" }).first().waitFor();
+  await button("Rotate", page.locator("tr", { hasText: "reader" })).click();
+  await page.locator("dialog .secret").waitFor();
+  const rotated = await page.locator("dialog .secret").innerText();
+  facts.tell("rotated_key_reads", (await page.request.get(`${base}/v1/me`, { headers: { "x-api-key": rotated } })).status());
+  await button("I have noted it").click();
   await button("Revoke", page.locator("tr", { hasText: "reader" })).click();
   await page.locator(".plain-table tr", { hasText: "reader" }).waitFor({ state: "detached" });
+  facts.tell("revoked_key_reads", (await page.request.get(`${base}/v1/me`, { headers: { "x-api-key": rotated } })).status());
 }
 
 const WHOLE = { firstView, scriptSize, chatAndForm, undoMark, pasteType, chatOn, memoryInFull, correct, recallAsked, timeline, rejectAndForget, egoGraph, settingsAndErase: otherScreens, mutants, keyboard, looks };
 const CHAPTERS = extent === "key" ? { enterWithKey, formedByItself, otherScope } : WHOLE;
 
-let status = 0;
-for (const [name, chapter] of Object.entries(CHAPTERS)) {
-  try {
-    await chapter();
-    facts.tell("chapter", { name, ended: "well" });
-  } catch (error) {
-    status = 1;
-    facts.tell("chapter", { name, ended: String(error).slice(0, 600) });
-    await facts.picture(page, `failed-${name}`).catch(() => undefined);
-    break;
-  }
-}
-noted.violations.push(...(await page.evaluate(() => window.violations ?? [])));
-facts.tell("noted", noted);
-await close();
-process.exitCode = status;
+await told(CHAPTERS, { facts, page, noted, close });

@@ -10,7 +10,16 @@ from heapq import nsmallest
 from typing import final
 
 from recollect.errors import UsageError
-from recollect.records import JsonObject, Memory, Page, ProlongMemory, Revision, Scope, Write
+from recollect.records import (
+    JsonObject,
+    Memory,
+    MemoryState,
+    Page,
+    ProlongMemory,
+    Revision,
+    Scope,
+    Write,
+)
 from recollect.stores.filters import matches, read_filter
 from recollect.stores.pages import page_of
 from recollect.stores.plans.memories import (
@@ -103,6 +112,7 @@ class MemoryStore(Transactor):
         scope: Scope,
         *,
         type_: str | None = None,
+        state: MemoryState | None = None,
         filter_: JsonObject | None = None,
         valid_at: datetime | None = None,
         cursor: str | None = None,
@@ -113,6 +123,7 @@ class MemoryStore(Transactor):
 
         Args:
             type_: Only of this type.
+            state: Only in this state.
             filter_: Only those whose value satisfies it; see `recollect.stores.filters`.
             valid_at: Only those true in the world then.
         """
@@ -127,6 +138,9 @@ class MemoryStore(Transactor):
             found: list[Memory] = []
             scope_row = rows.scope(scope)
             for row in rows.memories(scope_row.id, type_, after) if scope_row else ():
+                # Before its value is read, which costs most of what there is to a row.
+                if state is not None and row.state != state:
+                    continue
                 if is_expired(row, now) or (at is not None and not is_valid(row, at)):
                     continue
                 memory = memory_of(row, scope)

@@ -59,6 +59,20 @@ class ListingContract(Contract):
         assert [("Note", "a")] == [(memory.type, memory.key) for memory in page.rows]
         assert () == (await store.memories(ADA, type_="note")).rows
 
+    async def test_memories_in_a_state_are_listed(self, store: Store) -> None:
+        """state: Only in this state."""
+        waiting = [replace(fact(each), state="quarantined") for each in ("b", "d", "f")]
+        refused = replace(fact("e"), state="rejected")
+        await store.apply(ADA, [*waiting, fact("a"), fact("c"), refused])
+
+        first = await store.memories(ADA, state="quarantined", limit=2)
+        rest = await store.memories(ADA, state="quarantined", cursor=first.cursor)
+
+        assert ["b", "d"] == [memory.key for memory in first.rows]
+        assert ["f"] == [memory.key for memory in rest.rows]
+        assert ["a", "c"] == [each.key for each in (await store.memories(ADA, state="active")).rows]
+        assert () == (await store.memories(ADA, type_="Note", state="active")).rows
+
     async def test_filters_follow_the_truth_table(self, store: Store) -> None:
         """filter_: Only those whose value satisfies it; see `recollect.stores.filters`."""
         documents = {json.dumps(document): document for _, document, _ in FILTERS}

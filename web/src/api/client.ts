@@ -201,9 +201,9 @@ export const api = {
   removeKey: (id: string) => ask<void>("DELETE", `keys/${at(id)}`),
   rotateKey: (id: string) => ask<Key>("POST", `keys/${at(id)}/rotate`, { body: {} }),
   usage: (scope: Scope) => ask<JsonObject>("GET", "usage", { scope }),
-  audit: (cursor?: string | null) =>
-    ask<Listed & { audit?: AuditRow[]; rows?: AuditRow[] }>("GET", "audit", { query: { cursor, limit: 50 } }),
-  verifyAudit: () => ask<{ ok: boolean; rows: number; broken_at: number | null }>("GET", "audit/verify"),
+  audit: (scope: Scope, cursor?: string | null) =>
+    ask<Listed & { audit: AuditRow[] }>("GET", "audit", { scope, query: { cursor, limit: 50 } }),
+  verifyAudit: (scope: Scope) => ask<{ ok: boolean; rows: number; broken_at: number | null }>("GET", "audit/verify", { scope }),
 
   exported: async (scope: Scope, below: boolean): Promise<Blob> =>
     (await send("GET", "export", { scope, query: { below } })).blob(),

@@ -2,7 +2,7 @@
 
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { api } from "../api/client";
-import type { Memory, Message, Thread } from "../api/shapes";
+import type { Memory, Message, Thread, Scope } from "../api/shapes";
 import { useAsked, useChanges, useLater, usePages } from "../lib/asking";
 import { broughtBy, type Brought } from "../lib/past";
 import { spoken } from "../lib/pointer";
@@ -16,6 +16,8 @@ import { MemoriesPanel } from "./chat_memories";
 import { useTalk, type Shown } from "./chat_talk";
 
 const MEMORIES_READ = 200;
+const FORMATIONS_READ = 10;
+const FRESH_READ = 30;
 
 export function newName(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(8));
@@ -144,7 +146,7 @@ function Talk({ thread, model, wanted, quotes, isPanelOpen, togglePanel, changed
   const { scope, can } = useHere();
   const [round, setRound] = useState(0);
   const settled = useLater(round, 30);
-  const memories = useAsked(async () => (await api.memories(scope, { limit: MEMORIES_READ })).memories, [scope, settled]);
+  const memories = useAsked(() => inferred(scope), [scope, settled]);
   const [known, setKnown] = useState<Memory[] | undefined>();
   useEffect(() => {
     if (memories.value) setKnown(memories.value);
@@ -350,3 +352,15 @@ function Composer({ isAnswering, say, stop }: { isAnswering: boolean; say: (text
 }
 
 export type { Message };
+
+/** What was inferred; of more than can be shown, what the last formations stored before the rest. */
+async function inferred(scope: Scope): Promise<Memory[]> {
+  const { memories, cursor } = await api.memories(scope, { limit: MEMORIES_READ });
+  if (!cursor) return memories;
+  const { formations } = await api.formations(scope, null, FORMATIONS_READ);
+  const outcomes = formations.flatMap((each) => each.receipt.outcomes ?? []).slice(0, FRESH_READ);
+  const addresses = new Map(outcomes.map((each) => [`${each.type}/${each.key}`, each]));
+  const asked = [...addresses.values()].map((each) => api.memory(scope, each.type, each.key).catch(() => null));
+  const fresh = (await Promise.all(asked)).filter((each) => each !== null);
+  return [...fresh, ...memories.filter((each) => !addresses.has(`${each.type}/${each.key}`))];
+}

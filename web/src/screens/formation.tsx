@@ -1,6 +1,6 @@
 /** Formation: what waits, what failed, what was given up, and the receipts of what was done. */
 
-import { useEffect, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { api } from "../api/client";
 import type { Formation, Pending } from "../api/shapes";
 import { useAsked, useChanges, useNow, usePages } from "../lib/asking";
@@ -40,6 +40,13 @@ export default function FormationScreen() {
     again();
   };
   const pending = backlog.value?.pending ?? [];
+  const waits = backlog.value && pending.map((each) => `${each.thread} ${each.attempts} ${each.messages}`).join("\n");
+  const waited = useRef(waits);
+  useEffect(() => {
+    // What was formed without storing anything is no change of the scope, but has a receipt.
+    if (waited.current !== undefined && waits !== undefined && waits !== waited.current) receipts.again();
+    if (waits !== undefined) waited.current = waits;
+  }, [waits, receipts.again]);
   return (
     <div className="page">
       <PageHead title={t("formation")} about={me.model ? t("formation.about", { model: me.model }) : t("panel.no_model")}>
@@ -108,7 +115,7 @@ function Receipt({ formation: short, retry }: { formation: Formation; retry: (th
   const { scope, can } = useHere();
   const wording = useWording();
   const [isOpen, setOpen] = useState(false);
-  const whole = useAsked(() => (isOpen ? api.formation(scope, short.id) : Promise.resolve(null)), [scope, short.id, isOpen]);
+  const whole = useAsked(() => (isOpen ? api.formation(scope, short.id) : Promise.resolve(null)), [scope, short.id, short.status, isOpen]);
   const formation = whole.value ?? short;
   const { outcomes = [], refused = [], reason, model } = formation.receipt;
   const threads = Object.keys(formation.failed).length ? Object.keys(formation.failed) : Object.keys(formation.watermarks);

@@ -3,7 +3,7 @@
 import { useState, type ReactNode } from "react";
 import { api, Problem, storeKey, storedKey } from "../api/client";
 import type { ErasePreview, EraseTarget, Json, JsonObject, Key } from "../api/shapes";
-import { useAsked, usePages } from "../lib/asking";
+import { useAsked, useChanges, usePages } from "../lib/asking";
 import { useAround, useHere, useWording, type Theme } from "../lib/session";
 import { Dialog, Field, Loading, More, PageHead, ScopeName, When, Wrong } from "../parts/basics";
 
@@ -326,10 +326,12 @@ function Confirm({ preview, close, done }: { preview: ErasePreview; close: () =>
 
 function Audit() {
   const { t, tell, complain } = useAround();
-  const audit = usePages((cursor) => api.audit(cursor), (answer) => answer.audit ?? answer.rows ?? [], []);
+  const { scope } = useHere();
+  const audit = usePages((cursor) => api.audit(scope, cursor), (answer) => answer.audit, [scope]);
+  useChanges(scope, audit.again);
   const verify = async () => {
     try {
-      const answer = await api.verifyAudit();
+      const answer = await api.verifyAudit(scope);
       tell(answer.ok ? t("audit.ok", { count: answer.rows }) : t("audit.broken", { row: answer.broken_at ?? 0 }));
     } catch (error) {
       complain(error);

@@ -58,18 +58,25 @@ async def memories(
     conditions = read_filter_json(filter)
     if q is not None:
         found = await _ranked(reach, q, type, conditions, valid_at, below=below, limit=limit)
-        return {"memories": [answer_memory(reach, each) for each in found], "cursor": None}
+        told = [each for each in found if state in {None, each.state}]
+        return {"memories": [answer_memory(reach, each) for each in told], "cursor": None}
     memory = reach.memory
 
     async def page_of(scope: Scope, at: str | None, rows: int) -> Page[Memory]:
         return await memory.memories(
-            scope, type_=type, filter_=conditions, valid_at=valid_at, cursor=at, limit=rows
+            scope,
+            type_=type,
+            state=state,
+            filter_=conditions,
+            valid_at=valid_at,
+            cursor=at,
+            limit=rows,
         )
 
     def wanted(each: Memory) -> bool:
         if each.type in BESIDE_TYPES:
             return False
-        return (state is None or each.state == state) and (key is None or each.key == key)
+        return key is None or each.key == key
 
     found, after = await reach.walked(
         _MEMORIES, page_of, cursor=cursor, limit=limit, below=below, wanted=wanted

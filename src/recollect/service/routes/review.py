@@ -25,16 +25,9 @@ async def review(
     memory = reach.memory
 
     async def page_of(scope: Scope, at: str | None, rows: int) -> Page[Memory]:
-        return await memory.memories(scope, cursor=at, limit=rows)
+        return await memory.memories(scope, state="quarantined", cursor=at, limit=rows)
 
-    found, after = await reach.walked(
-        _REVIEW,
-        page_of,
-        cursor=cursor,
-        limit=limit,
-        below=below,
-        wanted=lambda each: each.state == "quarantined",
-    )
+    found, after = await reach.walked(_REVIEW, page_of, cursor=cursor, limit=limit, below=below)
     return {"memories": [answer_memory(reach, each) for each in found], "cursor": after}
 
 
