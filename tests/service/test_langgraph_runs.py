@@ -433,7 +433,7 @@ def test_a_run_that_is_waited_for_is_formed_at_once(*, is_alone: bool) -> None:
         thread = None if is_alone else client.threads.create()["thread_id"]
         made: list[Any] = []
         found = client.runs.wait(
-            thread,
+            cast("str", thread),
             "memory_graph",
             input=said("I live in Oslo."),
             config={"configurable": {"user_id": "will"}},

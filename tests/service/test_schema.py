@@ -244,7 +244,7 @@ def models() -> Iterator[type[Answered]]:
             yield each
 
 
-@pytest.mark.parametrize("model", sorted(models(), key=lambda each: each.__name__))
+@pytest.mark.parametrize("model", sorted(models(), key=str))
 def test_the_examples_are_such_answers(model: type[Answered]) -> None:
     """Each example in the document has the form that it is an example of."""
     extra = cast("dict[str, Any]", model.model_config["json_schema_extra"])

@@ -93,9 +93,10 @@ def add_documents(app: FastAPI) -> None:
 
 def completed(document: dict[str, Any]) -> dict[str, Any]:
     """Return the document of the routes with all that is known of their answers."""
-    models = [*{*ANSWERS.values(), AnsweredProblem}]
+    models: set[type[Answered]] = {*ANSWERS.values(), AnsweredProblem}
     _, defined = models_json_schema(
-        [(each, "validation") for each in models], ref_template="#/components/schemas/{model}"
+        [(each, "validation") for each in sorted(models, key=str)],
+        ref_template="#/components/schemas/{model}",
     )
     parts = document.setdefault("components", {})
     schemas = parts.setdefault("schemas", {})
