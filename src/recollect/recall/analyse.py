@@ -57,6 +57,9 @@ _FIRST_PERSON = re.compile(
     r"\b(?:i|i['\u2019](?:m|ve|d|ll)|my|mine|we|we['\u2019](?:re|ve|d|ll)|our|ours)\b|[我咱]",
     re.IGNORECASE,
 )
+# What of it, and of a token, can be in a text of ASCII, which is searched twice as fast.
+_FIRST_PERSON_IN_LOWER_ASCII = re.compile(r"\b(?:i|my|mine|we|ours?)\b", re.ASCII)
+_ASCII_TOKEN = re.compile(r"(?P<number>\d+(?:[.,]\d+)+)|(?P<word>[^\W_]+(?:_+[^\W_]+)*)", re.ASCII)
 _STEMMER = Stemmer.Stemmer("english", 0)
 
 WORD_CHARACTERS_MAX: Final = 64
@@ -74,9 +77,11 @@ def terms_of(text: str) -> list[str]:
     >>> terms_of("set max_retries to 1,000")
     ['set', 'max', 'retri', 'max_retries', '1000']
     """
-    text = _POSSESSIVE.sub("", unicodedata.normalize("NFKC", text))
+    token_in = _ASCII_TOKEN if text.isascii() else _TOKEN
+    if not text.isascii() or "'" in text:
+        text = _POSSESSIVE.sub("", unicodedata.normalize("NFKC", text))
     found: list[str] = []
-    for match in _TOKEN.finditer(text):
+    for match in token_in.finditer(text):
         token = match.group()
         if match.lastgroup == "unspaced":
             found += characters_and_pairs(token)
@@ -157,6 +162,8 @@ def is_first_person(text: str) -> bool:
     >>> is_first_person("I've sold my car"), is_first_person("Cars are sold here")
     (True, False)
     """
+    if text.isascii():
+        return bool(_FIRST_PERSON_IN_LOWER_ASCII.search(text.lower()))
     return bool(_FIRST_PERSON.search(text))
 
 

@@ -62,7 +62,7 @@ def encode_terms(text: str, time: datetime | None) -> bytes:
     """
     words = terms_of(text)
     dated = words + (date_terms(text, time) if time else [])
-    counts = Counter(term_hash(term) for term in dated)
+    counts = Counter(map(term_hash, dated))
     hashes = sorted(counts)
     flags = _TIME_EXPRESSION * has_time_expression(text) | _FIRST_PERSON * is_first_person(text)
     return (

@@ -140,13 +140,18 @@ class _Protocol(HttpToolsProtocol):
 
 
 class _Lingering:
-    """A transport that, closed while a request is still coming, ends its own side first."""
+    """
+    A transport that, closed while a request is still coming, ends its own side first.
+
+    What is written is held back until more is written, and sent with that, but no longer than
+    until the loop's next turn: the head of an answer goes out with its body.
+    """
 
     def __init__(self, transport: Any, protocol: _Protocol) -> None:
         self._transport = transport
         self._protocol = protocol
         self._is_closing = False
-        self.write = transport.write
+        self._held = b""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._transport, name)
@@ -155,11 +160,26 @@ class _Lingering:
         """Say whether nothing more is read or written."""
         return self._is_closing or bool(self._transport.is_closing())
 
+    def write(self, data: bytes) -> None:
+        """Send *data*, or hold it back for a moment."""
+        if self._held:
+            held, self._held = self._held, b""
+            self._transport.write(held + data)
+        elif data:
+            self._held = bytes(data)
+            self._protocol.loop.call_soon(self._send_held)
+
+    def _send_held(self) -> None:
+        if self._held:
+            held, self._held = self._held, b""
+            self._transport.write(held)
+
     def close(self) -> None:
         """Close it; where more is to come, after it was thrown away for a while."""
         if self._is_closing:
             return
         self._is_closing = True
+        self._send_held()
         if self._protocol.is_receiving and self._transport.can_write_eof():
             self._transport.write_eof()
             self._transport.resume_reading()

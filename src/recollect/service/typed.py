@@ -16,7 +16,7 @@ _TYPES: Final = "types"
 
 async def own_settings(reach: Reach) -> JsonObject:
     """Return what was set for the scope that is meant, or for the nearest above it."""
-    found = await reach.memory.store.nearest(
+    found = await reach.service.memory.store.nearest(
         reach.scope, SCOPE_SETTINGS, SCOPE_SETTINGS, depth=len(reach.principal.scope)
     )
     return {} if found is None else found.value
