@@ -60,6 +60,8 @@ _FIRST_PERSON = re.compile(
     r"\b(?:i|i['\u2019](?:m|ve|d|ll)|my|mine|we|we['\u2019](?:re|ve|d|ll)|our|ours)\b|[我咱]",
     re.IGNORECASE,
 )
+# What of it can be in a text of lower-case ASCII, which is searched twice as fast.
+_FIRST_PERSON_IN_LOWER_ASCII = re.compile(r"\b(?:i|my|mine|we|ours?)\b", re.ASCII)
 _STEMMER = Stemmer.Stemmer("english", 0)
 
 WORD_CHARACTERS_MAX: Final = 64
@@ -169,6 +171,8 @@ def is_first_person(text: str) -> bool:
     >>> is_first_person("I've sold my car"), is_first_person("Cars are sold here")
     (True, False)
     """
+    if text.isascii():
+        return bool(_FIRST_PERSON_IN_LOWER_ASCII.search(text.lower()))
     return bool(_FIRST_PERSON.search(text))
 
 

@@ -20,6 +20,7 @@ from recollect.ports import Model
 from recollect.service.authenticating import Authenticating
 from recollect.service.bodies import Bodies
 from recollect.service.deadlines import Deadlines
+from recollect.service.direct import Direct
 from recollect.service.doors import Door, add_doors
 from recollect.service.langgraph import LANGGRAPH_ROUTERS
 from recollect.service.metrics import Metrics
@@ -119,6 +120,7 @@ def _middleware(settings: Settings, metrics: Metrics) -> list[Middleware]:
         Middleware(Authenticating),
         Middleware(Bodies, settings=settings),
         Middleware(Deadlines, settings=settings),
+        Middleware(Direct),
     ]
 
 

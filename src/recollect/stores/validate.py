@@ -68,6 +68,8 @@ def check_id(text: object, what: str) -> str:
         raise UsageError(msg)
     if len(text) > ID_CHARACTERS_MAX:
         raise LimitError(f"characters of {what}", len(text), ID_CHARACTERS_MAX, "ID_CHARACTERS_MAX")
+    if text.isascii() and text.isprintable():
+        return text
     check_text(text, what)
     if any(ord(character) < 32 or ord(character) == 127 for character in text):
         msg = f"{what} contains a control character: {text!r}"
@@ -125,6 +127,8 @@ def check_text(text: object, what: str) -> str:
     if "\0" in text:
         msg = f"{what} contains a NUL at character {text.index(chr(0))}: remove it first"
         raise UsageError(msg)
+    if text.isascii():
+        return text
     try:
         text.encode()
     except UnicodeEncodeError as error:
