@@ -184,7 +184,7 @@ async def copy_store(
     copying = _Copying(
         source=source,
         destination=destination,
-        owns=await _marked(destination, name),
+        owns=await mark_destination(destination, name),
         replaces=replace,
         progress=progress,
     )
@@ -197,7 +197,7 @@ async def copy_store(
         if not copying.behind:
             await destination.vacate(MARK)
             break
-    await _try_clean(destination)
+    await try_clean(destination)
     return Copied(
         scopes=copying.scopes,
         records=copying.digests[0].count,
@@ -229,8 +229,13 @@ async def content_digest(store: Store) -> Digest:
     return found
 
 
-async def _marked(destination: Store, name: str) -> bool:
-    """Mark an empty destination; say whether all that it holds came from this source."""
+async def mark_destination(destination: Store, name: str) -> bool:
+    """
+    Mark an empty destination; say whether all that it holds came from the source called *name*.
+
+    Raises:
+        ConflictError: It is being filled from another one.
+    """
     mark = PutMemory(type=_MARK_TYPE, key="source", value={"digest": _named(name)}, text="")
     there = await destination.get(MARK, _MARK_TYPE, "source")
     if there is not None:
@@ -263,7 +268,8 @@ async def each_scope(store: Store) -> AsyncIterator[Scope]:
             return
 
 
-async def _try_clean(store: Store) -> None:
+async def try_clean(store: Store) -> None:
+    """Remove the bytes of what was deleted, unless another process reads just now."""
     try:
         await store.clean()
     except StoreUnavailableError:

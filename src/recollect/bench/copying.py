@@ -29,7 +29,7 @@ from recollect.testing.redis import borrowed_database, open_server
 SCOPES: Final = 20
 SCOPE_MESSAGES: Final = 1_500
 """More messages make more scopes; these and their memories are four parts of a copy."""
-CONTROL_MESSAGES: Final = 6_000
+CONTROL_MESSAGES: Final = 3_000
 _PER_MEMORY: Final = 10
 _LATE_S: Final = 0.03
 """So long at most after a part was written a copy is killed: in the middle of the next."""
