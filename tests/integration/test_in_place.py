@@ -1,7 +1,7 @@
 """Reads without `await` are carried out on the caller's thread, where no event loop runs."""
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from pathlib import Path
@@ -47,7 +47,7 @@ class EmbedsWhere(HashedEmbedder):
         super().__init__()
         self.threads: dict[str, int] = {}
 
-    def embed(self, texts: Sequence[str]) -> list[Vector | None]:
+    def embed(self, texts: Sequence[str]) -> Sequence[Vector | None]:
         """Embed, and note the thread."""
         self.threads |= dict.fromkeys(texts, get_ident())
         return super().embed(texts)
@@ -157,7 +157,7 @@ def test_what_needs_a_loop_says_so(tmp_path: Path) -> None:
 class _Turn:
     """Something that waits for the next turn of a loop."""
 
-    def __await__(self) -> Iterator[None]:
+    def __await__(self) -> Generator[None, None, None]:
         yield
 
 
