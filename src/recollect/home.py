@@ -50,15 +50,15 @@ class Home:
         )
         raise UsageError(msg)
 
-    def read(self, function: Callable[[Recollect], Awaitable[ResultT]]) -> ResultT:
+    def here(self, function: Callable[[Recollect], Awaitable[ResultT]]) -> ResultT:
         """
-        Run an async *function* that only reads, here if that is possible; else as `call` does.
+        Run an async *function* on this thread, if that is possible; see `SyncRecollect.here`.
 
         Raises:
             UsageError: The memory is one to be awaited.
         """
         if isinstance(self.memory, SyncRecollect):
-            return self.memory.read(function)
+            return self.memory.here(function)
         return self.call(function)
 
     async def visit(self, function: Callable[[Recollect], Awaitable[ResultT]]) -> ResultT:

@@ -1,4 +1,4 @@
-"""Reads without `await` are carried out on the caller's thread, where no event loop runs."""
+"""Calls without `await` are carried out on the caller's thread, where no event loop runs."""
 
 import asyncio
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -11,11 +11,11 @@ import pytest
 
 import recollect
 from recollect import Recollect, StoreClosedError, SyncRecollect
+from recollect.embedding import SWEEP_S
 from recollect.integrations.langgraph import RecollectStore
 from recollect.ports import Vector
-from recollect.records import DeleteMemory, Memory, Scope
-from recollect.stores.in_place import NeedsLoopError, run_in_place
-from recollect.stores.inprocess import InProcessStore
+from recollect.records import Memory, Scope
+from recollect.stores.in_place import NeedsLoopError, has_loop, run_in_place
 from recollect.stores.plans.erase import EraseScope
 from recollect.stores.rows import Cursor, Feed
 from recollect.stores.sqlite.readers import READERS_MAX, Readers
@@ -28,7 +28,7 @@ SHORT_S = 0.05
 
 
 class WhereAsked(FrozenClock):
-    """A clock that notes on which threads it is read: reads ask it what is expired."""
+    """A clock that notes on which threads it is read: calls ask it what is expired."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -46,10 +46,12 @@ class EmbedsWhere(HashedEmbedder):
     def __init__(self) -> None:
         super().__init__()
         self.threads: dict[str, int] = {}
+        self.has_embedded = Event()
 
     def embed(self, texts: Sequence[str]) -> Sequence[Vector | None]:
         """Embed, and note the thread."""
         self.threads |= dict.fromkeys(texts, get_ident())
+        self.has_embedded.set()
         return super().embed(texts)
 
 
@@ -59,30 +61,50 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return "memory:" if request.param == "memory:" else f"sqlite:///{tmp_path}/memory.db"
 
 
-def reads_of(memory: SyncRecollect) -> Iterator[Callable[[], object]]:
-    """Yield what reads, and asks the clock for it."""
+def calls_of(memory: SyncRecollect) -> Iterator[Callable[[], object]]:
+    """Yield what asks the clock for the time."""
+    yield lambda: memory.put(ADA, "Fact", "home", {"city": "Oslo"})
     yield lambda: memory.get(ADA, "Fact", "home")
     yield lambda: memory.memories(ADA).rows
     yield lambda: memory.history(ADA, "Fact", "home")
     yield lambda: memory.recall(ADA, "where does she live").entries
 
 
-def test_reads_change_no_thread(url: str) -> None:
-    """Everything that they ask, they ask on the thread of the caller; writes go elsewhere."""
+def test_calls_change_no_thread(url: str) -> None:
+    """Everything that they ask, they ask on the thread of the caller."""
     clock, embedder = WhereAsked(), EmbedsWhere()
     with recollect.open_sync(url, embedder=embedder, worker=False, clock=clock) as memory:
-        clock.threads.clear()
-        memory.put(ADA, "Fact", "home", {"city": "Oslo"})
-        memory.settled(ADA)
-        writing = set(clock.threads)
-        for read in reads_of(memory):
+        for call in calls_of(memory):
             clock.threads.clear()
 
-            assert read()
+            assert call()
             assert {get_ident()} == clock.threads
 
-        assert get_ident() not in writing
         assert get_ident() == embedder.threads["where does she live"]
+
+
+def test_what_is_written_in_place_is_embedded_at_once(url: str) -> None:
+    """The background task is woken on its own loop: nobody waits for its next sweep."""
+    embedder = EmbedsWhere()
+    with recollect.open_sync(url, embedder=embedder, worker=False) as memory:
+        for number in range(3):
+            embedder.has_embedded.clear()
+            memory.put(ADA, "Fact", "home", {"n": number})
+
+            assert embedder.has_embedded.wait(SWEEP_S / 2)
+
+
+def test_many_write_in_place(url: str) -> None:
+    """Each write of each thread is there, and answered when it was."""
+    with recollect.open_sync(url, embedder="none", worker=False) as memory:
+
+        def write(number: int) -> bool:
+            kept = memory.put(ADA, "Fact", f"k{number}", {"n": number})
+            return memory.get(ADA, "Fact", f"k{number}") == kept
+
+        with ThreadPoolExecutor(8) as pool:
+            assert all(pool.map(write, range(80)))
+        assert 80 == len(memory.memories(ADA).rows)
 
 
 def test_a_loop_is_not_blocked_by_reads(url: str) -> None:
@@ -101,7 +123,7 @@ def test_a_loop_is_not_blocked_by_reads(url: str) -> None:
     assert get_ident() not in clock.threads
 
 
-def test_reads_in_place_see_what_was_acknowledged(tmp_path: Path) -> None:
+def test_answers_in_place_see_what_was_acknowledged(tmp_path: Path) -> None:
     """What this memory wrote, and what another one on the same file did; an erase as well."""
     url = f"sqlite:///{tmp_path}/memory.db"
     one = recollect.open_sync(url, embedder="none", worker=False)
@@ -119,8 +141,8 @@ def test_reads_in_place_see_what_was_acknowledged(tmp_path: Path) -> None:
         assert () == other.recall(ADA, "n").entries
 
 
-def test_what_writes_runs_on_the_loop(url: str) -> None:
-    """A read that prolongs what it found is begun anew there, and prolongs it once."""
+def test_a_read_prolongs_in_place(url: str) -> None:
+    """An item that is read lives on, one that nobody reads ends."""
     clock = FrozenClock()
     with recollect.open_sync(url, embedder="none", worker=False, clock=clock) as memory:
         store = RecollectStore(memory, ("app",), ttl={"default_ttl": 1, "refresh_on_read": True})
@@ -134,24 +156,19 @@ def test_what_writes_runs_on_the_loop(url: str) -> None:
         assert store.get(ADA, "k") is None
 
 
-def test_what_needs_a_loop_says_so(tmp_path: Path) -> None:
-    """A write, or a wait for something else, ends the run in place; nothing was written."""
-    with recollect.open_sync(f"sqlite:///{tmp_path}/memory.db", embedder="none") as memory:
-
-        async def writes(inside: Recollect) -> None:
-            await inside.put(ADA, "Fact", "home", {})
+def test_what_needs_a_loop_says_so(url: str) -> None:
+    """A wait for something else than the store ends the run in place."""
+    with recollect.open_sync(url, embedder="none", worker=False) as memory:
+        memory.put(ADA, "Fact", "home", {})
 
         async def waits(inside: Recollect) -> Memory | None:
-            await _Turn()
+            await asyncio.sleep(0) if has_loop() else await _Turn()
             return await inside.get(ADA, "Fact", "home")
 
-        for function in (writes, waits):
-            with pytest.raises(NeedsLoopError):
-                run_in_place(function, memory.call(_itself))
-
-        assert memory.get(ADA, "Fact", "home") is None
         with pytest.raises(NeedsLoopError):
-            run_in_place(InProcessStore().apply, ADA, [DeleteMemory(type="F", key="k")])
+            run_in_place(waits, memory.call(_itself))
+
+        assert memory.here(waits) == memory.get(ADA, "Fact", "home") is not None
 
 
 class _Turn:
@@ -224,7 +241,7 @@ def _ends(result: Callable[[float], object]) -> bool:
     return True
 
 
-def test_closing_waits_for_who_reads_in_place(tmp_path: Path) -> None:
+def test_closing_waits_for_who_answers_in_place(tmp_path: Path) -> None:
     """Who reads is answered, who comes later is refused, and the log is carried over."""
     store = SQLiteStore(tmp_path / "memory.db")
     run_in_place(store.get, ADA, "Fact", "home")

@@ -78,7 +78,7 @@ class ActingStore(Store):
         super().__init__(clock=store._clock, ids=store._ids)
         self._store = store
         self._actor = actor
-        self.reads_in_place = store.reads_in_place
+        self.answers_in_place = store.answers_in_place
 
     async def aclose(self) -> None:
         """Close the store itself."""

@@ -1,10 +1,10 @@
 """
-Reading in place: on the caller's own thread, without an event loop.
+In place: on the caller's own thread, without an event loop.
 
 A caller without a loop would change threads four times for one row: into the memory's loop, from
-there to a thread that reads, and back. That takes several times as long as the read. A store
-whose reads need no loop answers a coroutine of reads at once, so that a plain function can run
-it to its end. A loop is never blocked: where one runs, reads go to the store's threads.
+there to a thread of the store, and back. That takes several times as long as a read. A store
+that needs no loop answers a coroutine at once, so that a plain function can run it to its end. A
+loop is never blocked: where one runs, its calls go to the store's threads.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ def run_in_place(function: Callable[..., Awaitable[ResultT]], *given: Any) -> Re
     """
     Run an async *function* to its end, on this thread, which has no event loop.
 
-    Whatever it awaits must answer at once, as the reads of a store with ``reads_in_place`` do.
+    Whatever it awaits must answer at once, as a store with ``answers_in_place`` does.
 
     Raises:
-        NeedsLoopError: It wrote, or waited for something else; what it had read is let go.
+        NeedsLoopError: It waited for something else; what it did before is done.
     """
     steps = function(*given).__await__()
     try:

@@ -15,7 +15,6 @@ from recollect.errors import StoreClosedError
 from recollect.ports import Clock, Ids
 from recollect.records import FormationStatus, Scope
 from recollect.stores.base import Store
-from recollect.stores.in_place import check_loop
 from recollect.stores.plans.feed import memory_entry, message_entry
 from recollect.stores.plans.formation import is_due, is_leased
 from recollect.stores.plans.memories import evidence_messages
@@ -43,7 +42,7 @@ ResultT = TypeVar("ResultT")
 class InProcessStore(Store):
     """A store that lives as long as this object: for tests, trials and short-lived programs."""
 
-    reads_in_place = True
+    answers_in_place = True
 
     def __init__(self, *, clock: Clock | None = None, ids: Ids | None = None) -> None:
         super().__init__(clock=clock, ids=ids)
@@ -56,7 +55,6 @@ class InProcessStore(Store):
         self._tables = None
 
     async def _transact(self, plan: Plan[ResultT]) -> ResultT:
-        check_loop()
         with self._turn:
             tables = self._open()
             planned = plan(tables)

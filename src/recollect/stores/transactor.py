@@ -18,8 +18,8 @@ ResultT = TypeVar("ResultT")
 class Transactor(ABC):
     """Runs plans and queries, each in one transaction."""
 
-    reads_in_place: bool = False
-    """Whether its reads answer on any thread that has no event loop; see `run_in_place`."""
+    answers_in_place: bool = False
+    """Whether it answers on any thread that has no event loop; see `run_in_place`."""
 
     def __init__(self, *, clock: Clock | None = None, ids: Ids | None = None) -> None:
         self._clock: Clock = clock or SystemClock()

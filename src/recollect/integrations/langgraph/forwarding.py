@@ -56,16 +56,16 @@ class HomeLoop(Home):
         finally:
             future.cancel()
 
-    def read(self, function: Callable[[Recollect], Awaitable[ResultT]]) -> ResultT:
+    def here(self, function: Callable[[Recollect], Awaitable[ResultT]]) -> ResultT:
         """
-        Run *function*, which only reads, here if that is possible; else as `call` does.
+        Run *function* on this thread, if that is possible; see `SyncRecollect.here`.
 
         Raises:
             UsageError: This is the home loop: it would wait for itself for ever.
             StoreClosedError: The memory is not open, or its loop has ended.
         """
         if not has_loop() and isinstance(self.memory, SyncRecollect):
-            return self.memory.read(function)
+            return self.memory.here(function)
         return self.call(function)
 
     async def visit(self, function: Callable[[Recollect], Awaitable[ResultT]]) -> ResultT:

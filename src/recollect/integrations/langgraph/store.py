@@ -90,8 +90,9 @@ class RecollectStore(BaseStore):
         """
         checked = check_ops(ops)
         batch = partial(self._batch, ops=checked)
-        is_writing = any(isinstance(op, PutOp) for op in checked)
-        return self._home.call(batch) if is_writing else self._home.read(batch)
+        # The writes of several namespaces share a commit, if they come from a loop at once.
+        is_mixed = len(checked) > 1 and any(isinstance(op, PutOp) for op in checked)
+        return self._home.call(batch) if is_mixed else self._home.here(batch)
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
         """Do the same as `batch`, from any event loop."""

@@ -90,6 +90,9 @@ async def write_all(memory: Recollect, writes: Writes) -> None:
         RecollectError: The first of what went wrong; other scopes are written all the same.
     """
     scopes = list(writes.items())
+    if len(scopes) == 1:
+        await _write_scope(memory, *scopes[0])
+        return
     for start in range(0, len(scopes), SCOPES_AT_ONCE):
         several = scopes[start : start + SCOPES_AT_ONCE]
         done = await asyncio.gather(

@@ -15,7 +15,7 @@ from recollect.errors import StoreClosedError, StoreFullError, UsageError
 from recollect.ports import Clock, Ids
 from recollect.stores.base import Store
 from recollect.stores.checkpoints import CheckpointThreads
-from recollect.stores.in_place import check_loop, has_loop
+from recollect.stores.in_place import has_loop
 from recollect.stores.sqlite.checkpoints import (
     erase_checkpoints,
     file_beside,
@@ -50,7 +50,7 @@ class SQLiteStore(Store):
     A store belongs to the process that opened it; after a fork the child opens its own.
     """
 
-    reads_in_place = True
+    answers_in_place = True
 
     def __init__(
         self,
@@ -116,7 +116,8 @@ class SQLiteStore(Store):
 
     async def _transact(self, plan: Plan[ResultT]) -> ResultT:
         self._check_process()
-        check_loop()
+        if not has_loop():
+            return self._writer.carry_out_here(plan)
         result: ResultT = await self._writer.carry_out(plan)
         return result
 
