@@ -190,7 +190,7 @@ def encode_json(value: Json, what: str) -> str:
             or has an integer of more than ``INTEGER_BITS_MAX`` bits.
     """
     _check_json(value, what, depth=1)
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=_plain)
+    text = _ENCODER.encode(value)
     size = len(text.encode())
     if size > JSON_BYTES_MAX:
         raise LimitError(f"bytes of {what}", size, JSON_BYTES_MAX, "JSON_BYTES_MAX")
@@ -202,6 +202,10 @@ def _plain(value: object) -> object:
     if isinstance(value, Mapping):
         return dict(value)
     return list(value) if isinstance(value, Sequence) else value
+
+
+_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_plain)
+"""Made once: making it takes longer than most values do."""
 
 
 def _check_json(value: object, what: str, depth: int) -> None:
