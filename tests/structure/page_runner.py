@@ -13,7 +13,7 @@ import runpy
 import sys
 
 sys.path[0] = sys.argv[1]
-import conftest  # noqa: E402
+import conftest  # type: ignore[import-not-found]  # noqa: E402
 
 conftest.forbid_network()
 import langchain_core.messages  # noqa: E402, F401
