@@ -65,11 +65,13 @@ def service(
     """
     try:
         import fastapi
+        import httptools
         import prometheus_client
         import uvicorn
+        import uvloop
     except ImportError as error:
         raise MissingExtraError("service", error.name or "fastapi") from error
-    del fastapi, prometheus_client, uvicorn
+    del fastapi, httptools, prometheus_client, uvicorn, uvloop
     from recollect.bench.service import run as run_service
     from recollect.bench.service_report import ServicePlan
 

@@ -75,11 +75,13 @@ def serve(
     """
     try:
         import fastapi
+        import httptools
         import prometheus_client
         import uvicorn
+        import uvloop
     except ImportError as error:
         raise MissingExtraError("service", error.name or "fastapi") from error
-    del fastapi, prometheus_client, uvicorn
+    del fastapi, httptools, prometheus_client, uvicorn, uvloop
     from recollect.service.settings import read_settings
 
     flags: dict[str, object] = {

@@ -110,6 +110,9 @@ class ActingStore(Store):
     async def _read(self, query: Query[ResultT]) -> ResultT:
         return await self._store._read(query)
 
+    async def _read_brief(self, query: Query[ResultT]) -> ResultT:
+        return await self._store._read_brief(query)
+
     async def _read_likely(self, query: LikelyQuery[ResultT]) -> ResultT:
         return await self._store._read_likely(query)
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
-from typing import final
+from typing import Final, final
 
 from recollect.errors import UsageError
 from recollect.records import JsonObject, Memory, Page, ProlongMemory, Revision, Scope, Write
@@ -35,6 +35,9 @@ from recollect.stores.validate import (
     check_scope,
     check_time,
 )
+
+BRIEF_ADDRESSES_MAX: Final = 8
+"""So many memories are looked up as a brief query."""
 
 
 class MemoryStore(Transactor):
@@ -93,7 +96,29 @@ class MemoryStore(Transactor):
             found = [rows.memory(row.id, *each) if row else None for each in wanted]
             return [unexpired(each, scope, now) for each in found]
 
+        if len(wanted) <= BRIEF_ADDRESSES_MAX:
+            return await self._read_brief(query)
         return await self._read(query)
+
+    @final
+    async def nearest(self, scope: Scope, type_: str, key: str, *, depth: int = 1) -> Memory | None:
+        """
+        Return the memory at an address of the scope, or of the nearest above it that has one.
+
+        Scopes of fewer than *depth* segments are not looked at. What has expired counts as none.
+        """
+        scope, now = check_scope(scope), self.now()
+        type_, key = _check_address((type_, key))
+
+        def query(rows: Rows) -> Memory | None:
+            for length in range(len(scope), max(depth, 1) - 1, -1):
+                row = rows.scope(scope[:length])
+                kept = rows.memory(row.id, type_, key) if row else None
+                if found := unexpired(kept, scope[:length], now):
+                    return found
+            return None
+
+        return await self._read_brief(query)
 
     @final
     async def memories(

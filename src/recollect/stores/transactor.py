@@ -64,6 +64,10 @@ class Transactor(ABC):
     async def _read(self, query: Query[ResultT]) -> ResultT:
         """Run *query* in a reading transaction: every row that it sees is of one moment."""
 
+    async def _read_brief(self, query: Query[ResultT]) -> ResultT:
+        """Run *query*, which looks a few rows up by their keys, as `_read` does; maybe sooner."""
+        return await self._read(query)
+
     async def _read_likely(self, query: LikelyQuery[ResultT]) -> ResultT:
         """Run *query* as `_read` does; a backend may make use of what it will likely read."""
         return await self._read(query)
