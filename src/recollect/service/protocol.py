@@ -163,15 +163,15 @@ class _Lingering:
     def write(self, data: bytes) -> None:
         """Send *data*, or hold it back for a moment."""
         if self._held:
-            held, self._held = self._held, b""
-            self._transport.write(held + data)
+            self._held += data
+            self._send_held()
         elif data:
             self._held = bytes(data)
             self._protocol.loop.call_soon(self._send_held)
 
     def _send_held(self) -> None:
-        if self._held:
-            held, self._held = self._held, b""
+        held, self._held = self._held, b""
+        if held and not self._transport.is_closing():  # the other side may have gone meanwhile
             self._transport.write(held)
 
     def close(self) -> None:
