@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 from urllib.parse import parse_qsl
 
 from pydantic import TypeAdapter, ValidationError
@@ -48,8 +48,8 @@ class AskedAppend:
     key: str | None
     messages: AskedMessages
 
-    route: Final = _APPEND_ROUTE
-    needs: Final[Permission] = "write"
+    route: ClassVar[_Route] = _APPEND_ROUTE
+    needs: ClassVar[Permission] = "write"
 
     async def answer(self, reach: Reach) -> Response:
         """Do it."""
@@ -64,8 +64,8 @@ class AskedChanges:
     segments: list[str]
     last_event_id: str | None
 
-    route: Final = _CHANGES_ROUTE
-    needs: Final[Permission] = "read"
+    route: ClassVar[_Route] = _CHANGES_ROUTE
+    needs: ClassVar[Permission] = "read"
 
     async def answer(self, reach: Reach) -> Response:
         """Do it."""
