@@ -19,7 +19,7 @@ WORKERS := $(shell expr $$(nproc 2>/dev/null || echo 2) + 1)
 
 # What `make prove` measures: each command `recollect bench NAME` of docs/benchmarks.md that
 # needs no data from elsewhere.
-BENCHMARKS := speed durability postgres postgres-durability conversation copy size langgraph
+BENCHMARKS := speed durability postgres postgres-durability conversation copy size langgraph service
 
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 # The tests start hundreds of programs: each module is compiled once, not by each of them.

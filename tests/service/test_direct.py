@@ -72,7 +72,7 @@ def answered(
 ) -> tuple[list[tuple[int, str, dict[str, Any]]], list[bool]]:
     """Return what both services answer, and whether the first did so directly."""
     path, body, headers = asked
-    read: Callable[..., Any] = direct.read_append
+    read: Callable[..., Any] = direct.read_asked
     seen: list[bool] = []
 
     def reading(scope: Any) -> Any:
@@ -81,7 +81,7 @@ def answered(
             seen[:] = [found is not None]
         return found
 
-    monkeypatch.setattr(direct, "read_append", reading)
+    monkeypatch.setattr(direct, "read_asked", reading)
     answers = []
     for served in services:
         sent = {"x-api-key": served.key, "content-type": "application/json", **headers}
@@ -113,6 +113,22 @@ def test_what_is_not_plainly_good_is_left_to_fastapi(
     assert fast == slow
     assert fast[0] >= 400
     assert [False] == seen
+
+
+def test_a_stream_is_opened_directly(services: tuple[Served, Served]) -> None:
+    """Good ones are not FastAPI's; a wrong place, or a long one, is refused with a problem."""
+    served, _ = services
+    with httpx.Client(base_url=served.url, headers={"x-api-key": served.key}) as client:
+        with client.stream("GET", "/v1/changes?scope=a", headers={"last-event-id": ""}) as opened:
+            first = next(opened.iter_text())
+            kind = opened.headers["content-type"]
+        ids = ("nowhere", "1:" + "2" * 70)
+        refused = [client.get("/v1/changes", headers={"last-event-id": each}) for each in ids]
+
+    assert (200, ": open\n\n") == (opened.status_code, first[:8])
+    assert kind.startswith("text/event-stream")
+    assert [422, 422] == [each.status_code for each in refused]
+    assert {"usage"} == {each.json()["code"] for each in refused}
 
 
 def test_a_key_that_may_only_read_is_refused(services: tuple[Served, Served]) -> None:

@@ -43,7 +43,7 @@ Examples:
     "--streams", type=click.IntRange(1, 3_000), default=1_000, show_default=True, help="Idle ones."
 )
 @click.option(
-    "--kills", type=click.IntRange(0), default=500, show_default=True, help="0 leaves them out."
+    "--kills", type=click.IntRange(0), default=50, show_default=True, help="0 leaves them out."
 )
 @report_option()
 def service(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final, cast
 
 import httptools
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from recollect.service.origins import HEADER_BYTES_MAX, TOO_LONG
 from recollect.service.problem import Problem
@@ -45,7 +45,8 @@ class _Protocol(HttpToolsProtocol):
     @property
     def is_receiving(self) -> bool:
         """Say whether a request has begun to come, and not all of it is there."""
-        return self._is_in_head or (self.cycle is not None and self.cycle.more_body)
+        cycle = cast("RequestResponseCycle | None", self.cycle)
+        return self._is_in_head or (cycle is not None and cycle.more_body)
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(cast("Any", _Lingering(transport, self)))
@@ -163,15 +164,15 @@ class _Lingering:
     def write(self, data: bytes) -> None:
         """Send *data*, or hold it back for a moment."""
         if self._held:
-            held, self._held = self._held, b""
-            self._transport.write(held + data)
+            self._held += data
+            self._send_held()
         elif data:
             self._held = bytes(data)
             self._protocol.loop.call_soon(self._send_held)
 
     def _send_held(self) -> None:
-        if self._held:
-            held, self._held = self._held, b""
+        held, self._held = self._held, b""
+        if held and not self._transport.is_closing():  # the other side may have gone meanwhile
             self._transport.write(held)
 
     def close(self) -> None:

@@ -31,7 +31,7 @@ ENDED = EndMemory(type="Fact", key="home", at=NOON)
 async def city_near(store: Store, scope: Scope) -> Json:
     """Return what the nearest memory says."""
     found = await store.nearest(scope, "Fact", "home")
-    return found and found.value["city"]
+    return None if found is None else found.value["city"]
 
 
 class MemoryContract(Contract):
