@@ -14,14 +14,16 @@ ORIGINALS := $(VENV)/originals/.installed
 PAGE_TOOLS := web/node_modules/.package-lock.json
 # A client of others' making, with which tests/mcp asks the MCP server.
 INSPECTOR := tests/mcp/inspector/node_modules/.package-lock.json
-# Twice the cores: many tests wait for a process or a server.
-WORKERS := $(shell expr $$(nproc 2>/dev/null || echo 2) \* 2)
+# One more than the cores: some tests wait for a process or a server.
+WORKERS := $(shell expr $$(nproc 2>/dev/null || echo 2) + 1)
 
 # What `make prove` measures: each command `recollect bench NAME` of docs/benchmarks.md that
 # needs no data from elsewhere.
-BENCHMARKS := speed durability postgres postgres-durability conversation copy size langgraph
+BENCHMARKS := speed durability postgres postgres-durability conversation copy size langgraph service
 
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
+# The tests start hundreds of programs: each module is compiled once, not by each of them.
+unexport PYTHONDONTWRITEBYTECODE
 
 help:
 	@echo "make setup   the environment in $(VENV), with the package and the embedder"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC
-from copy import copy
 from typing import Self
 
 from recollect.records import Page, Scope
@@ -27,9 +26,10 @@ class Auditing(ABC):
         formed with `Recollect.form` is audited as well; what the background forms is nobody's
         deed: open the memory over ``store.acting("…")`` to have that audited too.
         """
-        view = copy(self)
+        view = object.__new__(type(self))  # as `copy` does, in a tenth of its time
+        view.__dict__.update(self.__dict__)
         view.store = self.store.acting(actor)
-        view._actor = actor  # noqa: SLF001 (a copy of this one)
+        view._actor = actor
         return view
 
     async def audit(

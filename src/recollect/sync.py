@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, suppress
 from copy import copy
 from datetime import datetime
 from functools import partial
@@ -43,6 +43,7 @@ from recollect.records import (
     Thread,
     Write,
 )
+from recollect.stores.in_place import NeedsLoopError, has_loop, run_in_place
 from recollect.stores.plans.audit import AuditEntry, AuditVerdict
 from recollect.stores.plans.erase import EraseReceipt, EraseTarget
 from recollect.stores.plans.formation import Debounce
@@ -149,6 +150,20 @@ class SyncRecollect:
         """
         return self._entered().call(function, self._open())
 
+    def here(self, function: Callable[[Recollect], Awaitable[T]]) -> T:
+        """
+        Run an async *function* of the memory on this thread, and return its result.
+
+        It reads as much as it likes, or writes once, at its end. Where the store needs a loop,
+        one runs on this thread, or the function waits for anything but the store, it is run
+        from its beginning as `call` does; a change of threads costs more than most reads.
+        """
+        memory = self._open()
+        if memory.store.answers_in_place and not has_loop():
+            with suppress(NeedsLoopError):
+                return run_in_place(function, memory)
+        return self.call(function)
+
     async def acall(self, function: Callable[[Recollect], Awaitable[T]]) -> T:
         """
         Await an async *function* of the memory, from any event loop; it runs where that lives.
@@ -210,7 +225,7 @@ class SyncRecollect:
 
     def state(self, scope: Scope, thread: str) -> dict[str, Json]:
         """See `Recollect.state`."""
-        return self.call(lambda memory: memory.state(scope, thread))
+        return self.here(lambda memory: memory.state(scope, thread))
 
     def set_state(self, scope: Scope, thread: str, state: Mapping[str, Json]) -> None:
         """See `Recollect.set_state`."""
@@ -222,11 +237,11 @@ class SyncRecollect:
 
     def attachments(self, scope: Scope, thread: str) -> tuple[Attached, ...]:
         """See `Recollect.attachments`."""
-        return self.call(lambda memory: memory.attachments(scope, thread))
+        return self.here(lambda memory: memory.attachments(scope, thread))
 
     def attachment(self, scope: Scope, thread: str, name: str) -> Attachment | None:
         """See `Recollect.attachment`."""
-        return self.call(lambda memory: memory.attachment(scope, thread, name))
+        return self.here(lambda memory: memory.attachment(scope, thread, name))
 
     def detach(self, scope: Scope, thread: str, name: str) -> bool:
         """See `Recollect.detach`."""
@@ -234,23 +249,23 @@ class SyncRecollect:
 
     def threads(self, scope: Scope, *, cursor: str | None = None, limit: int = 100) -> Page[Thread]:
         """See `Recollect.threads`."""
-        return self.call(lambda memory: memory.threads(scope, cursor=cursor, limit=limit))
+        return self.here(lambda memory: memory.threads(scope, cursor=cursor, limit=limit))
 
     def thread(self, scope: Scope, thread: str) -> Thread | None:
         """See `Recollect.thread`."""
-        return self.call(lambda memory: memory.thread(scope, thread))
+        return self.here(lambda memory: memory.thread(scope, thread))
 
     def messages(
         self, scope: Scope, thread: str, *, after: int = 0, limit: int = 100
     ) -> Page[Message]:
         """See `Recollect.messages`."""
-        return self.call(lambda memory: memory.messages(scope, thread, after=after, limit=limit))
+        return self.here(lambda memory: memory.messages(scope, thread, after=after, limit=limit))
 
     def last_messages(
         self, scope: Scope, thread: str, *, limit: int, before: int | None = None
     ) -> tuple[Message, ...]:
         """See `Recollect.last_messages`."""
-        return self.call(
+        return self.here(
             lambda memory: memory.last_messages(scope, thread, limit=limit, before=before)
         )
 
@@ -280,7 +295,7 @@ class SyncRecollect:
         evidence: EvidenceMap | None = None,
     ) -> Memory:
         """See `Recollect.put`."""
-        return self.call(
+        return self.here(
             lambda memory: memory.put(
                 scope,
                 type_,
@@ -298,13 +313,13 @@ class SyncRecollect:
         self, scope: Scope, writes: Sequence[Write], *, idempotency_key: str | None = None
     ) -> tuple[Memory | None, ...]:
         """See `Recollect.apply`."""
-        return self.call(
+        return self.here(
             lambda memory: memory.apply(scope, writes, idempotency_key=idempotency_key)
         )
 
     def get(self, scope: Scope, type_: str, key: str) -> Memory | None:
         """See `Recollect.get`."""
-        return self.call(lambda memory: memory.get(scope, type_, key))
+        return self.here(lambda memory: memory.get(scope, type_, key))
 
     def memories(
         self,
@@ -318,7 +333,7 @@ class SyncRecollect:
         limit: int = 100,
     ) -> Page[Memory]:
         """See `Recollect.memories`."""
-        return self.call(
+        return self.here(
             lambda memory: memory.memories(
                 scope,
                 type_=type_,
@@ -332,7 +347,7 @@ class SyncRecollect:
 
     def history(self, scope: Scope, type_: str, key: str) -> tuple[Revision, ...]:
         """See `Recollect.history`."""
-        return self.call(lambda memory: memory.history(scope, type_, key))
+        return self.here(lambda memory: memory.history(scope, type_, key))
 
     def scopes(
         self,
@@ -344,7 +359,7 @@ class SyncRecollect:
         limit: int = 100,
     ) -> Page[Scope]:
         """See `Recollect.scopes`."""
-        return self.call(
+        return self.here(
             lambda memory: memory.scopes(
                 prefix=prefix, suffix=suffix, depth_max=depth_max, cursor=cursor, limit=limit
             )
@@ -395,7 +410,7 @@ class SyncRecollect:
         limit: int = 100,
     ) -> Page[Thread]:
         """See `Recollect.pending`."""
-        return self.call(
+        return self.here(
             lambda memory: memory.pending(scope, below=below, cursor=cursor, limit=limit)
         )
 
@@ -420,13 +435,13 @@ class SyncRecollect:
         limit: int = 100,
     ) -> Page[Formation]:
         """See `Recollect.formations`."""
-        return self.call(
+        return self.here(
             lambda memory: memory.formations(scope, status=status, cursor=cursor, limit=limit)
         )
 
     def formation(self, scope: Scope, formation_id: str) -> Formation | None:
         """See `Recollect.formation`."""
-        return self.call(lambda memory: memory.formation(scope, formation_id))
+        return self.here(lambda memory: memory.formation(scope, formation_id))
 
     def redrive(self, scope: Scope, formation_id: str) -> int:
         """See `Recollect.redrive`."""
@@ -443,7 +458,7 @@ class SyncRecollect:
         self, scope: Scope, *, cursor: str | None = None, limit: int = 100
     ) -> Page[AuditEntry]:
         """See `Recollect.audit`."""
-        return self.call(lambda memory: memory.audit(scope, cursor=cursor, limit=limit))
+        return self.here(lambda memory: memory.audit(scope, cursor=cursor, limit=limit))
 
     def audit_verified(self, scope: Scope, *, noted: tuple[int, str] | None = None) -> AuditVerdict:
         """See `Recollect.audit_verified`."""
@@ -461,7 +476,7 @@ class SyncRecollect:
         asked_at: datetime | None = None,
     ) -> Recall:
         """See `Recollect.recall`."""
-        return self.call(
+        return self.here(
             lambda memory: memory.recall(
                 scope,
                 query,
@@ -495,7 +510,7 @@ class SyncRecollect:
 
     def receipts(self, *, unclean: bool = False) -> list[EraseReceipt]:
         """See `Recollect.receipts`."""
-        return self.call(lambda memory: memory.receipts(unclean=unclean))
+        return self.here(lambda memory: memory.receipts(unclean=unclean))
 
     def restore(self, records: Sequence[JsonObject]) -> int:
         """See `Recollect.restore`."""

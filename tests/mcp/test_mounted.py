@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import AsyncIterator, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from recollect.formation.types.builtin import DEFAULT_TYPES
 from recollect.mcp import http
 from recollect.mcp.callers import UNLIMITED
 from recollect.mcp.http import PATH, mcp_door
+from recollect.service.doors import Door, late_door
 from recollect.service.settings import Settings
 from recollect.service.testing import Served, serving
 
@@ -45,9 +47,32 @@ def with_door(**settings: Any) -> Any:
     """Run the service with the door to MCP."""
 
     def doors(chosen: Settings) -> list[Any]:
-        return [mcp_door(chosen, DEFAULT_TYPES)]
+        return [late_door(PATH, lambda: mcp_door(chosen, DEFAULT_TYPES))]
 
     return serving(doors=doors, **settings)
+
+
+def test_a_door_is_made_once_when_it_is_first_asked_for() -> None:
+    """A service whose MCP nobody uses does not load it; those who ask at once share one."""
+    made: list[Door] = []
+
+    def doors(chosen: Settings) -> list[Door]:
+        def make() -> Door:
+            made.append(mcp_door(chosen, DEFAULT_TYPES))
+            return made[-1]
+
+        return [late_door(PATH, make)]
+
+    with serving(doors=doors) as found:
+        headers = {**SENT, "x-api-key": found.key}
+        with httpx.Client(base_url=found.url, headers=headers) as client:
+            before = [client.get("/v1/me").status_code, len(made)]
+            with ThreadPoolExecutor(4) as pool:
+                asked = list(pool.map(lambda _: client.post(PATH, json=REQUEST), range(4)))
+
+    assert [200, 0] == before
+    assert [200] * 4 == [each.status_code for each in asked]
+    assert 1 == len(made)
 
 
 @pytest.fixture(scope="module")

@@ -21,6 +21,7 @@ from recollect.stores.validate import ID_CHARACTERS_MAX, POSITION_MAX, to_dateti
 router: Final = APIRouter(prefix="/v1", tags=["threads"], route_class=NamedRoute)
 ThreadId = Annotated[str, Path(min_length=1, max_length=ID_CHARACTERS_MAX, examples=["holidays"])]
 MessageId = Annotated[str, Path(min_length=1, max_length=ID_CHARACTERS_MAX, examples=["m1"])]
+IDEMPOTENCY_KEY_CHARACTERS_MAX: Final = 256
 _THREADS: Final = "threads"
 
 
@@ -96,7 +97,9 @@ async def append(
     reach: Writing,
     thread: ThreadId,
     asked: AskedMessages,
-    idempotency_key: Annotated[str | None, Header(min_length=1, max_length=256)] = None,
+    idempotency_key: Annotated[
+        str | None, Header(min_length=1, max_length=IDEMPOTENCY_KEY_CHARACTERS_MAX)
+    ] = None,
 ) -> dict[str, Any]:
     """
     Append messages to a thread, which begins to exist with them.
