@@ -198,6 +198,7 @@ def test_a_service_that_folds_names_is_caught(
         return (*principal.scope, *named)
 
     monkeypatch.setattr(reaching, "granted", folded)
-    said(client, "Bob", "secret of Bob").raise_for_status()
+    note = {"value": {"context": "always", "content": "secret of Bob"}}
+    client.put("/v1/memories/Note/k", params={"scope": "Bob"}, json=note).raise_for_status()
 
-    assert ["secret of Bob"] == found(client, "bob", "secret")
+    assert "secret of Bob" in str(found(client, "bob", "secret"))

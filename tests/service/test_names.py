@@ -50,6 +50,14 @@ def test_names_do_not_run_into_each_other(served: Served) -> None:
     assert {name: name for name in ("a/b", "a%2Fb", "a%252Fb")} == told
 
 
+@pytest.mark.parametrize("path", ["/v1/threads%2Ft/messages", "/v1/threads/t%2Fmessages"])
+def test_a_slash_in_a_name_makes_no_other_route(client: httpx.Client, path: str) -> None:
+    """What is one name to one route is not two to another: nothing is kept there."""
+    answer = client.post(path, json={"messages": [{"role": "user", "text": "x"}]})
+
+    assert answer.status_code in {404, 405}
+
+
 @pytest.mark.parametrize(
     "path",
     [

@@ -15,6 +15,7 @@ from recollect.access import Permission, granted
 from recollect.errors import RecollectError
 from recollect.service.asked import AskedMessages
 from recollect.service.bodies import DOCUMENT
+from recollect.service.named import has_written_slash
 from recollect.service.problem import problem_of
 from recollect.service.reaching import Reach
 from recollect.service.routes.changes import LAST_EVENT_ID_CHARACTERS_MAX, changes
@@ -109,6 +110,8 @@ def read_asked(scope: Scope) -> AskedAppend | AskedChanges | None:
         ``None`` for any other request, and for one that is not in every part as documented.
     """
     if scope["type"] != "http" or scope.get("root_path") or _TRACED in scope:
+        return None
+    if has_written_slash(scope):
         return None
     if scope["method"] == "GET" and scope["path"] == _CHANGES:
         return _read_changes(scope)

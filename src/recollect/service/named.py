@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import MutableMapping
+from collections.abc import Mapping, MutableMapping
 from typing import Any, Final
 from urllib.parse import unquote
 
@@ -24,6 +24,12 @@ def path_by_names(raw_path: bytes) -> str:
     return "/".join(unquote(each).replace("/", _SLASH) for each in parts)
 
 
+def has_written_slash(scope: Mapping[str, Any]) -> bool:
+    """Say whether a name in the path of a request holds a slash."""
+    raw_path: bytes = scope.get("raw_path") or b""
+    return b"%2f" in raw_path.lower()
+
+
 class NamedRoute(APIRoute):
     """
     A route whose names may hold slashes.
@@ -34,10 +40,9 @@ class NamedRoute(APIRoute):
 
     def matches(self, scope: MutableMapping[str, Any]) -> tuple[Match, MutableMapping[str, Any]]:
         """Say whether this is the route of a request, and with which names."""
-        raw_path: bytes = scope.get("raw_path") or b""
-        if b"%2f" not in raw_path.lower():
+        if not has_written_slash(scope):
             return super().matches(scope)
-        match, found = super().matches({**scope, "path": path_by_names(raw_path)})
+        match, found = super().matches({**scope, "path": path_by_names(scope["raw_path"])})
         names = found.get("path_params", {})
         for name, each in names.items():
             if isinstance(each, str):
