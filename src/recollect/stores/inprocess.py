@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from recollect.errors import StoreClosedError
 from recollect.ports import Clock, Ids
-from recollect.records import FormationStatus, Scope
+from recollect.records import FormationStatus, MemoryState, Scope
 from recollect.stores.base import Store
 from recollect.stores.plans.feed import memory_entry, message_entry
 from recollect.stores.plans.formation import is_due, is_leased
@@ -171,12 +171,18 @@ class Tables:
         return None if uid is None else table.memories[uid]
 
     def memories(
-        self, scope_id: int, type_: str | None, after: tuple[str, str] | None
+        self,
+        scope_id: int,
+        type_: str | None,
+        after: tuple[str, str] | None,
+        state: MemoryState | None = None,
     ) -> Iterator[MemoryRow]:
         table = self._of(scope_id)
         for address, uid in sorted(table.by_address.items()):
             if type_ in (None, address[0]) and (after is None or address > after):
-                yield table.memories[uid]
+                found = table.memories[uid]
+                if state in (None, found.state):
+                    yield found
 
     def updates(self, scope_id: int, type_: str, now: int) -> Sequence[tuple[int, int]]:
         return updates_of(self.memories(scope_id, type_, None), now)

@@ -160,10 +160,7 @@ class MemoryStore(Transactor):
         def query(rows: Rows) -> list[Memory]:
             found: list[Memory] = []
             scope_row = rows.scope(scope)
-            for row in rows.memories(scope_row.id, type_, after) if scope_row else ():
-                # Before its value is read, which costs most of what there is to a row.
-                if state is not None and row.state != state:
-                    continue
+            for row in rows.memories(scope_row.id, type_, after, state) if scope_row else ():
                 if is_expired(row, now) or (at is not None and not is_valid(row, at)):
                     continue
                 memory = memory_of(row, scope)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeAlias, TypeVar
 
-from recollect.records import FormationStatus, Scope
+from recollect.records import FormationStatus, MemoryState, Scope
 from recollect.stores.rows import (
     AuditRow,
     Cursor,
@@ -98,9 +98,13 @@ class Rows(Protocol):
         ...
 
     def memories(
-        self, scope_id: int, type_: str | None, after: tuple[str, str] | None
+        self,
+        scope_id: int,
+        type_: str | None,
+        after: tuple[str, str] | None,
+        state: MemoryState | None = None,
     ) -> Iterator[MemoryRow]:
-        """Yield memories by (type, key), after the address *after*, expired or not."""
+        """Yield memories by (type, key), after the address *after*, expired or not, in a *state*."""
         ...
 
     def updates(self, scope_id: int, type_: str, now: int) -> Sequence[tuple[int, int]]:

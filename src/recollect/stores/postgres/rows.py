@@ -7,7 +7,7 @@ from hashlib import sha256
 from itertools import starmap
 from typing import Final, LiteralString, TypeVar
 
-from recollect.records import FormationStatus, Scope
+from recollect.records import FormationStatus, MemoryState, Scope
 from recollect.stores.paths import range_below, stored_path
 from recollect.stores.plans.formation import DUE_THREADS_MAX
 from recollect.stores.postgres.columns import (
@@ -195,7 +195,11 @@ class PostgresRows:
         return memory_row(found[0]) if found else None
 
     def memories(
-        self, scope_id: int, type_: str | None, after: tuple[str, str] | None
+        self,
+        scope_id: int,
+        type_: str | None,
+        after: tuple[str, str] | None,
+        state: MemoryState | None = None,
     ) -> Iterator[MemoryRow]:
         after_type, after_key = after or ("", "")
         if type_ is not None and after_type > type_:
@@ -205,8 +209,9 @@ class PostgresRows:
         def page(last: MemoryRow | None, limit: int) -> list[Stored]:
             key = last.key if last else beyond
             if type_ is not None:
-                return self._of("memories_of_type", scope_id, type_, key, limit)
-            return self._of("memories", scope_id, last.type if last else after_type, key, limit)
+                return self._of("memories_of_type", scope_id, type_, key, state, limit)
+            place = last.type if last else after_type
+            return self._of("memories", scope_id, place, key, state, limit)
 
         return _paged(memory_row, page)
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any, Final, TypeVar
 
-from recollect.records import FormationStatus, Scope
+from recollect.records import FormationStatus, MemoryState, Scope
 from recollect.stores.paths import range_below, stored_path
 from recollect.stores.plans.feed import memory_entry, message_entry
 from recollect.stores.plans.newest import updates_of
@@ -157,7 +157,11 @@ class RedisRows:
         return rows[0] if rows else None
 
     def memories(
-        self, scope_id: int, type_: str | None, after: tuple[str, str] | None
+        self,
+        scope_id: int,
+        type_: str | None,
+        after: tuple[str, str] | None,
+        state: MemoryState | None = None,
     ) -> Iterator[MemoryRow]:
         first, end = _FIRST, _LAST
         if type_ is not None:
@@ -171,7 +175,8 @@ class RedisRows:
         while True:
             command = ("ZRANGEBYLEX", "addresses", first, end, "LIMIT", 0, limit)
             (found,) = self._of(scope_id, *command)
-            yield from self._memories_at(scope_id, found)
+            at = self._memories_at(scope_id, found)
+            yield from (each for each in at if state in (None, each.state))
             if len(found) < limit:
                 return
             first, limit = b"(" + found[-1], _PAGE

@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias
 
 import apsw
 
-from recollect.records import FormationStatus, Scope
+from recollect.records import FormationStatus, MemoryState, Scope
 from recollect.stores.paths import range_below, segments_of, stored_path
 from recollect.stores.rows import (
     AuditRow,
@@ -156,15 +156,19 @@ class SQLiteRows:
         return memory_row(found) if found else None
 
     def memories(
-        self, scope_id: int, type_: str | None, after: tuple[str, str] | None
+        self,
+        scope_id: int,
+        type_: str | None,
+        after: tuple[str, str] | None,
+        state: MemoryState | None = None,
     ) -> Iterator[MemoryRow]:
         after_type, after_key = after or ("", "")
         if type_ is None:
-            return map(memory_row, self._each("memories", (scope_id, after_type, after_key)))
+            return map(memory_row, self._each("memories", (scope_id, after_type, after_key, state)))
         if after_type > type_:
             return iter(())
         beyond = after_key if after_type == type_ else ""
-        return map(memory_row, self._each("memories_of_type", (scope_id, type_, beyond)))
+        return map(memory_row, self._each("memories_of_type", (scope_id, type_, beyond, state)))
 
     def updates(self, scope_id: int, type_: str, now: int) -> Sequence[tuple[int, int]]:
         return [(at, uid) for at, uid in self._all("updates", (scope_id, type_, now))]

@@ -98,14 +98,17 @@ FROM recollect.memory WHERE scope_id = %s AND uid = ANY (%s::bigint[]);
 SELECT
     scope_id, uid, type, key, version, value, text, created_at, updated_at, valid_from, valid_until,
     expires_at, evidence, trust, state, cause, seq, terms, text_hash
-FROM recollect.memory WHERE scope_id = %s AND (type, key) > (%s, %s)
+FROM recollect.memory
+WHERE scope_id = %s AND (type, key) > (%s, %s) AND state = coalesce(%s::text, state)
 ORDER BY type, key LIMIT %s;
 
 -- :name memories_of_type
 SELECT
     scope_id, uid, type, key, version, value, text, created_at, updated_at, valid_from, valid_until,
     expires_at, evidence, trust, state, cause, seq, terms, text_hash
-FROM recollect.memory WHERE scope_id = %s AND type = %s AND key > %s ORDER BY key LIMIT %s;
+FROM recollect.memory
+WHERE scope_id = %s AND type = %s AND key > %s AND state = coalesce(%s::text, state)
+ORDER BY key LIMIT %s;
 
 -- :name updates
 SELECT updated_at, uid FROM recollect.memory

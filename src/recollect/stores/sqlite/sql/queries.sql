@@ -76,12 +76,14 @@ FROM memory WHERE scope_id = ? AND uid = ?;
 -- :name memories
 SELECT scope_id, uid, type, key, version, value, text, created_at, updated_at, valid_from,
     valid_until, expires_at, evidence, trust, state, cause, seq, terms, text_hash, checksum
-FROM memory WHERE scope_id = ? AND (type, key) > (?, ?) ORDER BY type, key;
+FROM memory WHERE scope_id = ? AND (type, key) > (?, ?) AND state = coalesce(?, state)
+ORDER BY type, key;
 
 -- :name memories_of_type
 SELECT scope_id, uid, type, key, version, value, text, created_at, updated_at, valid_from,
     valid_until, expires_at, evidence, trust, state, cause, seq, terms, text_hash, checksum
-FROM memory WHERE scope_id = ? AND type = ? AND key > ? ORDER BY key;
+FROM memory WHERE scope_id = ? AND type = ? AND key > ? AND state = coalesce(?, state)
+ORDER BY key;
 
 -- :name updates
 -- Read up to the columns that are narrow, and not the wide ones after them.
