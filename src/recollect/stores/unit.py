@@ -104,7 +104,7 @@ class Rows(Protocol):
         after: tuple[str, str] | None,
         state: MemoryState | None = None,
     ) -> Iterator[MemoryRow]:
-        """Yield memories by (type, key), after the address *after*, expired or not, in a *state*."""
+        """Yield memories in a *state* by (type, key), after the address *after*, expired or not."""
         ...
 
     def updates(self, scope_id: int, type_: str, now: int) -> Sequence[tuple[int, int]]:
