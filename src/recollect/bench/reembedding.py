@@ -124,13 +124,13 @@ async def run(
     """
     with tempfile.TemporaryDirectory(prefix="recollect-bench-") as folder:
         path = Path(folder, "memory.db")
-        asked = _Asked(_questions(dataset, data))
+        asked = Asked(counting_questions(dataset, data))
         new, other = (
             ProjectedEmbedder(target, target.dimensions // 2, seed) for seed in (_SEED, _SEED + 1)
         )
         async with Recollect(open_store(path), embedder=old) as memory:
             progress("filling")
-            entries = await _filled(memory, dataset, data)
+            entries = await filled(memory, dataset, data)
             progress("before")
             before = await asked.all(memory)
             async with Recollect(open_store(path), embedder="none") as worded:
@@ -156,7 +156,7 @@ async def run(
     )
 
 
-def _questions(dataset: Dataset, data: Path) -> list[Question]:
+def counting_questions(dataset: Dataset, data: Path) -> list[Question]:
     """Return the questions that count, in an order by chance that is always the same."""
     found = dataset.questions(dataset.find_folder(data))
     counting = [each for each in found if dataset.counts(each) and each.evidence]
@@ -168,7 +168,7 @@ def _scope(conversation_id: str) -> Scope:
     return ("bench", conversation_id)
 
 
-async def _filled(memory: Recollect, dataset: Dataset, data: Path) -> int:
+async def filled(memory: Recollect, dataset: Dataset, data: Path) -> int:
     """Keep every conversation of the set in a scope of its own; say how many messages."""
     count = 0
     for conversation in dataset.conversations(dataset.find_folder(data)):
@@ -185,13 +185,13 @@ def _said(conversation: Conversation) -> list[NewMessage]:
     return [new_message(each) for each in conversation.messages if each.text or each.image_caption]
 
 
-async def _settled(memory: Recollect, asked: _Asked) -> None:
+async def _settled(memory: Recollect, asked: Asked) -> None:
     for conversation in {each.conversation_id for each in asked.questions}:
         await memory.settled(_scope(conversation))
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class Asked:
     """The questions, and how they are asked."""
 
     questions: Sequence[Question]
@@ -212,7 +212,7 @@ class _Asked:
 class _Sampled:
     """Questions asked again and again while an embedder works, and how far it had come."""
 
-    def __init__(self, asked: _Asked, embedder: ProjectedEmbedder, entries: int) -> None:
+    def __init__(self, asked: Asked, embedder: ProjectedEmbedder, entries: int) -> None:
         self._asked = asked
         self._embedder = embedder
         self._entries = entries
