@@ -11,9 +11,16 @@ from itertools import groupby
 from pathlib import Path
 from typing import Final, TextIO, TypeAlias
 
-from recollect.copying import Digest, each_scope
+from recollect.copying import (
+    MARK,
+    Digest,
+    digests_of,
+    each_scope,
+    mark_destination,
+    try_clean,
+)
 from recollect.errors import ConflictError, NotFoundError, UsageError
-from recollect.records import JsonObject
+from recollect.records import JsonObject, Scope
 from recollect.stores.base import Store
 from recollect.stores.open import back_up_file, file_of, open_store, put_back, put_in_place
 from recollect.stores.plans.archive import RESTORE_RECORDS, scope_of
@@ -126,22 +133,28 @@ async def restore_backup(
 
     The store must be empty, and a file must not exist: it is there, with the ledger applied, or
     not at all. What was erased is not written to the store, or its bytes are removed before the
-    store can be opened.
+    store can be opened. An archive is restored scope by scope: where that was interrupted, the
+    same call finishes it, also with a later ledger; until then the store is marked as one that
+    is being filled, which `copy_store` does not take for a source.
 
     Raises:
-        ConflictError: The store holds something.
+        ConflictError: The store holds something else, or was begun to be filled from another
+            backup.
         UsageError: The backup is none, or of an unknown version; or its file cannot be put there.
         StoreCorruptError: The backup is damaged.
     """
     _check_exists(path)
     if _is_database(path):
         return await _restore_file(path, url, ledger, named)
-    _check_archive(path)
+    digest = _check_archive(path)
     async with open_store(url) as store:
-        if (await store.scopes(limit=1)).rows:
+        if not await mark_destination(store, f"backup {digest}"):
             msg = "the store holds something already: restore into an empty one"
             raise ConflictError(msg)
-        return await _restore_archive(path, store, ledger, named)
+        done = await _restore_archive(path, store, ledger, named)
+        await store.vacate(MARK)
+        await try_clean(store)
+    return done
 
 
 async def _restore_file(
@@ -190,7 +203,7 @@ async def _restore_lines(
     scopes = records = applied = 0
     # The ledger first: a store that is half filled when this is killed knows what was erased.
     await store.adopt([*kept, *since])
-    content = (line for line in lines if line["kind"] != _END)
+    content = (line for line in lines if line["kind"] != _END and scope_of(line) != MARK)
     for scope, group in groupby(content, scope_of):
         found = list(group)
         targets = named(since, found)
@@ -201,11 +214,20 @@ async def _restore_lines(
                 for target in targets:
                     await beside.erase(scope, target)
                 found = await beside.archive(scope)
-        await _restore_all(store, found)
+        await _put_back(store, scope, found)
         scopes, records = scopes + bool(found), records + len(found)
     return Restored(
         form="archive", scopes=scopes, records=records, applied=applied, erases=len(since)
     )
+
+
+async def _put_back(store: Store, scope: Scope, records: Sequence[JsonObject]) -> None:
+    """Have a scope hold *records*, whatever an interrupted restore left there."""
+    wanted, there = digests_of(records), digests_of(await store.archive(scope))
+    if (there - wanted).total():
+        await store.vacate(scope)
+    if there != wanted:
+        await _restore_all(store, records)
 
 
 async def _restore_all(store: Store, records: Sequence[JsonObject]) -> None:
@@ -244,8 +266,13 @@ def _is_database(path: Path) -> bool:
         return file.read(len(_MAGIC)) == _MAGIC
 
 
-def _check_archive(path: Path) -> None:
-    """Read the archive to its end: nothing of one that is cut off or changed is restored."""
+def _check_archive(path: Path) -> str:
+    """
+    Read the archive to its end, and return its digest.
+
+    Raises:
+        UsageError: It is cut off or was changed: nothing of it is restored.
+    """
     digest = Digest()
     last: JsonObject = {}
     with closing(_lines(path)) as lines:
@@ -257,6 +284,7 @@ def _check_archive(path: Path) -> None:
     if last.get("kind") != _END or said != (digest.count, str(digest)):
         msg = f"{str(path)!r} is cut off or was changed: take another backup"
         raise UsageError(msg)
+    return str(digest)
 
 
 def _check_header(header: JsonObject, kind: str, path: Path) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, cast
 
 from recollect.errors import ConflictError, StoreCorruptError, StoreUnavailableError, UsageError
 from recollect.records import JsonObject, PutMemory, Scope
@@ -22,6 +23,7 @@ _MARK_TYPE: Final = "Copy"
 _DIGEST_BYTES: Final = 32
 _MODULUS: Final = 1 << (8 * _DIGEST_BYTES)
 _PAGE_SCOPES: Final = 1_000
+_encoded: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
 CopyProgress: TypeAlias = Callable[[int, int, int], None]
 """Told after each scope: the pass, how many scopes it has seen, how many records were written."""
@@ -50,8 +52,8 @@ class Digest:
 
 def record_digest(record: JsonObject) -> int:
     """Return the digest of one record: equal for records of equal content."""
-    written = json.dumps(record, sort_keys=True, separators=(",", ":"))
-    return int.from_bytes(blake2b(written.encode(), digest_size=_DIGEST_BYTES).digest(), "big")
+    written = _encoded(record).encode()
+    return int.from_bytes(blake2b(written, digest_size=_DIGEST_BYTES).digest(), "big")
 
 
 def digests_of(records: Iterable[JsonObject]) -> Counter[int]:
@@ -119,9 +121,8 @@ class _Copying:
                     await self.destination.vacate(scope)
 
     async def _copy_scope(self, scope: Scope) -> None:
-        wanted = await self.source.archive(scope)
-        digests = digests_of(wanted)
-        found = digests_of(await self.destination.archive(scope))
+        wanted, there = await _both_archives(self.source, self.destination, scope)
+        digests, found = digests_of(wanted), digests_of(there)
         if digests != found:
             self.behind += 1
             await self._make_way(scope, others=(found - digests).total())
@@ -183,7 +184,7 @@ async def copy_store(
     copying = _Copying(
         source=source,
         destination=destination,
-        owns=await _marked(destination, name),
+        owns=await mark_destination(destination, name),
         replaces=replace,
         progress=progress,
     )
@@ -196,7 +197,7 @@ async def copy_store(
         if not copying.behind:
             await destination.vacate(MARK)
             break
-    await _try_clean(destination)
+    await try_clean(destination)
     return Copied(
         scopes=copying.scopes,
         records=copying.digests[0].count,
@@ -209,6 +210,17 @@ async def copy_store(
     )
 
 
+async def _both_archives(
+    one: Store, other: Store, scope: Scope
+) -> tuple[list[JsonObject], list[JsonObject]]:
+    """Read a scope of two stores at the same time: each waits for a disk or server of its own."""
+    found = await asyncio.gather(one.archive(scope), other.archive(scope), return_exceptions=True)
+    for each in found:
+        if isinstance(each, BaseException):
+            raise each
+    return cast("tuple[list[JsonObject], list[JsonObject]]", tuple(found))
+
+
 async def content_digest(store: Store) -> Digest:
     """Return the digest of all records of a store, each scope as of one moment."""
     found = Digest()
@@ -217,8 +229,13 @@ async def content_digest(store: Store) -> Digest:
     return found
 
 
-async def _marked(destination: Store, name: str) -> bool:
-    """Mark an empty destination; say whether all that it holds came from this source."""
+async def mark_destination(destination: Store, name: str) -> bool:
+    """
+    Mark an empty destination; say whether all that it holds came from the source called *name*.
+
+    Raises:
+        ConflictError: It is being filled from another one.
+    """
     mark = PutMemory(type=_MARK_TYPE, key="source", value={"digest": _named(name)}, text="")
     there = await destination.get(MARK, _MARK_TYPE, "source")
     if there is not None:
@@ -251,7 +268,8 @@ async def each_scope(store: Store) -> AsyncIterator[Scope]:
             return
 
 
-async def _try_clean(store: Store) -> None:
+async def try_clean(store: Store) -> None:
+    """Remove the bytes of what was deleted, unless another process reads just now."""
     try:
         await store.clean()
     except StoreUnavailableError:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.bench.congruence import FORGETFUL, compare
+from recollect.bench.congruence import BATCH, DIFFERENT, FORGETFUL, LENGTHS, compare
 from recollect.stores.inprocess import Tables
 from recollect.testing.congruence import first_difference, history
 from recollect.testing.postgres import PostgresServer, shared_server
@@ -20,7 +20,7 @@ LANE = 9
 """The database of these histories on the shared Redis server; those before it are lanes."""
 
 
-@settings(settings.get_profile("sample"), max_examples=25)
+@settings(settings.get_profile("sample"), max_examples=15)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_all_stores_answer_alike(seed: int) -> None:
     """However a history goes, every store answers every question in the same way."""
@@ -85,7 +85,22 @@ def test_a_store_among_several_that_is_wrong_is_told_apart(server: PostgresServe
     """A count of differences is not 0 where there are some."""
     outcome = asyncio.run(compare(server, 8, FORGETFUL))
 
-    assert outcome.failures["answered differently"] > 0
+    assert outcome.failures[DIFFERENT] > 0
+
+
+@pytest.mark.prove
+def test_processes_put_each_history_once(server: PostgresServer, redis: RedisServer) -> None:
+    """The sum of what several processes did is what one would have done."""
+    number = 2 * BATCH + 1
+
+    outcome = asyncio.run(compare(server, number, redis=redis))
+
+    writes = sum(LENGTHS[seed % len(LENGTHS)] for seed in range(number))
+    assert (number, 3 * writes, {}) == (
+        outcome.tried,
+        outcome.acknowledged,
+        dict(outcome.failures),
+    )
 
 
 @pytest.mark.parametrize(

@@ -200,7 +200,7 @@ def test_what_autochain_pickled_is_refused_unread(client: redis.Redis) -> None:
     client.set("ada:ChatMessageHistory", pickle.dumps([Bomb()]))
     memory = of(client)
 
-    with pytest.raises(UsageError, match=r"holds a pickle.*Load it once with AutoChain"):
+    with pytest.raises(UsageError, match=r"holds a pickle.*recollect import"):
         memory.load_memory("city")
     with pytest.raises(UsageError, match="ada:ChatMessageHistory"):
         memory.load_conversation()

@@ -19,6 +19,8 @@ from mcp.client.streamable_http import streamable_http_client
 
 from mcp import Client
 from recollect.formation.types.builtin import DEFAULT_TYPES
+from recollect.mcp import http
+from recollect.mcp.callers import UNLIMITED
 from recollect.mcp.http import PATH, mcp_door
 from recollect.service.doors import Door, late_door
 from recollect.service.settings import Settings
@@ -158,6 +160,50 @@ def test_a_tenant_has_one_rate_for_both_ways_in() -> None:
     assert [429] == [each.status_code for each in more][2:]
     assert 429 not in [each.status_code for each in more[:2]]
     assert int(more[2].headers["retry-after"]) > 0
+
+
+async def quoted(url: str, key: str, count: int) -> list[dict[str, Any]]:
+    """Save a memory so many times, each with other words, and return what the client is told."""
+    told: list[dict[str, Any]] = []
+    async with connected(url, key) as client:
+        for number in range(count):
+            words = f"I like tea number {number}"
+            value = {"context": "drinks", "content": words}
+            arguments = {"memory": {"type": "Note", "value": value}, "quotes": [words]}
+            told.append((await client.call_tool("save_memory", arguments)).structured_content)
+    return told
+
+
+async def test_a_tenant_has_one_quota_for_both_ways_in() -> None:
+    """What is said through the routes and what is quoted through MCP is counted together."""
+    said = {"messages": [{"role": "user", "text": "hello"}, {"role": "user", "text": "again"}]}
+    with with_door(messages_a_day=4) as served:
+        headers = {"x-api-key": served.key}
+        at = f"{served.url}/v1/threads/t/messages"
+        first = await asyncio.to_thread(httpx.post, at, headers=headers, json=said)
+        told = await quoted(f"{served.url}{PATH}", served.key, 3)
+        last = await asyncio.to_thread(httpx.post, at, headers=headers, json=said)
+        async with connected(f"{served.url}{PATH}", served.key) as client:
+            await client.call_tool("search_memory", {"query": "tea"})
+            await client.get_prompt("recall", {"question": "Which tea?"})
+        used = await asyncio.to_thread(httpx.get, f"{served.url}/v1/usage", headers=headers)
+
+    assert 201 == first.status_code
+    assert ["stored", "stored", "failed"] == [each["status"] for each in told]
+    assert "quota" == told[2]["code"]
+    assert "messages_a_day" in told[2]["reason"]
+    assert 429 == last.status_code
+    (day,) = used.json()["days"]
+    assert (4, 2) == (day["messages"], day["recalls"])
+
+
+async def test_a_door_without_quotas_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The mutant: where calls of MCP are not counted, nobody is refused."""
+    monkeypatch.setattr(http, "_Quotas", lambda *_: UNLIMITED)
+    with with_door(messages_a_day=1) as served:
+        told = await quoted(f"{served.url}{PATH}", served.key, 3)
+
+    assert ["stored"] * 3 == [each["status"] for each in told]
 
 
 def test_its_requests_are_counted_by_its_path(served: Served) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 sys.path.insert(0, sys.argv[1])
 
 from autochain.agent.message import MessageType
+from autochain.agent.structs import AgentAction
 from autochain.memory.buffer_memory import BufferMemory
 from autochain.memory.redis_memory import RedisMemory
 from redis import Redis
@@ -32,6 +33,9 @@ def step(memory: Any, name: str, arguments: list[Any]) -> Any:
     if name == "say":
         kind, text, fields = arguments
         return memory.save_conversation(text, MessageType[kind], **fields)
+    if name == "act":
+        key, actions = arguments
+        return memory.save_memory(key, [AgentAction(**each) for each in actions])
     if name == "talk":
         history = memory.load_conversation()
         said = [[each.type, each.content, getattr(each, "name", None)] for each in history.messages]

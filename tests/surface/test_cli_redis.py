@@ -78,3 +78,39 @@ def test_the_examination_says_what_the_server_lacks(server: RedisServer) -> None
 
     assert 1 <= result.exit_code
     assert "CONFIG SET appendfsync always" in " ".join(result.stdout.split())
+
+
+def test_a_history_in_redis_is_imported_into_the_same_server(server: RedisServer) -> None:
+    """The store's own keys beside it are left alone; what is unknown is said, and nothing else."""
+    said = [
+        {"type": "human", "data": {"content": f"I moved to {city}."}} for city in ("Oslo", "Rome")
+    ]
+    with server.client(DATABASE) as client:
+        for each in said:
+            client.lpush("message_store:talk", json.dumps(each))
+        client.set("ada:steps", b"\x80\x04]\x94.")
+    url = server.url(DATABASE)
+    arguments = ("import", url, "--store", url, "--sessions-as-scopes", "--table")
+
+    first, second = invoke(*arguments), invoke(*arguments)
+    found = invoke("recall", "Where does Ada live?", "--store", url, "--scope", "default/talk")
+
+    assert 1 == first.exit_code == second.exit_code
+    assert "3 rows: 2 new, 0 there already, 1 refused; 1 thread" in first.stdout
+    assert "3 rows: 0 new, 2 there already, 1 refused; 1 thread" in second.stdout
+    assert "in default/talk" in first.stdout
+    assert "name its prefix with --key-prefix" in " ".join(first.stderr.split())
+    assert "I moved to Oslo." in found.stdout
+
+
+def test_options_of_redis_need_an_address_of_redis(tmp_path: Path) -> None:
+    """And all sessions in one thread would be mixed."""
+    file = tmp_path / "a.json"
+    file.write_text("[]", "utf-8")
+
+    of_file = invoke("import", str(file), "--match", "*")
+    mixed = invoke("import", "redis://localhost/0", "--thread", "a")
+
+    assert (2, 2) == (of_file.exit_code, mixed.exit_code)
+    assert "name redis://host:6379/0" in of_file.stderr
+    assert "would mix the sessions of Redis" in mixed.stderr

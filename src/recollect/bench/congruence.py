@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import tempfile
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import ExitStack, contextmanager
+from multiprocessing import get_context
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from recollect.bench.outcomes import Outcome
 from recollect.testing.congruence import first_difference, forgetful_tables, history
@@ -18,10 +21,16 @@ if TYPE_CHECKING:
     from recollect.testing.redis import RedisServer
 
 FORGETFUL: Final = "newest messages not found"
-LANES: Final = 4
-"""So many histories run at the same time, each in a database of its own."""
+DIFFERENT: Final = "answered differently"
 LENGTHS: Final = (20, 20, 20, 60)
 """How many writes the histories have, in turn; each is followed by two questions."""
+BATCH: Final = 20
+"""So many histories a process runs at once; fewer of them than two batches run in this one."""
+LANES_A_CORE: Final = 2
+"""A store waits for its server half of the time."""
+
+_Lane: TypeAlias = tuple[str, ...]
+"""The addresses of stores on servers that one process has to itself."""
 
 
 async def compare(
@@ -37,30 +46,92 @@ async def compare(
     Put *number* random histories, from the seed *first* on, to three stores, with *redis* to four.
 
     Every answer must be the same, errors with their words, feeds, leases and recalls with
-    each entry's score included. The control is a store in process that is wrong.
+    each entry's score included. The control is a store in process that is wrong. Many
+    histories run in processes beside this one, ``LANES_A_CORE`` for each core.
     """
-    outcome, seeds = Outcome(), iter(range(first, first + number))
+    batches = [
+        range(first + start, first + min(start + BATCH, number))
+        for start in range(0, number, BATCH)
+    ]
+    lanes = _lanes(server, redis, len(batches))
+    outcome, waiting = Outcome(), iter(batches)
+    with _processes(len(lanes)) as processes:
 
-    async def run(lane: int, url: str) -> None:
+        async def run(lane: _Lane) -> None:
+            for seeds in waiting:
+                loop = asyncio.get_running_loop()
+                found = await loop.run_in_executor(processes, run_batch, seeds, lane, control)
+                _add(outcome, found)
+                progress(f"{outcome.tried:,} of {number:,} histories")
+
+        async with asyncio.TaskGroup() as group:
+            for lane in lanes:
+                group.create_task(run(lane))
+    return outcome
+
+
+def _lanes(server: PostgresServer, redis: RedisServer | None, batches: int) -> list[_Lane]:
+    """Return the lanes, each with databases of its own."""
+    count = min(batches, LANES_A_CORE * (os.cpu_count() or 1))
+    return [
+        (server.database(f"lane{lane}"), *([redis.emptied(lane)] if redis else []))
+        for lane in range(count)
+    ]
+
+
+@contextmanager
+def _processes(count: int) -> Iterator[Executor | None]:
+    """Yield what runs so many batches at the same time; ``None``, a thread, for a single one."""
+    if count < 2:
+        yield None
+        return
+    with ProcessPoolExecutor(count, mp_context=get_context("spawn")) as processes:
+        yield processes
+
+
+def _add(outcome: Outcome, found: Outcome) -> None:
+    outcome.tried += found.tried
+    outcome.acknowledged += found.acknowledged
+    outcome.failures.update(found.failures)
+    outcome.reasons += found.reasons
+
+
+def run_batch(seeds: Sequence[int], lane: _Lane, control: str) -> Outcome:
+    """Put the histories of *seeds* to the store in process, one in a file, and those of *lane*."""
+    outcome = Outcome()
+    with ExitStack() as changed:
+        changed.enter_context(bytes_left())
+        if len(lane) > 1:
+            changed.enter_context(_redis_bytes_left())
+        if control:
+            changed.enter_context(forgetful_tables())
         for seed in seeds:
             steps = history(seed, LENGTHS[seed % len(LENGTHS)])
-            with tempfile.TemporaryDirectory(prefix="recollect-proofs-") as folder:
-                await asyncio.to_thread(empty_store, url)
-                others = [await asyncio.to_thread(redis.emptied, lane)] if redis else []
-                file = str(Path(folder) / "memory.db")
-                found = await first_difference(steps, file, url, *others)
+            found = asyncio.run(_difference(steps, lane))
             outcome.tried += 1
             outcome.acknowledged += len(steps)
-            outcome.add("answered differently", [f"history {seed}: {found}"] if found else [])
-            progress(f"{outcome.tried:,} of {number:,} histories")
-
-    urls = [server.database(f"lane{lane}") for lane in range(min(LANES, number))]
-    with bytes_left(), ExitStack() as mutant:
-        if redis:
-            mutant.enter_context(redis.bytes_left())
-        if control:
-            mutant.enter_context(forgetful_tables())
-        async with asyncio.TaskGroup() as group:
-            for lane, url in enumerate(urls):
-                group.create_task(run(lane, url))
+            outcome.add(DIFFERENT, [f"history {seed}: {found}"] if found else [])
     return outcome
+
+
+async def _difference(steps: Sequence[tuple[str, dict[str, object]]], lane: _Lane) -> object:
+    _empty(lane)
+    with tempfile.TemporaryDirectory(prefix="recollect-proofs-") as folder:
+        return await first_difference(steps, str(Path(folder) / "memory.db"), *lane)
+
+
+def _empty(lane: _Lane) -> None:
+    postgres, *others = lane
+    empty_store(postgres)
+    for each in others:
+        from recollect.testing import redis  # noqa: PLC0415 - an extra
+
+        redis.empty_store(each)
+
+
+@contextmanager
+def _redis_bytes_left() -> Iterator[None]:
+    from recollect.testing import redis  # noqa: PLC0415 - an extra
+
+    with redis.bytes_left():
+        yield

@@ -48,12 +48,14 @@ async def run(counts: Counts, progress: Progress = lambda _: None) -> Report:
     Raises:
         UsageError: There are no programs of a server.
     """
+    redis = _redis() if counts.histories else None
+    compared = _compared(redis, progress)
     rows = [await _restarts(counts.messages, progress)] if counts.messages else []
     plans: list[tuple[int, str, Experiment, str]] = [
         (counts.cuts, "cut at COMMIT", cut, GUESSED),
         (counts.cancels, "requests cancelled", cancel, HASTY),
         (counts.requests, "requests of two tenants", interleave, LASTING),
-        (counts.histories, "histories, 3 stores", _compared(progress), FORGETFUL),
+        (counts.histories, f"histories, {3 + bool(redis)} stores", compared, FORGETFUL),
     ]
     for number, what, experiment, control in plans:
         if number:
@@ -107,9 +109,9 @@ async def _row(name: str, experiment: Experiment, number: int, control: str) -> 
     return Row(name=name, outcome=outcome, controls=controls, took_s=took_s)
 
 
-def _compared(progress: Progress) -> Experiment:
+def _compared(redis: RedisServer | None, progress: Progress) -> Experiment:
     async def compared(server: PostgresServer, number: int, control: str) -> Outcome:
-        return await compare(server, number, control, redis=_redis(), progress=progress)
+        return await compare(server, number, control, redis=redis, progress=progress)
 
     return compared
 

@@ -1,4 +1,4 @@
-"""`recollect bench copy`: stores copied to a server and back, killed and resumed."""
+"""`recollect bench copy`: a chain of copies over all kinds of stores, killed and resumed."""
 
 from __future__ import annotations
 
@@ -19,26 +19,34 @@ _EXAMPLE: Final = """
 Examples:
   recollect bench copy
   recollect bench copy --messages 4000 --kills 3
+  recollect bench copy --messages 1000000 --kills 10
 """
 
 
 @click.command(
-    "copy", epilog=_EXAMPLE, short_help="copies to PostgreSQL and back, killed and resumed"
+    "copy", epilog=_EXAMPLE, short_help="copies by way of PostgreSQL and Redis, killed and resumed"
 )
 @click.option("--messages", type=click.IntRange(20), default=20_000, help="So many messages.")
 @click.option("--kills", type=click.IntRange(0), default=5, help="Of each copy.")
-@click.option("--store", metavar="URL", help="A server on which a database may be made for it.")
-def copy_bench(messages: int, kills: int, store: str | None) -> None:
-    """Copy a file to PostgreSQL and back, killed and resumed; status 1 if anything differs."""
+@click.option("--store", metavar="URL", help="A PostgreSQL server; a database is made for it.")
+@click.option("--redis", metavar="URL", help="An empty database of a Redis server.")
+def copy_bench(messages: int, kills: int, store: str | None, redis: str | None) -> None:
+    """
+    Copy a file to PostgreSQL, to Redis and to a file; status 1 if anything differs at the end.
+
+    Each copy is a process that is killed and begun again. Servers are started for it, unless
+    they are named.
+    """
     try:
         from recollect.bench.copying import run as run_copies
     except ImportError as error:
-        if error.name != "psycopg":
+        if error.name not in {"psycopg", "redis"}:
             raise
-        raise MissingExtraError("postgres", "psycopg") from error
+        extra = "postgres" if error.name == "psycopg" else "redis"
+        raise MissingExtraError(extra, error.name) from error
     with progress_bar("copy") as bar:
         report = run(
-            lambda: run_copies(messages, kills, store, lambda said: bar.update(said, None))
+            lambda: run_copies(messages, kills, store, redis, lambda said: bar.update(said, None))
         )
     _print(report)
     if not report.holds:
@@ -55,8 +63,8 @@ def _print(report: CopyReport) -> None:
             f"{row.rows_a_second:,.0f}",
             row.digest[:16],
         )
-        for row in report.rows
+        for row in (*report.rows, report.control)
     ]
     names = ("copy", "records", "kills", "seconds", "records/s", "digest")
     print_table(names, rows, right=("records", "kills", "seconds", "records/s"))
-    click.echo(f"records lost or changed: {report.lost}")
+    click.echo(f"records lost or changed: {report.lost}; by the control: {report.control_lost:,}")

@@ -1,4 +1,4 @@
-"""`recollect import`: conversations from files into a memory, with a report of every row."""
+"""`recollect import`: conversations from files and Redis into a memory; every row is reported."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import IO, TYPE_CHECKING, Final
 
 import click
@@ -21,16 +21,18 @@ if TYPE_CHECKING:
     from datetime import tzinfo
 
     from recollect.app import Recollect
-    from recollect.importers import Imported, Refused
+    from recollect.importers import Imported, RedisSelection, Refused
 
 REFUSED_SHOWN_MAX: Final = 20
 _LOOK_EVERY_S: Final = 0.5
+_REDIS: Final = ("redis://", "rediss://", "redis+unix://")
 _EXAMPLE: Final = """
 \b
 Examples:
   recollect import chats.jsonl.gz --scope acme/users/ada
   recollect import locomo10.json --timezone Europe/Berlin
   recollect export --scope ada | recollect import - --store copy.db
+  recollect import redis://localhost:6379/0 --match "message_store:*" --sessions-as-scopes
 
 \b
 The form of a file is recognised:
@@ -45,6 +47,7 @@ The form of a file is recognised:
   MCP             the memory server's file: {"type": "entity" or "relation", ...}, one a line
   Zep, Graphiti   nodes, edges and episodes, one a line or as {"nodes": [...], "edges": [...]}
   exports         what `recollect export` wrote; it goes back to the scopes that it names
+  Redis           redis://…: LangChain's RedisChatMessageHistory, AutoChain's RedisMemory
 
 Rows are refused one by one, and the exit status is then 1: everything else is kept. Importing
 a file again changes nothing.
@@ -62,6 +65,20 @@ a file again changes nothing.
     help="Where times without a zone are from: UTC, +08:00, Asia/Shanghai.",
 )
 @click.option("--thread", help="The thread of a chat.  [default: the file's name]")
+@click.option("--match", metavar="PATTERN", help="Of Redis: only keys like this.  [default: *]")
+@click.option(
+    "--key-prefix",
+    "prefixes",
+    metavar="TEXT",
+    multiple=True,
+    help="Of Redis: with what a program begins its keys, if not as by default; repeatable.",
+)
+@click.option(
+    "--sessions-as-scopes",
+    "as_scopes",
+    is_flag=True,
+    help="Of Redis: a scope below --scope for each session, and not only a thread.",
+)
 @click.option("--refused", "refused_file", metavar="FILE", help="Write every refused row there.")
 @click.option(
     "--no-wait",
@@ -73,23 +90,70 @@ def import_(
     files: tuple[str, ...],
     timezone: str,
     thread: str | None,
+    match: str | None,
+    prefixes: tuple[str, ...],
+    as_scopes: bool,  # noqa: FBT001
     refused_file: str | None,
     no_wait: bool,  # noqa: FBT001
 ) -> None:
-    """Import conversations from FILEs (plain, .gz, .xz or .zip; - is standard input)."""
+    """
+    Import conversations from FILEs (plain, .gz, .xz or .zip; - is standard input).
+
+    A FILE may also be the address of a Redis database, which is only read.
+    """
     from recollect.importers import read_zone
     from recollect.importers.sources import check_file
 
-    zone = read_zone(timezone)
+    report = Report(target=target, timezone=timezone, zone=read_zone(timezone), thread=thread)
+    report.selection = selection_of(files, match, prefixes, thread, as_scopes=as_scopes)
     for file in files:
-        check_file(file)
-    report = Report(target=target, timezone=timezone)
+        if not is_redis(file):
+            check_file(file)
     with ExitStack() as exit_:
         if refused_file is not None:
             report.refused_to = exit_.enter_context(private_file(refused_file))
-        run(lambda: _import(report, files, zone, thread, wait=not no_wait))
+        run(lambda: _import(report, files, wait=not no_wait))
     if report.refused_count:
         click.get_current_context().exit(EXIT_STATUS["error"])
+
+
+def selection_of(
+    files: Sequence[str],
+    match: str | None,
+    prefixes: tuple[str, ...],
+    thread: str | None,
+    *,
+    as_scopes: bool,
+) -> RedisSelection:
+    """
+    Return what is read of a Redis database.
+
+    Raises:
+        UsageError: Something is said of Redis, and no file is a database there; or a thread is
+            named for all sessions of one.
+    """
+    from recollect.importers import RedisSelection
+
+    has_redis = any(map(is_redis, files))
+    if (match or prefixes or as_scopes) and not has_redis:
+        msg = (
+            "--match, --key-prefix and --sessions-as-scopes are of Redis: name redis://host:6379/0"
+        )
+        raise UsageError(msg)
+    if thread is not None and has_redis and not as_scopes:
+        msg = (
+            f"--thread {thread!r} would mix the sessions of Redis, each of which becomes a thread: "
+            "leave it out, or add --sessions-as-scopes"
+        )
+        raise UsageError(msg)
+    chosen = RedisSelection(prefixes=prefixes, as_scopes=as_scopes)
+    named = {"match": match, "thread": thread}
+    return replace(chosen, **{name: each for name, each in named.items() if each is not None})
+
+
+def is_redis(file: str) -> bool:
+    """Say whether what was named is the address of a Redis server."""
+    return file.lower().startswith(_REDIS)
 
 
 @contextmanager
@@ -110,6 +174,9 @@ class Report:
 
     target: Target
     timezone: str
+    zone: tzinfo
+    thread: str | None = None
+    selection: RedisSelection | None = None
     files: list[Imported] = field(default_factory=list)
     refused: list[tuple[str, Refused]] = field(default_factory=list)
     refused_count: int = 0
@@ -134,14 +201,13 @@ def refusal(file: str, refused: Refused) -> dict[str, Json]:
     return {"file": file, "place": refused.place, "reason": refused.reason}
 
 
-async def _import(
-    report: Report, files: Sequence[str], zone: tzinfo, thread: str | None, *, wait: bool
-) -> None:
+async def _import(report: Report, files: Sequence[str], *, wait: bool) -> None:
     async with opened(report.target, create=True) as memory:
         with progress_bar("reading") as bar:
             try:
                 for file in files:
-                    await _import_file(report, memory, file, zone, thread, bar)
+                    import_ = _import_redis if is_redis(file) else _import_file
+                    await import_(report, memory, file, bar)
             except RecollectError:
                 _print(report)  # what is kept is kept, whatever stopped the rest
                 raise
@@ -150,9 +216,23 @@ async def _import(
             await settle(memory, report.scopes)
 
 
-async def _import_file(
-    report: Report, memory: Recollect, file: str, zone: tzinfo, thread: str | None, bar: Bar
-) -> None:
+async def _import_redis(report: Report, memory: Recollect, url: str, bar: Bar) -> None:
+    from recollect.importers.redis_database import ALL, import_redis, name_of
+
+    name = name_of(url)
+    report.files.append(
+        await import_redis(
+            memory,
+            report.target.scope,
+            url,
+            report.selection or ALL,
+            on_refused=lambda refused: report.refuse(name, refused),
+            progress=lambda rows, fraction: bar.update(f"{name}: {counted(rows, 'row')}", fraction),
+        )
+    )
+
+
+async def _import_file(report: Report, memory: Recollect, file: str, bar: Bar) -> None:
     from recollect.importers import import_file, open_source
 
     with open_source(file) as source:
@@ -161,8 +241,8 @@ async def _import_file(
                 memory,
                 report.target.scope,
                 source,
-                zone=zone,
-                thread=thread,
+                zone=report.zone,
+                thread=report.thread,
                 on_refused=lambda refused: report.refuse(file, refused),
                 progress=lambda rows, fraction: bar.update(
                     f"{source.name}: {counted(rows, 'row')}", fraction

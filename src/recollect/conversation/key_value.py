@@ -26,8 +26,8 @@ EXPIRE_S_MAX: Final = 3_155_760_000
 """A hundred years; what is to last longer does not expire."""
 QUOTED_CHARACTERS_MAX: Final = 120
 """A longer part of an address is a digest there; the value has the key in full."""
-# No message has such an id that anybody chose: it makes the thread's erasure take the values.
-_OF_THREAD: Final = "@item"
+OF_THREAD: Final = "@item"
+"""No message has such an id that anybody chose: it makes the thread's erasure take the values."""
 
 
 class KeyValueMemory(ChainMemory):
@@ -175,15 +175,15 @@ class KeyValueMemory(ChainMemory):
 
     @property
     def _prefix(self) -> str:
-        return "shared/" if self.shared else f"thread/{_part(self.chat_memory.thread)}/"
+        return "shared/" if self.shared else thread_prefix(self.chat_memory.thread)
 
     def _address(self, key: str) -> str:
-        return f"{self._prefix}{_part(checked_key(key))}"
+        return f"{self._prefix}{quoted_part(checked_key(key))}"
 
     def _evidence(self) -> EvidenceMap:
         if self.shared:
             return {}
-        return {"": [Evidence(thread=self.chat_memory.thread, message=_OF_THREAD)]}
+        return {"": [Evidence(thread=self.chat_memory.thread, message=OF_THREAD)]}
 
 
 class BufferMemory(KeyValueMemory):
@@ -223,7 +223,12 @@ def checked_key(key: object) -> str:
     return check_text(key, "a key")
 
 
-def _part(text: str) -> str:
+def thread_prefix(thread: str) -> str:
+    """Return how the addresses of the values begin that belong to a conversation."""
+    return f"thread/{quoted_part(thread)}/"
+
+
+def quoted_part(text: str) -> str:
     """Return *text* as a part of an address: no two texts have the same one."""
     quoted = quote(text, safe="")
     if len(quoted) <= QUOTED_CHARACTERS_MAX:

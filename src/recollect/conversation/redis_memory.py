@@ -218,17 +218,17 @@ class RedisMemory(ChainMemory):
         if client.eval(_IS_PICKLE, 1, place):
             msg = (
                 f"{place!r} holds a pickle, as AutoChain keeps it, which is not read: reading runs "
-                "what is in it. Load it once with AutoChain, save it here, then delete that key"
+                "what is in it. `recollect import redis://…` reads it as data, into a store"
             )
             raise UsageError(msg)
 
     def _asked(self, ask: Callable[[Redis], ResultT]) -> ResultT:
-        with _told():
+        with redis_errors():
             return ask(self.redis_client)
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def redis_errors() -> Iterator[None]:
     """Turn what the client raises into errors of ours."""
     try:
         from redis import exceptions

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from recollect.importers.entries import Archived, Changed, Incoming, Refused, Remembered, Row
 from recollect.importers.reading import read_rows
+from recollect.importers.redis_database import RedisSelection, import_redis
 from recollect.importers.run import BATCH_ROWS, Imported, ImportProgress, import_file
 from recollect.importers.sources import LINE_BYTES_MAX, Source, open_source
 from recollect.importers.times import read_zone
@@ -16,11 +17,13 @@ __all__ = (
     "ImportProgress",
     "Imported",
     "Incoming",
+    "RedisSelection",
     "Refused",
     "Remembered",
     "Row",
     "Source",
     "import_file",
+    "import_redis",
     "open_source",
     "read_rows",
     "read_zone",

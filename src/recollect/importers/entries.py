@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, tzinfo
+from datetime import UTC, datetime, tzinfo
 from hashlib import blake2b
 from typing import Final, TypeAlias
 
@@ -26,6 +26,8 @@ class Incoming:
     message: NewMessage
     is_zone_assumed: bool = False
     """Whether its time named no zone."""
+    below: Scope = ()
+    """Where below the scope that is imported to it belongs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,13 +79,14 @@ class Reading:
     What reading a file needs to know of it.
 
     *name* is part of the ids made for rows without one, so that a file can be read again;
-    *thread* names the conversation of a file that holds one without a name. Times without
-    a zone are taken to be in *zone*.
+    *thread* names the conversation of a file that holds one without a name, which belongs to
+    the scope *below* the one that is imported to. Times without a zone are taken to be in *zone*.
     """
 
     name: str
     thread: str
-    zone: tzinfo
+    zone: tzinfo = UTC
+    below: Scope = ()
 
 
 def read_moment(value: object, reading: Reading) -> tuple[datetime | None, bool]:

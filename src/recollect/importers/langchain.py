@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Final
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Final, cast
 
+from recollect.errors import UsageError
+from recollect.importers.entries import Incoming, Reading, Refused, Row, made_id, shown
+from recollect.messages import message_classes, record_of
+from recollect.messages.fields import Content, Kind
 from recollect.records import Json, JsonObject
 
 _ROLES: Final = {
@@ -16,6 +22,19 @@ _ROLES: Final = {
     "HumanMessageChunk": "user",
     "AIMessageChunk": "assistant",
 }
+_KIND_OF: Final[Mapping[str, Kind]] = {
+    "human": "human",
+    "ai": "ai",
+    "system": "system",
+    "tool": "tool",
+    "function": "function",
+    "chat": "chat",
+    "HumanMessageChunk": "human",
+    "AIMessageChunk": "ai",
+    "SystemMessageChunk": "system",
+    "ToolMessageChunk": "tool",
+}
+"""What LangChain writes as the type of a message, and of a piece of one."""
 _KEPT: Final = ("content", "name", "tool_calls")
 
 
@@ -33,3 +52,41 @@ def as_chat_message(value: JsonObject) -> JsonObject:
     if isinstance(extra, Mapping) and "tool_calls" not in kept and extra.get("function_call"):
         kept["function_call"] = extra["function_call"]
     return {"content": "", **kept, "role": _ROLES[str(value["type"])]}
+
+
+def read_history(elements: Iterable[bytes], place: str, reading: Reading) -> Iterator[Row]:
+    """Yield the messages of a list in Redis, given oldest first, as our histories keep them."""
+    for number, element in enumerate(elements, start=1):
+        where = f"{place}, message {number}"
+        try:
+            yield _kept(element, number, where, reading)
+        except UsageError as error:
+            yield Refused(place=where, reason=str(error))
+
+
+def element_value(element: bytes) -> Json:
+    """
+    Return what an element of such a list holds.
+
+    Raises:
+        UsageError: It is not JSON.
+    """
+    try:
+        return cast("Json", json.loads(element))
+    except (ValueError, RecursionError):
+        msg = f"it is {shown(element.decode(errors='replace'))}, not JSON"
+        raise UsageError(msg) from None
+
+
+def _kept(element: bytes, number: int, place: str, reading: Reading) -> Incoming:
+    value = element_value(element)
+    about = value.get("data") if isinstance(value, Mapping) else None
+    kind = value.get("type") if isinstance(value, Mapping) else None
+    if kind not in _KIND_OF or not isinstance(about, Mapping) or "content" not in about:
+        msg = f"it is {shown(value)}, not one of LangChain's messages"
+        raise UsageError(msg)
+    fields = {name: each for name, each in about.items() if name not in {"content", "type"}}
+    content = cast("Content", about["content"])
+    record = record_of(message_classes().make(_KIND_OF[str(kind)], content, fields))
+    message = replace(record, id=record.id or made_id(reading, number, value))
+    return Incoming(place=place, thread=reading.thread, message=message, below=reading.below)

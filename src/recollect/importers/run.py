@@ -63,7 +63,7 @@ class Imported:
 
 
 @dataclass(slots=True)
-class _Tally:
+class Tally:
     """The counts of an import as it goes on."""
 
     on_refused: OnRefused
@@ -112,7 +112,7 @@ class _Tally:
         )
 
 
-def _nothing(*_: object) -> None:
+def nothing(*_: object) -> None:
     """Take what nobody asked to be told."""
 
 
@@ -123,8 +123,8 @@ async def import_file(
     *,
     zone: tzinfo = UTC,
     thread: str | None = None,
-    on_refused: OnRefused = _nothing,
-    progress: ImportProgress = _nothing,
+    on_refused: OnRefused = nothing,
+    progress: ImportProgress = nothing,
 ) -> Imported:
     """
     Keep what *source* holds in *scope*; an export of ours goes back to the scopes it names.
@@ -147,26 +147,33 @@ async def import_file(
         StoreError: The store failed; the batches before are kept.
     """
     rows = await to_thread.run_sync(lambda: read_rows(source, zone=zone, thread=thread))
-    tally = _Tally(on_refused)
-    while batch := await to_thread.run_sync(_next_batch, rows):
-        await _keep(memory, scope, batch, tally)
+    tally = Tally(on_refused)
+    while await keep_batch(memory, scope, rows, tally):
         progress(tally.rows, source.fraction)
     return tally.imported(source.name)
+
+
+async def keep_batch(memory: Recollect, scope: Scope, rows: Iterator[Row], tally: Tally) -> bool:
+    """Keep the next ``BATCH_ROWS`` of *rows*, counting them; say whether there were any."""
+    batch = await to_thread.run_sync(_next_batch, rows)
+    if batch:
+        await _keep(memory, scope, batch, tally)
+    return bool(batch)
 
 
 def _next_batch(rows: Iterator[Row]) -> list[Row]:
     return list(islice(rows, BATCH_ROWS))
 
 
-async def _keep(memory: Recollect, scope: Scope, batch: Sequence[Row], tally: _Tally) -> None:
+async def _keep(memory: Recollect, scope: Scope, batch: Sequence[Row], tally: Tally) -> None:
     for changed in _of_kind(batch, Changed):
         tally.changed[changed.what] += changed.count
         tally.rows -= 1  # it says something of rows, and is none
     tally.rows += len(batch)
     for refused in _of_kind(batch, Refused):
         tally.refuse(refused)
-    for thread, messages in _by_thread(_of_kind(batch, Incoming)).items():
-        await _append(memory, scope, thread, messages, tally)
+    for (below, thread), messages in _by_thread(_of_kind(batch, Incoming)).items():
+        await _append(memory, (*scope, *below), thread, messages, tally)
     # One scope at a time, so that each call is one transaction, and what it says is all it did.
     for _, records in groupby(_of_kind(batch, Archived), lambda row: str(row.record["scope"])):
         await _restore(memory, list(records), tally)
@@ -182,10 +189,10 @@ def _of_kind(batch: Iterable[Row], kind: type[KindT]) -> Iterator[KindT]:
     return (row for row in batch if isinstance(row, kind))
 
 
-def _by_thread(rows: Iterable[Incoming]) -> dict[str, list[Incoming]]:
-    found: dict[str, list[Incoming]] = {}
+def _by_thread(rows: Iterable[Incoming]) -> dict[tuple[Scope, str], list[Incoming]]:
+    found: dict[tuple[Scope, str], list[Incoming]] = {}
     for row in rows:
-        found.setdefault(row.thread, []).append(row)
+        found.setdefault((row.below, row.thread), []).append(row)
     return found
 
 
@@ -197,7 +204,7 @@ def _by_scope(rows: Iterable[Remembered]) -> dict[Scope, list[Remembered]]:
 
 
 async def _append(
-    memory: Recollect, scope: Scope, thread: str, rows: Sequence[Incoming], tally: _Tally
+    memory: Recollect, scope: Scope, thread: str, rows: Sequence[Incoming], tally: Tally
 ) -> None:
     """Append *rows* to their thread, in halves where one of them is not accepted."""
     try:
@@ -223,14 +230,14 @@ def new_ones(kept: Iterable[Message], last: int) -> int:
     return len({message.position for message in kept if message.position > last})
 
 
-async def _last_position(memory: Recollect, scope: Scope, thread: str, tally: _Tally) -> int:
+async def _last_position(memory: Recollect, scope: Scope, thread: str, tally: Tally) -> int:
     if (scope, thread) not in tally.threads:
         found = await memory.thread(scope, thread)
         return found.last if found else 0
     return tally.threads[scope, thread]
 
 
-async def _restore(memory: Recollect, rows: Sequence[Archived], tally: _Tally) -> None:
+async def _restore(memory: Recollect, rows: Sequence[Archived], tally: Tally) -> None:
     """Put records of one scope back, in halves where one of them is not accepted."""
     try:
         tally.taken += await memory.restore([row.record for row in rows])
@@ -250,7 +257,7 @@ async def _restore(memory: Recollect, rows: Sequence[Archived], tally: _Tally) -
 
 
 async def _remember(
-    memory: Recollect, scope: Scope, rows: Sequence[Remembered], tally: _Tally
+    memory: Recollect, scope: Scope, rows: Sequence[Remembered], tally: Tally
 ) -> None:
     """Keep memories that are not there, refuse those that are there with other content."""
     by_address: dict[tuple[str, str], Remembered] = {}

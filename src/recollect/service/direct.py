@@ -110,6 +110,8 @@ def read_asked(scope: Scope) -> AskedAppend | AskedChanges | None:
     """
     if scope["type"] != "http" or scope.get("root_path") or _TRACED in scope:
         return None
+    if b"%2f" in (scope.get("raw_path") or b"").lower():  # a slash in a name: see `NamedRoute`
+        return None
     if scope["method"] == "GET" and scope["path"] == _CHANGES:
         return _read_changes(scope)
     if scope["method"] == "POST" and (found := _MESSAGES.fullmatch(scope["path"])):

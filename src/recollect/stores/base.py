@@ -78,6 +78,7 @@ class ActingStore(Store):
         super().__init__(clock=store._clock, ids=store._ids)
         self._store = store
         self._actor = actor
+        self.answers_in_place = store.answers_in_place
 
     async def aclose(self) -> None:
         """Close the store itself."""

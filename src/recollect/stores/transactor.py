@@ -18,6 +18,9 @@ ResultT = TypeVar("ResultT")
 class Transactor(ABC):
     """Runs plans and queries, each in one transaction."""
 
+    answers_in_place: bool = False
+    """Whether it answers on any thread that has no event loop; see `run_in_place`."""
+
     def __init__(self, *, clock: Clock | None = None, ids: Ids | None = None) -> None:
         self._clock: Clock = clock or SystemClock()
         self._ids: Ids = ids or SystemIds()

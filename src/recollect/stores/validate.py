@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final, cast, get_args
@@ -30,6 +31,7 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _FIRST: Final = (datetime(1, 1, 1, tzinfo=UTC) - _EPOCH) // timedelta(microseconds=1)
 _LAST: Final = (datetime(9999, 12, 31, tzinfo=UTC) - _EPOCH) // timedelta(microseconds=1)
 _ROLES: Final = get_args(Role)
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 
 
 def check_scope(scope: Sequence[str | int]) -> Scope:
@@ -71,7 +73,7 @@ def check_id(text: object, what: str) -> str:
     if text.isascii() and text.isprintable():
         return text
     check_text(text, what)
-    if any(ord(character) < 32 or ord(character) == 127 for character in text):
+    if _CONTROL.search(text):
         msg = f"{what} contains a control character: {text!r}"
         raise UsageError(msg)
     return text
@@ -188,7 +190,7 @@ def encode_json(value: Json, what: str) -> str:
             or has an integer of more than ``INTEGER_BITS_MAX`` bits.
     """
     _check_json(value, what, depth=1)
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=_plain)
+    text = _ENCODER.encode(value)
     size = len(text.encode())
     if size > JSON_BYTES_MAX:
         raise LimitError(f"bytes of {what}", size, JSON_BYTES_MAX, "JSON_BYTES_MAX")
@@ -200,6 +202,10 @@ def _plain(value: object) -> object:
     if isinstance(value, Mapping):
         return dict(value)
     return list(value) if isinstance(value, Sequence) else value
+
+
+_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_plain)
+"""Made once: making it takes longer than most values do."""
 
 
 def _check_json(value: object, what: str, depth: int) -> None:

@@ -11,13 +11,14 @@ from recollect.errors import NotFoundError, UsageError
 from recollect.records import JsonObject, Page, Scope, Thread
 from recollect.service.answers import answer_message, answer_thread
 from recollect.service.asked import AskedMessage, AskedMessages
+from recollect.service.named import NamedRoute
 from recollect.service.reaching import LIMIT, Below, CursorParameter, Limit, Reach, Reading, Writing
 from recollect.service.telemetry import count_records, memory_span
 from recollect.service.typed import settings_of
 from recollect.stores.plans.formation import Debounce
 from recollect.stores.validate import ID_CHARACTERS_MAX, POSITION_MAX, to_datetime
 
-router: Final = APIRouter(prefix="/v1", tags=["threads"])
+router: Final = APIRouter(prefix="/v1", tags=["threads"], route_class=NamedRoute)
 ThreadId = Annotated[str, Path(min_length=1, max_length=ID_CHARACTERS_MAX, examples=["holidays"])]
 MessageId = Annotated[str, Path(min_length=1, max_length=ID_CHARACTERS_MAX, examples=["m1"])]
 IDEMPOTENCY_KEY_CHARACTERS_MAX: Final = 256

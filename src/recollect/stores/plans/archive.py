@@ -9,9 +9,9 @@ is there already changes nothing.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
-from typing import Any, Final, cast
+from typing import Any, Final, TypeAlias, cast
 
 from recollect.errors import ConflictError, UsageError
 from recollect.ports import Ids
@@ -59,6 +59,8 @@ RECORDS_MAX: Final = 1_000
 RESTORE_RECORDS: Final = 500
 """So many records are restored in one transaction."""
 KINDS: Final = ("thread", "message", "memory", "formation")
+_Place: TypeAlias = tuple[str, int]
+"""The id and the position of a message in its thread."""
 _THREAD_STATES: Final = ("active", "paused")
 _MESSAGE_FIELDS: Final = (
     "id", "position", "role", "name", "text", "time", "session", "source", "kept_at",
@@ -84,7 +86,8 @@ def read_archive(rows: Rows, scope: Scope) -> Iterator[JsonObject]:
             yield from _message_records(rows, thread, scope)
         after = page[-1].id
     for memory in rows.memories(scope_row.id, None, None):
-        yield _memory_record(memory, rows.revisions(scope_row.id, memory.uid), scope)
+        past = rows.revisions(scope_row.id, memory.uid) if memory.version > 1 else ()
+        yield _memory_record(memory, past, scope)
     for formation in each_formation(rows, scope_row.id):
         yield formation_record(formation, scope)
 
@@ -143,6 +146,7 @@ def plan_restore(
     """
     row = opened(rows, scope, now)
     restoring = _Restoring(rows, replace(row, seq=row.seq + 1), ids, now)
+    restoring.expect(records)
     for record in records:
         restoring.take(record)
     return Planned(restoring.effect() if restoring.taken else NOTHING, restoring.taken)
@@ -159,10 +163,18 @@ class _Restoring:
         self._now = now
         self._threads: dict[str, ThreadRow] = {}
         self._messages: list[MessageRow] = []
+        self._expected: dict[str, list[_Place]] = {}
+        """What stands at these places of a thread is read at once, when the first is asked for."""
         self._by_place: dict[tuple[int, str | int], MessageRow] = {}
         self._memories: dict[tuple[str, str], MemoryRow] = {}
         self._revisions: list[RevisionRow] = []
         self._formations: dict[str, FormationRow] = {}
+
+    def expect(self, records: Sequence[JsonObject]) -> None:
+        """Be told which messages will come: those that cannot be ones are refused when they do."""
+        for record in records:
+            if isinstance(record, Mapping) and (place := _place_in(record)):
+                self._expected.setdefault(str(record["thread"]), []).append(place)
 
     def take(self, record: JsonObject) -> None:
         """Take one record."""
@@ -238,13 +250,8 @@ class _Restoring:
         thread = self._thread(check_new_thread(given.text("thread")))
         message_id = check_id(given.text("id"), "a message id")
         position, digest = given.count("position", 1), bytes.fromhex(given.text("digest"))
-        standing = [
-            *self._rows.messages_by_id(self._scope.id, thread.number, [message_id]),
-            *self._rows.messages(
-                self._scope.id, thread.number, after=position - 1, until=position, limit=1
-            ),
-            *self._staged(thread.number, message_id, position),
-        ]
+        self._read_expected(thread)
+        standing = self._standing(thread.number, message_id, position)
         if standing:
             if any(
                 (r.id, r.position, r.digest) != (message_id, position, digest) for r in standing
@@ -255,7 +262,7 @@ class _Restoring:
         self.taken += 1
         made = self._message(given, thread, digest)
         self._messages.append(made)
-        self._by_place[made.thread, made.id] = self._by_place[made.thread, made.position] = made
+        self._note(made)
         marked = replace(thread, last=max(thread.last, position), count=thread.count + 1)
         if position > thread.formed:
             tokens = thread.waiting_tokens + estimated_tokens(made.text)
@@ -268,7 +275,25 @@ class _Restoring:
             marked = replace(marked, due=signal.due, first_pending_at=signal.first_pending_at)
         self._threads[thread.id] = marked
 
-    def _staged(self, thread: int, message_id: str, position: int) -> list[MessageRow]:
+    def _read_expected(self, thread: ThreadRow) -> None:
+        """Read what stands at the places of *thread* that will be asked for, once."""
+        places = self._expected.pop(thread.id, [])
+        if not places or not thread.last:
+            return
+        scope_id, number = self._scope.id, thread.number
+        for row in self._rows.messages_by_id(scope_id, number, [each for each, _ in places]):
+            self._note(row)
+        for first, last in _ranges(position for _, position in places):
+            found = self._rows.messages(
+                scope_id, number, after=first - 1, until=last, limit=last - first + 1
+            )
+            for row in found:
+                self._note(row)
+
+    def _note(self, row: MessageRow) -> None:
+        self._by_place[row.thread, row.id] = self._by_place[row.thread, row.position] = row
+
+    def _standing(self, thread: int, message_id: str, position: int) -> list[MessageRow]:
         found = (self._by_place.get((thread, each)) for each in (message_id, position))
         return [row for row in found if row]
 
@@ -338,6 +363,33 @@ class _Restoring:
             terms=encode_terms(text, None),
             text_hash=text_hash(text),
         )
+
+
+def _place_in(record: JsonObject) -> _Place | None:
+    """Return where a record of a message stands, ``None`` for one that will be refused."""
+    if record.get("kind") != "message":
+        return None
+    try:
+        check_id(record.get("thread"), "a thread id")
+        return check_id(record.get("id"), "a message id"), Fields(record).count("position", 1)
+    except (UsageError, KeyError):
+        return None
+
+
+def _ranges(positions: Iterable[int]) -> list[tuple[int, int]]:
+    """
+    Return the runs of neighbouring *positions*, as the first and the last of each.
+
+    >>> _ranges([3, 1, 2, 7, 2])
+    [(1, 3), (7, 7)]
+    """
+    found: list[tuple[int, int]] = []
+    for each in sorted(set(positions)):
+        if found and each == found[-1][1] + 1:
+            found[-1] = (found[-1][0], each)
+        else:
+            found.append((each, each))
+    return found
 
 
 def _revisions(given: Json, memory: MemoryRow) -> list[RevisionRow]:

@@ -1,13 +1,16 @@
-"""The few threads that read, each with a connection of its own."""
+"""Who reads: a few threads, and callers in place, each with a connection of its own."""
 
 from __future__ import annotations
 
 import asyncio
-from threading import Lock, Thread
-from typing import Any, Final
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Condition, Thread
+from typing import Any, Final, TypeVar
 
 import apsw
 
+from recollect.errors import StoreClosedError
 from recollect.stores.calls import Call, Outcome, answer
 from recollect.stores.line import Line
 from recollect.stores.sqlite.connect import Location, connect, let_go
@@ -16,8 +19,10 @@ from recollect.stores.sqlite.identity import Identity
 from recollect.stores.sqlite.rows import SQLiteRows
 from recollect.stores.unit import Query
 
+ResultT = TypeVar("ResultT")
+
 READERS_MAX: Final = 4
-"""More threads would only take turns: rows become objects one thread at a time."""
+"""More at once would only take turns: rows become objects one thread at a time."""
 BRIEF_TOGETHER_MAX: Final = 256
 """At most this many brief queries share a transaction."""
 
@@ -27,9 +32,10 @@ class Readers:
     Runs queries in read transactions: all rows of a query are of one moment.
 
     Every commit that was acknowledged before the query is seen. A thread is started when
-    a query comes while all others are busy, up to *threads_max*. Queries that wait at the same
-    time share a transaction, up to *together*: more than one only where all are brief, because
-    each is answered with the last.
+    a query comes while all others are busy, up to *threads_max*; as many callers read in place,
+    and others wait for them. Queries that wait for a thread at the same time share a transaction,
+    up to *together*: more than one only where all are brief, because each is answered with the
+    last.
     """
 
     def __init__(
@@ -46,8 +52,11 @@ class Readers:
         self._together = together
         self._line: Line[Query[Any]] = Line(location.path)
         self._threads: list[Thread] = []
-        self._counting = Lock()
+        self._counting = Condition()
         self._unanswered = 0
+        self._idle: list[apsw.Connection] = []
+        self._in_place = 0
+        self._is_closed = False
 
     def run(self, query: Query[Any]) -> asyncio.Future[Any]:
         """
@@ -66,15 +75,61 @@ class Readers:
                 thread.start()
         return future
 
+    def run_here(self, query: Query[ResultT]) -> ResultT:
+        """
+        Run *query* on this thread, and return its result; blocking.
+
+        Raises:
+            StoreClosedError: The readers were closed.
+        """
+        connection = self._taken()
+        is_good = False
+        try:
+            with store_errors(self._location.path):
+                self._identity.check()
+                connection = connection or connect(self._location, for_reading=True)
+                with _transaction(connection):
+                    result = _result_of(connection, query)
+                self._identity.check()
+            is_good = True
+            return result
+        finally:
+            self._put_back(connection, is_good=is_good)
+
+    def _taken(self) -> apsw.Connection | None:
+        """Wait for a turn in place; return a connection if one is idle."""
+        with self._counting:
+            self._counting.wait_for(lambda: self._is_closed or self._in_place < self._threads_max)
+            if self._is_closed:
+                msg = f"{self._location.path!r}: this store was closed: open another"
+                raise StoreClosedError(msg)
+            self._in_place += 1
+            return self._idle.pop() if self._idle else None
+
+    def _put_back(self, connection: apsw.Connection | None, *, is_good: bool) -> None:
+        with self._counting:
+            if connection and is_good and not self._is_closed:
+                self._idle.append(connection)
+            elif connection:
+                let_go(connection)
+            self._in_place -= 1
+            self._counting.notify_all()
+
     def close(self) -> None:
         """Take in no more queries; the threads finish what waits, and end."""
         with self._counting:
+            self._is_closed = True
+            while self._idle:
+                let_go(self._idle.pop())
             self._line.close(len(self._threads))
+            self._counting.notify_all()
 
     def join(self) -> None:
-        """Wait until all threads have ended."""
+        """Wait until all threads have ended, and all who read in place."""
         for thread in self._threads:
             thread.join()
+        with self._counting:
+            self._counting.wait_for(lambda: not self._in_place)
 
     def _serve(self) -> None:
         connection: apsw.Connection | None = None
@@ -97,7 +152,10 @@ class Readers:
         with group, store_errors(self._location.path):
             self._identity.check()
             connection = connection or connect(self._location, for_reading=True)
-            _read(connection, calls, self._location.path)
+            with _transaction(connection):
+                for call in calls:
+                    with call, store_errors(self._location.path):
+                        call.result = _result_of(connection, call.work)
             self._identity.check()
         if group.error:
             for call in calls:
@@ -110,16 +168,18 @@ class Readers:
         return connection
 
 
-def _read(connection: apsw.Connection, calls: list[Call[Query[Any]]], path: str) -> None:
-    """Run each query in one transaction; what one raises concerns its caller alone."""
+@contextmanager
+def _transaction(connection: apsw.Connection) -> Iterator[None]:
     connection.execute("BEGIN")
     try:
-        for call in calls:
-            rows = SQLiteRows(connection)
-            with call, store_errors(path):
-                try:
-                    call.result = call.work(rows)
-                finally:
-                    rows.close()
+        yield
     finally:
         connection.execute("ROLLBACK")
+
+
+def _result_of(connection: apsw.Connection, query: Query[ResultT]) -> ResultT:
+    rows = SQLiteRows(connection)
+    try:
+        return query(rows)
+    finally:
+        rows.close()

@@ -16,6 +16,7 @@ from recollect.errors import StoreClosedError, StoreFullError, UsageError
 from recollect.ports import Clock, Ids
 from recollect.stores.base import Store
 from recollect.stores.checkpoints import CheckpointThreads
+from recollect.stores.in_place import has_loop
 from recollect.stores.sqlite.checkpoints import (
     erase_checkpoints,
     file_beside,
@@ -49,6 +50,8 @@ class SQLiteStore(Store):
 
     A store belongs to the process that opened it; after a fork the child opens its own.
     """
+
+    answers_in_place = True
 
     def __init__(
         self,
@@ -117,16 +120,22 @@ class SQLiteStore(Store):
 
     async def _transact(self, plan: Plan[ResultT]) -> ResultT:
         self._check_process()
+        if not has_loop():
+            return self._writer.carry_out_here(plan)
         result: ResultT = await self._writer.carry_out(plan)
         return result
 
     async def _read(self, query: Query[ResultT]) -> ResultT:
         self._check_process()
+        if not has_loop():
+            return self._readers.run_here(query)
         result: ResultT = await self._readers.run(query)
         return result
 
     async def _read_brief(self, query: Query[ResultT]) -> ResultT:
         self._check_process()
+        if not has_loop():
+            return self._readers.run_here(query)
         result: ResultT = await self._brief.run(query)
         return result
 

@@ -1,0 +1,60 @@
+"""One copy in a process of its own, which tells each part that it has written, to be killed."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import Sequence
+from typing import Any, Final
+
+from recollect.copying import MARK, copy_store
+from recollect.records import JsonObject, Scope
+from recollect.stores.base import Store
+from recollect.stores.open import open_store
+
+PART: Final = "part"
+"""The line that says that a part of a scope is on its place."""
+TRUSTING: Final = "resumed by scope"
+"""The control: a copy that takes a scope for whole if any of it is there."""
+
+
+def told(store: Store) -> None:
+    """Have *store* print a line after each part that is restored to it."""
+    open_ended: Any = store
+    restore = store.restore
+
+    async def restored(scope: Scope, records: Sequence[JsonObject]) -> int:
+        written = await restore(scope, records)
+        sys.stdout.write(f"{PART}\n")
+        sys.stdout.flush()
+        return written
+
+    open_ended.restore = restored
+
+
+def trust(source: Store, destination: Store) -> None:
+    """Have *source* show nothing of a scope but what *destination* holds, if it holds any."""
+    open_ended: Any = source
+    archive = source.archive
+
+    async def archived(scope: Scope) -> list[JsonObject]:
+        held = [] if scope == MARK else await destination.archive(scope)
+        return held or await archive(scope)
+
+    open_ended.archive = archived
+
+
+async def copy(source: str, destination: str, control: str = "") -> None:
+    """Copy, telling each part, and at the end what the copy says of itself."""
+    async with open_store(source) as one, open_store(destination) as other:
+        told(other)
+        if control:
+            trust(one, other)
+        done = await copy_store(one, other, name="bench")
+    said = {"records": done.records, "digest": done.destination, "verified": done.is_verified}
+    sys.stdout.write(f"{json.dumps(said)}\n")
+
+
+if __name__ == "__main__":
+    asyncio.run(copy(*sys.argv[1:]))
