@@ -14,8 +14,12 @@ from recollect.testing import HashedEmbedder
 pytest.importorskip("langgraph", reason="its stores are measured")
 
 
-def test_the_stores_are_measured_beside_each_other(tmp_path: Path) -> None:
-    """Each operation, in every store that can do it."""
+def test_the_stores_are_measured_beside_each_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each operation, in every store that can do it; here in a few turns."""
+    monkeypatch.setattr("recollect.bench.langgraph.REPEATS", 3)
+    monkeypatch.setattr("recollect.bench.langgraph.LARGE_REPEATS", 2)
     written = tmp_path / "report.json"
 
     result = CliRunner().invoke(
