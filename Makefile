@@ -1,6 +1,6 @@
 # `make setup` once, then `make demo`, `make check`; CONTRIBUTING.md says more.
 
-.PHONY: help setup page page-tools wheel demo test prove lint types check clean
+.PHONY: help setup page page-tools inspector wheel demo test prove lint types check clean
 .DELETE_ON_ERROR:
 
 VENV := .venv
@@ -12,18 +12,23 @@ EMBEDDER := $(VENV)/.embedder
 # What the tests compare with and cannot have beside the rest: it needs an older pydantic.
 ORIGINALS := $(VENV)/originals/.installed
 PAGE_TOOLS := web/node_modules/.package-lock.json
-# Twice the cores: many tests wait for a process or a server.
-WORKERS := $(shell expr $$(nproc 2>/dev/null || echo 2) \* 2)
+# A client of others' making, with which tests/mcp asks the MCP server.
+INSPECTOR := tests/mcp/inspector/node_modules/.package-lock.json
+# One more than the cores: some tests wait for a process or a server.
+WORKERS := $(shell expr $$(nproc 2>/dev/null || echo 2) + 1)
 
 # What `make prove` measures: each command `recollect bench NAME` of docs/benchmarks.md that
 # needs no data from elsewhere.
-BENCHMARKS := speed durability postgres postgres-durability conversation copy size langgraph
+BENCHMARKS := speed durability postgres postgres-durability conversation copy size langgraph service
 
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
+# The tests start hundreds of programs: each module is compiled once, not by each of them.
+unexport PYTHONDONTWRITEBYTECODE
 
 help:
 	@echo "make setup   the environment in $(VENV), with the package and the embedder"
 	@echo "make page    the web page, built from web/ into the package (needs Node 20 and npm)"
+	@echo "make inspector  the MCP inspector, which tests/mcp asks with (needs Node 20 and npm)"
 	@echo "make wheel   a release in dist/, which carries the page"
 	@echo "make demo    a conversation remembered, recalled and erased"
 	@echo "make test    the tests (7 to 9 minutes)"
@@ -54,6 +59,12 @@ $(PAGE_TOOLS): web/package.json web/package-lock.json
 	@touch $@
 
 page-tools: $(PAGE_TOOLS)
+
+$(INSPECTOR): tests/mcp/inspector/package.json tests/mcp/inspector/package-lock.json
+	npm --prefix tests/mcp/inspector ci --no-audit --no-fund
+	@touch $@
+
+inspector: $(INSPECTOR)
 
 page: $(PAGE_TOOLS)
 	npm --prefix web run build

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from datetime import datetime
 from typing import Final, Self, cast
 
@@ -45,6 +45,7 @@ from recollect.records import (
 )
 from recollect.reembedding import Reembedding
 from recollect.stores.base import Store
+from recollect.stores.in_place import has_loop
 from recollect.stores.open import open_store
 from recollect.stores.plans.archive import batches_of
 from recollect.stores.plans.erase import EraseReceipt, EraseTarget
@@ -477,6 +478,13 @@ class Recollect(Forming, ThreadSurroundings, Auditing, Reembedding):
         return new
 
     def _wake(self) -> None:
+        if has_loop():
+            self._wake_all()
+        elif self._loop:
+            with suppress(RuntimeError):  # it has ended: nobody is left to be woken
+                self._loop.call_soon_threadsafe(self._wake_all)
+
+    def _wake_all(self) -> None:
         if self._embedding:
             self._embedding.wake()
         if self._outside:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC
-from copy import copy
 from typing import Self
 
 from recollect.records import Page, Scope
@@ -15,18 +14,22 @@ class Auditing(ABC):
     """A memory whose changes can be audited, a hash chain a scope."""
 
     store: Store
+    _actor: str | None = None
+    """In whose name it is used."""
 
     def acting(self, actor: str) -> Self:
         """
         Return this memory as *actor* uses it: what changes through it is audited.
 
         Each change and its audit row are one transaction; see `Store.acting`. It is the same
-        memory, open as long as this one, and not to be entered itself. What the background
-        forms is nobody's deed: open the memory over ``store.acting("…")`` to have that
-        audited too.
+        memory, open as long as this one, and not to be entered itself. What *actor* has
+        formed with `Recollect.form` is audited as well; what the background forms is nobody's
+        deed: open the memory over ``store.acting("…")`` to have that audited too.
         """
-        view = copy(self)
+        view = object.__new__(type(self))  # as `copy` does, in a tenth of its time
+        view.__dict__.update(self.__dict__)
         view.store = self.store.acting(actor)
+        view._actor = actor
         return view
 
     async def audit(

@@ -36,6 +36,7 @@ class Forming(ABC):
     """The part of `Recollect` that forms memories, and lets people decide about them."""
 
     store: Store
+    _actor: str | None
     worker: Worker | None
     """What forms memories while this is open, ``None`` where no model is configured."""
     _consolidator: Consolidator | None
@@ -58,7 +59,8 @@ class Forming(ABC):
             await self.store.signal(scope, thread)
         else:
             await self._signal_all(scope)
-        return await self.worker.drain(check_scope(scope))
+        worker = self.worker if self._actor is None else self.worker.acting(self._actor)
+        return await worker.drain(check_scope(scope))
 
     async def _signal_all(self, scope: Scope) -> None:
         cursor: str | None = None

@@ -50,6 +50,17 @@ class Home:
         )
         raise UsageError(msg)
 
+    def here(self, function: Callable[[Recollect], Awaitable[ResultT]]) -> ResultT:
+        """
+        Run an async *function* on this thread, if that is possible; see `SyncRecollect.here`.
+
+        Raises:
+            UsageError: The memory is one to be awaited.
+        """
+        if isinstance(self.memory, SyncRecollect):
+            return self.memory.here(function)
+        return self.call(function)
+
     async def visit(self, function: Callable[[Recollect], Awaitable[ResultT]]) -> ResultT:
         """Await an async *function* of the memory where the memory lives."""
         if isinstance(self.memory, SyncRecollect):

@@ -18,7 +18,7 @@ Together the indexes of a process, and the collections made of them, stay below 
 
 Collections go first, which are made again within a search; then the longest unused indexes.
 """
-COLLECTIONS_MAX: Final = 64
+COLLECTIONS_MAX: Final = 1_024
 CollectionName: TypeAlias = tuple[tuple[Scope, ...], Kinds]
 """The scopes that were searched together, and for which kinds of entries."""
 IDLE_S: Final = 900.0

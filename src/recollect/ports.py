@@ -16,7 +16,7 @@ Vector: TypeAlias = NDArray[np.float32]
 
 
 class Clock(Protocol):
-    """Where the present moment comes from."""
+    """Where the present moment comes from; asked from several threads."""
 
     def now(self) -> datetime:
         """Return the present moment, with a zone."""
@@ -100,7 +100,7 @@ class OutsideVectors(Protocol):
 
 
 class TokenCounter(Protocol):
-    """How many tokens a text costs in the prompt it is meant for."""
+    """How many tokens a text costs in the prompt it is meant for; asked from several threads."""
 
     def __call__(self, text: str, /) -> int:
         """Return a count of at least 0."""

@@ -24,6 +24,7 @@ from recollect.recall.search import Hit, search, text_to_embed
 from recollect.recall.signals import OutsideHits
 from recollect.records import JsonObject, Scope
 from recollect.stores.base import Store
+from recollect.stores.in_place import check_loop, has_loop
 from recollect.stores.plans.feed import Entry
 from recollect.stores.rows import Feed
 from recollect.stores.validate import check_text, check_texts, check_time, to_datetime
@@ -123,6 +124,8 @@ class Recaller:
         generation = self._indexes.generation
         indexes: Sequence[ScopeIndex] = [self._indexes.take(scope) for scope in scopes]
         text = text_to_embed(ask.query, participants_of(indexes))
+        if self._outside:
+            check_loop()
         outside = await self._outside.search(scopes, ask.query) if self._outside else None
         while True:
             vector = await self._embedded(text)
@@ -165,6 +168,8 @@ class Recaller:
         if self._embedding is None:
             return None
         try:
+            if not has_loop():
+                return self._embedding.query_vector(text)
             return await to_thread.run_sync(self._embedding.query_vector, text)
         except EmbedderError as error:
             self._embedding.last_error = error  # words still find; the answer names no embedder

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, suppress
 from copy import copy
 from datetime import datetime
 from functools import partial
@@ -42,6 +42,7 @@ from recollect.records import (
     Thread,
     Write,
 )
+from recollect.stores.in_place import NeedsLoopError, has_loop, run_in_place
 from recollect.stores.plans.audit import AuditEntry, AuditVerdict
 from recollect.stores.plans.erase import EraseReceipt, EraseTarget
 from recollect.stores.plans.formation import Debounce
@@ -148,6 +149,20 @@ class SyncRecollect:
         """
         return self._entered().call(function, self._open())
 
+    def here(self, function: Callable[[Recollect], Awaitable[T]]) -> T:
+        """
+        Run an async *function* of the memory on this thread, and return its result.
+
+        It reads as much as it likes, or writes once, at its end. Where the store needs a loop,
+        one runs on this thread, or the function waits for anything but the store, it is run
+        from its beginning as `call` does; a change of threads costs more than most reads.
+        """
+        memory = self._open()
+        if memory.store.answers_in_place and not has_loop():
+            with suppress(NeedsLoopError):
+                return run_in_place(function, memory)
+        return self.call(function)
+
     async def acall(self, function: Callable[[Recollect], Awaitable[T]]) -> T:
         """
         Await an async *function* of the memory, from any event loop; it runs where that lives.
@@ -209,7 +224,7 @@ class SyncRecollect:
 
     def state(self, scope: Scope, thread: str) -> dict[str, Json]:
         """See `Recollect.state`."""
-        return self.call(lambda memory: memory.state(scope, thread))
+        return self.here(lambda memory: memory.state(scope, thread))
 
     def set_state(self, scope: Scope, thread: str, state: Mapping[str, Json]) -> None:
         """See `Recollect.set_state`."""
@@ -221,11 +236,11 @@ class SyncRecollect:
 
     def attachments(self, scope: Scope, thread: str) -> tuple[Attached, ...]:
         """See `Recollect.attachments`."""
-        return self.call(lambda memory: memory.attachments(scope, thread))
+        return self.here(lambda memory: memory.attachments(scope, thread))
 
     def attachment(self, scope: Scope, thread: str, name: str) -> Attachment | None:
         """See `Recollect.attachment`."""
-        return self.call(lambda memory: memory.attachment(scope, thread, name))
+        return self.here(lambda memory: memory.attachment(scope, thread, name))
 
     def detach(self, scope: Scope, thread: str, name: str) -> bool:
         """See `Recollect.detach`."""
@@ -233,23 +248,23 @@ class SyncRecollect:
 
     def threads(self, scope: Scope, *, cursor: str | None = None, limit: int = 100) -> Page[Thread]:
         """See `Recollect.threads`."""
-        return self.call(lambda memory: memory.threads(scope, cursor=cursor, limit=limit))
+        return self.here(lambda memory: memory.threads(scope, cursor=cursor, limit=limit))
 
     def thread(self, scope: Scope, thread: str) -> Thread | None:
         """See `Recollect.thread`."""
-        return self.call(lambda memory: memory.thread(scope, thread))
+        return self.here(lambda memory: memory.thread(scope, thread))
 
     def messages(
         self, scope: Scope, thread: str, *, after: int = 0, limit: int = 100
     ) -> Page[Message]:
         """See `Recollect.messages`."""
-        return self.call(lambda memory: memory.messages(scope, thread, after=after, limit=limit))
+        return self.here(lambda memory: memory.messages(scope, thread, after=after, limit=limit))
 
     def last_messages(
         self, scope: Scope, thread: str, *, limit: int, before: int | None = None
     ) -> tuple[Message, ...]:
         """See `Recollect.last_messages`."""
-        return self.call(
+        return self.here(
             lambda memory: memory.last_messages(scope, thread, limit=limit, before=before)
         )
 
@@ -279,7 +294,7 @@ class SyncRecollect:
         evidence: EvidenceMap | None = None,
     ) -> Memory:
         """See `Recollect.put`."""
-        return self.call(
+        return self.here(
             lambda memory: memory.put(
                 scope,
                 type_,
@@ -297,13 +312,13 @@ class SyncRecollect:
         self, scope: Scope, writes: Sequence[Write], *, idempotency_key: str | None = None
     ) -> tuple[Memory | None, ...]:
         """See `Recollect.apply`."""
-        return self.call(
+        return self.here(
             lambda memory: memory.apply(scope, writes, idempotency_key=idempotency_key)
         )
 
     def get(self, scope: Scope, type_: str, key: str) -> Memory | None:
         """See `Recollect.get`."""
-        return self.call(lambda memory: memory.get(scope, type_, key))
+        return self.here(lambda memory: memory.get(scope, type_, key))
 
     def memories(
         self,
@@ -316,7 +331,7 @@ class SyncRecollect:
         limit: int = 100,
     ) -> Page[Memory]:
         """See `Recollect.memories`."""
-        return self.call(
+        return self.here(
             lambda memory: memory.memories(
                 scope, type_=type_, filter_=filter_, valid_at=valid_at, cursor=cursor, limit=limit
             )
@@ -324,7 +339,7 @@ class SyncRecollect:
 
     def history(self, scope: Scope, type_: str, key: str) -> tuple[Revision, ...]:
         """See `Recollect.history`."""
-        return self.call(lambda memory: memory.history(scope, type_, key))
+        return self.here(lambda memory: memory.history(scope, type_, key))
 
     def scopes(
         self,
@@ -336,7 +351,7 @@ class SyncRecollect:
         limit: int = 100,
     ) -> Page[Scope]:
         """See `Recollect.scopes`."""
-        return self.call(
+        return self.here(
             lambda memory: memory.scopes(
                 prefix=prefix, suffix=suffix, depth_max=depth_max, cursor=cursor, limit=limit
             )
@@ -387,7 +402,7 @@ class SyncRecollect:
         limit: int = 100,
     ) -> Page[Thread]:
         """See `Recollect.pending`."""
-        return self.call(
+        return self.here(
             lambda memory: memory.pending(scope, below=below, cursor=cursor, limit=limit)
         )
 
@@ -412,13 +427,13 @@ class SyncRecollect:
         limit: int = 100,
     ) -> Page[Formation]:
         """See `Recollect.formations`."""
-        return self.call(
+        return self.here(
             lambda memory: memory.formations(scope, status=status, cursor=cursor, limit=limit)
         )
 
     def formation(self, scope: Scope, formation_id: str) -> Formation | None:
         """See `Recollect.formation`."""
-        return self.call(lambda memory: memory.formation(scope, formation_id))
+        return self.here(lambda memory: memory.formation(scope, formation_id))
 
     def redrive(self, scope: Scope, formation_id: str) -> int:
         """See `Recollect.redrive`."""
@@ -435,7 +450,7 @@ class SyncRecollect:
         self, scope: Scope, *, cursor: str | None = None, limit: int = 100
     ) -> Page[AuditEntry]:
         """See `Recollect.audit`."""
-        return self.call(lambda memory: memory.audit(scope, cursor=cursor, limit=limit))
+        return self.here(lambda memory: memory.audit(scope, cursor=cursor, limit=limit))
 
     def audit_verified(self, scope: Scope, *, noted: tuple[int, str] | None = None) -> AuditVerdict:
         """See `Recollect.audit_verified`."""
@@ -453,7 +468,7 @@ class SyncRecollect:
         asked_at: datetime | None = None,
     ) -> Recall:
         """See `Recollect.recall`."""
-        return self.call(
+        return self.here(
             lambda memory: memory.recall(
                 scope,
                 query,
@@ -487,7 +502,7 @@ class SyncRecollect:
 
     def receipts(self, *, unclean: bool = False) -> list[EraseReceipt]:
         """See `Recollect.receipts`."""
-        return self.call(lambda memory: memory.receipts(unclean=unclean))
+        return self.here(lambda memory: memory.receipts(unclean=unclean))
 
     def restore(self, records: Sequence[JsonObject]) -> int:
         """See `Recollect.restore`."""

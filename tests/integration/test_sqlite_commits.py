@@ -342,3 +342,26 @@ async def test_several_event_loops_share_a_store(store: SQLiteStore) -> None:
     await asyncio.gather(*threads)
 
     assert 41 == len(await said(store))
+
+
+async def test_a_brief_query_that_fails_leaves_the_others_alone(tmp_path: Path) -> None:
+    """Brief queries that wait at the same time run together; what one raises is its caller's."""
+
+    def looking(rows: Rows) -> bool:
+        return rows.scope(ADA) is not None
+
+    def failing(rows: Rows) -> bool:
+        raise LookupError(rows)
+
+    def broken(rows: Rows) -> bool:
+        return bool(rows._connection.execute("SELECT nothing"))  # type: ignore[attr-defined]
+
+    async with SQLiteStore(tmp_path / "brief.db") as store:
+        await store.append(ADA, "talk", [NewMessage(role="user", text="hello")])
+        for wrong, error in ((failing, LookupError), (broken, StoreError)):
+            asked = (store._read_brief(each) for each in (looking, wrong, looking))
+            first, between, last = await asyncio.gather(*asked, return_exceptions=True)
+
+            assert (True, True) == (first, last)
+            assert isinstance(between, error)
+        assert await store._read_brief(looking)

@@ -59,7 +59,7 @@ def ids(found: Recall) -> list[str]:
 # The same signatures
 
 # What takes a function to where the memory lives: only this face has such a place.
-VISITS = frozenset({"call", "acall"})
+VISITS = frozenset({"call", "acall", "here"})
 
 
 def public(class_: type) -> dict[str, Callable[..., object] | property]:

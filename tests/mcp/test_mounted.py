@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import AsyncIterator, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,10 @@ from mcp.client.streamable_http import streamable_http_client
 
 from mcp import Client
 from recollect.formation.types.builtin import DEFAULT_TYPES
+from recollect.mcp import http
+from recollect.mcp.callers import UNLIMITED
 from recollect.mcp.http import PATH, mcp_door
+from recollect.service.doors import Door, late_door
 from recollect.service.settings import Settings
 from recollect.service.testing import Served, serving
 
@@ -43,9 +47,32 @@ def with_door(**settings: Any) -> Any:
     """Run the service with the door to MCP."""
 
     def doors(chosen: Settings) -> list[Any]:
-        return [mcp_door(chosen, DEFAULT_TYPES)]
+        return [late_door(PATH, lambda: mcp_door(chosen, DEFAULT_TYPES))]
 
     return serving(doors=doors, **settings)
+
+
+def test_a_door_is_made_once_when_it_is_first_asked_for() -> None:
+    """A service whose MCP nobody uses does not load it; those who ask at once share one."""
+    made: list[Door] = []
+
+    def doors(chosen: Settings) -> list[Door]:
+        def make() -> Door:
+            made.append(mcp_door(chosen, DEFAULT_TYPES))
+            return made[-1]
+
+        return [late_door(PATH, make)]
+
+    with serving(doors=doors) as found:
+        headers = {**SENT, "x-api-key": found.key}
+        with httpx.Client(base_url=found.url, headers=headers) as client:
+            before = [client.get("/v1/me").status_code, len(made)]
+            with ThreadPoolExecutor(4) as pool:
+                asked = list(pool.map(lambda _: client.post(PATH, json=REQUEST), range(4)))
+
+    assert [200, 0] == before
+    assert [200] * 4 == [each.status_code for each in asked]
+    assert 1 == len(made)
 
 
 @pytest.fixture(scope="module")
@@ -133,6 +160,50 @@ def test_a_tenant_has_one_rate_for_both_ways_in() -> None:
     assert [429] == [each.status_code for each in more][2:]
     assert 429 not in [each.status_code for each in more[:2]]
     assert int(more[2].headers["retry-after"]) > 0
+
+
+async def quoted(url: str, key: str, count: int) -> list[dict[str, Any]]:
+    """Save a memory so many times, each with other words, and return what the client is told."""
+    told: list[dict[str, Any]] = []
+    async with connected(url, key) as client:
+        for number in range(count):
+            words = f"I like tea number {number}"
+            value = {"context": "drinks", "content": words}
+            arguments = {"memory": {"type": "Note", "value": value}, "quotes": [words]}
+            told.append((await client.call_tool("save_memory", arguments)).structured_content)
+    return told
+
+
+async def test_a_tenant_has_one_quota_for_both_ways_in() -> None:
+    """What is said through the routes and what is quoted through MCP is counted together."""
+    said = {"messages": [{"role": "user", "text": "hello"}, {"role": "user", "text": "again"}]}
+    with with_door(messages_a_day=4) as served:
+        headers = {"x-api-key": served.key}
+        at = f"{served.url}/v1/threads/t/messages"
+        first = await asyncio.to_thread(httpx.post, at, headers=headers, json=said)
+        told = await quoted(f"{served.url}{PATH}", served.key, 3)
+        last = await asyncio.to_thread(httpx.post, at, headers=headers, json=said)
+        async with connected(f"{served.url}{PATH}", served.key) as client:
+            await client.call_tool("search_memory", {"query": "tea"})
+            await client.get_prompt("recall", {"question": "Which tea?"})
+        used = await asyncio.to_thread(httpx.get, f"{served.url}/v1/usage", headers=headers)
+
+    assert 201 == first.status_code
+    assert ["stored", "stored", "failed"] == [each["status"] for each in told]
+    assert "quota" == told[2]["code"]
+    assert "messages_a_day" in told[2]["reason"]
+    assert 429 == last.status_code
+    (day,) = used.json()["days"]
+    assert (4, 2) == (day["messages"], day["recalls"])
+
+
+async def test_a_door_without_quotas_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The mutant: where calls of MCP are not counted, nobody is refused."""
+    monkeypatch.setattr(http, "_Quotas", lambda *_: UNLIMITED)
+    with with_door(messages_a_day=1) as served:
+        told = await quoted(f"{served.url}{PATH}", served.key, 3)
+
+    assert ["stored"] * 3 == [each["status"] for each in told]
 
 
 def test_its_requests_are_counted_by_its_path(served: Served) -> None:

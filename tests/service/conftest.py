@@ -1,8 +1,10 @@
 """A real server on this machine, over a store of its own, and clients with keys to it."""
 
 import os
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
+from functools import cache
 from typing import Any, NoReturn
 
 import httpx
@@ -10,6 +12,7 @@ import pytest
 from langgraph_sdk import get_sync_client
 from langgraph_sdk.client import SyncLangGraphClient
 
+from recollect.service.documenting import ANSWERS, operations
 from recollect.service.testing import Served, serving
 from recollect.testing.postgres import empty_store, shared_database
 from recollect.testing.redis import shared_server as shared_redis
@@ -49,15 +52,60 @@ def served(store: Fresh) -> Iterator[Served]:
         yield found
 
 
+DOCUMENTED: dict[str, Any] = {}
+"""What a service told of its routes; it is the same for all."""
+
+
+@cache
+def pattern_of(path: str) -> re.Pattern[str]:
+    """Return what the addresses of a route look like."""
+    return re.compile(re.sub(r"\{\w+\}", "[^/]+", path))
+
+
+def operation_of(request: httpx.Request) -> tuple[str, str, Mapping[str, Any]] | None:
+    """Return method, path and description of the operation that a request means."""
+    path = request.url.raw_path.partition(b"?")[0].decode()
+    for method, route, operation in operations(DOCUMENTED):
+        if method == request.method.lower() and pattern_of(route).fullmatch(path):
+            return method, route, operation
+    return None
+
+
+def hold_to_document(answer: httpx.Response) -> None:
+    """Fail where an answer has another status, or another form, than is documented."""
+    found = operation_of(answer.request)
+    if found is None:
+        return
+    method, route, operation = found
+    documented = operation["responses"]
+    assert str(answer.status_code) in documented, (method, route, answer.status_code)
+    model = ANSWERS.get((method, route))
+    if model is not None and answer.is_success:
+        model.model_validate_json(answer.read(), strict=True)
+
+
 @pytest.fixture
 def connect() -> Iterator[Connect]:
-    """Return what makes a client of a service: with its first key, another one, or ""."""
+    """
+    Return what makes a client of a service: with its first key, another one, or "".
+
+    Whatever a test is about, each answer is held to what the service documents.
+    """
     with ExitStack() as stack:
 
-        def made(served: Served, key: str | None = None, **headers: str) -> httpx.Client:
+        def made(
+            served: Served, key: str | None = None, *, is_held: bool = True, **headers: str
+        ) -> httpx.Client:
             chosen = served.key if key is None else key
             sent = {"x-api-key": chosen} if chosen else {}
-            client = httpx.Client(base_url=served.url, headers={**sent, **headers}, timeout=30.0)
+            if not DOCUMENTED:
+                DOCUMENTED.update(served.app.openapi())
+            client = httpx.Client(
+                base_url=served.url,
+                headers={**sent, **headers},
+                timeout=30.0,
+                event_hooks={"response": [hold_to_document] if is_held else []},
+            )
             stack.callback(client.close)
             return client
 

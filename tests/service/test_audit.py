@@ -12,6 +12,8 @@ from recollect.records import Scope
 from recollect.service.reaching import Reach
 from recollect.service.testing import Served
 from recollect.stores.plans.audit import AuditEntry
+from recollect.testing.rulemodel import RuleModel
+from recollect.worker.loop import Worker
 
 Connect = Callable[..., httpx.Client]
 NewKey = Callable[..., str]
@@ -92,6 +94,40 @@ def test_a_service_that_acts_as_nobody_is_caught(
     missed = unaudited(served, client, ("acme", "mutant"), served.key.split("_")[1])
 
     assert 16 == len(missed)
+
+
+def formed_by_request(served: Served, client: httpx.Client, scope: str) -> list[AuditEntry]:
+    """Have something formed, and return the rows of what was stored, oldest first."""
+    where = {"scope": scope}
+    said = {"messages": [{"role": "user", "text": "I live in Oslo."}]}
+    client.post(THREAD, params=where, json=said).raise_for_status()
+    formed = client.post("/v1/formation/run", params=where, json={}).json()["formations"]
+    assert ["formed"] == [each["status"] for each in formed]
+    rows = rows_of(served, ("acme", scope))
+    return [each for each in reversed(rows) if each.action == "form"]
+
+
+def test_what_a_request_has_formed_is_audited_under_its_key(
+    starting: Callable[..., Served], connect: Connect
+) -> None:
+    """Formation on request is the deed of who asked, in the transaction of what it stored."""
+    served = starting(model=RuleModel())
+    client = connect(served)
+
+    (row,) = formed_by_request(served, client, "asked")
+
+    assert served.key.split("_")[1] == row.actor
+    assert any(each.startswith("memory User") for each in row.names), row.names
+
+
+def test_a_worker_that_acts_as_nobody_is_caught(
+    starting: Callable[..., Served], connect: Connect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The mutant: where the worker does not act for who asked, nothing tells of him."""
+    monkeypatch.setattr(Worker, "acting", lambda worker, _: worker)
+    served = starting(model=RuleModel())
+
+    assert [] == formed_by_request(served, connect(served), "mutant")
 
 
 def test_changes_of_keys_are_audited(served: Served, client: httpx.Client) -> None:

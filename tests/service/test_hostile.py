@@ -246,6 +246,7 @@ def test_who_sends_slowly_is_told_so(starting: Callable[..., Served]) -> None:
         b"GET /v1/me HTTP/1.1\r\n\r\n",
         b"GET /v1/me HTTP/1.1\r\nhost: a\r\nhost: b\r\n\r\n",
         b"GET /v1/me HTTP/1.1\r\nhost: localhost\r\ncontent-length: x\r\n\r\n",
+        b"GET / HTTP/1.1\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n",
         b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n",
     ],
 )
@@ -255,6 +256,55 @@ def test_what_is_no_request_is_refused(served: Served, sent: bytes) -> None:
 
     assert answered.startswith(b"HTTP/1.1 400"), answered[:100]
     assert b"application/problem+json" in answered
+
+
+ENDLESS: Mapping[str, tuple[str | None, bytes]] = {
+    "a head": (None, b"x: "),
+    "the size of a chunk": ("transfer-encoding: chunked", b"1;"),
+    "trailers": ("transfer-encoding: chunked", b"0\r\nx: "),
+}
+
+
+@pytest.mark.parametrize("name", sorted(ENDLESS))
+def test_what_never_becomes_whole_is_not_kept_for_ever(served: Served, name: str) -> None:
+    """A head, a chunk's size or trailers that go on and on are refused, not collected."""
+    line, sent = ENDLESS[name]
+    begun = head(served) if line is None else head(served, line)
+    start = begun.removesuffix(b"\r\n") + sent if line is None else begun + sent
+
+    answered = raw(served, start, *[b"a" * 65_536] * 10, leave_open=True)
+
+    assert answered.startswith(b"HTTP/1.1 431"), answered[:100]
+    assert b"application/problem+json" in answered
+
+
+def test_a_trailer_is_no_header(served: Served) -> None:
+    """A key that comes after the body does not open anything."""
+    chunked = head(served, "transfer-encoding: chunked", key="")
+
+    answered = raw(served, chunked + b"0\r\nx-api-key: " + served.key.encode() + b"\r\n\r\n")
+
+    assert answered.startswith(b"HTTP/1.1 401"), answered[:100]
+
+
+@pytest.mark.parametrize("framing", ["content-length", "chunked"])
+def test_who_wishes_for_another_protocol_is_answered_in_this_one(
+    served: Served, framing: str
+) -> None:
+    """The body beside ``Upgrade`` is read, and so is the next request: some clients ask so."""
+    body = json.dumps(GOOD).encode()
+    lines = ["connection: Upgrade, HTTP2-Settings", "upgrade: h2c", "http2-settings: AAMAAABk"]
+    if framing == "chunked":
+        lines.append("transfer-encoding: chunked")
+        body = b"%x\r\n%b\r\n0\r\n\r\n" % (len(body), body)
+    else:
+        lines.append(f"content-length: {len(body)}")
+    next_body = json.dumps(GOOD).encode()
+    last = head(served, "connection: close", f"content-length: {len(next_body)}") + next_body
+
+    answered = raw(served, head(served, *lines) + body + last, leave_open=True)
+
+    assert 2 == answered.count(b"HTTP/1.1 201"), answered
 
 
 def test_a_page_that_may_ask_is_told_so(starting: Callable[..., Served], connect: Connect) -> None:

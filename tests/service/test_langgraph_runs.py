@@ -13,6 +13,7 @@ import pytest
 from langgraph_sdk import get_client, get_sync_client
 from langgraph_sdk.client import LangGraphClient, SyncLangGraphClient
 from langgraph_sdk.errors import (
+    APIError,
     ConflictError,
     NotFoundError,
     UnprocessableEntityError,
@@ -417,6 +418,45 @@ def test_a_run_whose_message_was_given_up_has_failed(tmp_path: Path) -> None:
     assert joined["__error__"]["message"]
 
 
+@pytest.mark.parametrize("is_alone", [False, True])
+def test_a_run_that_is_waited_for_is_formed_at_once(*, is_alone: bool) -> None:
+    """The answer is what the thread holds; the messages are formed without a pause before."""
+    model = RuleModel()
+
+    def opened() -> AbstractAsyncContextManager[Recollect]:
+        return recollect.open("memory:", embedder="none", model=model, formation=ASSISTANTS)
+
+    with (
+        serving(opened, model=model) as served,
+        get_sync_client(url=served.url, api_key=served.key) as client,
+    ):
+        thread = None if is_alone else client.threads.create()["thread_id"]
+        made: list[Any] = []
+        found = client.runs.wait(
+            thread,
+            "memory_graph",
+            input=said("I live in Oslo."),
+            config={"configurable": {"user_id": "will"}},
+            on_run_created=made.append,
+        )
+        profile = client.store.get_item(["will", "User"], key="User")
+
+    assert ["I live in Oslo."] == [each["content"] for each in cast("Any", found)["messages"]]
+    assert {"home": "Oslo"} == profile["value"]
+    assert thread in {None, made[0]["thread_id"]}
+
+
+def test_waiting_needs_to_read(
+    world: World, graph_client: GraphClient, new_key: Callable[..., str]
+) -> None:
+    """A key that may write alone keeps nothing by waiting, and is told nothing."""
+    key = new_key(world.served, "write", "below", scope=("writer",))
+    client = graph_client(world.served, key)
+
+    with pytest.raises((httpx.HTTPStatusError, APIError), match=r"403|read"):
+        client.runs.wait(str(uuid4()), "memory_graph", input=said("x"), if_not_exists="create")
+
+
 def test_threads_of_one_key_are_unknown_to_another(
     world: World, graph_client: GraphClient, new_key: Callable[..., str]
 ) -> None:
@@ -438,6 +478,7 @@ def test_threads_of_one_key_are_unknown_to_another(
         partial(other.runs.delete, thread, run["run_id"]),
         partial(other.runs.join, thread, run["run_id"]),
         partial(other.runs.create, thread, "memory_graph", input=said("x")),
+        partial(other.runs.wait, thread, "memory_graph", input=said("x")),
     ]
 
     for attack in attacks:

@@ -1,4 +1,4 @@
-"""No request of one tenant returns, or changes, a byte of another's, on any route."""
+"""No request of one tenant returns, or changes, a byte of another's, on any route or MCP tool."""
 
 import asyncio
 import json
@@ -14,13 +14,17 @@ from fastapi.routing import APIRoute
 
 from recollect.access import PERMISSIONS, Permission, Principal
 from recollect.app import Recollect
+from recollect.formation.types.builtin import DEFAULT_TYPES
+from recollect.mcp import callers
+from recollect.mcp.http import PATH, mcp_door
+from recollect.mcp.offering import MANNERS
 from recollect.records import PutMemory, Scope
 from recollect.service import reaching
 from recollect.service.routes import ROUTERS
-from recollect.service.testing import Served
+from recollect.service.testing import Served, serving
 
 Connect = Callable[..., httpx.Client]
-SAMPLE = 400
+SAMPLE = 300
 LIKELY = 0.6
 PROVEN = 20_000
 VICTIM: Scope = ("globex",)
@@ -44,32 +48,90 @@ HOSTILE: Sequence[Sequence[str]] = (
     ("glob%65x",),
 )
 Attack = tuple[str, str, dict[str, Any]]
+MCP = "MCP"
+MCP_CALLS = (*MANNERS, "resources/list", "resources/read", "prompts/get")
+MCP_FAULT = b"-32603"
+MEMORY = f"Note/{KEY}"
+
+
+@pytest.fixture(scope="module")
+def served(store: Callable[[str], str]) -> Iterator[Served]:
+    """Run one service for the tests of this module, with the door to MCP."""
+    with serving(store=store("served"), doors=doors) as found:
+        yield found
+
+
+def doors(settings: Any) -> list[Any]:
+    """Return the doors of the service."""
+    return [mcp_door(settings, DEFAULT_TYPES)]
 
 
 def routes() -> list[tuple[str, str]]:
-    """Return method and path of every route below /v1."""
-    return sorted(
+    """Return method and path of every route below /v1, and what is called through MCP."""
+    ours = sorted(
         (method, route.path)
         for router in ROUTERS
         for route in router.routes
         if isinstance(route, APIRoute) and route.path.startswith("/v1")
         for method in route.methods or ()
     )
+    return [*ours, *((MCP, each) for each in MCP_CALLS)]
 
 
 class Attacker:
     """Makes requests at random that try to reach the victim's memory with the attacker's key."""
 
-    def __init__(self, seed: int, *, stolen: dict[str, Sequence[str]]) -> None:
+    def __init__(self, seed: int, *, stolen: dict[str, Sequence[str]], only: str = "") -> None:
         self._random = random.Random(seed)  # noqa: S311 (repeatable)
-        self._routes = routes()
+        self._routes = [each for each in routes() if only in {"", each[0]}]
         self._stolen = stolen
 
     def attacks(self, count: int) -> Iterator[Attack]:
         """Yield so many requests, each route in turn."""
         for number in range(count):
             method, path = self._routes[number % len(self._routes)]
-            yield method, self._filled(path), self._parts(method, path)
+            if method == MCP:
+                yield "POST", PATH, self._called(path)
+            else:
+                yield method, self._filled(path), self._parts(method, path)
+
+    def _called(self, name: str) -> dict[str, Any]:
+        """Return the parts of a call through MCP."""
+        choose = self._random.choice
+        uris = (
+            f"recollect://memories/{MEMORY}",
+            f"recollect://threads/{THREAD}",
+            "recollect://profile",
+            "recollect://threads/..%2Fglobex%2Fmcp",
+        )
+        found: dict[str, dict[str, Any]] = {
+            "resources/list": {},
+            "resources/read": {"uri": choose(uris)},
+            "prompts/get": {"name": "recall", "arguments": {"question": "which secret"}},
+        }
+        method = name if name in found else "tools/call"
+        if name not in found:
+            found[name] = {"name": name, "arguments": self._arguments(name)}
+        headers = {**self._headers(), "accept": "application/json, text/event-stream"}
+        return {
+            "params": [("scope", each) for each in self._likely(HOSTILE)],
+            "headers": headers,
+            "json": {"jsonrpc": "2.0", "id": 1, "method": method, "params": found[name]},
+        }
+
+    def _arguments(self, name: str) -> dict[str, Any]:
+        choose = self._random.choice
+        note = {"type": "Note", "value": {"context": "always", "content": "mine"}}
+        changes = [{"op": "replace", "path": "/content", "value": "mine"}]
+        found: dict[str, dict[str, Any]] = {
+            "save_memory": {"memory": note, "quotes": ["mine"]},
+            "search_memory": {"query": "which secret"},
+            "update_memory": {"id": MEMORY, "changes": changes, "quotes": ["mine"]},
+            "forget_memory": {"id": MEMORY, "token": choose(self._stolen["confirm"])},
+            "profile": {},
+        }
+        more = choose(({}, {}, {"scope": ["globex"]}, {"user_id": "globex"}))
+        return found[name] | more
 
     def _filled(self, path: str) -> str:
         values = {
@@ -155,9 +217,11 @@ def test_every_route_with_a_body_is_attacked() -> None:
     """The walker knows a body for each route that takes one, and meets every route."""
     attacker = Attacker(0, stolen=dict.fromkeys(("formation", "key", "cursor", "confirm"), ("x",)))
 
-    met = {(method, path) for method, path, _ in attacker.attacks(len(routes()))}
+    attacks = list(attacker.attacks(len(routes())))
+    met = {(method, path) for method, path, _ in attacks if path != PATH}
 
-    assert len(routes()) == len(met)
+    assert len(routes()) - len(MCP_CALLS) == len(met)
+    assert len(MCP_CALLS) == len(attacks) - len(met)
     assert len(met) > 40
 
 
@@ -169,6 +233,7 @@ def answer_bytes(client: httpx.Client, attack: Attack) -> bytes:
         assert stream.status_code != 500
         for part in stream.iter_bytes():
             found += part
+            assert path != PATH or MCP_FAULT not in found
             is_endless = path.endswith("/changes") and stream.status_code == 200
             if is_endless and (b"id: " in found or time.monotonic() > end):
                 break
@@ -189,7 +254,8 @@ async def planted(memory: Recollect) -> None:
     note = PutMemory(
         type="Note", key=KEY, value={"context": CANARIES[2], "content": f"secret {CANARIES[0]}"}
     )
-    await memory.apply(VICTIM, [note])
+    user = PutMemory(type="User", key="User", value={"user_name": CANARIES[1]})
+    await memory.apply(VICTIM, [note, user])
     await memory.apply((*VICTIM, CANARIES[4]), [note])
 
 
@@ -244,34 +310,38 @@ def test_a_sample_of_attacks_reaches_nothing(served: Served, connect: Connect) -
 
 
 @pytest.mark.prove
+@pytest.mark.timeout(1_800)
 def test_all_attacks_reach_nothing(served: Served, connect: Connect) -> None:
     """0 bytes of another tenant in the answers to 20,000 requests, and nothing changed."""
     foreign, is_unchanged = attacked(served, connect, PROVEN)
 
-    print(f"{PROVEN} requests, {len(routes())} routes: {foreign} foreign bytes")  # noqa: T201
+    what = f"{len(routes()) - len(MCP_CALLS)} routes and {len(MCP_CALLS)} calls of MCP"
+    print(f"{PROVEN} requests, {what}: {foreign} foreign bytes")  # noqa: T201
     assert 0 == foreign
     assert is_unchanged
 
 
+def unchecked(
+    principal: Principal,
+    needs: Permission,  # noqa: ARG001
+    segments: Sequence[str] = (),
+    *,
+    below: bool = False,  # noqa: ARG001
+) -> Scope:
+    """Return the scope that a request names, as it is."""
+    return tuple(segments) or principal.scope
+
+
+@pytest.mark.parametrize("way", ["the routes", "MCP"])
 def test_a_service_that_does_not_check_scopes_is_caught(
-    starting: Callable[..., Served], connect: Connect, monkeypatch: pytest.MonkeyPatch
+    served: Served, connect: Connect, monkeypatch: pytest.MonkeyPatch, way: str
 ) -> None:
-    """The walker finds foreign bytes, and changes, where a request's scope is taken as it is."""
+    """The walker finds foreign bytes where the scope of a request is taken as it is."""
+    _, stolen = plant(served, connect)
+    monkeypatch.setattr(callers if way == "MCP" else reaching, "granted", unchecked)
+    only = MCP if way == "MCP" else "GET"
+    attacker = Attacker(7, stolen=stolen, only=only)
 
-    def unchecked(
-        principal: Principal,
-        needs: Permission,  # noqa: ARG001
-        segments: Sequence[str] = (),
-        *,
-        below: bool = False,  # noqa: ARG001
-    ) -> Scope:
-        return tuple(segments) or principal.scope
-
-    served = starting()
-    secret, stolen = plant(served, connect)
-    monkeypatch.setattr(reaching, "granted", unchecked)
-
-    foreign = foreign_bytes(connect(served), Attacker(7, stolen=stolen).attacks(SAMPLE))
+    foreign = foreign_bytes(connect(served), attacker.attacks(2 * len(routes())))
 
     assert foreign > 0
-    assert secret

@@ -1,6 +1,7 @@
 """The documentation names every command, its examples run, and every error has an exit status."""
 
 import importlib
+import json
 import os
 import re
 import subprocess
@@ -15,23 +16,12 @@ import pytest
 from recollect import errors
 
 ROOT = Path(__file__).parents[2]
-EXAMPLE_TIMEOUT_S = 120
 NO_RUN = "no-run"
 # Blocks under each of these names are seen, so that no spelling slips past.
 PYTHON_NAMES = ("python", "python3", "py", "pycon")
 FENCE = re.compile(
     r"^(?P<indent> *)(?P<marks>`{3,})(?P<info>[^\n`]*)\n(?P<body>.*?)^(?P=indent)(?P=marks) *$",
     re.MULTILINE | re.DOTALL,
-)
-# Runs a page's program with the network closed, as it is in every test.
-RUNNER = (
-    "import runpy, sys\n"
-    "sys.path.insert(0, sys.argv[1])\n"
-    "import conftest\n"
-    "conftest.forbid_network()\n"
-    "del sys.path[0]\n"
-    "runpy.run_path(sys.argv[2], run_name='__main__')\n"
-    "sys.exit(bool(conftest._refused))\n"
 )
 # An example that reaches out and hides that it was refused.
 SWALLOWED_REFUSAL = """
@@ -87,22 +77,46 @@ def program_of(text: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def run_page(text: str, name: str, folder: Path) -> str:
-    """Run the examples of a page in *folder*, as one program; return the traceback, if any."""
-    page = folder / f"{Path(name).stem}.py"
-    page.write_text(program_of(text), "utf-8")
-    working = folder / "working"
-    working.mkdir()
-    finished = subprocess.run(
-        [sys.executable, "-c", RUNNER, str(ROOT / "tests"), str(page)],
-        cwd=working,
-        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
-        capture_output=True,
-        text=True,
-        timeout=EXAMPLE_TIMEOUT_S,
-        check=False,
-    )
-    return "" if finished.returncode == 0 else finished.stderr or "a connection was refused"
+class Pages:
+    """What runs pages; see `page_runner.py`."""
+
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, str(Path(__file__).with_name("page_runner.py")), str(ROOT / "tests")],
+            env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def run(self, text: str, name: str, folder: Path) -> str:
+        """Run the examples of a page in *folder*, as one program; return the traceback, if any."""
+        program = folder / f"{Path(name).stem}.py"
+        program.write_text(program_of(text), "utf-8")
+        working = folder / "working"
+        working.mkdir()
+        told = folder / "told"
+        assert self._process.stdin
+        assert self._process.stdout
+        print(
+            json.dumps([str(program), str(working), str(told)]),
+            file=self._process.stdin,
+            flush=True,
+        )
+        status = self._process.stdout.readline()
+        return "" if status == "0\n" else told.read_text("utf-8") or "a connection was refused"
+
+    def close(self) -> None:
+        """Run no more."""
+        self._process.communicate()
+
+
+@pytest.fixture(scope="module")
+def pages() -> Iterator[Pages]:
+    """Yield what runs the pages of this module."""
+    opened = Pages()
+    yield opened
+    opened.close()
 
 
 def commands_of(group: click.Group, name: str) -> Iterator[str]:
@@ -167,9 +181,9 @@ def test_an_undocumented_command_is_reported() -> None:
 
 
 @pytest.mark.parametrize("path", documents(), ids=lambda path: str(path.relative_to(ROOT)))
-def test_the_examples_of_a_page_run(path: Path, tmp_path: Path) -> None:
+def test_the_examples_of_a_page_run(pages: Pages, path: Path, tmp_path: Path) -> None:
     """A reader who runs a page's Python blocks from top to bottom sees no error."""
-    failure = run_page(path.read_text("utf-8"), path.name, tmp_path)
+    failure = pages.run(path.read_text("utf-8"), path.name, tmp_path)
 
     assert failure == ""
 
@@ -197,23 +211,23 @@ def unexplained(block: Block) -> bool:
         SWALLOWED_REFUSAL,
     ],
 )
-def test_a_failing_example_is_reported(page: str, tmp_path: Path) -> None:
+def test_a_failing_example_is_reported(pages: Pages, page: str, tmp_path: Path) -> None:
     """The examples are really run, in order, in one namespace, without a network."""
-    assert run_page(page, "made-up.md", tmp_path) != ""
+    assert pages.run(page, "made-up.md", tmp_path) != ""
 
 
-def test_an_example_keeps_its_line(tmp_path: Path) -> None:
+def test_an_example_keeps_its_line(pages: Pages, tmp_path: Path) -> None:
     """A traceback names the line of the page."""
-    failure = run_page("A\n\nB\n```python\n\nraise ValueError\n```\n", "made-up.md", tmp_path)
+    failure = pages.run("A\n\nB\n```python\n\nraise ValueError\n```\n", "made-up.md", tmp_path)
 
     assert 'made-up.py", line 6' in failure
 
 
-def test_examples_that_are_not_meant_to_run_are_left_out(tmp_path: Path) -> None:
+def test_examples_that_are_not_meant_to_run_are_left_out(pages: Pages, tmp_path: Path) -> None:
     """Other languages and blocks marked no-run are skipped."""
     page = "```sh\nfalse\n```\n```python no-run: needs a server\nraise ValueError\n```\n"
 
-    assert run_page(page, "made-up.md", tmp_path) == ""
+    assert pages.run(page, "made-up.md", tmp_path) == ""
 
 
 @pytest.mark.parametrize(

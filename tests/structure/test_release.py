@@ -102,9 +102,10 @@ def test_a_build_from_source_needs_no_page(project: Path) -> None:
     assert not [name for name in wheel_of(project) if "static" in name]
 
 
-def test_the_lock_names_no_registry() -> None:
-    """The page's packages are fixed by digest; where they come from is for who installs to say."""
-    lock = (ROOT / "web" / "package-lock.json").read_text("utf-8")
+@pytest.mark.parametrize("folder", ["web", "tests/mcp/inspector"])
+def test_the_lock_names_no_registry(folder: str) -> None:
+    """Packages are fixed by digest; where they come from is for who installs to say."""
+    lock = (ROOT / folder / "package-lock.json").read_text("utf-8")
 
     assert '"resolved"' not in lock
     assert "registry." not in lock

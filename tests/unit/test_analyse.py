@@ -163,6 +163,12 @@ def test_the_terms_of_two_lines_are_those_of_each(one: str, other: str) -> None:
     assert terms_of(one) + terms_of(other) == terms_of(f"{one}\n{other}")
 
 
+@given(st.text(st.characters(codec="ascii"), max_size=60) | st.text("abXYZ019_.,' s", max_size=40))
+def test_ascii_has_the_terms_that_it_has_beside_other_text(text: str) -> None:
+    # What is ASCII takes a shorter way.
+    assert terms_of(f"{text}\n\u00f1and\u00fa") == [*terms_of(text), "nandu"]
+
+
 @given(WORDS)
 def test_case_does_not_matter(word: str) -> None:
     """A word folds alike in capitals, and what is folded stays as it is."""

@@ -438,20 +438,20 @@ def hostile_texts() -> Iterator[str]:
     yield "\n" * 16_000
     for unit in ("A ", "1, ", "三", "May 1, ", "(", "住在"):
         yield unit * (100_000 // len(unit))
-    size = 20_000
+    size = 8_000
     for unit in HOSTILE_UNITS:
         yield unit * (size // len(unit))
 
 
 @pytest.mark.parametrize("text", list(hostile_texts()), ids=lambda text: repr(text[:12]))
 def test_hostile_text_is_read_in_linear_time(text: str) -> None:
-    """Neither a value nor a source of 100,000 characters can hold a worker up."""
+    """Neither a value nor a source of up to 100,000 characters can hold a worker up."""
     started = time.process_time()
 
     lacking(text, "I moved to Bergen")
     lacking("Lives in Oslo, 42 years, since 2019, at 7pm", text)
 
-    assert time.process_time() - started < 10
+    assert time.process_time() - started < (10 if len(text) > 8_000 else 4)
 
 
 def test_hostile_values_are_read() -> None:

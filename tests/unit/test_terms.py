@@ -30,11 +30,24 @@ from recollect.testing import NOON, CountingIds, FrozenClock
 ADA = ("users", "ada")
 HEADER_BYTES = 8
 BYTES_PER_TERM = 10
+PIECES = "I we've MINE Ada's 1,250 3.11 max_retries _x__y_ getUserName last Week May 2023 ' _ - . ,"
+ASCII = st.lists(st.sampled_from([*PIECES.split(), " "]) | st.text(st.characters(codec="ascii")))
 
 
 def older_analyser(text: str) -> list[str]:
     """Return the terms that an earlier version might have made: whatever stands between spaces."""
     return [f"older-{word}" for word in text.split()]
+
+
+@given(pieces=ASCII)
+def test_a_text_of_ascii_has_the_terms_of_the_same_text_beside_another(pieces: list[str]) -> None:
+    """ASCII is read by expressions of its own, which find what those for every script find."""
+    text = "".join(pieces)
+    beside = f"{text} \u20ac"  # a sign that is no word, after a space
+
+    assert terms_of(beside) == terms_of(text)
+    assert is_first_person(beside) == is_first_person(text)
+    assert has_time_expression(beside) == has_time_expression(text)
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from typing import Any, Final
 
@@ -43,14 +42,14 @@ def main() -> None:
     config = uvicorn.Config(
         bare,
         port=0,
-        http="h11",
+        http="httptools",
         ws="none",
-        loop="asyncio",
+        loop="uvloop",
         lifespan="off",
         log_config=None,
         access_log=False,
     )
-    asyncio.run(_Telling(config).serve())
+    _Telling(config).run()
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ import statistics
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from importlib import import_module
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -28,9 +29,17 @@ SIZES: Final = (1_000, 10_000)
 LARGE: Final = 100_000
 NAMESPACES: Final = 100
 REPEATS: Final = 40
+AT_ONCE: Final = 100
+LARGE_REPEATS: Final = 10
+WARM_UP: Final = 5
 FILLED_AT_ONCE: Final = 1_000
 OURS: Final = "RecollectStore"
 LANGMEM: Final = "LangMem's tools"
+PUT: Final = "put"
+SQLITE: Final = "SqliteStore"
+WITH_LOG: Final = "SqliteStore, WAL"
+SYNCHRONOUS: Final = ("OFF", "NORMAL", "FULL", "EXTRA")
+"""What SQLite's ``PRAGMA synchronous`` gives as a number."""
 WORDS: Final = tuple(
     """
 morning evening garden kitchen school office station bicycle bridge river lake mountain forest
@@ -150,14 +159,19 @@ def stores_in(folder: Path) -> Iterator[dict[str, BaseStore]]:
         }
         if find_spec("langmem"):
             stores[LANGMEM] = LangMemTools(index)
-        theirs = _sqlite_store(exit_, folder / "theirs.db", index)
-        if theirs is not None:
-            stores["SqliteStore"] = theirs
+        for name, journal in ((SQLITE, "DELETE"), (WITH_LOG, "WAL")):
+            theirs = _sqlite_store(exit_, folder / f"{journal}.db", index, journal)
+            if theirs is not None:
+                stores[name] = theirs
         yield stores
 
 
-def _sqlite_store(exit_: ExitStack, path: Path, index: Any) -> BaseStore | None:
-    """Return SqliteStore, without vectors where this Python's sqlite3 loads no extensions."""
+def _sqlite_store(exit_: ExitStack, path: Path, index: Any, journal: str) -> Any | None:
+    """
+    Return SqliteStore, without vectors where this Python's sqlite3 loads no extensions.
+
+    By itself it keeps the journal that SQLite begins with, DELETE.
+    """
     try:
         from langgraph.store.sqlite import SqliteStore  # noqa: PLC0415 (optional)
     except ModuleNotFoundError:
@@ -166,14 +180,27 @@ def _sqlite_store(exit_: ExitStack, path: Path, index: Any) -> BaseStore | None:
     store = exit_.enter_context(
         SqliteStore.from_conn_string(str(path), index=index if loads else None)
     )
+    store.conn.execute(f"PRAGMA journal_mode = {journal}")
     store.setup()
     return store
 
 
+def _beside(stores: Mapping[str, Any]) -> str:
+    """Return what is measured beside ours, and how durably each writes."""
+    found = [f"langgraph-checkpoint {version('langgraph-checkpoint')}"]
+    for name in (SQLITE, WITH_LOG):
+        if name in stores:
+            (level,) = stores[name].conn.execute("PRAGMA synchronous").fetchone()
+            found.append(f"{name}: synchronous {SYNCHRONOUS[level]}")
+    if LANGMEM in stores:
+        found.append(f"langmem {version('langmem')}")
+    return "; ".join([*found, "ours: synchronous FULL, WAL"])
+
+
 def run(sizes: Sequence[int], progress: Progress) -> StoreReport:
     """Fill the stores to each of *sizes*, ascending, and time each operation in all of them."""
-    report = StoreReport(beside=f"langgraph-checkpoint {version('langgraph-checkpoint')}")
     with TemporaryDirectory(prefix="recollect-bench-") as name, stores_in(Path(name)) as stores:
+        report = StoreReport(beside=_beside(stores))
         filled = 0
         for size in sorted(set(sizes)):
             progress(f"{size:,} items")
@@ -188,62 +215,93 @@ def _fill(stores: dict[str, BaseStore], first: int, end: int) -> None:
         ops: list[Op] = [put_of(each) for each in range(start, min(end, start + FILLED_AT_ONCE))]
         for store in stores.values():
             store.batch(ops)
-    ours = stores[OURS]
-    if isinstance(ours, RecollectStore) and isinstance(ours.memory, recollect.SyncRecollect):
-        ours.memory.settled(("bench",), below=True)
+    _settle(stores[OURS], [()])
 
 
 def _measured(stores: dict[str, BaseStore], size: int) -> Iterator[StoreRow]:
     """Yield the rows of one size; items are put over existing ones, so that it stays."""
-    by_vector = {
-        name: store
-        for name, store in stores.items()
-        if name != "SqliteStore" or getattr(store, "index_config", None)
-    }
-
-    def put(store: BaseStore, number: int) -> None:
-        op = put_of(number * 7 % size)
-        store.put(op.namespace, op.key, {**(op.value or {}), "again": number})
-
-    def get(store: BaseStore, number: int) -> None:
-        op = put_of(number * 7 % size)
-        store.get(op.namespace, op.key)
-
-    def search(store: BaseStore, number: int) -> None:
-        store.search(namespace_of(number), query=text_of(-1 - number % 5))
-
-    def search_all(store: BaseStore, number: int) -> None:
-        store.search((), query=text_of(-1 - number % 5))
-
-    def newest(store: BaseStore, number: int) -> None:
-        store.search(namespace_of(number))
-
-    def filtered(store: BaseStore, number: int) -> None:
-        store.search(namespace_of(number), filter={"n": {"$gt": 25}})
-
-    plain = {name: store for name, store in stores.items() if name != LANGMEM}
-    timed: list[tuple[str, Callable[[BaseStore, int], None], dict[str, BaseStore]]] = [
-        ("get", get, plain),
-        ("search, newest in a namespace", newest, plain),
-        ("search, filter in a namespace", filtered, plain),
-        ("search, query in a namespace", search, by_vector),
-        ("search, query over all", search_all, by_vector),
-        ("put", put, stores),
-    ]
-    for operation, function, among in timed:
-        medians = _medians(among, function)
+    for operation in (*_reads(0, size), *_puts(0, size)):
+        among = {name: store for name, store in stores.items() if _can(operation, name, store)}
+        is_long = size >= LARGE or "at once" in operation
+        repeats = LARGE_REPEATS if is_long else REPEATS
+        medians = _medians(among, partial(_turn, operation, size=size), repeats)
         yield StoreRow(items=size, operation=operation, median_ms=medians)
 
 
+def _can(operation: str, name: str, store: BaseStore) -> bool:
+    """Say whether a store can do an operation: LangMem's tools search and put one by one."""
+    if "query" in operation:
+        return name not in {SQLITE, WITH_LOG} or bool(getattr(store, "index_config", None))
+    return name != LANGMEM or operation == PUT
+
+
+@dataclass(frozen=True, slots=True)
+class _Turn:
+    """What every store does in a turn, and the namespaces into which that writes."""
+
+    act: Callable[[BaseStore], object]
+    written: frozenset[tuple[str, ...]] = frozenset()
+
+
+def _turn(operation: str, number: int, *, size: int) -> _Turn:
+    if operation not in (puts := _puts(number, size)):
+        return _Turn(_reads(number, size)[operation])
+    ops = puts[operation]
+    written = frozenset(each.namespace for each in ops)
+    if len(ops) > 1:
+        return _Turn(lambda store: store.batch(ops), written)
+    (one,) = ops
+    return _Turn(lambda store: store.put(one.namespace, one.key, one.value or {}), written)
+
+
+def _reads(number: int, size: int) -> dict[str, Callable[[BaseStore], object]]:
+    """Return the reading operations of a turn, by name."""
+    item, namespace = put_of(number * 7 % size), namespace_of(number)
+    query = text_of(-1 - number % 5)
+    wanted = {"n": {"$gt": 25}}
+    return {
+        "get": lambda store: store.get(item.namespace, item.key),
+        "search, newest in a namespace": lambda store: store.search(namespace),
+        "search, filter in a namespace": lambda store: store.search(namespace, filter=wanted),
+        "search, query in a namespace": lambda store: store.search(namespace, query=query),
+        "search, query over all": lambda store: store.search((), query=query),
+    }
+
+
+def _puts(number: int, size: int) -> dict[str, list[PutOp]]:
+    """Return what the writing operations of a turn put, by name."""
+    many = [put_of(-1 - each) for each in range(AT_ONCE)]
+    wanted = {
+        PUT: [put_of(number * 7 % size)],
+        "put, 100 at once in one": [each._replace(namespace=namespace_of(0)) for each in many],
+        "put, 100 at once in ten": [
+            each._replace(namespace=namespace_of(at % 10)) for at, each in enumerate(many)
+        ],
+    }
+    return {
+        name: [each._replace(value={**(each.value or {}), "again": number}) for each in ops]
+        for name, ops in wanted.items()
+    }
+
+
 def _medians(
-    stores: dict[str, BaseStore], function: Callable[[BaseStore, int], None]
+    stores: dict[str, BaseStore], turn_of: Callable[[int], _Turn], repeats: int
 ) -> dict[str, float]:
-    """Return the median time of *function* by store, in ms; each turn asks all of them."""
+    """Return the median time of a turn by store, in ms; each turn asks all of them."""
     found: dict[str, list[float]] = {name: [] for name in stores}
-    for number in range(-5, REPEATS):  # the first turns load what is kept in memory
+    for number in range(-WARM_UP, repeats):  # the first turns load what is kept in memory
+        turn = turn_of(abs(number))
         for name, store in stores.items():
             start = timer_s()
-            function(store, abs(number))
+            turn.act(store)
             if number >= 0:
                 found[name].append((timer_s() - start) * 1_000)
+            _settle(store, turn.written)
     return {name: statistics.median(times) for name, times in found.items()}
+
+
+def _settle(store: BaseStore, written: Iterable[tuple[str, ...]]) -> None:
+    """Wait until nothing is embedded in the background, which would slow what comes next."""
+    if isinstance(store, RecollectStore) and isinstance(store.memory, recollect.SyncRecollect):
+        for namespace in written:
+            store.memory.settled((*store.root, *namespace), below=True)

@@ -20,7 +20,7 @@ from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
-from typing import Final
+from typing import Final, cast
 
 CONNECT_AT_ONCE: Final = 50
 FILES_MAX: Final = 8_192
@@ -79,6 +79,8 @@ class Answered:
     late_ms: float = 0.0
     """The 99th percentile of how late the sender itself was; it is part of the latencies."""
     cpu_s: float = 0.0
+    service_cpu_s: float | None = None
+    """The processor time that the service took meanwhile, where its process was looked at."""
 
     @property
     def a_second(self) -> float:
@@ -112,8 +114,7 @@ class _Connection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Keep what it writes to."""
-        if isinstance(transport, asyncio.Transport):
-            self._transport = transport
+        self._transport = cast("asyncio.Transport", transport)
 
     def send(self, number: int, request: bytes) -> None:
         """Send a request."""

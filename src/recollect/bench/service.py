@@ -7,7 +7,7 @@ import json
 import statistics
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from recollect.bench.commits import append_all
@@ -102,10 +102,23 @@ def _append_figures(
         progress(f"appends, turn {turn + 1} of {plan.turns}")
         for turns, requests, rate in ((scheduled, count, plan.rate), (most, plan.most, None)):
             told, health = _appends(talk, requests), [HEALTH] * requests
-            turns.add("service", put(order_of(service, told, rate=rate)), "201")
-            turns.add(LIVE, put(order_of(service, health, rate=rate)), "200")
-            turns.add(BARE, put(order_of(bare, told, rate=rate)), "201")
+            turns.add("service", _put(service, told, rate), "201")
+            turns.add(LIVE, _put(service, health, rate), "200")
+            turns.add(BARE, _put(bare, told, rate), "201")
         library.append(_library_appends(plan.most))
+    return [*_rate_figures(plan, scheduled), *_most_figures(most, statistics.median(library))]
+
+
+def _put(process: Process, requests: list[Request], rate: float | None) -> Answered:
+    """Put a load on a service, and note the processor time that it takes."""
+    before_s = process.cpu_s()
+    answered = put(order_of(process, requests, rate=rate))
+    after_s = process.cpu_s()
+    took_s = None if before_s is None or after_s is None else after_s - before_s
+    return replace(answered, service_cpu_s=took_s)
+
+
+def _rate_figures(plan: ServicePlan, scheduled: _Turns) -> list[Figure]:
     at = f"append, {plan.rate:g} a second over {CONNECTIONS} connections"
     return [
         _scheduled(f"{at}, p50", scheduled, 50, 10.0),
@@ -121,6 +134,12 @@ def _append_figures(
             unit="ms",
             controls=scheduled.controls(lambda each: each.late_ms),
         ),
+        *_processor_figures(f"{plan.rate:g} a second", scheduled),
+    ]
+
+
+def _most_figures(most: _Turns, library: float) -> list[Figure]:
+    return [
         Figure(
             name=f"appends, the most over {CONNECTIONS} connections",
             value=most.figure("service", lambda each: each.a_second),
@@ -128,8 +147,31 @@ def _append_figures(
             goal=1_000.0,
             is_least=True,
             controls=most.controls(lambda each: each.a_second)
-            | {f"{LIBRARY}, {CONNECTIONS} callers": statistics.median(library)},
+            | {f"{LIBRARY}, {CONNECTIONS} callers": library},
         ),
+        *_processor_figures("the most", most),
+    ]
+
+
+def _processor_figures(at: str, turns: _Turns) -> list[Figure]:
+    """Return the processor time of a request, which other work on the machine disturbs least."""
+    if any(each.service_cpu_s is None for found in turns.found.values() for each in found):
+        return []
+
+    def service_ms(each: Answered) -> float:
+        return (each.service_cpu_s or 0.0) / len(each.latencies_ms) * 1_000
+
+    def sender_ms(each: Answered) -> float:
+        return each.cpu_s / len(each.latencies_ms) * 1_000
+
+    return [
+        Figure(
+            name=f"processor time of the service for an append, {at}",
+            value=turns.figure("service", service_ms),
+            unit="ms",
+            controls=turns.controls(service_ms)
+            | {"the sender": turns.figure("service", sender_ms)},
+        )
     ]
 
 

@@ -34,7 +34,7 @@ class ServicePlan:
     recalls: int = 200
     lags: int = 300
     streams: int = 1_000
-    kills: int = 500
+    kills: int = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

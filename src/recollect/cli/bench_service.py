@@ -43,7 +43,7 @@ Examples:
     "--streams", type=click.IntRange(1, 3_000), default=1_000, show_default=True, help="Idle ones."
 )
 @click.option(
-    "--kills", type=click.IntRange(0), default=500, show_default=True, help="0 leaves them out."
+    "--kills", type=click.IntRange(0), default=50, show_default=True, help="0 leaves them out."
 )
 @report_option()
 def service(
@@ -65,11 +65,13 @@ def service(
     """
     try:
         import fastapi
+        import httptools
         import prometheus_client
         import uvicorn
+        import uvloop
     except ImportError as error:
         raise MissingExtraError("service", error.name or "fastapi") from error
-    del fastapi, prometheus_client, uvicorn
+    del fastapi, httptools, prometheus_client, uvicorn, uvloop
     from recollect.bench.service import run as run_service
     from recollect.bench.service_report import ServicePlan
 

@@ -89,11 +89,13 @@ def _serve_stdio(target: Target) -> None:
 def _serve_http(target: Target, flags: dict[str, object]) -> None:
     try:
         import fastapi
+        import httptools
         import prometheus_client
         import uvicorn
+        import uvloop
     except ImportError as error:
         raise MissingExtraError("service", error.name or "fastapi") from error
-    del fastapi, prometheus_client, uvicorn
+    del fastapi, httptools, prometheus_client, uvicorn, uvloop
     from recollect.formation.types.builtin import DEFAULT_TYPES
     from recollect.mcp.http import PATH, create_mcp_app
     from recollect.service.running import bound_socket, log_to, server_of, url_of

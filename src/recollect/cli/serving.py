@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -75,11 +76,13 @@ def serve(
     """
     try:
         import fastapi
+        import httptools
         import prometheus_client
         import uvicorn
+        import uvloop
     except ImportError as error:
         raise MissingExtraError("service", error.name or "fastapi") from error
-    del fastapi, prometheus_client, uvicorn
+    del fastapi, httptools, prometheus_client, uvicorn, uvloop
     from recollect.service.settings import read_settings
 
     flags: dict[str, object] = {
@@ -143,11 +146,13 @@ def _run(
 
 def _doors(forming: Forming, settings: Settings) -> list[Door]:
     """Return the MCP server at /mcp, if the package that it needs is installed."""
-    try:
-        import mcp
-    except ImportError:
+    if find_spec("mcp") is None:
         return []
-    del mcp
-    from recollect.mcp.http import mcp_door
+    from recollect.service.doors import late_door
 
-    return [mcp_door(settings, forming.assistants.default.types)]
+    def door() -> Door:
+        from recollect.mcp.http import mcp_door
+
+        return mcp_door(settings, forming.assistants.default.types)
+
+    return [late_door("/mcp", door)]

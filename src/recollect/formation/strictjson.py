@@ -31,13 +31,7 @@ def read_json(text: str) -> Json:
         raise NotJsonError(msg)
     _check_depth(text)
     try:
-        value: Json = json.loads(
-            text,
-            object_pairs_hook=_object,
-            parse_constant=_refuse_constant,
-            parse_int=_integer,
-            parse_float=_number,
-        )
+        value: Json = _DECODER.decode(text)
     except NotJsonError:
         raise
     except ValueError as error:
@@ -49,6 +43,8 @@ def read_json(text: str) -> Json:
 
 def _check_depth(text: str) -> None:
     """Refuse depth before parsing: a recursive parser may not survive it."""
+    if text.count("[") + text.count("{") <= JSON_DEPTH_MAX:
+        return
     depth, is_quoted, is_escaped = 0, False, False
     for character in text:
         if is_escaped:
@@ -120,3 +116,11 @@ def _check_number(text: str) -> None:
     if len(text) > NUMBER_CHARACTERS_MAX:
         msg = f"it contains a number of {len(text)} characters"
         raise NotJsonError(msg)
+
+
+_DECODER: Final = json.JSONDecoder(
+    object_pairs_hook=_object,
+    parse_constant=_refuse_constant,
+    parse_int=_integer,
+    parse_float=_number,
+)

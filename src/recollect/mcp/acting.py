@@ -14,7 +14,7 @@ from recollect.records import Json, JsonObject, NewMessage, Scope
 from recollect.stores.plans.erase import EraseMessages
 from recollect.stores.plans.formation import Debounce
 from recollect.tools import MemoryTools
-from recollect.tools.offering import FORGET, SAVE, UPDATE
+from recollect.tools.offering import FORGET, SAVE, SEARCH, UPDATE
 
 THREAD: Final = "mcp"
 """In this thread of a scope stand the words that clients quoted."""
@@ -38,6 +38,7 @@ class Tools:
 
         Raises:
             ForbiddenError: The caller's key lacks the permission.
+            QuotaError: The words that it quotes go beyond what his tenant may keep in a day.
             RecollectError: The memory failed.
         """
         scope = caller.reach(NEEDS[name])
@@ -50,6 +51,7 @@ class Tools:
         if name in {SAVE, UPDATE}:
             await self._said(caller, scope, given["quotes"])
         if name != FORGET:
+            caller.allowance.use(scope, recalls=int(name == SEARCH))
             return await tools.acall(name, given)
         if given.pop("answer", None) and given.get("token"):
             await self._said(caller, scope, [arguments["answer"]])
@@ -72,7 +74,10 @@ class Tools:
         """Keep what the client says that the user said, so that a memory can rest on it."""
         quotes = words if isinstance(words, Sequence) and not isinstance(words, str) else []
         said = [NewMessage(role="user", text=str(each), source=SOURCE) for each in quotes]
+        size = sum(len(each.text.encode("utf-8", "replace")) for each in said)
+        await caller.allowance.check(messages=len(said), size=size)
         await caller.memory.append(scope, THREAD, said, debounce=_NEVER)
+        caller.allowance.use(scope, messages=len(said), bytes=size)
 
     async def profile(self, caller: Caller) -> dict[str, Json]:
         """Return the documents of which each user has one, by type."""

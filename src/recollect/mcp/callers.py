@@ -4,11 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final, Protocol
 
 from recollect.access import LOCAL, PERMISSIONS, Permission, Principal, granted
 from recollect.app import Recollect
 from recollect.records import Scope
+
+
+class Allowance(Protocol):
+    """How much a caller may still keep today, where somebody counts it."""
+
+    async def check(self, *, messages: int, size: int) -> None:
+        """
+        Refuse what would go beyond it; *size* is in bytes.
+
+        Raises:
+            QuotaError: It would; it says when the next day begins.
+        """
+
+    def use(self, scope: Scope, **counts: int) -> None:
+        """Count what was used."""
+
+
+class Unlimited:
+    """The allowance of somebody whose use nobody counts."""
+
+    async def check(self, *, messages: int, size: int) -> None:
+        """Refuse nothing."""
+
+    def use(self, scope: Scope, **counts: int) -> None:
+        """Count nothing."""
+
+
+UNLIMITED: Final = Unlimited()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,6 +47,7 @@ class Caller:
     principal: Principal
     segments: tuple[str, ...] = ()
     """The scope that is meant, below that of the key."""
+    allowance: Allowance = UNLIMITED
 
     def reach(self, needs: Permission) -> Scope:
         """
@@ -41,7 +70,12 @@ def local_caller(memory: Recollect, scope: Scope) -> Caller:
     return caller_of(memory, principal)
 
 
-def caller_of(memory: Recollect, principal: Principal, segments: tuple[str, ...] = ()) -> Caller:
+def caller_of(
+    memory: Recollect,
+    principal: Principal,
+    segments: tuple[str, ...] = (),
+    allowance: Allowance = UNLIMITED,
+) -> Caller:
     """Return a caller whose changes are audited under the id of his key."""
     acting = memory.acting(principal.actor)
-    return Caller(memory=acting, principal=principal, segments=segments)
+    return Caller(memory=acting, principal=principal, segments=segments, allowance=allowance)

@@ -22,11 +22,14 @@ from recollect.formation.types import MemoryType
 from recollect.mcp.acting import Tools
 from recollect.mcp.callers import Caller, caller_of
 from recollect.mcp.server import mcp_server
+from recollect.records import Scope
 from recollect.service.authenticating import Authenticating
 from recollect.service.doors import Door, add_doors
 from recollect.service.metrics import Metrics
 from recollect.service.opening import OpenMemory, Service, Told, opened_service
 from recollect.service.origins import Origins
+from recollect.service.reaching import Reach
+from recollect.service.routes.threads import check_quota
 from recollect.service.settings import Settings, checked
 
 PATH: Final = "/mcp"
@@ -35,6 +38,22 @@ _CALLER: Final = "mcp_caller"
 
 def _tell_nobody(_key: str) -> None:
     """Let nobody know."""
+
+
+class _Quotas:
+    """The quotas of a tenant, which what comes through the routes is counted to as well."""
+
+    def __init__(self, service: Service, principal: Principal) -> None:
+        self._service = service
+        self._principal = principal
+
+    async def check(self, *, messages: int, size: int) -> None:
+        reach = Reach(service=self._service, principal=self._principal, scope=self._principal.scope)
+        await check_quota(reach, messages=messages, size=size)
+
+    def use(self, scope: Scope, **counts: int) -> None:
+        self._service.usage.add(scope, **counts)
+        self._service.metrics.messages.inc(counts.get("messages", 0))
 
 
 class _Called:
@@ -47,7 +66,8 @@ class _Called:
         service: Service = scope["app"].state.service
         principal: Principal = scope["state"]["principal"]
         segments = tuple(QueryParams(scope["query_string"]).getlist("scope"))
-        scope["state"][_CALLER] = caller_of(service.memory, principal, segments)
+        quotas = _Quotas(service, principal)
+        scope["state"][_CALLER] = caller_of(service.memory, principal, segments, quotas)
         await self._app(scope, receive, send)
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -50,6 +51,8 @@ _TOKEN = re.compile(
     r"|(?P<number>\d+(?:[.,]\d+)+)"
     rf"|(?P<word>[^\W_](?:[^\W_]|[{MARKS}])*(?:_+[^\W_](?:[^\W_]|[{MARKS}])*)*)"
 )
+# What _TOKEN finds in ASCII, as plain strings: much the most text, and twice as fast.
+_ASCII_TOKEN = re.compile(r"\d+(?:[.,]\d+)+|[A-Za-z0-9]+(?:_+[A-Za-z0-9]+)*")
 _WITHIN_WORD = re.compile(rf"[{UNSPACED}]+|(?:[^\W_{UNSPACED}]|[{MARKS}])+")
 _CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^A-Za-z\d]+")
 _POSSESSIVE = re.compile(r"['\u2019]s\b", re.IGNORECASE)
@@ -57,6 +60,8 @@ _FIRST_PERSON = re.compile(
     r"\b(?:i|i['\u2019](?:m|ve|d|ll)|my|mine|we|we['\u2019](?:re|ve|d|ll)|our|ours)\b|[我咱]",
     re.IGNORECASE,
 )
+# What of it can be in a text of lower-case ASCII, which is searched twice as fast.
+_FIRST_PERSON_IN_LOWER_ASCII = re.compile(r"\b(?:i|my|mine|we|ours?)\b", re.ASCII)
 _STEMMER = Stemmer.Stemmer("english", 0)
 
 WORD_CHARACTERS_MAX: Final = 64
@@ -74,6 +79,9 @@ def terms_of(text: str) -> list[str]:
     >>> terms_of("set max_retries to 1,000")
     ['set', 'max', 'retri', 'max_retries', '1000']
     """
+    if text.isascii():
+        tokens = _ASCII_TOKEN.findall(_POSSESSIVE.sub("", text) if "'" in text else text)
+        return [term for token in tokens for term in _ascii_terms(token)]
     text = _POSSESSIVE.sub("", unicodedata.normalize("NFKC", text))
     found: list[str] = []
     for match in _TOKEN.finditer(text):
@@ -85,6 +93,12 @@ def terms_of(text: str) -> list[str]:
         else:
             found += word_terms(token[:WORD_CHARACTERS_MAX])
     return found
+
+
+def _ascii_terms(token: str) -> Sequence[str]:
+    if "." in token or "," in token:
+        return number_terms(token)
+    return word_terms(token[:WORD_CHARACTERS_MAX])
 
 
 def characters_and_pairs(run: str) -> list[str]:
@@ -157,6 +171,8 @@ def is_first_person(text: str) -> bool:
     >>> is_first_person("I've sold my car"), is_first_person("Cars are sold here")
     (True, False)
     """
+    if text.isascii():
+        return bool(_FIRST_PERSON_IN_LOWER_ASCII.search(text.lower()))
     return bool(_FIRST_PERSON.search(text))
 
 

@@ -98,6 +98,20 @@ class _Slice:
 
     segment: Segment | Searched
     rank: NDArray[np.int32]
+    is_whole: bool
+
+    def postings(self, term: int) -> tuple[NDArray[np.int32], NDArray[np.uint16]] | None:
+        """Return where the term with this hash stands, and how often; ``None`` if nowhere."""
+        segment = self.segment
+        at = int(segment.hashes.searchsorted(np.uint64(term)))
+        if at == len(segment.hashes) or int(segment.hashes[at]) != term:
+            return None
+        found = slice(segment.starts[at], segment.starts[at + 1])
+        rank, counts = self.rank[segment.entries[found]], segment.counts[found]
+        if self.is_whole:
+            return rank, counts
+        is_eligible = rank >= 0
+        return rank[is_eligible], counts[is_eligible]
 
 
 SCATTERED_FROM: Final = 9
@@ -186,7 +200,7 @@ class Collection:
         same = copy(self)
         same.__dict__.pop("size_bytes", None)
         own_places = np.arange(len(self), dtype=np.int32)
-        vars(same)["_slices"] = [_Slice(Searched(*postings, *vectors), own_places)]
+        vars(same)["_slices"] = [_Slice(Searched(*postings, *vectors), own_places, is_whole=True)]
         return same
 
     def _ranked(
@@ -203,7 +217,7 @@ class Collection:
             rank = np.full(len(segment), -1, np.int32)
             rank[at] = place[start : start + len(at)]
             start += len(at)
-            slices.append(_Slice(segment, rank))
+            slices.append(_Slice(segment, rank, is_whole=len(at) == len(segment)))
         return slices
 
     @cached_property
@@ -231,6 +245,11 @@ class Collection:
         return int(self.session[-1]) + 1 if len(self) else 0
 
     @cached_property
+    def stands_alone(self) -> bool:
+        """Say whether each entry is a session of its own, as a memory is: then none has others."""
+        return self.sessions == len(self)
+
+    @cached_property
     def session_length(self) -> Floats:
         """Return how many terms each session has."""
         return np.bincount(self.session, self.length, self.sessions).astype(np.float32)
@@ -250,7 +269,7 @@ class Collection:
 
     def best_of_session(self, column: Floats) -> Floats:
         """Return for each entry the largest element of its session."""
-        if not len(self):
+        if self.stands_alone:
             return column
         best: Floats = np.maximum.reduceat(column, np.flatnonzero(self.begins_session))
         return best[self.session]
@@ -274,19 +293,14 @@ class Collection:
 
     def postings(self, term: int) -> tuple[NDArray[np.int32], Floats]:
         """Return which entries have the term with this hash, and how often."""
-        places, counts = [], []
-        for each in self._slices:
-            segment = each.segment
-            at = int(np.searchsorted(segment.hashes, np.uint64(term)))
-            if at < len(segment.hashes) and int(segment.hashes[at]) == term:
-                found = slice(segment.starts[at], segment.starts[at + 1])
-                rank = each.rank[segment.entries[found]]
-                is_eligible = rank >= 0
-                places.append(rank[is_eligible])
-                counts.append(segment.counts[found][is_eligible])
-        if not places:
+        found = [part for each in self._slices if (part := each.postings(term)) is not None]
+        if not found:
             return np.empty(0, np.int32), np.empty(0, np.float32)
-        return np.concatenate(places), np.concatenate(counts).astype(np.float32)
+        if len(found) == 1:
+            places, counts = found[0]
+            return places, counts.astype(np.float32)
+        places, counts = (np.concatenate(part) for part in zip(*found, strict=True))
+        return places, counts.astype(np.float32)
 
     def similarity(self, query: Vector) -> tuple[Floats, Bools]:
         """Return the cosine of each entry's vector with *query*, and which entries have one."""

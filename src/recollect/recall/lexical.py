@@ -33,14 +33,21 @@ def lexical_scores(collection: Collection, terms: Mapping[int, int]) -> LexicalS
     """
     Score every entry for the query *terms* (hashes, with how often each is asked for).
 
-    Term frequencies of windows and sessions are sums over their eligible entries.
+    Term frequencies of windows and sessions are sums over their eligible entries; where each
+    entry stands alone, all three scores are that of the entry.
     """
     n = len(collection)
-    entry, window = np.zeros(n, np.float32), np.zeros(n, np.float32)
-    session = np.zeros(collection.sessions, np.float32)
+    entry = np.zeros(n, np.float32)
     if not n:
-        return LexicalScores(entry, window, session)
+        return LexicalScores(entry, entry, entry)
     entry_norm = _norm(collection.length.astype(np.float32))
+    if collection.stands_alone:
+        for term, asked in terms.items():
+            places, counts = collection.postings(term)
+            if len(places):
+                _add(entry, places, counts, entry_norm, asked)
+        return LexicalScores(entry, entry, entry)
+    window, session = np.zeros(n, np.float32), np.zeros(collection.sessions, np.float32)
     window_norm = _norm(collection.window_length)
     session_norm = _norm(collection.session_length)
     for term, asked in terms.items():

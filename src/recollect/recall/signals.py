@@ -44,10 +44,12 @@ def signals_of(
     *outside* is what an outside store of vectors found, if one was asked.
     """
     lexical = lexical_scores(collection, question.terms)
+    is_alone = collection.stands_alone
+    entry = standardised(lexical.entry)
     found = [
-        Signal("entry", standardised(lexical.entry)),
-        Signal("window", standardised(lexical.window)),
-        Signal("session", standardised(lexical.session)),
+        Signal("entry", entry),
+        Signal("window", entry if is_alone else standardised(lexical.window)),
+        Signal("session", entry if is_alone else standardised(lexical.session)),
         Signal("speaker", speaker_signal(collection, question)),
         Signal("personal", collection.is_first_person.astype(np.float32)),
         Signal("when", when_signal(collection, question)),
@@ -55,9 +57,11 @@ def signals_of(
     ]
     if vector is not None:
         cosine, has_vector = collection.similarity(vector)
-        found.append(Signal("dense", standardised(cosine, has_vector)))
+        dense = standardised(cosine, has_vector)
+        found.append(Signal("dense", dense))
         best = collection.best_of_session(np.where(has_vector, cosine, np.float32(-1)))
-        found.append(Signal("session_dense", standardised(best, has_vector)))
+        of_session = dense if is_alone else standardised(best, has_vector)
+        found.append(Signal("session_dense", of_session))
         found.append(Signal("no_vector", (~has_vector).astype(np.float32)))
     if outside is not None:
         found.append(Signal("outside", standardised(outside_similarity(collection, outside))))

@@ -62,13 +62,16 @@ def encode_terms(text: str, time: datetime | None) -> bytes:
     """
     words = terms_of(text)
     dated = words + (date_terms(text, time) if time else [])
-    counts = Counter(term_hash(term) for term in dated)
+    counts = Counter(map(term_hash, dated))
     hashes = sorted(counts)
+    counted = [counts[each] for each in hashes]
+    if len(dated) > COUNT_MAX:
+        counted = [min(each, COUNT_MAX) for each in counted]
     flags = _TIME_EXPRESSION * has_time_expression(text) | _FIRST_PERSON * is_first_person(text)
     return (
         _HEADER.pack(ANALYSER_VERSION, flags, len(dated))
         + array("Q", hashes).tobytes()
-        + array("H", [min(counts[each], COUNT_MAX) for each in hashes]).tobytes()
+        + array("H", counted).tobytes()
     )
 
 

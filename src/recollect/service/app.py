@@ -20,6 +20,8 @@ from recollect.ports import Model
 from recollect.service.authenticating import Authenticating
 from recollect.service.bodies import Bodies
 from recollect.service.deadlines import Deadlines
+from recollect.service.direct import Direct
+from recollect.service.documenting import add_documents
 from recollect.service.doors import Door, add_doors
 from recollect.service.langgraph import LANGGRAPH_ROUTERS
 from recollect.service.metrics import Metrics
@@ -108,6 +110,7 @@ def create_app(
         app.include_router(router)
     add_doors(app, doors)
     app.include_router(page_router(static))
+    add_documents(app)
     return app
 
 
@@ -119,6 +122,7 @@ def _middleware(settings: Settings, metrics: Metrics) -> list[Middleware]:
         Middleware(Authenticating),
         Middleware(Bodies, settings=settings),
         Middleware(Deadlines, settings=settings),
+        Middleware(Direct),
     ]
 
 

@@ -11,9 +11,12 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from recollect.formation.strictjson import NotJsonError, read_json
+from recollect.records import Json
 from recollect.service.problem import Problem
 from recollect.service.settings import Settings
 
+DOCUMENT: Final = "document"
+"""Under this name a request's state holds what its body stands for."""
 IMPORT_PATH: Final = "/v1/import"
 _LINES: Final = frozenset({"application/x-ndjson", "application/jsonl", "application/json-lines"})
 _JSON: Final = "application/json"
@@ -55,7 +58,8 @@ class Bodies:
                 return
             body = await self._body(receive, limit)
             if body:
-                await _check_json(body, headers.get("content-type", ""))
+                document = await _read_json(body, headers.get("content-type", ""))
+                scope.setdefault("state", {})[DOCUMENT] = document
         except BodyRefusedError as refused:
             await refused.problem(scope, receive, send)
             return
@@ -111,16 +115,15 @@ class Bodies:
         return counting
 
 
-async def _check_json(body: bytes, content_type: str) -> None:
+async def _read_json(body: bytes, content_type: str) -> Json:
     kind = content_type.partition(";")[0].strip().lower()
     if kind != _JSON:
         raise BodyRefusedError(_NOT_JSON)
     try:
         text = body.decode()
         if len(body) > _IN_LOOP_BYTES:
-            await to_thread.run_sync(read_json, text)
-        else:
-            read_json(text)
+            return await to_thread.run_sync(read_json, text)
+        return read_json(text)
     except (UnicodeDecodeError, NotJsonError) as error:
         reason = str(error) if isinstance(error, NotJsonError) else "it is not UTF-8"
         detail = f"the body cannot be read: {reason}: send one JSON object in UTF-8"

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 
+import anyio
+from anyio import to_thread
+from anyio.abc import TaskGroup, TaskStatus
 from fastapi import FastAPI
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -35,6 +38,53 @@ class _Opened:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         scope["route"] = self
         await self._app(scope, receive, send)
+
+
+def late_door(path: str, make: Callable[[], Door]) -> Door:
+    """
+    Return a door that *make* makes, in a thread, when it is first asked for.
+
+    What nobody asks for is not loaded, and takes no memory.
+    """
+    late = _Late(make)
+    return Door(path=path, app=late, running=late.running)
+
+
+class _Late:
+    """A door that is not made yet, and runs as long as the service once it is."""
+
+    def __init__(self, make: Callable[[], Door]) -> None:
+        self._make = make
+        self._door: Door | None = None
+        self._making = anyio.Lock()
+        self._ending = anyio.Event()
+        self._group: TaskGroup | None = None
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Let the door run, if it is made meanwhile."""
+        async with anyio.create_task_group() as self._group:
+            yield
+            self._ending.set()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await (await self._made()).app(scope, receive, send)
+
+    async def _made(self) -> Door:
+        async with self._making:
+            if self._door is None and self._group is not None:
+                door = await to_thread.run_sync(self._make)
+                await self._group.start(self._run, door)
+                self._door = door
+        if self._door is None:
+            msg = "this door was asked for while the service does not run"
+            raise RuntimeError(msg)
+        return self._door
+
+    async def _run(self, door: Door, *, task_status: TaskStatus[None]) -> None:
+        async with door.running():
+            task_status.started()
+            await self._ending.wait()
 
 
 def add_doors(app: FastAPI, doors: Sequence[Door]) -> None:

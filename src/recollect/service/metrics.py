@@ -17,6 +17,7 @@ class Metrics:
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
+        self._answered: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
         self.requests = Counter(
             "recollect_requests",
             "Requests answered, by route, method and status.",
@@ -56,6 +57,19 @@ class Metrics:
             "Threads that wait to be formed, counted up to 1,000.",
             registry=self._registry,
         )
+
+    def answered(self, route: str, method: str, status: int, seconds: float) -> None:
+        """Count a request that was answered."""
+        key = (route, method, status)
+        counted = self._answered.get(key)
+        if counted is None:  # of routes, methods and statuses there are few
+            counted = self._answered[key] = (
+                self.requests.labels(route, method, str(status)),
+                self.seconds.labels(route, method),
+            )
+        requests, took = counted
+        requests.inc()
+        took.observe(seconds)
 
     def exposition(self) -> bytes:
         """Return all figures in the form that Prometheus reads."""

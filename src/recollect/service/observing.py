@@ -110,8 +110,7 @@ class Observing:
 
     def _note(self, scope: Scope, id_: str, status: int, seconds: float) -> None:
         route, method = route_of(scope), _method_of(scope)
-        self._metrics.requests.labels(route, method, str(status)).inc()
-        self._metrics.seconds.labels(route, method).observe(seconds)
+        self._metrics.answered(route, method, status, seconds)
         principal = scope.get("state", {}).get("principal")
         fields: dict[str, Json] = {
             "request": id_,

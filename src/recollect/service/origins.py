@@ -44,7 +44,9 @@ class Origins:
             return
         headers = Headers(scope=scope)
         size = sum(len(name) + len(value) for name, value in headers.raw)
-        refused = self._refused_host(headers.getlist("host")) if size <= HEADER_BYTES_MAX else _LONG
+        refused = (
+            self._refused_host(headers.getlist("host")) if size <= HEADER_BYTES_MAX else TOO_LONG
+        )
         if refused is not None:
             await refused(scope, receive, send)
             return
@@ -103,7 +105,7 @@ class Origins:
 
 
 _SCHEMES: Final = ("http", "https")
-_LONG: Final = Problem(
+TOO_LONG: Final = Problem(
     status=431,
     code="limit",
     detail=f"the headers have over {HEADER_BYTES_MAX} bytes (HEADER_BYTES_MAX): send fewer",

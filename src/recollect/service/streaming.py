@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Iterator,
+    Sequence,
+)
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
 import anyio
-from starlette.responses import StreamingResponse
+from starlette.responses import Response, StreamingResponse
+from starlette.types import Message, Receive, Scope, Send
 
 from recollect.errors import QuotaError
 from recollect.records import Json, JsonObject
@@ -18,6 +27,7 @@ from recollect.service.reaching import Reach
 MEDIA_TYPE: Final = "text/event-stream"
 KEEP_ALIVE_S: Final = 15.0
 _RETRY_S: Final = 5.0
+_OPEN: Final = b": open\n\n"
 _HEADERS: Final = {"cache-control": "no-store", "x-accel-buffering": "no"}
 
 
@@ -51,10 +61,7 @@ def event_stream(reach: Reach, events: AsyncGenerator[Event, None]) -> Streaming
         QuotaError: The tenant has as many streams open as it may.
     """
     service, tenant = reach.service, reach.principal.tenant
-    limit = service.settings.streams_max
-    if service.streams.get(tenant, 0) >= limit:
-        what = "too many open streams"
-        raise QuotaError(what, "streams_max", limit, _RETRY_S)
+    _check_streams(service, tenant)
     return StreamingResponse(
         _encoded(service, tenant, events), media_type=MEDIA_TYPE, headers=_HEADERS
     )
@@ -63,14 +70,80 @@ def event_stream(reach: Reach, events: AsyncGenerator[Event, None]) -> Streaming
 async def _encoded(
     service: Service, tenant: str, events: AsyncGenerator[Event, None]
 ) -> AsyncIterator[bytes]:
+    with _counted(service, tenant):
+        try:
+            yield _OPEN
+            async for event in events:
+                yield event.encoded()
+        finally:
+            with anyio.CancelScope(shield=True):
+                await events.aclose()
+
+
+class LookingResponse(Response):
+    """
+    Streams what a look finds, again and again, until its reader or the service goes.
+
+    Between two looks it waits for the reader to go. So it needs no task beside it, and a
+    thousand idle readers cost little memory.
+
+    Raises:
+        QuotaError: The tenant has as many streams open as it may.
+    """
+
+    media_type = MEDIA_TYPE
+
+    def __init__(
+        self, reach: Reach, look: Callable[[], Awaitable[Sequence[Event]]], *, every_s: float
+    ) -> None:
+        super().__init__(headers=_HEADERS)
+        del self.headers["content-length"]
+        self._service, self._tenant = reach.service, reach.principal.tenant
+        self._look = look
+        self._every_s = every_s
+        _check_streams(self._service, self._tenant)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer with the stream."""
+        with _counted(self._service, self._tenant):
+            head = {"type": "http.response.start", "status": 200, "headers": self.raw_headers}
+            await send(head)
+            await send(_part(_OPEN))
+            while not self._service.stopping.is_set():
+                if found := await self._look():
+                    await send(_part(b"".join(each.encoded() for each in found)))
+                if await _is_gone(receive, self._every_s):
+                    return
+            await send({"type": "http.response.body", "body": b""})
+
+
+def _part(body: bytes) -> Message:
+    return {"type": "http.response.body", "body": body, "more_body": True}
+
+
+async def _is_gone(receive: Receive, wait_s: float) -> bool:
+    """Wait for so long, and say whether the reader went meanwhile."""
+    with anyio.move_on_after(wait_s):
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        return True
+    return False
+
+
+def _check_streams(service: Service, tenant: str) -> None:
+    limit = service.settings.streams_max
+    if service.streams.get(tenant, 0) >= limit:
+        what = "too many open streams"
+        raise QuotaError(what, "streams_max", limit, _RETRY_S)
+
+
+@contextmanager
+def _counted(service: Service, tenant: str) -> Iterator[None]:
+    """Count a stream as open during a block."""
     service.streams[tenant] = service.streams.get(tenant, 0) + 1
     service.metrics.streams.inc()
     try:
-        yield b": open\n\n"
-        async for event in events:
-            yield event.encoded()
+        yield
     finally:
         service.streams[tenant] -= 1
         service.metrics.streams.dec()
-        with anyio.CancelScope(shield=True):
-            await events.aclose()

@@ -8,7 +8,7 @@ from typing import Final, cast
 from recollect.errors import UsageError
 from recollect.formation.types import BUILTIN_TYPES, MemoryType, load_types
 from recollect.formation.types.schema import violations
-from recollect.records import BESIDE_TYPES, SCOPE_SETTINGS, Json, JsonObject, PutMemory, Scope
+from recollect.records import BESIDE_TYPES, SCOPE_SETTINGS, Json, JsonObject, PutMemory
 from recollect.service.reaching import Reach
 
 _TYPES: Final = "types"
@@ -16,13 +16,10 @@ _TYPES: Final = "types"
 
 async def own_settings(reach: Reach) -> JsonObject:
     """Return what was set for the scope that is meant, or for the nearest above it."""
-    scope: Scope = reach.scope
-    while len(scope) >= len(reach.principal.scope):
-        found = await reach.memory.get(scope, SCOPE_SETTINGS, SCOPE_SETTINGS)
-        if found is not None:
-            return found.value
-        scope = scope[:-1]
-    return {}
+    found = await reach.service.memory.store.nearest(
+        reach.scope, SCOPE_SETTINGS, SCOPE_SETTINGS, depth=len(reach.principal.scope)
+    )
+    return {} if found is None else found.value
 
 
 async def settings_of(reach: Reach, assistant: str | None) -> JsonObject:

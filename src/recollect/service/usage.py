@@ -47,10 +47,11 @@ class UsageBook:
     def add(self, scope: Scope, **counts: int) -> None:
         """Count something of a scope."""
         day = self._day()
-        self._fresh[day, scope].update(counts)
-        today = self._today.get((day, scope[0]))
-        if today is not None:
-            today.update(counts)
+        fresh, today = self._fresh[day, scope], self._today.get((day, scope[0]))
+        for name, count in counts.items():
+            fresh[name] += count
+            if today is not None:
+                today[name] += count
 
     async def check(self, tenant: str, limits: Mapping[str, int | None], **more: int) -> None:
         """

@@ -78,6 +78,7 @@ class ActingStore(Store):
         super().__init__(clock=store._clock, ids=store._ids)
         self._store = store
         self._actor = actor
+        self.answers_in_place = store.answers_in_place
 
     async def aclose(self) -> None:
         """Close the store itself."""
@@ -108,6 +109,9 @@ class ActingStore(Store):
 
     async def _read(self, query: Query[ResultT]) -> ResultT:
         return await self._store._read(query)
+
+    async def _read_brief(self, query: Query[ResultT]) -> ResultT:
+        return await self._store._read_brief(query)
 
     async def _read_likely(self, query: LikelyQuery[ResultT]) -> ResultT:
         return await self._store._read_likely(query)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
+from concurrent.futures import Future
 from copy import copy
 from types import TracebackType
 from typing import Any, Generic, TypeVar
@@ -52,8 +53,8 @@ class Call(Outcome, Generic[WorkT]):
     def __init__(self, work: WorkT) -> None:
         super().__init__()
         self.work = work
-        self.loop = asyncio.get_running_loop()
-        self.future: asyncio.Future[Any] = self.loop.create_future()
+        self.loop: asyncio.AbstractEventLoop | None = asyncio.get_running_loop()
+        self.future: asyncio.Future[Any] | Future[Any] = self.loop.create_future()
 
     def fail(self, error: BaseException) -> None:
         """Give the caller *error* as its own, whatever came of its work."""
@@ -62,7 +63,7 @@ class Call(Outcome, Generic[WorkT]):
         self.error.__cause__ = error.__cause__
 
     def settle(self) -> None:
-        """Answer, in the caller's event loop; a caller that went away needs none."""
+        """Answer, in the caller's event loop if it has one; a caller that went away needs none."""
         if self.future.done():
             return
         if self.error is None:
@@ -74,11 +75,26 @@ class Call(Outcome, Generic[WorkT]):
             self.future.set_exception(self.error)
 
 
+class CallInPlace(Call[WorkT]):
+    """One piece of work that a thread without an event loop waits for; answered from any other."""
+
+    __slots__ = ()
+
+    def __init__(self, work: WorkT) -> None:
+        Outcome.__init__(self)
+        self.work = work
+        self.loop = None
+        self.future = Future()
+
+
 def answer(calls: Iterable[Call[Any]]) -> None:
     """Answer *calls* from another thread, waking each event loop once."""
     by_loop: dict[asyncio.AbstractEventLoop, list[Call[Any]]] = {}
     for call in calls:
-        by_loop.setdefault(call.loop, []).append(call)
+        if call.loop is None:
+            call.settle()
+        else:
+            by_loop.setdefault(call.loop, []).append(call)
     for loop, of_loop in by_loop.items():
         try:
             loop.call_soon_threadsafe(_settle_all, of_loop)

@@ -18,6 +18,7 @@ from recollect.stores.base import Store
 from recollect.stores.plans.feed import memory_entry, message_entry
 from recollect.stores.plans.formation import is_due, is_leased
 from recollect.stores.plans.memories import evidence_messages
+from recollect.stores.plans.newest import updates_of
 from recollect.stores.plans.receipts import place_of
 from recollect.stores.plans.waiting import is_pending
 from recollect.stores.rows import (
@@ -40,6 +41,8 @@ ResultT = TypeVar("ResultT")
 
 class InProcessStore(Store):
     """A store that lives as long as this object: for tests, trials and short-lived programs."""
+
+    answers_in_place = True
 
     def __init__(self, *, clock: Clock | None = None, ids: Ids | None = None) -> None:
         super().__init__(clock=clock, ids=ids)
@@ -174,6 +177,9 @@ class Tables:
         for address, uid in sorted(table.by_address.items()):
             if type_ in (None, address[0]) and (after is None or address > after):
                 yield table.memories[uid]
+
+    def updates(self, scope_id: int, type_: str, now: int) -> Sequence[tuple[int, int]]:
+        return updates_of(self.memories(scope_id, type_, None), now)
 
     def memories_resting_on(
         self, scope_id: int, messages: Sequence[tuple[str, str]]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from concurrent.futures import Future
 from queue import Empty, SimpleQueue
 from threading import Lock
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 from recollect.errors import StoreClosedError
-from recollect.stores.calls import Call
+from recollect.stores.calls import Call, CallInPlace
 
 WorkT = TypeVar("WorkT")
 
@@ -30,20 +31,36 @@ class Line(Generic[WorkT]):
         Raises:
             StoreClosedError: The line is closed.
         """
-        call = Call(work)
+        call, loop = Call(work), asyncio.get_running_loop()
         with self._turn:
-            if self._is_closed:
-                msg = f"{self._name!r}: this store was closed: open another"
-                raise StoreClosedError(msg)
+            self._check_open()
             # Whoever comes in the same turn of an event loop crosses over together: a thread
             # woken by the first would contend with the loop for the interpreter, and get a
             # group of few. Who comes alone crosses at once, in the loop's next turn.
-            if arriving := self._arriving.get(call.loop):
+            if arriving := self._arriving.get(loop):
                 arriving.append(call)
             else:
-                self._arriving[call.loop] = [call]
-                call.loop.call_soon(self._cross, call.loop)
-        return call.future
+                self._arriving[loop] = [call]
+                loop.call_soon(self._cross, loop)
+        return cast("asyncio.Future[Any]", call.future)
+
+    def join_in_place(self, work: WorkT) -> Future[Any]:
+        """
+        Do the same for a thread that has no event loop, and waits itself.
+
+        Raises:
+            StoreClosedError: The line is closed.
+        """
+        call = CallInPlace(work)
+        with self._turn:
+            self._check_open()
+            self._queue.put(call)
+        return cast("Future[Any]", call.future)
+
+    def _check_open(self) -> None:
+        if self._is_closed:
+            msg = f"{self._name!r}: this store was closed: open another"
+            raise StoreClosedError(msg)
 
     def _cross(self, loop: asyncio.AbstractEventLoop) -> None:
         with self._turn:

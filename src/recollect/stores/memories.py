@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
-from heapq import nsmallest
-from typing import final
+from typing import Final, final
 
 from recollect.errors import UsageError
 from recollect.records import JsonObject, Memory, Page, ProlongMemory, Revision, Scope, Write
@@ -15,7 +14,6 @@ from recollect.stores.filters import matches, read_filter
 from recollect.stores.pages import page_of
 from recollect.stores.plans.memories import (
     is_expired,
-    is_shown,
     is_valid,
     memory_of,
     plan_apply,
@@ -23,9 +21,9 @@ from recollect.stores.plans.memories import (
     revisions_of,
     unexpired,
 )
+from recollect.stores.plans.newest import read_newest
 from recollect.stores.plans.prolonging import plan_prolong, prepare_prolong
 from recollect.stores.plans.requests import idempotency_of
-from recollect.stores.rows import MemoryRow
 from recollect.stores.transactor import Transactor
 from recollect.stores.unit import Rows
 from recollect.stores.validate import (
@@ -37,6 +35,9 @@ from recollect.stores.validate import (
     check_scope,
     check_time,
 )
+
+BRIEF_ADDRESSES_MAX: Final = 8
+"""So many memories are looked up as a brief query."""
 
 
 class MemoryStore(Transactor):
@@ -95,7 +96,29 @@ class MemoryStore(Transactor):
             found = [rows.memory(row.id, *each) if row else None for each in wanted]
             return [unexpired(each, scope, now) for each in found]
 
+        if len(wanted) <= BRIEF_ADDRESSES_MAX:
+            return await self._read_brief(query)
         return await self._read(query)
+
+    @final
+    async def nearest(self, scope: Scope, type_: str, key: str, *, depth: int = 1) -> Memory | None:
+        """
+        Return the memory at an address of the scope, or of the nearest above it that has one.
+
+        Scopes of fewer than *depth* segments are not looked at. What has expired counts as none.
+        """
+        scope, now = check_scope(scope), self.now()
+        type_, key = _check_address((type_, key))
+
+        def query(rows: Rows) -> Memory | None:
+            for length in range(len(scope), max(depth, 1) - 1, -1):
+                row = rows.scope(scope[:length])
+                kept = rows.memory(row.id, type_, key) if row else None
+                if found := unexpired(kept, scope[:length], now):
+                    return found
+            return None
+
+        return await self._read_brief(query)
 
     @final
     async def memories(
@@ -167,17 +190,9 @@ class MemoryStore(Transactor):
                 msg = f"{name} {count} is below 0: give a whole number from 0"
                 raise UsageError(msg)
 
-        def wanted(rows: Rows) -> Iterator[tuple[Scope, MemoryRow]]:
-            for scope in rows.scopes_below(prefix, None):
-                for row in rows.memories(scope.id, type_, None):
-                    if is_shown(row, now) and (
-                        not conditions or matches(conditions, json.loads(row.value))
-                    ):
-                        yield scope.segments, row
-
         def query(rows: Rows) -> list[Memory]:
-            found = nsmallest(
-                offset + limit, wanted(rows), key=lambda pair: (-pair[1].updated_at, pair[0])
+            found = read_newest(
+                rows, prefix, type_, conditions=conditions, now=now, count=offset + limit
             )
             return [memory_of(row, scope) for scope, row in found[offset:]]
 

@@ -18,6 +18,9 @@ ResultT = TypeVar("ResultT")
 class Transactor(ABC):
     """Runs plans and queries, each in one transaction."""
 
+    answers_in_place: bool = False
+    """Whether it answers on any thread that has no event loop; see `run_in_place`."""
+
     def __init__(self, *, clock: Clock | None = None, ids: Ids | None = None) -> None:
         self._clock: Clock = clock or SystemClock()
         self._ids: Ids = ids or SystemIds()
@@ -60,6 +63,10 @@ class Transactor(ABC):
     @abstractmethod
     async def _read(self, query: Query[ResultT]) -> ResultT:
         """Run *query* in a reading transaction: every row that it sees is of one moment."""
+
+    async def _read_brief(self, query: Query[ResultT]) -> ResultT:
+        """Run *query*, which looks a few rows up by their keys, as `_read` does; maybe sooner."""
+        return await self._read(query)
 
     async def _read_likely(self, query: LikelyQuery[ResultT]) -> ResultT:
         """Run *query* as `_read` does; a backend may make use of what it will likely read."""

@@ -103,6 +103,10 @@ class Rows(Protocol):
         """Yield memories by (type, key), after the address *after*, expired or not."""
         ...
 
+    def updates(self, scope_id: int, type_: str, now: int) -> Sequence[tuple[int, int]]:
+        """Return (updated_at, uid) of the memories of a type in force at *now*, by key."""
+        ...
+
     def memories_resting_on(
         self, scope_id: int, messages: Sequence[tuple[str, str]]
     ) -> Sequence[MemoryRow]:

@@ -70,6 +70,8 @@ def check_id(text: object, what: str) -> str:
         raise UsageError(msg)
     if len(text) > ID_CHARACTERS_MAX:
         raise LimitError(f"characters of {what}", len(text), ID_CHARACTERS_MAX, "ID_CHARACTERS_MAX")
+    if text.isascii() and text.isprintable():
+        return text
     check_text(text, what)
     if _CONTROL.search(text):
         msg = f"{what} contains a control character: {text!r}"
@@ -127,6 +129,8 @@ def check_text(text: object, what: str) -> str:
     if "\0" in text:
         msg = f"{what} contains a NUL at character {text.index(chr(0))}: remove it first"
         raise UsageError(msg)
+    if text.isascii():
+        return text
     try:
         text.encode()
     except UnicodeEncodeError as error:
@@ -186,7 +190,7 @@ def encode_json(value: Json, what: str) -> str:
             or has an integer of more than ``INTEGER_BITS_MAX`` bits.
     """
     _check_json(value, what, depth=1)
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=_plain)
+    text = _ENCODER.encode(value)
     size = len(text.encode())
     if size > JSON_BYTES_MAX:
         raise LimitError(f"bytes of {what}", size, JSON_BYTES_MAX, "JSON_BYTES_MAX")
@@ -198,6 +202,10 @@ def _plain(value: object) -> object:
     if isinstance(value, Mapping):
         return dict(value)
     return list(value) if isinstance(value, Sequence) else value
+
+
+_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_plain)
+"""Made once: making it takes longer than most values do."""
 
 
 def _check_json(value: object, what: str, depth: int) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from recollect.errors import LimitError, NotFoundError, UsageError, VersionConflictError
-from recollect.records import DeleteMemory, EndMemory, Write
+from recollect.records import DeleteMemory, EndMemory, Json, Scope, Write
 from recollect.stores.base import Store
 from recollect.stores.validate import WRITES_MAX
 from recollect.testing.clock import NOON, FrozenClock
@@ -26,6 +26,12 @@ from recollect.testing.samples import (
 
 GONE = DeleteMemory(type="Fact", key="home")
 ENDED = EndMemory(type="Fact", key="home", at=NOON)
+
+
+async def city_near(store: Store, scope: Scope) -> Json:
+    """Return what the nearest memory says."""
+    found = await store.nearest(scope, "Fact", "home")
+    return None if found is None else found.value["city"]
 
 
 class MemoryContract(Contract):
@@ -186,6 +192,32 @@ class MemoryContract(Contract):
         assert again is not None
         assert (1, clock.now()) == (again.version, again.created_at)
         assert (feed.entries[0].uid,) == (await feed_after(store, feed)).removed
+
+    async def test_the_nearest_memory_is_found(self, store: Store, clock: FrozenClock) -> None:
+        """Return the memory at an address of the scope, or of the nearest above it that has one."""
+        below = (*ADA, "talk", "today")
+        await store.apply(ADA, [fact("home")])
+        assert "Oslo" == await city_near(store, below)
+        await store.apply(below[:-1], [fact("home", "Rome")])
+
+        assert ["Rome", "Oslo"] == [await city_near(store, each) for each in (below, ADA)]
+        assert [None, None] == [await city_near(store, each) for each in (BOB, ADA[:-1])]
+
+    async def test_the_nearest_is_looked_for_so_far(self, store: Store, clock: FrozenClock) -> None:
+        """
+        Nothing above is found.
+
+        Scopes of fewer than *depth* segments are not looked at. What has expired counts as none.
+        """
+        below = (*ADA, "talk")
+        await store.apply(ADA, [fact("home")])
+        await store.apply(below, [replace(fact("home"), expires_at=clock.now() + seconds(60))])
+        clock.advance(60)
+
+        assert await store.nearest(below, "Fact", "home", depth=len(below)) is None
+        found = await store.nearest(below, "Fact", "home", depth=len(ADA))
+        assert found is not None
+        assert ADA == found.scope
 
     async def test_memories_are_read_together(self, store: Store) -> None:
         """Return one entry per (type, key), in the order asked for, all of the same moment."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
+from copy import copy
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, Self, TypeAlias
 
 import anyio
 
@@ -113,6 +114,12 @@ class Former:
         self._models = models
         self._assistants = assistants
         self._count = count_tokens
+
+    def acting(self, actor: str) -> Self:
+        """Return this former as it works in the name of *actor*; see `Store.acting`."""
+        view = copy(self)
+        view._store = self._store.acting(actor)  # noqa: SLF001 (a copy of this one)
+        return view
 
     async def form(self, lease: Lease, *, lease_s: float = LEASE_S) -> Result:
         """

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from copy import copy
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Final, TypeAlias, TypeVar
+from typing import Final, Self, TypeAlias, TypeVar
 
 import anyio
 
@@ -60,6 +61,13 @@ def check_concurrency(concurrency: int) -> int:
     return concurrency
 
 
+@dataclass(slots=True)
+class _Known:
+    """What is known of the model, by a worker and by whoever has it work in his name."""
+
+    breaker: Breaker = field(default_factory=Breaker)
+
+
 class Worker:
     """
     Forms what is due in a store, several scopes at a time.
@@ -87,7 +95,22 @@ class Worker:
         self._woken = anyio.Event()
         self._checked = to_datetime(store.now())
         self._striking = Striking(store, assistants)
-        self.breaker = Breaker()
+        self._known = _Known()
+
+    @property
+    def breaker(self) -> Breaker:
+        """Return how the model stands."""
+        return self._known.breaker
+
+    @breaker.setter
+    def breaker(self, breaker: Breaker) -> None:
+        self._known.breaker = breaker
+
+    def acting(self, actor: str) -> Self:
+        """Return this worker as it forms in the name of *actor*: what it commits is audited."""
+        view = copy(self)
+        view._former = self._former.acting(actor)  # noqa: SLF001 (a copy of this one)
+        return view
 
     def made_as(self, kind: type[WorkerT]) -> WorkerT:
         """Return a worker of another *kind* that forms the same in the same way."""

@@ -13,6 +13,7 @@ from recollect.app import Recollect
 from recollect.errors import StoreClosedError, UsageError
 from recollect.graph.twins import Housed
 from recollect.home import Home
+from recollect.stores.in_place import has_loop
 from recollect.sync import SyncRecollect
 
 ResultT = TypeVar("ResultT")
@@ -54,6 +55,18 @@ class HomeLoop(Home):
             return future.result()
         finally:
             future.cancel()
+
+    def here(self, function: Callable[[Recollect], Awaitable[ResultT]]) -> ResultT:
+        """
+        Run *function* on this thread, if that is possible; see `SyncRecollect.here`.
+
+        Raises:
+            UsageError: This is the home loop: it would wait for itself for ever.
+            StoreClosedError: The memory is not open, or its loop has ended.
+        """
+        if not has_loop() and isinstance(self.memory, SyncRecollect):
+            return self.memory.here(function)
+        return self.call(function)
 
     async def visit(self, function: Callable[[Recollect], Awaitable[ResultT]]) -> ResultT:
         """

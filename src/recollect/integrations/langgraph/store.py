@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any, Self
 
-from langgraph.store.base import BaseStore, IndexConfig, Op, Result, TTLConfig
+from langgraph.store.base import BaseStore, IndexConfig, Op, PutOp, Result, TTLConfig
 
 from recollect.app import Recollect
 from recollect.errors import UsageError
@@ -88,7 +88,11 @@ class RecollectStore(BaseStore):
             UsageError: Something of an operation is not allowed, and nothing was done; or
                 this is the event loop on which the memory lives.
         """
-        return self._home.call(partial(self._batch, ops=check_ops(ops)))
+        checked = check_ops(ops)
+        batch = partial(self._batch, ops=checked)
+        # The writes of several namespaces share a commit, if they come from a loop at once.
+        is_mixed = len(checked) > 1 and any(isinstance(op, PutOp) for op in checked)
+        return self._home.call(batch) if is_mixed else self._home.here(batch)
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
         """Do the same as `batch`, from any event loop."""

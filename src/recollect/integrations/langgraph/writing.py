@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from typing import Final
 
 from langgraph.store.base import Op, PutOp
 
@@ -13,9 +15,11 @@ from recollect.integrations.langgraph.checking import check_ttl
 from recollect.integrations.langgraph.indexing import searched_text
 from recollect.integrations.langgraph.reading import ITEM, lifetime_key
 from recollect.records import LIFETIME, DeleteMemory, PutMemory, Scope, Write
-from recollect.stores.plans.memories import prepare_write
+from recollect.stores.plans.memories import check_write
 from recollect.stores.validate import WRITES_MAX, check_object, check_scope
 
+SCOPES_AT_ONCE: Final = 256
+"""So many scopes are written at the same time."""
 Writes = dict[Scope, list[list[Write]]]
 """The writes of each scope; those of one item stand together."""
 
@@ -34,7 +38,7 @@ def writes_of(root: Scope, ops: Sequence[Op], fields: Sequence[str], now: dateti
         found.setdefault(scope, []).append(_writes(op, fields, now))
     if len(found) > 1:  # what one scope's store would refuse must not leave the others' written
         for write in (each for items in found.values() for item in items for each in item):
-            prepare_write(write)
+            check_write(write)
     return found
 
 
@@ -77,9 +81,31 @@ def _later(now: datetime, minutes: float) -> datetime:
 
 
 async def write_all(memory: Recollect, writes: Writes) -> None:
-    """Carry out *writes*: of each scope all or none, of each ``WRITES_MAX``."""
-    for scope, items in writes.items():
-        several = WRITES_MAX // 2
-        for start in range(0, len(items), several):
-            part = items[start : start + several]
-            await memory.apply(scope, [write for item in part for write in item])
+    """
+    Carry out *writes*: of each scope all or none, of each ``WRITES_MAX``.
+
+    Scopes are written at the same time, so that a store that groups commits makes one of them.
+
+    Raises:
+        RecollectError: The first of what went wrong; other scopes are written all the same.
+    """
+    scopes = list(writes.items())
+    if len(scopes) == 1:
+        await _write_scope(memory, *scopes[0])
+        return
+    for start in range(0, len(scopes), SCOPES_AT_ONCE):
+        several = scopes[start : start + SCOPES_AT_ONCE]
+        done = await asyncio.gather(
+            *(_write_scope(memory, scope, items) for scope, items in several),
+            return_exceptions=True,
+        )
+        for error in done:
+            if error is not None:
+                raise error
+
+
+async def _write_scope(memory: Recollect, scope: Scope, items: list[list[Write]]) -> None:
+    several = WRITES_MAX // 2
+    for start in range(0, len(items), several):
+        part = items[start : start + several]
+        await memory.apply(scope, [write for item in part for write in item])

@@ -76,6 +76,36 @@ async def create(
     return await _posted(reach, thread_id, asked, response)
 
 
+@router.post("/runs/wait", summary="Form messages of a thread of their own, and wait")
+async def wait_alone(
+    reach: Writing, request: Request, asked: AskedRun, response: Response
+) -> dict[str, Any]:
+    """Keep the messages of a run in a new thread, and return what it holds once it is formed."""
+    asked = asked.model_copy(update={"if_not_exists": "create"})
+    return await _waited(reach, request, str(uuid4()), asked, response)
+
+
+@router.post("/threads/{thread_id}/runs/wait", summary="Form messages of a thread, and wait")
+async def wait(
+    reach: Writing, request: Request, thread_id: ThreadId, asked: AskedRun, response: Response
+) -> dict[str, Any]:
+    """
+    Keep the messages of a run, and return what the thread holds once they are formed.
+
+    Without a delay of its own the run is due at once: somebody waits for it.
+    """
+    return await _waited(reach, request, thread_id, asked, response)
+
+
+async def _waited(
+    reach: Reach, request: Request, thread_id: str, asked: AskedRun, response: Response
+) -> dict[str, Any]:
+    reach.may("read")
+    asked = asked.model_copy(update={"after_seconds": asked.after_seconds or 0.0})
+    run = await _posted(reach, thread_id, asked, response)
+    return await join(reach, request, thread_id, run["run_id"])
+
+
 async def _posted(
     reach: Reach, thread_id: str, asked: AskedRun, response: Response
 ) -> dict[str, Any]:

@@ -3,35 +3,37 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated, Final
 
-import anyio
 from fastapi import APIRouter, Header
-from starlette.responses import StreamingResponse
 
 from recollect.errors import UsageError
 from recollect.records import BESIDE_TYPES, JsonObject, Message, Scope
 from recollect.service.reaching import Reach, Reading
-from recollect.service.streaming import KEEP_ALIVE_S, Event, event_stream
+from recollect.service.streaming import KEEP_ALIVE_S, Event, LookingResponse
 from recollect.stores.plans.feed import Entry
 from recollect.stores.rows import Cursor, Feed
 
 router: Final = APIRouter(prefix="/v1", tags=["changes"])
 LOOK_EVERY_S: Final = 0.5
+LAST_EVENT_ID_CHARACTERS_MAX: Final = 64
 _PLACE: Final = re.compile(r"([0-9]{1,18}):([0-9]{1,18})")
 
 
 @router.get("/changes", summary="What changes in a scope", response_model=None)
 async def changes(
-    reach: Reading, last_event_id: Annotated[str | None, Header(max_length=64)] = None
-) -> StreamingResponse:
+    reach: Reading,
+    last_event_id: Annotated[str | None, Header(max_length=LAST_EVENT_ID_CHARACTERS_MAX)] = None,
+) -> LookingResponse:
     """
     Stream what changes in the scope from now on, or from where a reader stopped.
 
     After ``reset`` a reader reads anew what it shows: something was erased.
     """
-    return event_stream(reach, _events(reach, read_place(reach.scope, last_event_id)))
+    reader = _Reader(reach, read_place(reach.scope, last_event_id))
+    return LookingResponse(reach, reader.look, every_s=LOOK_EVERY_S)
 
 
 def read_place(scope: Scope, last_event_id: str | None) -> Cursor | None:
@@ -50,30 +52,34 @@ def read_place(scope: Scope, last_event_id: str | None) -> Cursor | None:
     return Cursor(scope=scope, epoch=int(found[1]), seq=int(found[2]))
 
 
-async def _events(reach: Reach, place: Cursor | None) -> AsyncGenerator[Event, None]:
-    store, stopping = reach.memory.store, reach.service.stopping
-    if place is None:
-        feed = await store.changes(Cursor(scope=reach.scope))
-        place = Cursor(scope=reach.scope, seq=feed.seq, epoch=feed.epoch)
-        yield Event(id=_id_of(place))
-    idle_s = 0.0
-    while not stopping.is_set():
+class _Reader:
+    """Where the reader of a stream stands, and what it is told next."""
+
+    __slots__ = ("_idle_s", "_place", "_reach")
+
+    def __init__(self, reach: Reach, place: Cursor | None) -> None:
+        self._reach = reach
+        self._place = place
+        self._idle_s = 0.0
+
+    async def look(self) -> list[Event]:
+        """Return what changed since the last look; at the first one, where a reader begins."""
+        reach, place = self._reach, self._place
+        if place is None:
+            feed = await reach.service.memory.store.changes(Cursor(scope=reach.scope))
+            self._place = Cursor(scope=reach.scope, seq=feed.seq, epoch=feed.epoch)
+            return [Event(id=_id_of(self._place))]
         feed, entries = await _read(reach, place)
-        events = _told(feed, entries, place)
-        place = Cursor(scope=reach.scope, seq=feed.seq, epoch=feed.epoch)
-        for number, each in enumerate(events, start=1):
+        told = _told(feed, entries, place)
+        self._place = Cursor(scope=reach.scope, seq=feed.seq, epoch=feed.epoch)
+        self._idle_s = 0.0 if told else self._idle_s + LOOK_EVERY_S
+        if told:
             # Only the last has an id, so that a reader that stops between goes on before them.
-            yield Event(
-                name=each.name,
-                content=each.content,
-                id=_id_of(place) if number == len(events) else None,
-            )
-        idle_s = 0.0 if events else idle_s + LOOK_EVERY_S
-        if idle_s >= KEEP_ALIVE_S:
-            idle_s = 0.0
-            yield Event(id=_id_of(place))
-        with anyio.move_on_after(LOOK_EVERY_S):
-            await stopping.wait()
+            return [*told[:-1], replace(told[-1], id=_id_of(self._place))]
+        if self._idle_s < KEEP_ALIVE_S:
+            return []
+        self._idle_s = 0.0
+        return [Event(id=_id_of(self._place))]
 
 
 async def _read(reach: Reach, place: Cursor) -> tuple[Feed, Sequence[Entry]]:
@@ -85,7 +91,7 @@ async def _read(reach: Reach, place: Cursor) -> tuple[Feed, Sequence[Entry]]:
         is_told = not feeds[0].reset or place.epoch == 0
         return [(reach.scope, each.uid) for each in feeds[0].entries] if is_told else []
 
-    entries = await reach.memory.store.consult([place], choose)
+    entries = await reach.service.memory.store.consult([place], choose)
     return fed[0], entries
 
 

@@ -11,11 +11,12 @@ from recollect.json_records import moment
 from recollect.records import Formation, FormationStatus, Page, Scope, Thread
 from recollect.service.answers import answer_formation, answer_waiting
 from recollect.service.asked import AskedRetry, AskedThread
+from recollect.service.named import NamedRoute
 from recollect.service.reaching import LIMIT, Below, CursorParameter, Limit, Reach, Reading, Writing
 from recollect.service.routes.threads import existing_thread
 from recollect.stores.validate import to_datetime
 
-router: Final = APIRouter(prefix="/v1", tags=["formation"])
+router: Final = APIRouter(prefix="/v1", tags=["formation"], route_class=NamedRoute)
 _PENDING: Final = "pending"
 _FORMATIONS: Final = "formations"
 _PAGE: Final = 200
@@ -59,7 +60,11 @@ def _breaker(reach: Reach) -> dict[str, Any] | None:
 
 @router.post("/formation/run", summary="Form now what waits")
 async def run(reach: Writing, asked: AskedThread | None = None) -> dict[str, Any]:
-    """Form what waits in a thread, or in the scope; the answer comes when it has ended."""
+    """
+    Form what waits in a thread, or in the scope; the answer comes when it has ended.
+
+    What is stored is audited under the key that asked.
+    """
     thread = asked.thread if asked else None
     if thread is not None:
         await existing_thread(reach, thread)

@@ -10,9 +10,10 @@ from recollect.access import Key, check_bound, check_giving
 from recollect.errors import NotFoundError
 from recollect.json_records import moment
 from recollect.service.asked import AskedKey, AskedRotation
+from recollect.service.named import NamedRoute
 from recollect.service.reaching import Administering, Reach
 
-router: Final = APIRouter(prefix="/v1/keys", tags=["keys"])
+router: Final = APIRouter(prefix="/v1/keys", tags=["keys"], route_class=NamedRoute)
 
 
 def answer_key(reach: Reach, key: Key) -> dict[str, Any]:

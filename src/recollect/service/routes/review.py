@@ -9,10 +9,11 @@ from fastapi import APIRouter, Response
 from recollect.records import Memory, Page, Scope
 from recollect.service.answers import answer_memory
 from recollect.service.asked import AskedVerdict
+from recollect.service.named import NamedRoute
 from recollect.service.reaching import LIMIT, Below, CursorParameter, Limit, Reading, Writing
 from recollect.service.routes.memories import Key, TypeName, answered, existing_memory
 
-router: Final = APIRouter(prefix="/v1", tags=["review"])
+router: Final = APIRouter(prefix="/v1", tags=["review"], route_class=NamedRoute)
 _REVIEW: Final = "review"
 
 

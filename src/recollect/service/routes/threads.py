@@ -11,15 +11,17 @@ from recollect.errors import NotFoundError, UsageError
 from recollect.records import JsonObject, Page, Scope, Thread
 from recollect.service.answers import answer_message, answer_thread
 from recollect.service.asked import AskedMessage, AskedMessages
+from recollect.service.named import NamedRoute
 from recollect.service.reaching import LIMIT, Below, CursorParameter, Limit, Reach, Reading, Writing
 from recollect.service.telemetry import count_records, memory_span
 from recollect.service.typed import settings_of
 from recollect.stores.plans.formation import Debounce
 from recollect.stores.validate import ID_CHARACTERS_MAX, POSITION_MAX, to_datetime
 
-router: Final = APIRouter(prefix="/v1", tags=["threads"])
+router: Final = APIRouter(prefix="/v1", tags=["threads"], route_class=NamedRoute)
 ThreadId = Annotated[str, Path(min_length=1, max_length=ID_CHARACTERS_MAX, examples=["holidays"])]
 MessageId = Annotated[str, Path(min_length=1, max_length=ID_CHARACTERS_MAX, examples=["m1"])]
+IDEMPOTENCY_KEY_CHARACTERS_MAX: Final = 256
 _THREADS: Final = "threads"
 
 
@@ -95,7 +97,9 @@ async def append(
     reach: Writing,
     thread: ThreadId,
     asked: AskedMessages,
-    idempotency_key: Annotated[str | None, Header(min_length=1, max_length=256)] = None,
+    idempotency_key: Annotated[
+        str | None, Header(min_length=1, max_length=IDEMPOTENCY_KEY_CHARACTERS_MAX)
+    ] = None,
 ) -> dict[str, Any]:
     """
     Append messages to a thread, which begins to exist with them.

@@ -193,7 +193,9 @@ class Consultation:
 
     def _choice(self, feeds: Sequence[Feed]) -> list[tuple[Scope, int]]:
         if feeds != self._feeds:
-            self._chosen = [(check_scope(scope), uid) for scope, uid in self._choose(feeds)]
+            chosen = self._choose(feeds)
+            checked = {scope: check_scope(scope) for scope in {scope for scope, _ in chosen}}
+            self._chosen = [(checked[scope], uid) for scope, uid in chosen]
             self._feeds = feeds
         return self._chosen
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import get_args
+from typing import Any, Final, get_args
 
 from recollect.erasure import MEMORY_THREAD, named_version
 from recollect.errors import NotFoundError, UsageError, VersionConflictError
@@ -40,6 +40,8 @@ from recollect.stores.validate import (
     check_time,
     to_datetime,
 )
+
+_NO_EVIDENCE: Final = "{}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,11 +88,7 @@ def prepare_write(write: Write) -> PreparedWrite:
     if not isinstance(write, PutMemory | EndMemory | DeleteMemory):
         msg = f"a write is a PutMemory, EndMemory or DeleteMemory, not {write!r}"
         raise UsageError(msg)
-    check_id(write.type, "a memory's type")
-    check_id(write.key, "a memory's key")
-    if write.expected is not None and check_position(write.expected, "a version") < 0:
-        msg = f"a write expects version {write.expected}; versions begin at 1, 0 means none"
-        raise UsageError(msg)
+    _check_address(write)
     if isinstance(write, PutMemory):
         return _prepare_put(write)
     if isinstance(write, EndMemory):
@@ -102,7 +100,36 @@ def prepare_write(write: Write) -> PreparedWrite:
     return write
 
 
+def check_write(write: Write) -> None:
+    """
+    Refuse what `prepare_write` refuses, without preparing it, most of which is its terms.
+
+    Raises:
+        UsageError: A field is not allowed; the error says which.
+    """
+    if isinstance(write, PutMemory):
+        _check_address(write)
+        _checked_put(write)
+    else:
+        prepare_write(write)
+
+
+def _check_address(write: Write) -> None:
+    check_id(write.type, "a memory's type")
+    check_id(write.key, "a memory's key")
+    if write.expected is not None and check_position(write.expected, "a version") < 0:
+        msg = f"a write expects version {write.expected}; versions begin at 1, 0 means none"
+        raise UsageError(msg)
+
+
 def _prepare_put(write: PutMemory) -> PreparedPut:
+    checked = _checked_put(write)
+    text = checked["text"]
+    return PreparedPut(**checked, terms=encode_terms(text, None), text_hash=text_hash(text))
+
+
+def _checked_put(write: PutMemory) -> dict[str, Any]:
+    """Return the fields of a `PreparedPut` but for what is made of its text."""
     value = check_object(write.value, f"the value of {write.type}/{write.key}")
     if write.text is not None:
         check_text(write.text, "a memory's text")
@@ -113,22 +140,20 @@ def _prepare_put(write: PutMemory) -> PreparedPut:
     if write.trust not in get_args(Trust) or write.state not in get_args(MemoryState):
         msg = f"unknown trust {write.trust!r} or state {write.state!r}"
         raise UsageError(msg)
-    return PreparedPut(
-        type=write.type,
-        key=write.key,
-        value=value,
-        text=text,
-        expected=write.expected,
-        valid_from=valid_from,
-        valid_until=valid_until,
-        expires_at=_moment(write.expires_at, "expires_at"),
-        evidence=encode_evidence(write.evidence),
-        trust=write.trust,
-        state=write.state,
-        cause=check_text(write.cause, "a cause"),
-        terms=encode_terms(text, None),
-        text_hash=text_hash(text),
-    )
+    return {
+        "type": write.type,
+        "key": write.key,
+        "value": value,
+        "text": text,
+        "expected": write.expected,
+        "valid_from": valid_from,
+        "valid_until": valid_until,
+        "expires_at": _moment(write.expires_at, "expires_at"),
+        "evidence": encode_evidence(write.evidence),
+        "trust": write.trust,
+        "state": write.state,
+        "cause": check_text(write.cause, "a cause"),
+    }
 
 
 def _moment(time: datetime | None, what: str) -> int | None:
@@ -150,6 +175,8 @@ def encode_evidence(evidence: EvidenceMap) -> str:
     if not isinstance(evidence, Mapping):
         msg = f"evidence maps JSON pointers to lists of Evidence; it is not {evidence!r}"
         raise UsageError(msg)
+    if not evidence:
+        return _NO_EVIDENCE
     encoded = {
         _check_pointer(pointer): [_check_evidence(each) for each in _check_list(found)]
         for pointer, found in evidence.items()
@@ -183,6 +210,8 @@ def _check_evidence(each: Evidence) -> list[str | None]:
 
 def decode_evidence(text: str) -> dict[str, tuple[Evidence, ...]]:
     """Return what `encode_evidence` wrote."""
+    if text == _NO_EVIDENCE:
+        return {}
     return {
         pointer: tuple(Evidence(thread=t, message=m, quote=q) for t, m, q in found)
         for pointer, found in json.loads(text).items()
@@ -191,6 +220,8 @@ def decode_evidence(text: str) -> dict[str, tuple[Evidence, ...]]:
 
 def evidence_messages(text: str) -> set[tuple[str, str]]:
     """Return the (thread, message) pairs that stored evidence names."""
+    if text == _NO_EVIDENCE:
+        return set()
     return {(each[0], each[1]) for found in json.loads(text).values() for each in found}
 
 

@@ -170,13 +170,9 @@ def plan_append(rows: Rows, request: Append, ids: Ids) -> Planned[tuple[Message,
     if known and not added and not request.idempotency and settings == thread.settings:
         return Planned(written, result)
     tokens = sum(estimated_tokens(row.text) for row in added)
-    thread = signalled(
-        replace(thread, settings=settings),
-        len(added),
-        request.now,
-        request.debounce,
-        tokens=tokens,
-    )
+    if settings != thread.settings:
+        thread = replace(thread, settings=settings)
+    thread = signalled(thread, len(added), request.now, request.debounce, tokens=tokens)
     key = request.idempotency
     keys = [key_row(scope, key, json.dumps(wanted), request.now)] if key else []
     old = [(scope.id, old_before(request.now))] if key else []

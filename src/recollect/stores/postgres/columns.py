@@ -17,17 +17,18 @@ from recollect.stores.rows import (
     RevisionRow,
     ScopeRow,
     ThreadRow,
+    maker_of,
 )
 
 # The columns of every query stand in the order of these fields.
-_THREAD: Final = tuple(field.name for field in fields(ThreadRow))
-_MESSAGE: Final = tuple(field.name for field in fields(MessageRow))
-_MEMORY: Final = tuple(field.name for field in fields(MemoryRow))
-_REVISION: Final = tuple(field.name for field in fields(RevisionRow))
-_IDEMPOTENCY: Final = tuple(field.name for field in fields(IdempotencyRow))
-_FORMATION: Final = tuple(field.name for field in fields(FormationRow))
-_RECEIPT: Final = tuple(field.name for field in fields(ReceiptRow))
-_AUDIT: Final = tuple(field.name for field in fields(AuditRow))
+_THREAD: Final = maker_of(ThreadRow)
+_MESSAGE: Final = maker_of(MessageRow)
+_MEMORY: Final = maker_of(MemoryRow)
+_REVISION: Final = maker_of(RevisionRow)
+_IDEMPOTENCY: Final = maker_of(IdempotencyRow)
+_FORMATION: Final = maker_of(FormationRow)
+_RECEIPT: Final = maker_of(ReceiptRow)
+_AUDIT: Final = maker_of(AuditRow)
 _SCOPE_COLUMNS: Final = len(fields(ScopeRow))
 
 
@@ -49,37 +50,37 @@ def scope_row(row: Sequence[Any]) -> ScopeRow:
 
 def thread_row(row: Sequence[Any]) -> ThreadRow:
     """Return a thread from its columns."""
-    return ThreadRow(**dict(zip(_THREAD, row, strict=True)))
+    return _THREAD(row)
 
 
 def message_row(row: Sequence[Any]) -> MessageRow:
     """Return a message from its columns."""
-    return MessageRow(**dict(zip(_MESSAGE, row, strict=True)))
+    return _MESSAGE(row)
 
 
 def memory_row(row: Sequence[Any]) -> MemoryRow:
     """Return a memory from its columns."""
-    return MemoryRow(**dict(zip(_MEMORY, row, strict=True)))
+    return _MEMORY(row)
 
 
 def revision_row(row: Sequence[Any]) -> RevisionRow:
     """Return a past version from its columns."""
-    return RevisionRow(**dict(zip(_REVISION, row, strict=True)))
+    return _REVISION(row)
 
 
 def formation_row(row: Sequence[Any]) -> FormationRow:
     """Return a formation from its columns."""
-    return FormationRow(**dict(zip(_FORMATION, row, strict=True)))
+    return _FORMATION(row)
 
 
 def receipt_row(row: Sequence[Any]) -> ReceiptRow:
     """Return a receipt from its columns."""
-    return ReceiptRow(**dict(zip(_RECEIPT, row, strict=True)))
+    return _RECEIPT(row)
 
 
 def audit_row(row: Sequence[Any]) -> AuditRow:
     """Return an audited change from its columns."""
-    return AuditRow(**dict(zip(_AUDIT, row, strict=True)))
+    return _AUDIT(row)
 
 
 def both_rows(row: Sequence[Any]) -> tuple[ScopeRow, ThreadRow]:
@@ -89,4 +90,4 @@ def both_rows(row: Sequence[Any]) -> tuple[ScopeRow, ThreadRow]:
 
 def idempotency_row(row: Sequence[Any]) -> IdempotencyRow:
     """Return a request under a key from its columns."""
-    return IdempotencyRow(**dict(zip(_IDEMPOTENCY, row, strict=True)))
+    return _IDEMPOTENCY(row)

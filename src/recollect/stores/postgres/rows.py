@@ -210,6 +210,9 @@ class PostgresRows:
 
         return _paged(memory_row, page)
 
+    def updates(self, scope_id: int, type_: str, now: int) -> Sequence[tuple[int, int]]:
+        return [(at, uid) for at, uid in self._of("updates", scope_id, type_, now)]
+
     def memories_resting_on(
         self, scope_id: int, messages: Sequence[tuple[str, str]]
     ) -> Sequence[MemoryRow]:

@@ -10,6 +10,7 @@ from typing import Any, Final, TypeVar
 from recollect.records import FormationStatus, Scope
 from recollect.stores.paths import range_below, stored_path
 from recollect.stores.plans.feed import memory_entry, message_entry
+from recollect.stores.plans.newest import updates_of
 from recollect.stores.redis import keys
 from recollect.stores.redis.codec import (
     FORMATIONS,
@@ -174,6 +175,9 @@ class RedisRows:
             if len(found) < limit:
                 return
             first, limit = b"(" + found[-1], _PAGE
+
+    def updates(self, scope_id: int, type_: str, now: int) -> Sequence[tuple[int, int]]:
+        return updates_of(self.memories(scope_id, type_, None), now)
 
     def _memories_at(self, scope_id: int, members: Sequence[bytes]) -> Sequence[MemoryRow]:
         return self.memories_by_uid(scope_id, [keys.value_of(each[-8:]) for each in members])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
-from itertools import starmap
 from typing import Any, Final, TypeAlias
 
 import apsw
@@ -22,6 +21,7 @@ from recollect.stores.rows import (
     RevisionRow,
     ScopeRow,
     ThreadRow,
+    maker_of,
 )
 from recollect.stores.sqlite.checksums import checker_of
 from recollect.stores.sqlite.statements import QUERIES
@@ -36,14 +36,16 @@ _LAST: Final = (1 << 63) - 1
 
 # The columns of every query stand in the order of these fields; then comes the checksum of
 # those that have one.
-_THREAD: Final = tuple(field.name for field in fields(ThreadRow))
-_MESSAGE: Final = tuple(field.name for field in fields(MessageRow))
-_MEMORY: Final = tuple(field.name for field in fields(MemoryRow))
-_REVISION: Final = tuple(field.name for field in fields(RevisionRow))
-_IDEMPOTENCY: Final = tuple(field.name for field in fields(IdempotencyRow))
-_FORMATION: Final = tuple(field.name for field in fields(FormationRow))
-_RECEIPT: Final = tuple(field.name for field in fields(ReceiptRow))
-_AUDIT: Final = tuple(field.name for field in fields(AuditRow))
+_SCOPE: Final = maker_of(ScopeRow)
+_THREAD: Final = maker_of(ThreadRow)
+_MESSAGE: Final = maker_of(MessageRow)
+_MEMORY: Final = maker_of(MemoryRow)
+_REVISION: Final = maker_of(RevisionRow)
+_IDEMPOTENCY: Final = maker_of(IdempotencyRow)
+_FORMATION: Final = maker_of(FormationRow)
+_RECEIPT: Final = maker_of(ReceiptRow)
+_AUDIT: Final = maker_of(AuditRow)
+_FEED_ENTRY: Final = maker_of(FeedEntry)
 _SCOPE_COLUMNS: Final = len(fields(ScopeRow))
 _CHECKED_MESSAGE: Final = checker_of(MessageRow)
 _CHECKED_MEMORY: Final = checker_of(MemoryRow)
@@ -52,45 +54,34 @@ _CHECKED_REVISION: Final = checker_of(RevisionRow)
 
 def scope_row(row: Stored) -> ScopeRow:
     """Return a scope from its columns."""
-    id_, path, created_at, epoch, seq, compacted, fence, lease_owner, lease_until = row
-    return ScopeRow(
-        id=id_,
-        segments=segments_of(path),
-        created_at=created_at,
-        epoch=epoch,
-        seq=seq,
-        compacted=compacted,
-        fence=fence,
-        lease_owner=lease_owner,
-        lease_until=lease_until,
-    )
+    return _SCOPE((row[0], segments_of(row[1]), *row[2:]))
 
 
 def thread_row(row: Stored) -> ThreadRow:
     """Return a thread from its columns."""
-    return ThreadRow(**dict(zip(_THREAD, row, strict=True)))
+    return _THREAD(row)
 
 
 def message_row(row: Stored) -> MessageRow:
     """Return a message from its columns."""
-    return MessageRow(**dict(zip(_MESSAGE, _CHECKED_MESSAGE(row), strict=True)))
+    return _MESSAGE(_CHECKED_MESSAGE(row))
 
 
 def memory_row(row: Stored) -> MemoryRow:
     """Return a memory from its columns."""
-    return MemoryRow(**dict(zip(_MEMORY, _CHECKED_MEMORY(row), strict=True)))
+    return _MEMORY(_CHECKED_MEMORY(row))
 
 
 def _revision_row(row: Stored) -> RevisionRow:
-    return RevisionRow(**dict(zip(_REVISION, _CHECKED_REVISION(row), strict=True)))
+    return _REVISION(_CHECKED_REVISION(row))
 
 
 def _formation_row(row: Stored) -> FormationRow:
-    return FormationRow(**dict(zip(_FORMATION, row, strict=True)))
+    return _FORMATION(row)
 
 
 def _receipt_row(row: Stored) -> ReceiptRow:
-    return ReceiptRow(**dict(zip(_RECEIPT, row, strict=True)))
+    return _RECEIPT(row)
 
 
 class SQLiteRows:
@@ -175,6 +166,9 @@ class SQLiteRows:
         beyond = after_key if after_type == type_ else ""
         return map(memory_row, self._each("memories_of_type", (scope_id, type_, beyond)))
 
+    def updates(self, scope_id: int, type_: str, now: int) -> Sequence[tuple[int, int]]:
+        return [(at, uid) for at, uid in self._all("updates", (scope_id, type_, now))]
+
     def memories_resting_on(
         self, scope_id: int, messages: Sequence[tuple[str, str]]
     ) -> Sequence[MemoryRow]:
@@ -191,10 +185,10 @@ class SQLiteRows:
 
     def idempotency(self, scope_id: int, key: str) -> IdempotencyRow | None:
         found = self._first("idempotency", (scope_id, key))
-        return IdempotencyRow(**dict(zip(_IDEMPOTENCY, found, strict=True))) if found else None
+        return _IDEMPOTENCY(found) if found else None
 
     def changed(self, scope_id: int, after: int, embedder: str | None) -> Sequence[FeedEntry]:
-        return list(starmap(FeedEntry, self._all("changed", (scope_id, after, embedder))))
+        return list(map(_FEED_ENTRY, self._all("changed", (scope_id, after, embedder))))
 
     def removed(self, scope_id: int, after: int) -> Sequence[int]:
         return [uid for (uid,) in self._all("removed", (scope_id, after))]
@@ -271,7 +265,7 @@ class SQLiteRows:
 
     def audit(self, chain: bytes, after: int, limit: int) -> Sequence[AuditRow]:
         found = self._all("audit", (chain, after, limit))
-        return [AuditRow(**dict(zip(_AUDIT, row, strict=True))) for row in found]
+        return [_AUDIT(row) for row in found]
 
     def _all(self, name: str, values: Bound) -> list[Stored]:
         return self._connection.execute(QUERIES[name], values).fetchall()

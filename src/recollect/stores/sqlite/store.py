@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from typing import TypeVar, get_args
@@ -15,6 +16,7 @@ from recollect.errors import StoreClosedError, StoreFullError, UsageError
 from recollect.ports import Clock, Ids
 from recollect.stores.base import Store
 from recollect.stores.checkpoints import CheckpointThreads
+from recollect.stores.in_place import has_loop
 from recollect.stores.sqlite.checkpoints import (
     erase_checkpoints,
     file_beside,
@@ -26,7 +28,7 @@ from recollect.stores.sqlite.durability import Durability
 from recollect.stores.sqlite.failures import store_errors
 from recollect.stores.sqlite.identity import Identity
 from recollect.stores.sqlite.opening import open_file
-from recollect.stores.sqlite.readers import Readers
+from recollect.stores.sqlite.readers import BRIEF_TOGETHER_MAX, Readers
 from recollect.stores.sqlite.reserve import Reserve
 from recollect.stores.sqlite.rows import SQLiteRows
 from recollect.stores.sqlite.writer import Errand, Writer
@@ -48,6 +50,8 @@ class SQLiteStore(Store):
 
     A store belongs to the process that opened it; after a fork the child opens its own.
     """
+
+    answers_in_place = True
 
     def __init__(
         self,
@@ -91,8 +95,10 @@ class SQLiteStore(Store):
         identity = Identity(location.path)
         self._writer = Writer(location, connection, identity, reserve)
         self._readers = Readers(location, identity)
+        self._brief = Readers(location, identity, threads_max=1, together=BRIEF_TOGETHER_MAX)
         # A store that was forgotten unclosed lets its threads and files go.
-        finalize(self, _let_go, self._process, self._readers, self._writer).atexit = False
+        lines = (self._readers, self._brief, self._writer)
+        finalize(self, _let_go, self._process, lines).atexit = False
 
     async def aclose(self) -> None:
         """
@@ -105,20 +111,32 @@ class SQLiteStore(Store):
         await asyncio.get_running_loop().run_in_executor(None, self._close)
 
     def _close(self) -> None:
-        self._readers.close()
-        self._readers.join()
+        for readers in (self._readers, self._brief):
+            readers.close()
+            readers.join()
         # Last, because the last connection to be closed carries the log into the file.
         self._writer.close()
         self._writer.join()
 
     async def _transact(self, plan: Plan[ResultT]) -> ResultT:
         self._check_process()
+        if not has_loop():
+            return self._writer.carry_out_here(plan)
         result: ResultT = await self._writer.carry_out(plan)
         return result
 
     async def _read(self, query: Query[ResultT]) -> ResultT:
         self._check_process()
+        if not has_loop():
+            return self._readers.run_here(query)
         result: ResultT = await self._readers.run(query)
+        return result
+
+    async def _read_brief(self, query: Query[ResultT]) -> ResultT:
+        self._check_process()
+        if not has_loop():
+            return self._readers.run_here(query)
+        result: ResultT = await self._brief.run(query)
         return result
 
     async def _clean(self) -> None:
@@ -148,10 +166,10 @@ class SQLiteStore(Store):
             raise StoreClosedError(msg)
 
 
-def _let_go(process: int, readers: Readers, writer: Writer) -> None:
+def _let_go(process: int, lines: Iterable[Readers | Writer]) -> None:
     if os.getpid() == process:
-        readers.close()
-        writer.close()
+        for each in lines:
+            each.close()
 
 
 def _opened(location: Location, reserve: Reserve) -> apsw.Connection:

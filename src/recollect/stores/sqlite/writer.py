@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from threading import Thread
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
 
 import apsw
 
@@ -38,6 +38,7 @@ class Errand:
 
 
 Work: TypeAlias = Plan[Any] | Errand
+ResultT = TypeVar("ResultT")
 
 
 class Writer:
@@ -75,6 +76,16 @@ class Writer:
             StoreClosedError: The writer was closed.
         """
         return self._line.join(work)
+
+    def carry_out_here(self, plan: Plan[ResultT]) -> ResultT:
+        """
+        Do the same for a thread without an event loop, and wait for the answer.
+
+        Raises:
+            StoreClosedError: The writer was closed.
+        """
+        result: ResultT = self._line.join_in_place(plan).result()
+        return result
 
     def close(self) -> None:
         """Take in no more work; the thread finishes what waits, closes its connection and ends."""

@@ -107,6 +107,11 @@ SELECT
     expires_at, evidence, trust, state, cause, seq, terms, text_hash
 FROM recollect.memory WHERE scope_id = %s AND type = %s AND key > %s ORDER BY key LIMIT %s;
 
+-- :name updates
+SELECT updated_at, uid FROM recollect.memory
+WHERE scope_id = %s AND type = %s AND state = 'active' AND (expires_at IS NULL OR expires_at > %s)
+ORDER BY key;
+
 -- :name resting_on
 SELECT DISTINCT uid
 FROM recollect.evidence

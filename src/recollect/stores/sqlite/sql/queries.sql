@@ -83,6 +83,12 @@ SELECT scope_id, uid, type, key, version, value, text, created_at, updated_at, v
     valid_until, expires_at, evidence, trust, state, cause, seq, terms, text_hash, checksum
 FROM memory WHERE scope_id = ? AND type = ? AND key > ? ORDER BY key;
 
+-- :name updates
+-- Read up to the columns that are narrow, and not the wide ones after them.
+SELECT updated_at, uid FROM memory
+WHERE scope_id = ? AND type = ? AND state = 'active' AND (expires_at IS NULL OR expires_at > ?)
+ORDER BY key;
+
 -- :name resting_on
 SELECT uid FROM evidence WHERE scope_id = ? AND thread = ? AND message = ?;
 

@@ -1,0 +1,1 @@
+"""What answers hold: for the document of the routes, and for the tests that hold them to it."""

@@ -1,0 +1,64 @@
+"""What the answers of several routes are made of."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue
+
+Time = AwareDatetime
+Object = dict[str, JsonValue]
+Segments = Annotated[
+    list[str], Field(description="Below the key's own scope.", examples=[["users", "ada"]])
+]
+Cursor = Annotated[
+    str | None, Field(description="Goes on after this page; null where there is no more.")
+]
+Count = Annotated[int, Field(ge=0)]
+
+
+class Answered(BaseModel):
+    """An answer, or a part of one: every field is named, and none stands beside them."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Wrong(Answered):
+    """One thing that is wrong with a request."""
+
+    path: str
+    message: str
+
+
+class AnsweredProblem(Answered):
+    """Why a request was not carried out (RFC 9457), and what to do."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [
+                {
+                    "type": "urn:recollect:error:not_found",
+                    "title": "Not Found",
+                    "status": 404,
+                    "code": "not_found",
+                    "detail": "there is no thread 'x' in this scope: GET /v1/threads lists those "
+                    "there are",
+                }
+            ]
+        },
+    )
+
+    type: str
+    title: str
+    status: int
+    code: str = Field(description="Stable, for programs.")
+    detail: str = Field(description="What happened, and what to do, for people.")
+    errors: list[Wrong] = []
+    facts: Object = {}
+
+
+class AnsweredStatus(Answered):
+    """The process answers."""
+
+    status: str

@@ -1,0 +1,152 @@
+"""The routes that are asked most, answered without FastAPI where nothing is wrong."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final
+from urllib.parse import parse_qsl
+
+from pydantic import TypeAdapter, ValidationError
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from recollect.access import Permission, granted
+from recollect.errors import RecollectError
+from recollect.service.asked import AskedMessages
+from recollect.service.bodies import DOCUMENT
+from recollect.service.problem import problem_of
+from recollect.service.reaching import Reach
+from recollect.service.routes.changes import LAST_EVENT_ID_CHARACTERS_MAX, changes
+from recollect.service.routes.threads import IDEMPOTENCY_KEY_CHARACTERS_MAX, append
+from recollect.stores.validate import ID_CHARACTERS_MAX, SEGMENTS_MAX
+
+_MESSAGES: Final = re.compile(r"/v1/threads/([^/]+)/messages")
+_CHANGES: Final = "/v1/changes"
+_ANSWER: Final = TypeAdapter(dict[str, Any])
+_SCOPE: Final = "scope"
+_TRACED: Final = "fastapi.telemetry"
+
+
+@dataclass(frozen=True, slots=True)
+class _Route:
+    """By which template a route is named in the log and the figures."""
+
+    path: str
+
+
+_APPEND_ROUTE: Final = _Route("/v1/threads/{thread}/messages")
+_CHANGES_ROUTE: Final = _Route(_CHANGES)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedAppend:
+    """A request to append, as documented in every part."""
+
+    thread: str
+    segments: list[str]
+    key: str | None
+    messages: AskedMessages
+
+    route: ClassVar[_Route] = _APPEND_ROUTE
+    needs: ClassVar[Permission] = "write"
+
+    async def answer(self, reach: Reach) -> Response:
+        """Do it."""
+        kept = await append(reach, self.thread, self.messages, self.key)
+        return Response(_ANSWER.dump_json(kept), 201, media_type="application/json")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedChanges:
+    """A request for a stream of changes, as documented in every part."""
+
+    segments: list[str]
+    last_event_id: str | None
+
+    route: ClassVar[_Route] = _CHANGES_ROUTE
+    needs: ClassVar[Permission] = "read"
+
+    async def answer(self, reach: Reach) -> Response:
+        """Do it."""
+        return await changes(reach, self.last_event_id)
+
+
+class Direct:
+    """
+    Answers good appends and opens streams itself; all else goes on to FastAPI, which costs more.
+
+    What FastAPI is told of these routes stays what holds: the document of the API is made of it,
+    and it answers whatever is not plainly good, so that errors are its own. Here a request is
+    read by the same models, and the same functions are run.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, or pass the request on."""
+        asked = read_asked(scope)
+        if asked is None:
+            await self._app(scope, receive, send)
+            return
+        scope["route"] = asked.route
+        principal = scope["state"]["principal"]
+        try:
+            within = granted(principal, asked.needs, asked.segments)
+            reach = Reach(service=scope["app"].state.service, principal=principal, scope=within)
+            response = await asked.answer(reach)
+        except RecollectError as error:
+            response = problem_of(error).response()
+        await response(scope, receive, send)
+
+
+def read_asked(scope: Scope) -> AskedAppend | AskedChanges | None:
+    """
+    Return what is asked for.
+
+    Returns:
+        ``None`` for any other request, and for one that is not in every part as documented.
+    """
+    if scope["type"] != "http" or scope.get("root_path") or _TRACED in scope:
+        return None
+    if b"%2f" in (scope.get("raw_path") or b"").lower():  # a slash in a name: see `NamedRoute`
+        return None
+    if scope["method"] == "GET" and scope["path"] == _CHANGES:
+        return _read_changes(scope)
+    if scope["method"] == "POST" and (found := _MESSAGES.fullmatch(scope["path"])):
+        return _read_append(scope, found[1])
+    return None
+
+
+def _read_changes(scope: Scope) -> AskedChanges | None:
+    segments = _segments(scope["query_string"])
+    ids = _values(scope, b"last-event-id")
+    if segments is None or len(ids) > 1 or len("".join(ids)) > LAST_EVENT_ID_CHARACTERS_MAX:
+        return None
+    return AskedChanges(segments=segments, last_event_id=ids[0] if ids else None)
+
+
+def _read_append(scope: Scope, thread: str) -> AskedAppend | None:
+    segments = _segments(scope["query_string"])
+    keys = _values(scope, b"idempotency-key")
+    are_good = all(0 < len(each) <= IDEMPOTENCY_KEY_CHARACTERS_MAX for each in keys)
+    if segments is None or len(keys) > 1 or not are_good or len(thread) > ID_CHARACTERS_MAX:
+        return None
+    try:
+        messages = AskedMessages.model_validate(scope["state"].get(DOCUMENT))
+    except ValidationError:
+        return None
+    key = keys[0] if keys else None
+    return AskedAppend(thread=thread, segments=segments, key=key, messages=messages)
+
+
+def _values(scope: Scope, header: bytes) -> list[str]:
+    return [value.decode("latin-1") for name, value in scope["headers"] if name == header]
+
+
+def _segments(query: bytes) -> list[str] | None:
+    pairs = parse_qsl(query.decode("latin-1"), keep_blank_values=True)
+    found = [value for name, value in pairs if name == _SCOPE]
+    is_good = len(found) <= SEGMENTS_MAX and all(0 < len(x) <= ID_CHARACTERS_MAX for x in found)
+    return found if is_good else None

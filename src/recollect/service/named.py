@@ -1,0 +1,45 @@
+"""Names in paths: any name that the library takes, a slash in it written as %2F."""
+
+from __future__ import annotations
+
+from collections.abc import MutableMapping
+from typing import Any, Final
+from urllib.parse import unquote
+
+from fastapi.routing import APIRoute
+from starlette.routing import Match
+
+_SLASH: Final = "\udc2f"
+"""Stands for a slash inside a name while routes are compared: no path is decoded to it."""
+
+
+def path_by_names(raw_path: bytes) -> str:
+    r"""
+    Return a path decoded, in which a slash that belongs to a name is none.
+
+    >>> path_by_names(b"/v1/threads/a%2Fb/messages")
+    '/v1/threads/a\udc2fb/messages'
+    """
+    parts = raw_path.decode("ascii", "replace").split("/")
+    return "/".join(unquote(each).replace("/", _SLASH) for each in parts)
+
+
+class NamedRoute(APIRoute):
+    """
+    A route whose names may hold slashes.
+
+    Servers decode a path before it is compared (ASGI), which makes two names of one that holds
+    a slash. It is compared as it was sent where it holds one.
+    """
+
+    def matches(self, scope: MutableMapping[str, Any]) -> tuple[Match, MutableMapping[str, Any]]:
+        """Say whether this is the route of a request, and with which names."""
+        raw_path: bytes = scope.get("raw_path") or b""
+        if b"%2f" not in raw_path.lower():
+            return super().matches(scope)
+        match, found = super().matches({**scope, "path": path_by_names(raw_path)})
+        names = found.get("path_params", {})
+        for name, each in names.items():
+            if isinstance(each, str):
+                names[name] = each.replace(_SLASH, "/")
+        return match, found

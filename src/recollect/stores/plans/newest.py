@@ -1,0 +1,78 @@
+"""The newest memories: found by the times of their updates, so that only those wanted are read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from heapq import nlargest
+from operator import itemgetter
+from typing import Final
+
+from recollect.records import Scope
+from recollect.stores.filters import Condition, matches
+from recollect.stores.plans.memories import is_shown
+from recollect.stores.rows import MemoryRow, ScopeRow
+from recollect.stores.unit import Rows
+
+AT_ONCE_MIN: Final = 16
+"""Of at least so many of the newest it is looked whether they satisfy a filter; then of all."""
+
+_UPDATED_AT: Final = itemgetter(0)
+Place = tuple[int, int, int]
+"""When a memory was updated, the number of its scope, its uid."""
+
+
+def updates_of(memories: Iterable[MemoryRow], now: int) -> list[tuple[int, int]]:
+    """Return (time of the last update, uid) of the *memories* in force at *now*, in order."""
+    return [(row.updated_at, row.uid) for row in memories if is_shown(row, now)]
+
+
+def read_newest(
+    rows: Rows,
+    prefix: Scope,
+    type_: str,
+    *,
+    conditions: Sequence[Condition],
+    now: int,
+    count: int,
+) -> list[tuple[Scope, MemoryRow]]:
+    """Return the newest *count* memories in force that satisfy *conditions*; see `Store.newest`."""
+    scopes = list(rows.scopes_below(prefix, None))
+    # In the order of scopes and keys, which choosing the latest keeps among equal times.
+    places: list[Place] = [
+        (updated_at, number, uid)
+        for number, scope in enumerate(scopes)
+        for updated_at, uid in rows.updates(scope.id, type_, now)
+    ]
+    if not conditions:
+        return _read(rows, scopes, nlargest(count, places, key=_UPDATED_AT))
+    first = nlargest(max(2 * count, AT_ONCE_MIN), places, key=_UPDATED_AT)
+    found = [each for each in _read(rows, scopes, first) if _satisfies(each[1], conditions)]
+    if len(found) >= count or len(first) == len(places):
+        return found[:count]
+    every = (
+        (scope.segments, row)
+        for scope in scopes
+        for row in rows.memories(scope.id, type_, None)
+        if is_shown(row, now) and _satisfies(row, conditions)
+    )
+    return nlargest(count, every, key=lambda pair: pair[1].updated_at)
+
+
+def _read(
+    rows: Rows, scopes: Sequence[ScopeRow], places: Sequence[Place]
+) -> list[tuple[Scope, MemoryRow]]:
+    """Return the memories at *places*, in order."""
+    by_scope: dict[int, list[int]] = {}
+    for _, number, uid in places:
+        by_scope.setdefault(number, []).append(uid)
+    found = {
+        (number, row.uid): row
+        for number, uids in by_scope.items()
+        for row in rows.memories_by_uid(scopes[number].id, uids)
+    }
+    return [(scopes[number].segments, found[number, uid]) for _, number, uid in places]
+
+
+def _satisfies(row: MemoryRow, conditions: Sequence[Condition]) -> bool:
+    return matches(conditions, json.loads(row.value))
