@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Final, TypeAlias, cast
@@ -24,6 +25,8 @@ _DIGEST_BYTES: Final = 32
 _MODULUS: Final = 1 << (8 * _DIGEST_BYTES)
 _PAGE_SCOPES: Final = 1_000
 _encoded: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
+
+_Archives: TypeAlias = tuple[list[JsonObject], list[JsonObject]]
 
 CopyProgress: TypeAlias = Callable[[int, int, int], None]
 """Told after each scope: the pass, how many scopes it has seen, how many records were written."""
@@ -109,19 +112,21 @@ class _Copying:
         self.behind = self.scopes = 0
         self.digests = (Digest(), Digest())
         seen: set[Scope] = set()
-        async for scope in each_scope(self.source):
-            seen.add(scope)
-            self.scopes += 1
-            await self._copy_scope(scope)
-            self.progress(self.passes, self.scopes, self.written)
+        async with aclosing(_read_ahead(self.source, self.destination)) as reading:
+            async for scope, (wanted, there) in reading:
+                seen.add(scope)
+                self.scopes += 1
+                await self._copy_scope(scope, wanted, there)
+                self.progress(self.passes, self.scopes, self.written)
         if self.owns:
             async for scope in each_scope(self.destination):
                 if scope not in seen and scope != MARK:
                     self.behind += 1
                     await self.destination.vacate(scope)
 
-    async def _copy_scope(self, scope: Scope) -> None:
-        wanted, there = await _both_archives(self.source, self.destination, scope)
+    async def _copy_scope(
+        self, scope: Scope, wanted: Sequence[JsonObject], there: Sequence[JsonObject]
+    ) -> None:
         digests, found = digests_of(wanted), digests_of(there)
         if digests != found:
             self.behind += 1
@@ -166,7 +171,7 @@ async def copy_store(
     It may be killed at any time and called again: what is there already is not written again.
     The source may be written to meanwhile; passes go on until one finds nothing changed.
     Vectors are not copied: whoever opens the destination makes them. The erase ledger is.
-    Memory holds one scope at a time, twice.
+    Memory holds two scopes at a time, each twice.
 
     Args:
         name: Which source it is, the same when the copy is resumed.
@@ -210,15 +215,29 @@ async def copy_store(
     )
 
 
-async def _both_archives(
-    one: Store, other: Store, scope: Scope
-) -> tuple[list[JsonObject], list[JsonObject]]:
+async def _read_ahead(one: Store, other: Store) -> AsyncGenerator[tuple[Scope, _Archives]]:
+    """Yield each scope of *one* as both stores hold it; the next is read while one is used."""
+    ahead: tuple[Scope, asyncio.Task[_Archives]] | None = None
+    try:
+        async for scope in each_scope(one):
+            ready, ahead = ahead, (scope, asyncio.create_task(_both_archives(one, other, scope)))
+            if ready is not None:
+                yield ready[0], await ready[1]
+        if ahead is not None:
+            yield ahead[0], await ahead[1]
+    finally:
+        if ahead is not None:
+            ahead[1].cancel()
+            await asyncio.gather(ahead[1], return_exceptions=True)
+
+
+async def _both_archives(one: Store, other: Store, scope: Scope) -> _Archives:
     """Read a scope of two stores at the same time: each waits for a disk or server of its own."""
     found = await asyncio.gather(one.archive(scope), other.archive(scope), return_exceptions=True)
     for each in found:
         if isinstance(each, BaseException):
             raise each
-    return cast("tuple[list[JsonObject], list[JsonObject]]", tuple(found))
+    return cast("_Archives", tuple(found))
 
 
 async def content_digest(store: Store) -> Digest:

@@ -233,7 +233,7 @@ def test_autochains_talk_and_values_are_found_in_ours(
     assert {"intermediate steps": ACTION, "a:b/*": [1, "x"]} == ours.load_memory()
     said = ours.load_conversation().messages
     assert ["human", "function", "ai", "system"] == [each.type for each in said]
-    assert FunctionMessage('{"sent": true}', name="look_up") == said[1]
+    assert FunctionMessage(content='{"sent": true}', name="look_up") == said[1]
     assert (6, 0) == (imported(memory, url)[0].present, imported(memory, url)[0].taken)
 
 
@@ -359,7 +359,11 @@ def test_a_few_bytes_that_say_many_values_are_refused() -> None:
 
 def test_a_plain_value_is_read_as_pickle_reads_it() -> None:
     """In every protocol since 2."""
-    value = {"a": [1, -(2**40), 2.5, None, True, False, "é" * 300, b"x".hex()], "b": {}, "c": [[]]}
+    value: dict[str, Any] = {
+        "a": [1, -(2**40), 2.5, None, True, False, "é" * 300, b"x".hex()],
+        "b": {},
+        "c": [[]],
+    }
 
     for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
         assert value == read_pickle(pickle.dumps(value, protocol=protocol), CLASSES)

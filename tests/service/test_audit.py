@@ -77,6 +77,7 @@ def unaudited(served: Served, client: httpx.Client, scope: Scope, key_id: str) -
     return found
 
 
+@pytest.mark.parametrize("store", ["memory", "redis"], indirect=True)
 def test_every_change_is_audited_under_its_key(served: Served, client: httpx.Client) -> None:
     """Each route that changes something adds a row with the id of the key, and with no other."""
     key_id = served.key.split("_")[1]

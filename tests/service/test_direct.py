@@ -48,6 +48,7 @@ OTHERS: Mapping[str, tuple[str, Any, dict[str, str]]] = {
     "an empty key": (PATH, {"messages": [SAID]}, {"idempotency-key": ""}),
     "a long key": (PATH, {"messages": [SAID]}, {"idempotency-key": "k" * 257}),
     "an empty thread": ("/v1/threads//messages", {"messages": [SAID]}, {}),
+    "a thread that ends like the path": ("/v1/threads/t%2Fmessages", {"messages": [SAID]}, {}),
     "a path below": (f"{PATH}/m1", {"messages": [SAID]}, {}),
 }
 

@@ -300,6 +300,7 @@ def attacked(served: Served, connect: Connect, count: int) -> tuple[int, bool]:
     return foreign, held() == before
 
 
+@pytest.mark.parametrize("store", ["memory", "redis"], indirect=True)
 def test_a_sample_of_attacks_reaches_nothing(served: Served, connect: Connect) -> None:
     """0 bytes of another tenant in the answers to a sample of requests, and nothing changed."""
     foreign, is_unchanged = attacked(served, connect, SAMPLE)

@@ -131,9 +131,9 @@ def test_an_entry_without_a_vector_has_the_weights_of_no_model() -> None:
 
 
 def test_without_a_vector_words_count_for_what_meaning_would() -> None:
-    """Meaning counts nothing then, words no less than otherwise, and all else is alike."""
+    """Meaning counts nothing then, words and what is outside no less; all else is alike."""
     meaning = {name for name in WEIGHTS if name.endswith("dense")}
-    words = {"entry", "window", "session"}
+    words = {"entry", "window", "session", "outside"}
 
     assert {0.0} == {WEIGHTS_WITHOUT_VECTOR[name] for name in meaning}
     assert all(WEIGHTS_WITHOUT_VECTOR[name] >= WEIGHTS[name] for name in words)

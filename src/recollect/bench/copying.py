@@ -197,8 +197,8 @@ class _Hop:
             raise StoreError(msg)
         return CopyRow(
             name=self.name,
-            records=said["records"],
-            digest=said["digest"],
+            records=int(str(said["records"])),
+            digest=str(said["digest"]),
             kills=killed,
             seconds=timer_s() - began,
         )

@@ -10,6 +10,8 @@ import click
 
 from recollect.cli.bench_copying import copy_bench
 from recollect.cli.bench_langgraph import langgraph
+from recollect.cli.bench_outside import outside_bench
+from recollect.cli.bench_reembedding import reembed_bench
 from recollect.cli.bench_reports import cached, report_option, write_json, write_report_file
 from recollect.cli.bench_service import service
 from recollect.cli.opening import run
@@ -495,5 +497,5 @@ def _share(row: Row) -> str:
     return f" (ratio {row.value / row.control_value:.2f})"
 
 
-for _command in (langgraph, copy_bench, service):
+for _command in (langgraph, copy_bench, outside_bench, reembed_bench, service):
     bench.add_command(_command)

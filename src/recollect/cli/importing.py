@@ -146,9 +146,8 @@ def selection_of(
             "leave it out, or add --sessions-as-scopes"
         )
         raise UsageError(msg)
-    chosen = RedisSelection(prefixes=prefixes, as_scopes=as_scopes)
-    named = {"match": match, "thread": thread}
-    return replace(chosen, **{name: each for name, each in named.items() if each is not None})
+    chosen = RedisSelection(match=match or "*", prefixes=prefixes, as_scopes=as_scopes)
+    return chosen if thread is None else replace(chosen, thread=thread)
 
 
 def is_redis(file: str) -> bool:

@@ -83,8 +83,8 @@ class _Reader:
             **{name: self._constant(value) for name, value in _CONSTANTS.items()},
             **{name: self._made(make) for name, make in _EMPTY.items()},
             "MARK": lambda _: self.values.append(_Mark()),
-            "POP": lambda _: self._pop(),
-            "POP_MARK": lambda _: self._since_mark(),
+            "POP": self._drop,
+            "POP_MARK": self._drop_to_mark,
             "DUP": lambda _: self.values.append(self.values[-1]),
             "APPEND": lambda _: self._extend([self._pop()]),
             "APPENDS": lambda _: self._extend(self._since_mark()),
@@ -118,6 +118,12 @@ class _Reader:
 
     def _made(self, make: Callable[[], Any]) -> Callable[[Any], None]:
         return lambda _: self.values.append(make())
+
+    def _drop(self, _: object) -> None:
+        self._pop()
+
+    def _drop_to_mark(self, _: object) -> None:
+        self._since_mark()
 
     def _pop(self) -> Any:
         return self.values.pop()

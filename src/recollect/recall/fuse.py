@@ -27,19 +27,21 @@ WEIGHTS: Final = {
     "personal": 0.3,
     "when": 0.5,
     "date": 1.5,
-    "outside": 0.3,
+    "outside": 0.1,
 }
 """
 The weight of each signal for an entry that has a vector.
 
-"outside" is what an outside store of vectors says, if there is one. It weighs as much as
-"dense", which it is where nothing is embedded here; no data were used to choose it.
+"outside" is what an outside store of vectors says, if there is one. Most entries are as far as
+the farthest that it named, so that those it put first stand far out: it weighs less than "dense",
+and twice as much for an entry without a vector, as `docs/decisions/0015-outside-vectors.md` found.
 """
 
 WEIGHTS_WITHOUT_VECTOR: Final = {
     **WEIGHTS,
     "dense": 0.0,
     "session_dense": 0.0,
+    "outside": 0.2,
     "entry": 0.2,
     "window": 0.2,
     "session": 0.2,

@@ -177,6 +177,21 @@ class ArchiveContract(Contract):
         assert ["other"] == [thread.id for thread in (await store.threads(BOB)).rows]
         assert [] == await keys_in(store, BOB)
 
+    @pytest.mark.parametrize("taken", [{"id": "m2"}, {"position": 2}], ids=str)
+    async def test_a_place_is_taken_by_its_id_and_by_its_position(
+        self, store: Store, taken: dict[str, Any]
+    ) -> None:
+        """ConflictError: A message stands at another's id, or its position; none is stored."""
+        await tell(store, "m1", "m2")
+        *_, record = await records_of(store)
+        free = {**record, "id": "m7", "position": 7}
+        wrong = {**record, "id": "m8", "position": 8, **taken}
+
+        with pytest.raises(ConflictError, match="other content or place"):
+            await store.restore(ADA, [free, wrong])
+
+        assert ["m1", "m2"] == [each.id for each in (await store.messages(ADA, TALK)).rows]
+
     @pytest.mark.parametrize(
         "wrong",
         [

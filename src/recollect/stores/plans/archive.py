@@ -173,7 +173,8 @@ class _Restoring:
     def expect(self, records: Sequence[JsonObject]) -> None:
         """Be told which messages will come: those that cannot be ones are refused when they do."""
         for record in records:
-            if isinstance(record, Mapping) and (place := _place_in(record)):
+            place = _place_in(record)
+            if place is not None:
                 self._expected.setdefault(str(record["thread"]), []).append(place)
 
     def take(self, record: JsonObject) -> None:
@@ -367,12 +368,12 @@ class _Restoring:
 
 def _place_in(record: JsonObject) -> _Place | None:
     """Return where a record of a message stands, ``None`` for one that will be refused."""
-    if record.get("kind") != "message":
-        return None
     try:
+        if record.get("kind") != "message":
+            return None
         check_id(record.get("thread"), "a thread id")
         return check_id(record.get("id"), "a message id"), Fields(record).count("position", 1)
-    except (UsageError, KeyError):
+    except (UsageError, KeyError, AttributeError):
         return None
 
 
