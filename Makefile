@@ -1,6 +1,6 @@
 # `make setup` once, then `make demo`, `make check`; CONTRIBUTING.md says more.
 
-.PHONY: help setup page page-tools inspector wheel demo test prove lint types check clean
+.PHONY: help setup page page-tools inspector wheel demo test test-slow prove lint types check clean
 .DELETE_ON_ERROR:
 
 VENV := .venv
@@ -14,8 +14,9 @@ ORIGINALS := $(VENV)/originals/.installed
 PAGE_TOOLS := web/node_modules/.package-lock.json
 # A client of others' making, with which tests/mcp asks the MCP server.
 INSPECTOR := tests/mcp/inspector/node_modules/.package-lock.json
-# One more than the cores: some tests wait for a process or a server.
-WORKERS := $(shell expr $$(nproc 2>/dev/null || echo 2) + 1)
+# One worker more than there are cores, since tests wait now and then; the slow ones wait often.
+CORES := $(shell nproc 2>/dev/null || echo 2)
+PYTEST := $(VENV)/bin/python -m pytest --dist loadscope
 
 # What `make prove` measures: each command `recollect bench NAME` of docs/benchmarks.md that
 # needs no data from elsewhere.
@@ -26,25 +27,26 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 unexport PYTHONDONTWRITEBYTECODE
 
 help:
-	@echo "make setup   the environment in $(VENV), with the package and the embedder"
-	@echo "make page    the web page, built from web/ into the package (needs Node 20 and npm)"
+	@echo "make setup      the environment in $(VENV), with the package and the embedder"
+	@echo "make page       the web page, built from web/ into the package (needs Node 20 and npm)"
 	@echo "make inspector  the MCP inspector, which tests/mcp asks with (needs Node 20 and npm)"
-	@echo "make wheel   a release in dist/, which carries the page"
-	@echo "make demo    a conversation remembered, recalled and erased"
-	@echo "make test    the tests (7 to 9 minutes)"
-	@echo "make prove   the full counts and the benchmarks (long)"
-	@echo "make lint    ruff: rules and format"
-	@echo "make types   mypy --strict"
-	@echo "make check   lint, types and test"
-	@echo "make clean   remove what the tools left behind; $(VENV) stays"
+	@echo "make wheel      a release in dist/, which carries the page"
+	@echo "make demo       a conversation remembered, recalled and erased"
+	@echo "make test       the tests (4 minutes)"
+	@echo "make test-slow  those that start programs, servers and a browser (4 minutes)"
+	@echo "make prove      the full counts and the benchmarks (long)"
+	@echo "make lint       ruff: rules and format"
+	@echo "make types      mypy --strict"
+	@echo "make check      lint, types and both kinds of tests"
+	@echo "make clean      remove what the tools left behind; $(VENV) stays"
 
 setup: $(EMBEDDER)
 
 $(VENV)/bin/python:
 	tools/make_venv $(VENV) $(PYTHON)
 
-$(INSTALLED): $(REQUIREMENTS) pyproject.toml | $(VENV)/bin/python
-	$(VENV)/bin/python -m pip install --quiet --require-hashes $(REQUIREMENTS:%=-r %)
+$(INSTALLED): requirements/install.txt $(REQUIREMENTS) pyproject.toml | $(VENV)/bin/python
+	tools/install $(VENV) $(REQUIREMENTS)
 	$(VENV)/bin/python -m pip install --quiet --no-deps --no-build-isolation -e .
 	@touch $@
 
@@ -81,7 +83,10 @@ $(ORIGINALS): requirements/originals.txt $(INSTALLED)
 	@touch $@
 
 test: setup $(ORIGINALS)
-	$(VENV)/bin/python -m pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder
+	$(PYTEST) -n $$(($(CORES) + 1)) -m "not prove and not slow"
+
+test-slow: setup $(ORIGINALS)
+	$(PYTEST) -n $$(($(CORES) * 2)) -m "slow and not prove"
 
 prove: setup $(ORIGINALS)
 	$(VENV)/bin/python -m pytest -m prove
@@ -94,7 +99,7 @@ lint: $(INSTALLED)
 types: $(INSTALLED)
 	$(VENV)/bin/mypy
 
-check: lint types test
+check: lint types test test-slow
 
 clean:
 	rm -rf build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

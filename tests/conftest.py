@@ -68,9 +68,10 @@ PROVE_S_MAX = 4 * 3_600
 """How long a test that proves may take; of the others each has its limit in the settings."""
 
 
-WAITING = (
+SLOW = (
     "page",
     "service",
+    "mcp",
     "faults",
     "surface",
     "structure/test_install.py",
@@ -79,15 +80,16 @@ WAITING = (
     "integration/test_sqlite_processes.py",
     "contract/test_model.py",
 )
-"""Tests that wait for processes and servers, in few modules: begun last, they would end alone."""
+"""Tests that start programs, servers and a browser, kill them, or play long histories."""
 
 
-@pytest.hookimpl(trylast=True)
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with what waits long; give what proves at full count the time that it needs."""
-    waiting = tuple(str(Path(__file__).parent / name) for name in WAITING)
-    items.sort(key=lambda item: not str(item.path).startswith(waiting))
+    """Mark what is slow; give what proves at full count the time that it needs."""
+    slow = tuple(str(Path(__file__).parent / name) for name in SLOW)
     for item in items:
+        if str(item.path).startswith(slow):
+            item.add_marker(pytest.mark.slow)
         if item.get_closest_marker("prove") and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(PROVE_S_MAX))
 
