@@ -22,7 +22,7 @@ from recollect.recall.render import Record, read_block, render_block
 from recollect.recall.terms import encode_terms
 
 BYTES = 100_000
-PATTERN_S_MAX = 0.05
+PATTERN_S_MAX = 0.15
 STEP_S_MAX = 1.0
 SHARE_S_MIN = 0.005
 USES = ("search", "match", "fullmatch", "findall", "finditer", "split", "sub")
