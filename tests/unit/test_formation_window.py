@@ -112,6 +112,15 @@ def test_what_was_given_up_is_formed_again_without_moving_the_watermark_back() -
     assert ({"talk": 7}, {"talk": [2]}) == (alone.watermarks, alone.again)
 
 
+def test_what_is_formed_again_stands_there_once() -> None:
+    """As new: a citation of the same words as context would be refused."""
+    found = window(waiting([8], before=[5, 6, 7], again=[6]))
+
+    assert [(5, False), (7, False), (6, True), (8, True)] == [
+        (line.message.position, line.new) for line in found.lines
+    ]
+
+
 def test_no_window_is_larger_than_any_may_be() -> None:
     """Whatever is configured."""
     found = window(waiting(range(1, 400)), messages_max=10_000, tokens_max=10_000)

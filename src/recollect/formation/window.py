@@ -105,7 +105,8 @@ def window_of(
         watermarks[each.thread] = each.last if len(taken) == len(offered) else reached
         if redone:
             again[each.thread] = sorted(redone)
-        lines += _lines(each.before, start=len(lines), new=False)
+        before = [message for message in each.before if message.position not in redone]
+        lines += _lines(before, start=len(lines), new=False)
         lines += _lines(taken, start=len(lines), new=True)
     return Window(scope=scope, lines=tuple(lines), watermarks=watermarks, again=again)
 
