@@ -78,6 +78,7 @@ class Report:
         lines = [f"{'':<36}{'tried':>8}{'promised':>12}{'s':>7}  what must not happen"]
         for row in self.rows:
             lines.append(_line(row.name, row.outcome, f"{row.took_s:,.0f}"))
+            lines += [f"    {reason}" for reason in row.outcome.reasons]
             lines += [_line(f"  {name}", each, "") for name, each in row.controls.items()]
         return "\n".join(lines)
 
@@ -88,6 +89,7 @@ def _plain(outcome: Outcome) -> dict[str, object]:
         "acknowledged": outcome.acknowledged,
         "failures": dict(outcome.failures),
         "told": dict(outcome.told),
+        "reasons": list(outcome.reasons),
     }
 
 
