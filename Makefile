@@ -32,7 +32,7 @@ help:
 	@echo "make inspector  the MCP inspector, which tests/mcp asks with (needs Node 20 and npm)"
 	@echo "make wheel      a release in dist/, which carries the page"
 	@echo "make demo       a conversation remembered, recalled and erased"
-	@echo "make test       the tests (4 minutes)"
+	@echo "make test       the tests (4 to 5 minutes)"
 	@echo "make test-slow  those that start programs, servers and a browser (4 minutes)"
 	@echo "make prove      the full counts and the benchmarks (long)"
 	@echo "make lint       ruff: rules and format"
