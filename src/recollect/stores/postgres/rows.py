@@ -8,9 +8,7 @@ from itertools import starmap
 from typing import Final, LiteralString, TypeVar
 
 from recollect.records import FormationStatus, MemoryState, Scope
-from recollect.stores.paths import range_below, stored_path
-from recollect.stores.plans.formation import DUE_THREADS_MAX
-from recollect.stores.postgres.columns import (
+from recollect.stores.columns import (
     audit_row,
     both_rows,
     formation_row,
@@ -22,6 +20,8 @@ from recollect.stores.postgres.columns import (
     scope_row,
     thread_row,
 )
+from recollect.stores.paths import range_below, stored_path
+from recollect.stores.plans.formation import DUE_THREADS_MAX
 from recollect.stores.postgres.statements import QUERIES
 from recollect.stores.postgres.transaction import (
     Bound,
