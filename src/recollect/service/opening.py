@@ -54,6 +54,21 @@ class Service:
     streams: dict[str, int] = field(default_factory=dict)
     """How many streams each tenant has open."""
 
+    async def check_quota(self, principal: Principal, *, messages: int, size: int) -> None:
+        """
+        Refuse messages, of *size* bytes together, that would take a tenant over its quota a day.
+
+        Raises:
+            QuotaError: They would; it says when the next day begins.
+        """
+        limits = {"messages": self.settings.messages_a_day, "bytes": self.settings.bytes_a_day}
+        await self.usage.check(principal.tenant, limits, messages=messages, bytes=size)
+
+    def count_messages(self, scope: Scope, *, messages: int, size: int) -> None:
+        """Count what was kept, of *size* bytes, for the quota and for the metrics."""
+        self.usage.add(scope, messages=messages, bytes=size)
+        self.metrics.messages.inc(messages)
+
 
 def nobody_in_particular(settings: Settings) -> Principal:
     """Return who asks a service without keys."""
