@@ -24,6 +24,7 @@ from recollect.service.recalled import RecallLog
 from recollect.service.settings import Settings
 from recollect.service.signing import Signer
 from recollect.service.usage import UsageBook
+from recollect.service.watching import Watch
 
 SERVICE_SCOPE: Final[Scope] = (RESERVED, "settings")
 SECRET_TYPE: Final = "ServiceSecret"  # noqa: S105 (the name of a type)
@@ -47,6 +48,7 @@ class Service:
     rates: Rates
     usage: UsageBook
     recalled: RecallLog
+    watch: Watch
     metrics: Metrics
     stopping: anyio.Event
     everybody: Principal | None
@@ -96,7 +98,9 @@ async def opened_service(
             tell_key(key)
         signer = Signer((settings.secret or await _kept_secret(memory)).encode())
         usage = UsageBook(memory.store)
+        watch = Watch(memory.store, stopping)
         group.start_soon(usage.keep)
+        group.start_soon(watch.run)
         LOG.info("started", extra={"fields": {"version": __version__, "auth": settings.auth}})
         try:
             yield Service(
@@ -109,6 +113,7 @@ async def opened_service(
                 rates=Rates(rate=settings.requests_a_second, burst=settings.burst),
                 usage=usage,
                 recalled=RecallLog(),
+                watch=watch,
                 metrics=metrics,
                 stopping=stopping,
                 everybody=None if settings.auth else nobody_in_particular(settings),
