@@ -148,6 +148,7 @@ def _values(scope: Scope, header: bytes) -> list[str]:
 
 def _segments(query: bytes) -> list[str] | None:
     pairs = parse_qsl(query.decode("latin-1"), keep_blank_values=True)
-    found = [value for name, value in pairs if name == _SCOPE]
-    is_good = len(found) <= SEGMENTS_MAX and all(0 < len(x) <= ID_CHARACTERS_MAX for x in found)
-    return found if is_good else None
+    are_good = all(
+        name == _SCOPE and 0 < len(segment) <= ID_CHARACTERS_MAX for name, segment in pairs
+    )
+    return [each for _, each in pairs] if are_good and len(pairs) <= SEGMENTS_MAX else None
