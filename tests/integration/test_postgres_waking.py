@@ -9,8 +9,8 @@ import recollect
 from recollect.formation.config import FormationSettings
 from recollect.records import NewMessage
 from recollect.stores.plans.formation import Debounce
-from recollect.stores.postgres import waking
 from recollect.stores.postgres.store import PostgresStore
+from recollect.stores.server.waking import Bell, Listener
 from recollect.testing.postgres import empty_store, shared_database
 from recollect.testing.rulemodel import RuleModel
 from recollect.worker import loop
@@ -43,7 +43,7 @@ async def formed_elsewhere(url: str) -> object:
         here.worker._notice = lambda *_: formed.set()
         assert await here.get(ADA, "User", "User") is None  # meanwhile its worker has begun
         assert isinstance(here.store, PostgresStore)
-        (listener,) = here.store._listeners
+        (listener,) = here.store._listeners._all
         async with asyncio.timeout(FAR_LONGER_S):
             await asyncio.to_thread(listener.is_ready.wait, FAR_LONGER_S)
             said = NewMessage(role="user", text="I live in Bergen.")
@@ -60,25 +60,26 @@ def test_a_worker_is_woken_by_another_process(url: str, monkeypatch: pytest.Monk
     assert {"home": "Bergen"} == asyncio.run(formed_elsewhere(url))
 
 
-def silent(*_: object) -> None:
+def silent(*_: object) -> bool:
     """Call nobody."""
+    return False
 
 
-def deaf(listener: waking.Listener) -> None:
+def deaf(listener: Listener) -> None:
     """Hear nothing of what is called."""
     del listener
 
 
 @pytest.mark.parametrize(
     ("owner", "name", "mutant"),
-    [(waking.Bell, "ring", silent), (waking.Listener, "_hear", deaf)],
+    [(Bell, "rings", silent), (Listener, "hear", deaf)],
 )
 def test_a_call_that_is_lost_loses_nothing(
     url: str,
     monkeypatch: pytest.MonkeyPatch,
     owner: type,
     name: str,
-    mutant: Callable[..., None],
+    mutant: Callable[..., object],
 ) -> None:
     """Where nobody calls, or nobody hears, the worker finds the same by looking."""
     monkeypatch.setattr(owner, name, mutant)

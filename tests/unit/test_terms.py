@@ -15,6 +15,7 @@ from recollect.recall.analyse import ANALYSER_VERSION, is_first_person, terms_of
 from recollect.recall.dates import has_time_expression
 from recollect.recall.terms import (
     COUNT_MAX,
+    StoredTerms,
     date_terms,
     decode_terms,
     encode_terms,
@@ -63,15 +64,29 @@ def test_stored_terms_come_back(text: str, time: datetime | None) -> None:
     """Hashes with their counts, the length, both flags and the version survive storing."""
     words = terms_of(text) + (date_terms(text, time) if time else [])
 
-    found = decode_terms(encode_terms(text, time))
+    found = decode_terms([encode_terms(text, time)])
 
     assert Counter(map(term_hash, words)) == dict(
         zip(found.hashes.tolist(), found.counts.tolist(), strict=True)
     )
-    assert len(words) == found.length
-    assert has_time_expression(text) == found.has_time_expression
-    assert is_first_person(text) == found.is_first_person
-    assert found.version == ANALYSER_VERSION
+    assert [len(words)] == found.length.tolist()
+    assert [has_time_expression(text)] == found.has_time_expression.tolist()
+    assert [is_first_person(text)] == found.is_first_person.tolist()
+    assert [ANALYSER_VERSION] == found.version.tolist()
+
+
+@given(st.lists(st.text(max_size=40), max_size=8))
+def test_entries_are_read_together_as_alone(texts: list[str]) -> None:
+    """The terms of many entries are those of each, one after another."""
+    stored = [encode_terms(text, None) for text in texts]
+    alone = [decode_terms([each]) for each in stored]
+
+    found = decode_terms(stored)
+
+    assert len(found.distinct) == len(texts)
+    for name in StoredTerms.__slots__:
+        parts = [each for one in alone for each in getattr(one, name).tolist()]
+        assert parts == getattr(found, name).tolist(), name
 
 
 @pytest.mark.parametrize(
@@ -85,15 +100,15 @@ def test_stored_terms_come_back(text: str, time: datetime | None) -> None:
 )
 def test_flags_are_kept_apart(text: str, flags: tuple[bool, bool]) -> None:
     """Whether a text speaks of a time, and whether of its speaker, are two things."""
-    found = decode_terms(encode_terms(text, None))
+    found = decode_terms([encode_terms(text, None)])
 
-    assert flags == (found.has_time_expression, found.is_first_person)
+    assert flags == (found.has_time_expression[0], found.is_first_person[0])
 
 
 @given(st.text(max_size=200))
 def test_hashes_are_sorted_and_distinct(text: str) -> None:
     """An index can join and search them as they are."""
-    hashes = decode_terms(encode_terms(text, None)).hashes
+    hashes = decode_terms([encode_terms(text, None)]).hashes
 
     assert bool(np.all(hashes[1:] > hashes[:-1]))
 
@@ -126,17 +141,17 @@ def test_another_version_is_not_current() -> None:
 
 def test_counts_stop_at_their_limit() -> None:
     """A word repeated without end is counted up to the limit; the length counts it all."""
-    found = decode_terms(encode_terms("kite " * (COUNT_MAX + 5), None))
+    found = decode_terms([encode_terms("kite " * (COUNT_MAX + 5), None)])
 
     assert [COUNT_MAX] == found.counts.tolist()
-    assert COUNT_MAX + 5 == found.length
+    assert [COUNT_MAX + 5] == found.length.tolist()
 
 
 def test_a_text_without_words_has_no_terms() -> None:
     """Pictures and signs alone are stored as a header."""
-    found = decode_terms(encode_terms("\U0001f44d !!", None))
+    found = decode_terms([encode_terms("\U0001f44d !!", None)])
 
-    assert (0, [], []) == (found.length, found.hashes.tolist(), found.counts.tolist())
+    assert ([0], [], []) == (found.length.tolist(), found.hashes.tolist(), found.counts.tolist())
 
 
 def test_a_term_is_kept_as_64_bits_of_blake2b() -> None:

@@ -9,10 +9,10 @@ from typing import Final, Unpack
 from recollect.app import Recollect
 from recollect.conversation.counting import counter_of, newest_that_fit
 from recollect.conversation.history import Placed
-from recollect.conversation.pairs import whole_cut
 from recollect.conversation.summarizing import Summarising, SummarizingMemory
 from recollect.errors import UsageError
 from recollect.home import AnyRecollect
+from recollect.messages.cuts import whole_cut
 from recollect.ports import TokenCounter
 from recollect.records import Scope
 from recollect.stores.validate import POSITION_MAX

@@ -17,9 +17,9 @@ from recollect.conversation.counting import (
     newest_that_fit,
 )
 from recollect.conversation.history import Line
-from recollect.conversation.pairs import past_results
 from recollect.home import AnyRecollect
 from recollect.messages import AnyMessage
+from recollect.messages.cuts import past_results
 from recollect.ports import TokenCounter
 from recollect.records import Scope
 

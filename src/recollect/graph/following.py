@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import Final, TypeVar
 
 import anyio
 
@@ -20,12 +20,9 @@ from recollect.records import Memory, Scope, Write
 from recollect.stores.plans.erase import EraseMemory, EraseReceipt
 from recollect.stores.plans.feed import Entry
 from recollect.stores.rows import Feed
-from recollect.stores.validate import check_scope, check_time
+from recollect.stores.validate import check_scope, check_time, to_datetime
 
-if TYPE_CHECKING:
-    pass
-
-
+PAGE: Final = 500
 TRIES_MAX: Final = 8
 """So often a change is decided anew because somebody else wrote meanwhile."""
 
@@ -84,6 +81,24 @@ class Following:
         ]
         await self.read(memory)
         return tuple(receipts)
+
+
+async def read_once(memory: Recollect, scope: Scope) -> View:
+    """
+    Return the graph of a scope for a single answer: its facts and entities alone are read.
+
+    Who reads again and again follows it, which costs the whole feed once.
+    """
+    found: list[Memory] = []
+    for type_ in (FACT_TYPE, ENTITY_TYPE):
+        cursor: str | None = None
+        while True:
+            page = await memory.store.memories(scope, type_=type_, cursor=cursor, limit=PAGE)
+            found += page.rows
+            cursor = page.cursor
+            if cursor is None:
+                break
+    return View.of(scope, found, to_datetime(memory.store.now()))
 
 
 def moment_of(at: datetime | None, view: View) -> datetime:

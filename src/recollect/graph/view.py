@@ -200,6 +200,14 @@ class View:
                 if not index[key]:
                     del index[key]
 
+    @classmethod
+    def of(cls, scope: Scope, memories: Iterable[Memory], now: datetime) -> View:
+        """Return the graph of a scope's facts and entities at one moment; it follows nothing."""
+        view = cls(scope, now=now)
+        for number, memory in enumerate(memories):
+            view._keep(number, memory)
+        return view
+
     # Names
 
     @cached_property

@@ -28,8 +28,6 @@ from recollect.service.doors import Door, add_doors
 from recollect.service.metrics import Metrics
 from recollect.service.opening import OpenMemory, Service, Told, opened_service
 from recollect.service.origins import Origins
-from recollect.service.reaching import Reach
-from recollect.service.routes.threads import check_quota
 from recollect.service.settings import Settings, checked
 
 PATH: Final = "/mcp"
@@ -48,8 +46,7 @@ class _Quotas:
         self._principal = principal
 
     async def check(self, *, messages: int, size: int) -> None:
-        reach = Reach(service=self._service, principal=self._principal, scope=self._principal.scope)
-        await check_quota(reach, messages=messages, size=size)
+        await self._service.check_quota(self._principal, messages=messages, size=size)
 
     def use(self, scope: Scope, **counts: int) -> None:
         self._service.usage.add(scope, **counts)

@@ -110,7 +110,7 @@ def build_segment(found: Sequence[FeedEntry], numbers: Numbers) -> Segment:
         key=lambda pair: pair[0],
     )
     ordered = [entry for _, entry in keyed]
-    terms = [decode_terms(e.terms) for e in ordered]
+    terms = decode_terms([entry.terms for entry in ordered])
     rows, vectors, scales = decode_vectors([entry.vector for entry in ordered])
     hashes, starts, entries, counts = _inverted(terms)
     uid = np.fromiter((e.uid for e in ordered), np.int64, len(ordered))
@@ -122,11 +122,9 @@ def build_segment(found: Sequence[FeedEntry], numbers: Numbers) -> Segment:
         role=np.fromiter((ROLES[e.role] for e in ordered), np.int8, len(ordered)),
         kind=np.fromiter((numbers.kind(e.type) for e in ordered), np.int32, len(ordered)),
         thread=np.fromiter((e.thread for e in ordered), np.int64, len(ordered)),
-        length=np.fromiter((t.length for t in terms), np.int32, len(ordered)),
-        has_time_expression=np.fromiter(
-            (t.has_time_expression for t in terms), np.bool_, len(ordered)
-        ),
-        is_first_person=np.fromiter((t.is_first_person for t in terms), np.bool_, len(ordered)),
+        length=terms.length.astype(np.int32),
+        has_time_expression=terms.has_time_expression,
+        is_first_person=terms.is_first_person,
         is_active=np.fromiter((e.state == "active" for e in ordered), np.bool_, len(ordered)),
         valid_from=_times((e.valid_from for e in ordered), ALWAYS),
         valid_until=_times((e.valid_until for e in ordered), NEVER),
@@ -151,18 +149,13 @@ def _times(moments: Iterable[int | None], default: int) -> NDArray[np.int64]:
 
 
 def _inverted(
-    terms: Sequence[StoredTerms],
+    terms: StoredTerms,
 ) -> tuple[NDArray[np.uint64], NDArray[np.int32], NDArray[np.int32], NDArray[np.uint16]]:
     """Return distinct hashes, where their postings start, and the postings."""
-    if not terms:
-        empty = np.empty(0, np.int32)
-        return np.empty(0, np.uint64), np.zeros(1, np.int32), empty, np.empty(0, np.uint16)
-    every = np.concatenate([each.hashes for each in terms])
-    counts = np.concatenate([each.counts for each in terms])
-    owners = np.repeat(np.arange(len(terms), dtype=np.int32), [len(each.hashes) for each in terms])
-    order = np.argsort(every, kind="stable")
-    hashes, starts = runs_of(every[order])
-    return hashes, starts, owners[order], counts[order]
+    owners = np.repeat(np.arange(len(terms.distinct), dtype=np.int32), terms.distinct)
+    order = np.argsort(terms.hashes, kind="stable")
+    hashes, starts = runs_of(terms.hashes[order])
+    return hashes, starts, owners[order], terms.counts[order]
 
 
 def runs_of(ordered: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:

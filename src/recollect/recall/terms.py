@@ -6,7 +6,7 @@ import re
 import struct
 from array import array
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import lru_cache
@@ -24,6 +24,10 @@ from recollect.recall.analyse import (
 from recollect.recall.dates import has_time_expression
 
 _HEADER: Final = struct.Struct("<HHI")
+_HEADERS: Final = np.dtype([("version", "<u2"), ("flags", "<u2"), ("length", "<u4")])
+"""The same, of many entries."""
+_HASH_BYTES: Final = 8
+_COUNT_BYTES: Final = 2
 _TIME_EXPRESSION: Final = 1
 _FIRST_PERSON: Final = 2
 COUNT_MAX: Final = 65_535
@@ -37,12 +41,18 @@ MONTHS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class StoredTerms:
-    """The terms of one entry: sorted hashes and counts, and what else its words told."""
+    """
+    The terms of some entries, and what else their words told.
 
-    version: int
-    length: int
-    has_time_expression: bool
-    is_first_person: bool
+    All arrays but the last two have one element per entry. *hashes*, with their *counts*, are
+    those of the first entry, sorted, then those of the second: *distinct* says how many each has.
+    """
+
+    version: NDArray[np.uint16]
+    length: NDArray[np.uint32]
+    has_time_expression: NDArray[np.bool_]
+    is_first_person: NDArray[np.bool_]
+    distinct: NDArray[np.intp]
     hashes: NDArray[np.uint64]
     counts: NDArray[np.uint16]
 
@@ -94,17 +104,22 @@ def _day_terms(day: date, *, is_chinese: bool) -> tuple[str, ...]:
     return tuple(terms_of(f"{day.day} {MONTHS[day.month - 1]} {day.year}"))
 
 
-def decode_terms(stored: bytes) -> StoredTerms:
-    """Return what `encode_terms` wrote; the arrays are views of *stored*."""
-    version, flags, length = _HEADER.unpack_from(stored)
-    count = (len(stored) - _HEADER.size) // 10
+def decode_terms(stored: Sequence[bytes]) -> StoredTerms:
+    """Return what `encode_terms` wrote of each entry: cut and joined, then read as arrays."""
+    begin = _HEADER.size
+    distinct = [(len(each) - begin) // (_HASH_BYTES + _COUNT_BYTES) for each in stored]
+    ends = [begin + _HASH_BYTES * count for count in distinct]
+    headers = np.frombuffer(b"".join([each[:begin] for each in stored]), _HEADERS)
+    hashes = b"".join([each[begin:end] for each, end in zip(stored, ends, strict=True)])
+    counts = b"".join([each[end:] for each, end in zip(stored, ends, strict=True)])
     return StoredTerms(
-        version=version,
-        length=length,
-        has_time_expression=bool(flags & _TIME_EXPRESSION),
-        is_first_person=bool(flags & _FIRST_PERSON),
-        hashes=np.frombuffer(stored, "<u8", count, _HEADER.size),
-        counts=np.frombuffer(stored, "<u2", count, _HEADER.size + 8 * count),
+        version=headers["version"],
+        length=headers["length"],
+        has_time_expression=headers["flags"] & _TIME_EXPRESSION != 0,
+        is_first_person=headers["flags"] & _FIRST_PERSON != 0,
+        distinct=np.array(distinct, np.intp),
+        hashes=np.frombuffer(hashes, "<u8"),
+        counts=np.frombuffer(counts, "<u2"),
     )
 
 

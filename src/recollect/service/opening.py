@@ -24,6 +24,7 @@ from recollect.service.recalled import RecallLog
 from recollect.service.settings import Settings
 from recollect.service.signing import Signer
 from recollect.service.usage import UsageBook
+from recollect.service.watching import Watch
 
 SERVICE_SCOPE: Final[Scope] = (RESERVED, "settings")
 SECRET_TYPE: Final = "ServiceSecret"  # noqa: S105 (the name of a type)
@@ -47,12 +48,28 @@ class Service:
     rates: Rates
     usage: UsageBook
     recalled: RecallLog
+    watch: Watch
     metrics: Metrics
     stopping: anyio.Event
     everybody: Principal | None
     """Who asks where no keys are asked for."""
     streams: dict[str, int] = field(default_factory=dict)
     """How many streams each tenant has open."""
+
+    async def check_quota(self, principal: Principal, *, messages: int, size: int) -> None:
+        """
+        Refuse messages, of *size* bytes together, that would take a tenant over its quota a day.
+
+        Raises:
+            QuotaError: They would; it says when the next day begins.
+        """
+        limits = {"messages": self.settings.messages_a_day, "bytes": self.settings.bytes_a_day}
+        await self.usage.check(principal.tenant, limits, messages=messages, bytes=size)
+
+    def count_messages(self, scope: Scope, *, messages: int, size: int) -> None:
+        """Count what was kept, of *size* bytes, for the quota and for the metrics."""
+        self.usage.add(scope, messages=messages, bytes=size)
+        self.metrics.messages.inc(messages)
 
 
 def nobody_in_particular(settings: Settings) -> Principal:
@@ -81,7 +98,9 @@ async def opened_service(
             tell_key(key)
         signer = Signer((settings.secret or await _kept_secret(memory)).encode())
         usage = UsageBook(memory.store)
+        watch = Watch(memory.store, stopping)
         group.start_soon(usage.keep)
+        group.start_soon(watch.run)
         LOG.info("started", extra={"fields": {"version": __version__, "auth": settings.auth}})
         try:
             yield Service(
@@ -94,6 +113,7 @@ async def opened_service(
                 rates=Rates(rate=settings.requests_a_second, burst=settings.burst),
                 usage=usage,
                 recalled=RecallLog(),
+                watch=watch,
                 metrics=metrics,
                 stopping=stopping,
                 everybody=None if settings.auth else nobody_in_particular(settings),

@@ -6,14 +6,12 @@ import json
 from collections.abc import (
     AsyncGenerator,
     AsyncIterator,
-    Awaitable,
-    Callable,
     Iterator,
     Sequence,
 )
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Protocol
 
 import anyio
 from starlette.responses import Response, StreamingResponse
@@ -23,6 +21,7 @@ from recollect.errors import QuotaError
 from recollect.records import Json, JsonObject
 from recollect.service.opening import Service
 from recollect.service.reaching import Reach
+from recollect.stores.rows import Cursor
 
 MEDIA_TYPE: Final = "text/event-stream"
 KEEP_ALIVE_S: Final = 15.0
@@ -80,12 +79,29 @@ async def _encoded(
                 await events.aclose()
 
 
-class LookingResponse(Response):
-    """
-    Streams what a look finds, again and again, until its reader or the service goes.
+class Follower(Protocol):
+    """Somebody who follows a scope."""
 
-    Between two looks it waits for the reader to go. So it needs no task beside it, and a
-    thousand idle readers cost little memory.
+    @property
+    def place(self) -> Cursor:
+        """Return where he stands."""
+        ...
+
+    async def begin(self) -> Sequence[Event]:
+        """Take his place; return what he is told first."""
+        ...
+
+    async def look(self) -> Sequence[Event]:
+        """Return what changed since the last look."""
+        ...
+
+
+class FollowingResponse(Response):
+    """
+    Streams what somebody who follows a scope is told, until the reader or the service goes.
+
+    Between two looks it waits for the reader to go, and the service's watch wakes it. So it
+    needs no task beside it, and a thousand idle readers cost little.
 
     Raises:
         QuotaError: The tenant has as many streams open as it may.
@@ -93,14 +109,11 @@ class LookingResponse(Response):
 
     media_type = MEDIA_TYPE
 
-    def __init__(
-        self, reach: Reach, look: Callable[[], Awaitable[Sequence[Event]]], *, every_s: float
-    ) -> None:
+    def __init__(self, reach: Reach, follower: Follower) -> None:
         super().__init__(headers=_HEADERS)
         del self.headers["content-length"]
         self._service, self._tenant = reach.service, reach.principal.tenant
-        self._look = look
-        self._every_s = every_s
+        self._follower = follower
         _check_streams(self._service, self._tenant)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -109,25 +122,28 @@ class LookingResponse(Response):
             head = {"type": "http.response.start", "status": 200, "headers": self.raw_headers}
             await send(head)
             await send(_part(_OPEN))
-            while not self._service.stopping.is_set():
-                if found := await self._look():
-                    await send(_part(b"".join(each.encoded() for each in found)))
-                if await _is_gone(receive, self._every_s):
+            told = await self._follower.begin()
+            while True:
+                await send(_part(b"".join(each.encoded() for each in told)))
+                if await self._is_gone(receive):
                     return
+                if self._service.stopping.is_set():
+                    break
+                told = await self._follower.look()
             await send({"type": "http.response.body", "body": b""})
+
+    async def _is_gone(self, receive: Receive) -> bool:
+        """Wait for a change, or until a sign of life is due; say whether the reader went."""
+        watch, place = self._service.watch, self._follower.place
+        with anyio.move_on_after(KEEP_ALIVE_S) as waiting, watch.waking(place, waiting.cancel):
+            while (await receive())["type"] != "http.disconnect":
+                pass
+            return True
+        return False
 
 
 def _part(body: bytes) -> Message:
     return {"type": "http.response.body", "body": body, "more_body": True}
-
-
-async def _is_gone(receive: Receive, wait_s: float) -> bool:
-    """Wait for so long, and say whether the reader went meanwhile."""
-    with anyio.move_on_after(wait_s):
-        while (await receive())["type"] != "http.disconnect":
-            pass
-        return True
-    return False
 
 
 def _check_streams(service: Service, tenant: str) -> None:

@@ -19,6 +19,7 @@ from recollect.stores.plans.feed import (
     plan_embedded,
     read_feed,
     read_past,
+    read_places,
     read_unembedded,
 )
 from recollect.stores.rows import Cursor, Feed
@@ -35,6 +36,16 @@ class FeedStore(Transactor):
         cursor, now = _checked(cursor), self.now()
         query = partial(read_feed, cursor=cursor, embedder=embedder, conditions=None, now=now)
         return await self._read(query)
+
+    @final
+    async def places(self, scopes: Sequence[Scope]) -> list[Cursor]:
+        """
+        Return where the feeds of *scopes* stand, in order, all at one moment.
+
+        A reader that stands there has missed nothing. A scope that holds nothing stands at 0.
+        """
+        scopes = [check_scope(each) for each in scopes]
+        return await self._read(partial(read_places, scopes=scopes))
 
     @final
     async def consult(

@@ -2,32 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
-from typing import Any, Final, Literal, TypeVar
+from dataclasses import dataclass
+from typing import Final, Literal
 
 from recollect.records import FormationStatus, MemoryState, Role, Scope, Trust
 
 MICROSECONDS: Final = 1_000_000
-RowT = TypeVar("RowT")
-
-
-def maker_of(row: type[RowT]) -> Callable[[Sequence[Any]], RowT]:
-    """
-    Return what makes a *row* of its values, which stand in the order of its fields.
-
-    It fills the slots of a frozen dataclass directly: its own ``__init__`` takes three times as
-    long, which is a third of what reading a row costs.
-    """
-    setters = tuple(getattr(row, each.name).__set__ for each in fields(row))  # type: ignore[arg-type]
-
-    def made(values: Sequence[Any]) -> RowT:
-        found = object.__new__(row)
-        for set_value, value in zip(setters, values, strict=True):
-            set_value(found, value)
-        return found
-
-    return made
 
 
 EntryKind = Literal["message", "memory"]

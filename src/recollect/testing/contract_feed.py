@@ -8,7 +8,7 @@ from typing import cast
 
 from recollect.records import DeleteMemory, EndMemory, Memory, NewMessage, PutMemory, Scope
 from recollect.stores.base import Store
-from recollect.stores.plans.erase import EraseMemory
+from recollect.stores.plans.erase import EraseMemory, EraseScope
 from recollect.stores.rows import Cursor, Feed
 from recollect.testing.clock import FrozenClock
 from recollect.testing.contract import Contract
@@ -49,6 +49,32 @@ class FeedContract(Contract):
         assert {"city": "Rome"} == home.value
         assert (start.seq + 3, False, ()) == (after.seq, after.reset, after.removed)
         assert after == await feed_after(store, start)
+
+    async def test_places_say_where_feeds_stand(self, store: Store) -> None:
+        """A reader that stands there has missed nothing, and anything later is missed there."""
+        await tell(store, "m1")
+        await store.append(BOB, TALK, [said("m1")])
+        nobody: Scope = ("acme", "users", "nobody")
+        ada, bob, none = await store.places([ADA, BOB, nobody])
+
+        await keep_facts(store, "Oslo")
+
+        assert [ADA, BOB, nobody] == [ada.scope, bob.scope, none.scope]
+        assert ["home"] == await names_changed(store, await store.changes(ada))
+        assert () == (await store.changes(bob)).entries
+        assert Cursor(scope=nobody, seq=0, epoch=0) == none
+        assert [ada.seq + 1, bob.seq] == [each.seq for each in await store.places([ADA, BOB])]
+        assert [] == await store.places([])
+
+    async def test_an_erased_scope_stands_elsewhere(self, store: Store) -> None:
+        """Erase moves the place of a scope, whatever its number of changes is afterwards."""
+        await tell(store, "m1")
+        (before,) = await store.places([ADA])
+
+        await store.erase(ADA, EraseScope())
+        await tell(store, "m1")
+
+        assert [before] != await store.places([ADA])
 
     async def test_nothing_new_is_nothing(self, store: Store) -> None:
         """A reader that has seen everything gets nothing, and the same cursor."""

@@ -376,7 +376,7 @@ class Canary:
         self.said = word = self.word()
         text = f"{word} {more}".strip()
         if len(self._forms) < 50:
-            hashes = decode_terms(encode_terms(word, None)).hashes
+            hashes = decode_terms([encode_terms(word, None)]).hashes
             self._forms |= {each.tobytes(): "the hash of a term" for each in hashes}
             self._forms[text_hash(text)] = "the hash of a text"
         return text

@@ -34,7 +34,6 @@ from recollect.service.langgraph.said import MESSAGES_MAX, messages_of, new_mess
 from recollect.service.langgraph.standing import IN_FLIGHT
 from recollect.service.langgraph.threads import made_thread, scope_of, standing_runs, values_of
 from recollect.service.reaching import Reach
-from recollect.service.routes.threads import check_quota
 from recollect.stores.validate import to_datetime
 
 router: Final = APIRouter(tags=["langgraph"])
@@ -141,12 +140,11 @@ async def _kept(how: Configured, thread: KeptThread, given: Sequence[NewMessage]
     )
     new = new_messages(given, last, before.count if before else 0)
     size = sum(len(each.text.encode("utf-8", "replace")) for each in new)
-    await check_quota(how.reach, messages=len(new), size=size)
+    await service.check_quota(how.reach.principal, messages=len(new), size=size)
     await _append(how, thread.id, new)
     after = await memory.thread(scope, thread.id)
     await _due(how, thread, before, after)
-    service.usage.add(scope, messages=len(new), bytes=size)
-    service.metrics.messages.inc(len(new))
+    service.count_messages(scope, messages=len(new), size=size)
     return Span(
         thread=thread.id,
         since=before.last if before else 0,

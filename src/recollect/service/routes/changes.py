@@ -12,12 +12,11 @@ from fastapi import APIRouter, Header
 from recollect.errors import UsageError
 from recollect.records import BESIDE_TYPES, JsonObject, Message, Scope
 from recollect.service.reaching import Reach, Reading
-from recollect.service.streaming import KEEP_ALIVE_S, Event, LookingResponse
+from recollect.service.streaming import Event, FollowingResponse
 from recollect.stores.plans.feed import Entry
 from recollect.stores.rows import Cursor, Feed
 
 router: Final = APIRouter(prefix="/v1", tags=["changes"])
-LOOK_EVERY_S: Final = 0.5
 LAST_EVENT_ID_CHARACTERS_MAX: Final = 64
 _PLACE: Final = re.compile(r"([0-9]{1,18}):([0-9]{1,18})")
 
@@ -26,14 +25,13 @@ _PLACE: Final = re.compile(r"([0-9]{1,18}):([0-9]{1,18})")
 async def changes(
     reach: Reading,
     last_event_id: Annotated[str | None, Header(max_length=LAST_EVENT_ID_CHARACTERS_MAX)] = None,
-) -> LookingResponse:
+) -> FollowingResponse:
     """
     Stream what changes in the scope from now on, or from where a reader stopped.
 
     After ``reset`` a reader reads anew what it shows: something was erased.
     """
-    reader = _Reader(reach, read_place(reach.scope, last_event_id))
-    return LookingResponse(reach, reader.look, every_s=LOOK_EVERY_S)
+    return FollowingResponse(reach, _Reader(reach, read_place(reach.scope, last_event_id)))
 
 
 def read_place(scope: Scope, last_event_id: str | None) -> Cursor | None:
@@ -53,33 +51,29 @@ def read_place(scope: Scope, last_event_id: str | None) -> Cursor | None:
 
 
 class _Reader:
-    """Where the reader of a stream stands, and what it is told next."""
+    """The reader of a stream: where it stands, and what it is told next."""
 
-    __slots__ = ("_idle_s", "_place", "_reach")
+    __slots__ = ("_given", "_reach", "place")
 
-    def __init__(self, reach: Reach, place: Cursor | None) -> None:
+    def __init__(self, reach: Reach, given: Cursor | None) -> None:
         self._reach = reach
-        self._place = place
-        self._idle_s = 0.0
+        self._given = given
+        self.place = given or Cursor(scope=reach.scope)
+
+    async def begin(self) -> list[Event]:
+        """Tell what was missed since the given place; without one, only where it begins."""
+        if self._given is not None:
+            return await self.look()
+        (self.place,) = await self._reach.service.memory.store.places([self._reach.scope])
+        return [Event(id=_id_of(self.place))]
 
     async def look(self) -> list[Event]:
-        """Return what changed since the last look; at the first one, where a reader begins."""
-        reach, place = self._reach, self._place
-        if place is None:
-            feed = await reach.service.memory.store.changes(Cursor(scope=reach.scope))
-            self._place = Cursor(scope=reach.scope, seq=feed.seq, epoch=feed.epoch)
-            return [Event(id=_id_of(self._place))]
-        feed, entries = await _read(reach, place)
-        told = _told(feed, entries, place)
-        self._place = Cursor(scope=reach.scope, seq=feed.seq, epoch=feed.epoch)
-        self._idle_s = 0.0 if told else self._idle_s + LOOK_EVERY_S
-        if told:
-            # Only the last has an id, so that a reader that stops between goes on before them.
-            return [*told[:-1], replace(told[-1], id=_id_of(self._place))]
-        if self._idle_s < KEEP_ALIVE_S:
-            return []
-        self._idle_s = 0.0
-        return [Event(id=_id_of(self._place))]
+        """Return what changed since the last look; where nothing did, where it stands."""
+        feed, entries = await _read(self._reach, self.place)
+        told = _told(feed, entries, self.place) or [Event()]
+        self.place = Cursor(scope=self._reach.scope, seq=feed.seq, epoch=feed.epoch)
+        # Only the last has an id, so that a reader that stops between goes on before them.
+        return [*told[:-1], replace(told[-1], id=_id_of(self.place))]
 
 
 async def _read(reach: Reach, place: Cursor) -> tuple[Feed, Sequence[Entry]]:

@@ -16,7 +16,6 @@ from recollect.service.answers import answer_entry, answer_message, seconds_unti
 from recollect.service.asked import AskedChat
 from recollect.service.problem import problem_of
 from recollect.service.reaching import Reach, Writing
-from recollect.service.routes.threads import check_quota
 from recollect.service.streaming import Event, event_stream
 from recollect.service.typed import settings_of
 from recollect.stores.validate import to_datetime
@@ -38,7 +37,7 @@ async def chat(reach: Writing, asked: AskedChat) -> StreamingResponse:
     reach.may("read")
     service = reach.service
     size = len(asked.text.encode("utf-8", "replace"))
-    await check_quota(reach, messages=2, size=size)
+    await service.check_quota(reach.principal, messages=2, size=size)
     settings = await settings_of(reach, asked.assistant)
     bot = Chatbot(
         reach.memory,
@@ -49,8 +48,7 @@ async def chat(reach: Writing, asked: AskedChat) -> StreamingResponse:
         settings=settings or None,
     )
     said = await bot.hear(asked.text)
-    service.usage.add(reach.scope, messages=1, bytes=size)
-    service.metrics.messages.inc()
+    service.count_messages(reach.scope, messages=1, size=size)
     return event_stream(reach, _turn(reach, bot, said))
 
 
@@ -63,7 +61,7 @@ async def _turn(reach: Reach, bot: Chatbot, said: Message) -> AsyncGenerator[Eve
         async with bot.answering(said) as answer:
             async for piece in answer.pieces:
                 yield Event(name="token", content={"text": piece})
-        reach.service.usage.add(reach.scope, messages=1, bytes=len(answer.text.encode()))
+        reach.service.count_messages(reach.scope, messages=1, size=len(answer.text.encode()))
         done = await _done(reach, said, answer.kept, answer.known, None)
         yield Event(name="done", content=done)
     except RecollectError as error:

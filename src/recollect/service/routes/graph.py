@@ -6,8 +6,7 @@ from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query
 
-from recollect.graph import KnowledgeGraph
-from recollect.graph.following import moment_of
+from recollect.graph.following import moment_of, read_once
 from recollect.graph.neighbourhood import neighbourhood
 from recollect.graph.view import KnownFact, View, holds
 from recollect.json_records import moment
@@ -34,8 +33,7 @@ async def graph(
 
     *more* says that there are others than the *limit* admits.
     """
-    memory = reach.memory
-    view = await KnowledgeGraph(memory, reach.scope).read(memory)
+    view = await read_once(reach.memory, reach.scope)
     at = moment_of(valid_at, view)
     if entity is None:
         facts = [each for each in view.facts() if holds(each.memory, at)]

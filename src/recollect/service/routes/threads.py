@@ -108,7 +108,7 @@ async def append(
     """
     service = reach.service
     size = sum(len(each.text.encode("utf-8", "replace")) for each in asked.messages)
-    await check_quota(reach, messages=len(asked.messages), size=size)
+    await service.check_quota(reach.principal, messages=len(asked.messages), size=size)
     settings = await settings_of(reach, asked.assistant)
     with memory_span("upsert_memory") as span:
         kept = await reach.memory.append(
@@ -120,21 +120,8 @@ async def append(
             settings=settings or None,
         )
         count_records(span, len(kept))
-    service.usage.add(reach.scope, messages=len(kept), bytes=size)
-    service.metrics.messages.inc(len(kept))
+    service.count_messages(reach.scope, messages=len(kept), size=size)
     return {"messages": [answer_message(each) for each in kept]}
-
-
-async def check_quota(reach: Reach, *, messages: int, size: int) -> None:
-    """
-    Refuse what would take the tenant over its quota of the day.
-
-    Raises:
-        QuotaError: It would.
-    """
-    settings = reach.service.settings
-    limits = {"messages": settings.messages_a_day, "bytes": settings.bytes_a_day}
-    await reach.service.usage.check(reach.principal.tenant, limits, messages=messages, bytes=size)
 
 
 def debounce_of(reach: Reach, settings: JsonObject, quiet_s: float | None) -> Debounce | None:

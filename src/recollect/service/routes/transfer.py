@@ -13,7 +13,6 @@ from recollect.errors import ConflictError, ForbiddenError, UsageError
 from recollect.formation.strictjson import NotJsonError, read_json
 from recollect.records import Json, JsonObject
 from recollect.service.reaching import Below, Reach, Reading, Writing
-from recollect.service.routes.threads import check_quota
 from recollect.stores.plans.archive import RESTORE_RECORDS
 from recollect.stores.validate import check_scope
 
@@ -100,15 +99,16 @@ class _Import:
 
     async def flush(self) -> None:
         """Store what was taken."""
+        service = self._reach.service
         batch, self._batch = self._batch, []
         messages = sum(each.get("kind") == "message" for _, each in batch)
-        await check_quota(self._reach, messages=messages, size=self._size)
+        await service.check_quota(self._reach.principal, messages=messages, size=self._size)
         before = self.taken
         await self._restore(batch)
-        self._reach.service.usage.add(
+        service.count_messages(
             self._reach.scope,
             messages=min(messages, self.taken - before),
-            bytes=self._size if self.taken > before else 0,
+            size=self._size if self.taken > before else 0,
         )
         self._size = 0
 

@@ -13,7 +13,15 @@ from recollect.records import Memory, Message, Scope
 from recollect.stores.filters import Condition, matches
 from recollect.stores.plans.memories import believed_at, is_expired, memory_of
 from recollect.stores.plans.threads import message_of
-from recollect.stores.rows import Cursor, Feed, FeedEntry, MemoryRow, MessageRow, VectorRow
+from recollect.stores.rows import (
+    Cursor,
+    Feed,
+    FeedEntry,
+    MemoryRow,
+    MessageRow,
+    ScopeRow,
+    VectorRow,
+)
 from recollect.stores.unit import NOTHING, Effect, Planned, Removal, Rows
 from recollect.stores.validate import check_scope, to_datetime
 
@@ -77,6 +85,17 @@ def read_feed(
         removed=() if reset or unchanged else tuple(rows.removed(scope.id, after)),
         eligible=None if conditions is None else eligible_uids(rows, scope.id, conditions, now),
     )
+
+
+def read_places(rows: Rows, scopes: Sequence[Scope]) -> list[Cursor]:
+    """Return where the feeds of *scopes* stand, in order."""
+    return [_place_of(scope, rows.scope(scope)) for scope in scopes]
+
+
+def _place_of(scope: Scope, found: ScopeRow | None) -> Cursor:
+    if found is None:
+        return Cursor(scope=scope, seq=0, epoch=0)
+    return Cursor(scope=scope, seq=found.seq, epoch=found.epoch)
 
 
 def _changed(rows: Rows, scope_id: int, after: int, embedder: str | None) -> tuple[FeedEntry, ...]:

@@ -27,11 +27,12 @@ from recollect.records import (
     Trust,
     Write,
 )
+from recollect.stores.columns import maker_of
 from recollect.stores.digests import text_hash
 from recollect.stores.plans.derived import reopened, replaced_by, row_remainder, version_names
 from recollect.stores.plans.requests import Idempotency, key_row, opened, result_under_key
 from recollect.stores.plans.upkeep import compacted, old_before
-from recollect.stores.rows import MemoryRow, RevisionRow, ScopeRow, maker_of
+from recollect.stores.rows import MemoryRow, RevisionRow, ScopeRow
 from recollect.stores.unit import NOTHING, Effect, Planned, Removal, Rows
 from recollect.stores.validate import (
     check_id,

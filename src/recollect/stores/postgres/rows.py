@@ -8,11 +8,7 @@ from itertools import starmap
 from typing import Final, LiteralString, TypeVar
 
 from recollect.records import FormationStatus, MemoryState, Scope
-from recollect.stores.filters import Condition
-from recollect.stores.paths import range_below, stored_path
-from recollect.stores.plans.formation import DUE_THREADS_MAX
-from recollect.stores.plans.newest import matching
-from recollect.stores.postgres.columns import (
+from recollect.stores.columns import (
     audit_row,
     both_rows,
     formation_row,
@@ -24,6 +20,10 @@ from recollect.stores.postgres.columns import (
     scope_row,
     thread_row,
 )
+from recollect.stores.filters import Condition
+from recollect.stores.paths import range_below, stored_path
+from recollect.stores.plans.formation import DUE_THREADS_MAX
+from recollect.stores.plans.newest import matching
 from recollect.stores.postgres.statements import QUERIES
 from recollect.stores.postgres.transaction import (
     Bound,

@@ -19,10 +19,11 @@ from recollect.stores.postgres.cleaning import remove_deleted_bytes
 from recollect.stores.postgres.failures import store_errors
 from recollect.stores.postgres.location import location_of
 from recollect.stores.postgres.opening import open_database
-from recollect.stores.postgres.waking import Bell, Listener
+from recollect.stores.postgres.waking import PostgresListener
 from recollect.stores.postgres.work import Workshop, moment_us
 from recollect.stores.server.clock import ServerClock
 from recollect.stores.server.turns import Turns
+from recollect.stores.server.waking import Bell, Listeners
 from recollect.stores.unit import LikelyQuery, Plan, Query
 from recollect.stores.world import timer_s
 
@@ -75,7 +76,7 @@ class PostgresStore(Store):
         self._workshop = Workshop(location, None if clock else shared, Bell(self.now))
         self._workshop.connections.give_back(connection, timer_s())
         self._claimer = Claimer(location.name, self._workshop)
-        self._listeners: list[Listener] = []
+        self._listeners = Listeners()
         self._turns = Turns(location, "recollect-postgres")
         # A store that was forgotten unclosed lets its connections go.
         finalize(self, _let_go, self._turns.process, self._workshop, self._claimer).atexit = False
@@ -88,17 +89,13 @@ class PostgresStore(Store):
             StoreClosedError: The store belongs to another process.
         """
         self._turns.check_process()
-        listeners, self._listeners = self._listeners, []
-        for listener in listeners:
-            listener.close()
-        for listener in listeners:
-            await asyncio.to_thread(listener.join)
+        await self._listeners.aclose()
         self._claimer.close()
         await asyncio.to_thread(self._claimer.join)
         if await self._turns.end():
             self._workshop.connections.close()
 
-    def listen(self, heard: Callable[[], None]) -> Listener:
+    def listen(self, heard: Callable[[], None]) -> PostgresListener:
         """
         Call *heard* when any process may have made something due at once, until it is closed.
 
@@ -109,8 +106,8 @@ class PostgresStore(Store):
             StoreClosedError: The store was closed.
         """
         self._turns.check_open()
-        listener = Listener(self._location, heard)
-        self._listeners.append(listener)
+        listener = PostgresListener(self._location, heard)
+        self._listeners.add(listener)
         return listener
 
     async def _transact(self, plan: Plan[ResultT]) -> ResultT:

@@ -25,9 +25,10 @@ from recollect.stores.postgres.transaction import (
     Transaction,
     TransactionOverError,
 )
-from recollect.stores.postgres.waking import Bell
+from recollect.stores.postgres.waking import call_out
 from recollect.stores.rows import ScopeRow
 from recollect.stores.server.clock import ServerClock
+from recollect.stores.server.waking import Bell
 from recollect.stores.unit import NOTHING, LikelyQuery, Plan, Planned, Query
 
 ResultT = TypeVar("ResultT")
@@ -125,7 +126,8 @@ class Workshop:
         try:
             result = unit.run(connection, self._location)
             self._known.note(unit.seen)
-            self._bell.ring(connection, unit.effect)
+            if self._bell.rings(unit.effect):
+                call_out(connection)
             if self._clock and self._clock.is_old():
                 # What was committed stays so, even if this question is not answered.
                 with suppress(psycopg.Error):

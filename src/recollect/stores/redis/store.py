@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 from collections.abc import Callable
 from functools import partial
@@ -16,10 +15,11 @@ from recollect.stores.redis.connecting import Server
 from recollect.stores.redis.failures import store_errors
 from recollect.stores.redis.location import Durability, location_of
 from recollect.stores.redis.opening import open_server
-from recollect.stores.redis.waking import Bell, Listener
+from recollect.stores.redis.waking import RedisListener, call_out
 from recollect.stores.redis.work import Workshop
 from recollect.stores.server.clock import ServerClock
 from recollect.stores.server.turns import Turns
+from recollect.stores.server.waking import Bell, Listeners
 from recollect.stores.unit import Effect, Plan, Query
 
 ResultT = TypeVar("ResultT")
@@ -76,8 +76,8 @@ class RedisStore(Store):
             raise
         self._shared = None if clock else shared
         self._workshop = Workshop(self._server, patience_s=location.patience_s)
-        self._bell = Bell(self._server, self.now)
-        self._listeners: list[Listener] = []
+        self._bell = Bell(self.now)
+        self._listeners = Listeners()
         self._turns = Turns(location, "recollect-redis")
         # A store that was forgotten unclosed lets its connections go.
         finalize(self, _let_go, self._turns.process, self._server).atexit = False
@@ -90,15 +90,11 @@ class RedisStore(Store):
             StoreClosedError: The store belongs to another process.
         """
         self._turns.check_process()
-        listeners, self._listeners = self._listeners, []
-        for listener in listeners:
-            listener.close()
-        for listener in listeners:
-            await asyncio.to_thread(listener.join)
+        await self._listeners.aclose()
         if await self._turns.end():
             self._server.close()
 
-    def listen(self, heard: Callable[[], None]) -> Listener:
+    def listen(self, heard: Callable[[], None]) -> RedisListener:
         """
         Call *heard* when any process may have made something due at once, until it is closed.
 
@@ -109,8 +105,8 @@ class RedisStore(Store):
             StoreClosedError: The store was closed.
         """
         self._turns.check_open()
-        listener = Listener(self._server, heard)
-        self._listeners.append(listener)
+        listener = RedisListener(self._server, heard)
+        self._listeners.add(listener)
         return listener
 
     async def _transact(self, plan: Plan[ResultT]) -> ResultT:
@@ -135,7 +131,8 @@ class RedisStore(Store):
         return self._key
 
     def _written(self, effect: Effect) -> None:
-        self._bell.ring(effect)
+        if self._bell.rings(effect):
+            call_out(self._server)
 
 
 def _let_go(process: int, server: Server) -> None:

@@ -9,8 +9,19 @@ from typing import Any, Final, TypeAlias
 import apsw
 
 from recollect.records import FormationStatus, MemoryState, Scope
+from recollect.stores import columns
+from recollect.stores.columns import (
+    audit_row,
+    both_rows,
+    feed_entry,
+    formation_row,
+    idempotency_row,
+    receipt_row,
+    scope_row,
+    thread_row,
+)
 from recollect.stores.filters import Condition, matches
-from recollect.stores.paths import range_below, segments_of, stored_path
+from recollect.stores.paths import range_below, stored_path
 from recollect.stores.rows import (
     AuditRow,
     FeedEntry,
@@ -22,7 +33,6 @@ from recollect.stores.rows import (
     RevisionRow,
     ScopeRow,
     ThreadRow,
-    maker_of,
 )
 from recollect.stores.sqlite.checksums import checker_of
 from recollect.stores.sqlite.statements import QUERIES
@@ -36,55 +46,25 @@ Bound: TypeAlias = tuple[object, ...]
 
 _LAST: Final = (1 << 63) - 1
 
-# The columns of every query stand in the order of these fields; then comes the checksum of
-# those that have one.
-_SCOPE: Final = maker_of(ScopeRow)
-_THREAD: Final = maker_of(ThreadRow)
-_MESSAGE: Final = maker_of(MessageRow)
-_MEMORY: Final = maker_of(MemoryRow)
-_REVISION: Final = maker_of(RevisionRow)
-_IDEMPOTENCY: Final = maker_of(IdempotencyRow)
-_FORMATION: Final = maker_of(FormationRow)
-_RECEIPT: Final = maker_of(ReceiptRow)
-_AUDIT: Final = maker_of(AuditRow)
-_FEED_ENTRY: Final = maker_of(FeedEntry)
-_SCOPE_COLUMNS: Final = len(fields(ScopeRow))
 _VALUE: Final = [each.name for each in fields(MemoryRow)].index("value")
+# Behind the columns of these stands their checksum.
 _CHECKED_MESSAGE: Final = checker_of(MessageRow)
 _CHECKED_MEMORY: Final = checker_of(MemoryRow)
 _CHECKED_REVISION: Final = checker_of(RevisionRow)
 
 
-def scope_row(row: Stored) -> ScopeRow:
-    """Return a scope from its columns."""
-    return _SCOPE((row[0], segments_of(row[1]), *row[2:]))
-
-
-def thread_row(row: Stored) -> ThreadRow:
-    """Return a thread from its columns."""
-    return _THREAD(row)
-
-
 def message_row(row: Stored) -> MessageRow:
-    """Return a message from its columns."""
-    return _MESSAGE(_CHECKED_MESSAGE(row))
+    """Return a message from its columns, once they agree with their checksum."""
+    return columns.message_row(_CHECKED_MESSAGE(row))
 
 
 def memory_row(row: Stored) -> MemoryRow:
-    """Return a memory from its columns."""
-    return _MEMORY(_CHECKED_MEMORY(row))
+    """Return a memory from its columns, once they agree with their checksum."""
+    return columns.memory_row(_CHECKED_MEMORY(row))
 
 
 def _revision_row(row: Stored) -> RevisionRow:
-    return _REVISION(_CHECKED_REVISION(row))
-
-
-def _formation_row(row: Stored) -> FormationRow:
-    return _FORMATION(row)
-
-
-def _receipt_row(row: Stored) -> ReceiptRow:
-    return _RECEIPT(row)
+    return columns.revision_row(_CHECKED_REVISION(row))
 
 
 class SQLiteRows:
@@ -194,7 +174,7 @@ class SQLiteRows:
         stored = self._memories(scope_id, type_, None, None)
         for row in map(_CHECKED_MEMORY, stored):  # most satisfy none, and are made no object of
             if matches(conditions, decode_json(row[_VALUE])):
-                yield _MEMORY(row)
+                yield columns.memory_row(row)
 
     def updates(self, scope_id: int, type_: str, now: int) -> Sequence[tuple[int, int]]:
         return [(at, uid) for at, uid in self._all("updates", (scope_id, type_, now))]
@@ -215,10 +195,10 @@ class SQLiteRows:
 
     def idempotency(self, scope_id: int, key: str) -> IdempotencyRow | None:
         found = self._first("idempotency", (scope_id, key))
-        return _IDEMPOTENCY(found) if found else None
+        return idempotency_row(found) if found else None
 
     def changed(self, scope_id: int, after: int, embedder: str | None) -> Sequence[FeedEntry]:
-        return list(map(_FEED_ENTRY, self._all("changed", (scope_id, after, embedder))))
+        return list(map(feed_entry, self._all("changed", (scope_id, after, embedder))))
 
     def removed(self, scope_id: int, after: int) -> Sequence[int]:
         return [uid for (uid,) in self._all("removed", (scope_id, after))]
@@ -235,10 +215,7 @@ class SQLiteRows:
         return map(message_row, self._each("all_messages", (scope_id,)))
 
     def due_threads(self, now: int, limit: int) -> Sequence[tuple[ScopeRow, ThreadRow]]:
-        return [
-            (scope_row(row[:_SCOPE_COLUMNS]), thread_row(row[_SCOPE_COLUMNS:]))
-            for row in self._all("due_threads", (now, limit))
-        ]
+        return [both_rows(row) for row in self._all("due_threads", (now, limit))]
 
     def due_threads_of(self, scope_id: int, now: int, limit: int) -> Sequence[ThreadRow]:
         return [thread_row(row) for row in self._all("due_threads_of", (scope_id, now, limit))]
@@ -251,11 +228,11 @@ class SQLiteRows:
         end = end if below else first + b"\0"
         path, id_ = (stored_path(after[0]), after[1]) if after else (b"", "")
         found = self._all("waiting_threads", (first, end, path, id_, limit))
-        return [(scope_row(r[:_SCOPE_COLUMNS]), thread_row(r[_SCOPE_COLUMNS:])) for r in found]
+        return [both_rows(row) for row in found]
 
     def formation(self, scope_id: int, formation_id: str) -> FormationRow | None:
         found = self._first("formation", (scope_id, formation_id))
-        return _formation_row(found) if found else None
+        return formation_row(found) if found else None
 
     def formations(
         self,
@@ -266,7 +243,7 @@ class SQLiteRows:
     ) -> Sequence[FormationRow]:
         place = before or (_LAST, _LAST, "")
         found = self._all("formations", (scope_id, *place, status, limit))
-        return [_formation_row(row) for row in found]
+        return [formation_row(row) for row in found]
 
     def spent(self, scope_id: int, since: int) -> tuple[int, int]:
         calls, tokens = self._one("spent", (scope_id, since))
@@ -287,7 +264,7 @@ class SQLiteRows:
 
     def receipts(self, *, unclean: bool) -> Sequence[ReceiptRow]:
         name = "receipts_unclean" if unclean else "receipts"
-        return [_receipt_row(row) for row in self._all(name, ())]
+        return [receipt_row(row) for row in self._all(name, ())]
 
     def audit_head(self, chain: bytes) -> tuple[int, bytes] | None:
         found = self._first("audit_head", (chain,))
@@ -295,7 +272,7 @@ class SQLiteRows:
 
     def audit(self, chain: bytes, after: int, limit: int) -> Sequence[AuditRow]:
         found = self._all("audit", (chain, after, limit))
-        return [_AUDIT(row) for row in found]
+        return [audit_row(row) for row in found]
 
     def _all(self, name: str, values: Bound) -> list[Stored]:
         return self._connection.execute(QUERIES[name], values).fetchall()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from recollect.messages import AnyMessage, kind_of
+from recollect.messages.fields import AnyMessage, kind_of, tool_call_id_of, tool_calls_of
 
 
 def past_results(messages: Sequence[AnyMessage], cut: int) -> int:
@@ -27,7 +27,7 @@ def whole_cut(messages: Sequence[AnyMessage], cut: int) -> int:
         call -= 1
     if call < 0 or cut < len(messages):
         return cut
-    answered = {getattr(each, "tool_call_id", None) for each in messages[call + 1 : cut]}
+    answered = {tool_call_id_of(each) for each in messages[call + 1 : cut]}
     return cut if _called(messages[call]) <= answered else call
 
 
@@ -36,4 +36,4 @@ def _is_result(message: AnyMessage) -> bool:
 
 
 def _called(message: AnyMessage) -> set[object]:
-    return {each.get("id") for each in getattr(message, "tool_calls", None) or ()}
+    return {call.get("id") for call in tool_calls_of(message)}

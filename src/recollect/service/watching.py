@@ -1,0 +1,59 @@
+"""Following many scopes at once: one look for all who wait for a change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Final
+
+import anyio
+
+from recollect.errors import StoreError
+from recollect.stores.base import Store
+from recollect.stores.rows import Cursor
+
+LOOK_EVERY_S: Final = 0.5
+
+
+class Watch:
+    """
+    Wakes those who wait for a change in a scope, whichever process made it.
+
+    One look, twice a second, asks for all of them where their scopes stand: a thousand readers
+    who each looked took a third of a processor.
+    """
+
+    def __init__(self, store: Store, stopping: anyio.Event) -> None:
+        self._store = store
+        self._stopping = stopping
+        self._waiting: dict[object, tuple[Cursor, Callable[[], None]]] = {}
+
+    @contextmanager
+    def waking(self, place: Cursor, wake: Callable[[], None]) -> Iterator[None]:
+        """Call *wake* when the scope of *place* stands elsewhere, or the service stops."""
+        token = object()
+        self._waiting[token] = (place, wake)
+        try:
+            yield
+        finally:
+            del self._waiting[token]
+
+    async def run(self) -> None:
+        """Look until the service stops."""
+        while not self._stopping.is_set():
+            await anyio.sleep(LOOK_EVERY_S)
+            await self._look()
+        for _, wake in self._waiting.values():
+            wake()
+
+    async def _look(self) -> None:
+        waiting = list(self._waiting.values())
+        scopes = list(dict.fromkeys(place.scope for place, _ in waiting))
+        try:
+            places = await self._store.places(scopes) if scopes else ()
+        except StoreError:
+            return  # they are told by the next look, or find out themselves
+        standing = {each.scope: each for each in places}
+        for place, wake in waiting:
+            if standing[place.scope] != place:
+                wake()
