@@ -30,7 +30,7 @@ async def check_query(request: Request) -> None:
 
 def _names(dependant: Dependant) -> Iterator[str]:
     """Yield the parameters of a route, and of all that it depends on."""
-    for each in dependant.query_params:
-        yield each.alias
+    for parameter in dependant.query_params:
+        yield parameter.alias
     for each in dependant.dependencies:
         yield from _names(each)
