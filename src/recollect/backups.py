@@ -11,14 +11,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Final, TextIO, TypeAlias
 
-from recollect.copying import (
-    MARK,
-    Digest,
-    digests_of,
-    each_scope,
-    mark_destination,
-    try_clean,
-)
+from recollect.copying import Digest, digests_of, try_clean
+from recollect.destinations import MARK, each_scope, mark_destination
 from recollect.errors import ConflictError, NotFoundError, UsageError
 from recollect.records import JsonObject, Scope
 from recollect.stores.base import Store

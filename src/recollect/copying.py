@@ -5,25 +5,23 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import Counter
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Sequence
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Final, TypeAlias, cast
 
-from recollect.errors import ConflictError, StoreCorruptError, StoreUnavailableError, UsageError
-from recollect.records import JsonObject, PutMemory, Scope
+from recollect.destinations import MARK, Notes, each_scope, mark_destination, read_notes
+from recollect.errors import ConflictError, StoreCorruptError, StoreError, UsageError
+from recollect.records import JsonObject, Scope
 from recollect.stores.base import Store
 from recollect.stores.plans.archive import RESTORE_RECORDS
+from recollect.stores.plans.ledger import LedgerEntry, named_in
 
 PASSES_MAX: Final = 5
 """So often the source is read at most, for what was written in it meanwhile."""
-MARK: Final[Scope] = ("recollect", "copy")
-"""The scope that says in a destination that it is being filled; it goes when all is there."""
-_MARK_TYPE: Final = "Copy"
 _DIGEST_BYTES: Final = 32
 _MODULUS: Final = 1 << (8 * _DIGEST_BYTES)
-_PAGE_SCOPES: Final = 1_000
 _encoded: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
 _Archives: TypeAlias = tuple[list[JsonObject], list[JsonObject]]
@@ -51,6 +49,13 @@ class Digest:
 
     def __str__(self) -> str:
         return self.sum.to_bytes(_DIGEST_BYTES, "big").hex()
+
+
+def _content_of(digests: Counter[int]) -> str:
+    """Return what stands for the content of a scope."""
+    found = Digest()
+    found.take(digests)
+    return f"{found.count}:{found}"
 
 
 def record_digest(record: JsonObject) -> int:
@@ -95,6 +100,7 @@ class _Copying:
 
     source: Store
     destination: Store
+    notes: Notes
     owns: bool
     """Whether all that the destination holds came from the source."""
     replaces: bool
@@ -106,11 +112,17 @@ class _Copying:
     scopes: int = 0
     digests: tuple[Digest, Digest] = field(default_factory=lambda: (Digest(), Digest()))
 
-    async def run_pass(self) -> None:
-        """Read all of the source once, and copy what the destination has not, or otherwise."""
+    async def run_pass(self, since: Sequence[LedgerEntry]) -> None:
+        """
+        Read all of the source once, and copy what the destination has not, or otherwise.
+
+        What the source has no more goes at the destination, if it came from there; *since* are the
+        erases of which the destination does not know.
+        """
         self.passes += 1
         self.behind = self.scopes = 0
         self.digests = (Digest(), Digest())
+        self.notes.begin_pass()
         seen: set[Scope] = set()
         async with aclosing(_read_ahead(self.source, self.destination)) as reading:
             async for scope, (wanted, there) in reading:
@@ -118,11 +130,9 @@ class _Copying:
                 self.scopes += 1
                 await self._copy_scope(scope, wanted, there)
                 self.progress(self.passes, self.scopes, self.written)
-        if self.owns:
-            async for scope in each_scope(self.destination):
-                if scope not in seen and scope != MARK:
-                    self.behind += 1
-                    await self.destination.vacate(scope)
+        async for scope in each_scope(self.destination):
+            if scope not in seen:
+                await self._follow(scope, since)
 
     async def _copy_scope(
         self, scope: Scope, wanted: Sequence[JsonObject], there: Sequence[JsonObject]
@@ -130,7 +140,7 @@ class _Copying:
         digests, found = digests_of(wanted), digests_of(there)
         if digests != found:
             self.behind += 1
-            await self._make_way(scope, others=(found - digests).total())
+            await self._make_way(scope, found, others=(found - digests).total())
             for start in range(0, len(wanted), RESTORE_RECORDS):
                 part = wanted[start : start + RESTORE_RECORDS]
                 self.written += await self.destination.restore(scope, part)
@@ -141,26 +151,55 @@ class _Copying:
                     "the destination; stop that, and copy again"
                 )
                 raise StoreCorruptError(msg)
+        if wanted:
+            self.notes.find(scope, _content_of(found))
         self.digests[0].take(digests)
         self.digests[1].take(found)
 
-    async def _make_way(self, scope: Scope, *, others: int) -> None:
-        if not others:
-            return
-        if not (self.owns or self.replaces):
+    async def _make_way(self, scope: Scope, found: Counter[int], *, others: int) -> None:
+        """Drop what stands in the way of writing *scope*, or refuse to."""
+        if not self.owns:
+            if not (self.replaces or self.notes.is_untouched(scope, _content_of(found))):
+                self._check_free(scope, others)
+            await self.notes.begin(scope)
+        if others:
+            await self.destination.vacate(scope)
+
+    def _check_free(self, scope: Scope, others: int) -> None:
+        if scope in self.notes:
+            msg = (
+                f"the scope {scope!r} was written or erased at the destination since it was "
+                "copied there: copy into an empty store, or replace it (--replace)"
+            )
+            raise ConflictError(msg)
+        if others:
             msg = (
                 f"the scope {scope!r} has {others} records at the destination that the source has "
                 "not, or otherwise: copy into an empty store, or replace them (--replace)"
             )
             raise ConflictError(msg)
-        await self.destination.vacate(scope)
+
+    async def _follow(self, scope: Scope, since: Sequence[LedgerEntry]) -> None:
+        """Have a *scope* of the destination that the source has not hold nothing that it had."""
+        if self.owns or scope in self.notes:
+            await self._copy_scope(scope, (), await self.destination.archive(scope))
+        elif since:
+            targets = named_in(since, await self.destination.archive(scope))
+            if targets and not self.replaces:
+                msg = (
+                    f"the scope {scope!r} holds at the destination what was erased at the source: "
+                    "erase it there, or let the copy do that (--replace)"
+                )
+                raise ConflictError(msg)
+            self.behind += bool(targets)
+            for target in targets:
+                await self.destination.erase(scope, target)
 
 
 async def copy_store(
     source: Store,
     destination: Store,
     *,
-    name: str,
     replace: bool = False,
     progress: CopyProgress = lambda *_: None,
     passes_max: int = PASSES_MAX,
@@ -170,36 +209,47 @@ async def copy_store(
 
     It may be killed at any time and called again: what is there already is not written again.
     The source may be written to meanwhile; passes go on until one finds nothing changed.
+    Called again later, it brings up to date what came from this source, what was removed or
+    erased there included; the destination notes by scope what that is.
     Vectors are not copied: whoever opens the destination makes them. The erase ledger is.
-    Memory holds two scopes at a time, each twice.
+    Memory holds two scopes at a time, each twice, and two digests for each scope.
 
     Args:
-        name: Which source it is, the same when the copy is resumed.
         replace: Let the source's records replace others, scope by scope, in a destination that was
-            not empty; scopes that the source has not are left as they are.
+            not empty, or was used since; what was erased at the source is erased there. Other
+            scopes that did not come from the source are left as they are.
 
     Raises:
-        ConflictError: The destination holds other records in a scope of the source.
+        ConflictError: The destination holds other records in a scope of the source, was used
+            in one since it was copied, or holds what was erased at the source.
         UsageError: The source is itself a destination that was not finished.
         StoreError: One of the stores failed; call again to go on.
     """
     if await source.archive(MARK):
         msg = "the source is itself the destination of a copy that did not end: finish that first"
         raise UsageError(msg)
+    was_empty = not (await destination.scopes(limit=1)).rows
+    name = await source.digest_of("source of copies")
     copying = _Copying(
         source=source,
         destination=destination,
         owns=await mark_destination(destination, name),
+        notes=await read_notes(destination, name),
         replaces=replace,
         progress=progress,
     )
+    known = {each.id for each in await destination.ledger()}
     erases = 0
     while copying.passes < max(1, passes_max):
         # Read before the pass: what was erased until then, this pass does not find any more.
-        ledger = await source.ledger()
-        await copying.run_pass()
-        erases += await destination.adopt(ledger)
+        since = [each for each in await source.ledger() if each.id not in known]
+        await copying.run_pass(since)
+        # What they name may have been here, but for an empty store that is filled the first time.
+        never_here = was_empty and copying.passes == 1
+        erases += await destination.adopt(since, unclean=not never_here)
+        known |= {each.id for each in since}
         if not copying.behind:
+            await copying.notes.keep()
             await destination.vacate(MARK)
             break
     await try_clean(destination)
@@ -248,48 +298,7 @@ async def content_digest(store: Store) -> Digest:
     return found
 
 
-async def mark_destination(destination: Store, name: str) -> bool:
-    """
-    Mark an empty destination; say whether all that it holds came from the source called *name*.
-
-    Raises:
-        ConflictError: It is being filled from another one.
-    """
-    mark = PutMemory(type=_MARK_TYPE, key="source", value={"digest": _named(name)}, text="")
-    there = await destination.get(MARK, _MARK_TYPE, "source")
-    if there is not None:
-        if there.value != mark.value:
-            msg = (
-                "the destination is being filled from another source: finish that copy, or name "
-                "an empty store"
-            )
-            raise ConflictError(msg)
-        return True
-    if (await destination.scopes(limit=1)).rows:
-        return False
-    await destination.apply(MARK, [mark])
-    return True
-
-
-def _named(name: str) -> str:
-    return blake2b(name.encode(), digest_size=16).hexdigest()
-
-
-async def each_scope(store: Store) -> AsyncIterator[Scope]:
-    """Yield every scope that holds something, in their order."""
-    cursor: str | None = None
-    while True:
-        page = await store.scopes(cursor=cursor, limit=_PAGE_SCOPES)
-        for scope in page.rows:
-            yield scope
-        cursor = page.cursor
-        if cursor is None:
-            return
-
-
 async def try_clean(store: Store) -> None:
-    """Remove the bytes of what was deleted, unless another process reads just now."""
-    try:
+    """Remove the bytes of what was deleted, if that can be done now; `clean` does it later."""
+    with suppress(StoreError):  # another process reads, or there is no room: nothing is undone
         await store.clean()
-    except StoreUnavailableError:
-        return  # another process reads; `recollect doctor --clean` does it later

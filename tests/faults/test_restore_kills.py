@@ -122,7 +122,7 @@ async def test_a_store_that_is_half_filled_is_no_source_and_takes_no_other_backu
         await restore_backup(another, str(new), [])
     async with open_store(new) as half, open_store("memory:") as copy:
         with pytest.raises(UsageError, match="did not end"):
-            await copy_store(half, copy, name="half")
+            await copy_store(half, copy)
 
 
 async def test_a_store_that_is_filled_is_not_restored_into(tmp_path: Path) -> None:

@@ -8,7 +8,8 @@ from typing import TypeVar
 import pytest
 
 from recollect import copying
-from recollect.copying import MARK, Copied, content_digest, copy_store
+from recollect.copying import Copied, content_digest, copy_store
+from recollect.destinations import MARK
 from recollect.errors import ConflictError, UsageError
 from recollect.records import Evidence, JsonObject, NewMessage, PutMemory, Scope
 from recollect.stores.base import Store
@@ -69,7 +70,7 @@ async def source() -> AsyncIterator[Store]:
 
 async def copied(source: Store, destination: Store, *, replace: bool = False) -> Copied:
     """Copy, under one name."""
-    return await copy_store(source, destination, name="source", replace=replace)
+    return await copy_store(source, destination, replace=replace)
 
 
 async def equal(one: Store, other: Store) -> bool:
@@ -221,7 +222,7 @@ async def test_other_records_at_the_destination_are_not_replaced_unasked(source:
 
 async def test_what_is_no_destination_is_no_source(source: Store) -> None:
     """A store that is half filled is not copied on."""
-    async with Stopping() as destination:
+    async with Stopping() as destination, InProcessStore() as another:
         destination.calls = 2
         with pytest.raises(StoppedError):
             await copied(source, destination)
@@ -229,7 +230,7 @@ async def test_what_is_no_destination_is_no_source(source: Store) -> None:
         with pytest.raises(UsageError, match="a copy that did not end"):
             await copied(destination, source)
         with pytest.raises(ConflictError, match="from another source"):
-            await copy_store(source, destination, name="another")
+            await copied(another, destination)
 
 
 async def test_what_was_erased_at_the_source_is_known_to_the_copy(source: Store) -> None:

@@ -30,7 +30,17 @@ GROUP_OF = {
     **dict.fromkeys(("models", "embedders"), "adapters"),
     "testing": "testing",
     **dict.fromkeys(
-        ("app", "auditing", "backups", "beside", "copying", "forming", "reembedding", "worker"),
+        (
+            "app",
+            "auditing",
+            "backups",
+            "beside",
+            "copying",
+            "destinations",
+            "forming",
+            "reembedding",
+            "worker",
+        ),
         "app",
     ),
     **dict.fromkeys(("sync", "portal", "home"), "sync"),

@@ -8,7 +8,8 @@ import sys
 from collections.abc import Sequence
 from typing import Any, Final
 
-from recollect.copying import MARK, copy_store
+from recollect.copying import copy_store
+from recollect.destinations import MARK
 from recollect.records import JsonObject, Scope
 from recollect.stores.base import Store
 from recollect.stores.open import open_store
@@ -51,7 +52,7 @@ async def copy(source: str, destination: str, control: str = "") -> None:
         told(other)
         if control:
             trust(one, other)
-        done = await copy_store(one, other, name="bench")
+        done = await copy_store(one, other)
     said = {"records": done.records, "digest": done.destination, "verified": done.is_verified}
     sys.stdout.write(f"{json.dumps(said)}\n")
 

@@ -31,7 +31,7 @@ Examples:
 @json_option()
 def copy(source: str, destination: str, replace: bool, as_json: bool | None) -> None:  # noqa: FBT001
     """
-    Copy all of a store into another; run it again to go on where it was stopped.
+    Copy all of a store into another; run it again to go on, or to bring it up to date.
 
     The source may be in use: it is read until nothing changes any more. At the end counts and
     digests of both are compared; the exit status is 1 if the source still changes.
@@ -66,7 +66,6 @@ async def _copy(source: str, destination: str, *, replace: bool) -> Copied:
             return await copy_store(
                 one,
                 other,
-                name=without_password(source),
                 replace=replace,
                 progress=lambda passes, scopes, written: bar.update(
                     f"pass {passes}: {counted(scopes, 'scope')}, {counted(written, 'record')}", None

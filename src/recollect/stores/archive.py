@@ -7,6 +7,7 @@ from functools import partial
 from typing import final
 
 from recollect.records import JsonObject, Scope
+from recollect.stores.digests import keyed_digest
 from recollect.stores.plans.archive import RECORDS_MAX, plan_restore, read_archive
 from recollect.stores.transactor import Transactor
 from recollect.stores.unit import NOTHING, Effect, Planned, Rows
@@ -57,3 +58,12 @@ class ArchiveStore(Transactor):
             return Planned(Effect(dropped_scopes=[row.id]) if row else NOTHING, None)
 
         await self._transact(plan)
+
+    @final
+    async def digest_of(self, *names: str) -> str:
+        """
+        Return a digest of *names* that is always the same here, and another in any other store.
+
+        It tells nothing of them.
+        """
+        return keyed_digest(await self._secret(), "names", *names).hex()

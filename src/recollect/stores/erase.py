@@ -93,16 +93,19 @@ class EraseStore(Transactor):
         return [entry_of(row, key) for row in found]
 
     @final
-    async def adopt(self, entries: Sequence[LedgerEntry]) -> int:
+    async def adopt(self, entries: Sequence[LedgerEntry], *, unclean: bool = False) -> int:
         """
         Keep erases of another store in this one's ledger; say how many were new.
 
         Nothing is erased by it.
+
+        Args:
+            unclean: What they name was here, and is deleted: `clean` has to remove its bytes.
         """
 
         def plan(rows: Rows) -> Planned[int]:
             known = {row.id for row in rows.receipts(unclean=False)}
-            new = [row_of(entry) for entry in entries if entry.id not in known]
+            new = [row_of(each, unclean=unclean) for each in entries if each.id not in known]
             return Planned(Effect(receipts=new), len(new))
 
         return await self._transact(plan)

@@ -11,6 +11,7 @@ import pytest
 from recollect.errors import ConflictError, LimitError, UsageError
 from recollect.records import EndMemory, NewMessage
 from recollect.stores.base import Store
+from recollect.stores.inprocess import InProcessStore
 from recollect.stores.plans.archive import RECORDS_MAX
 from recollect.stores.plans.formation import Formed
 from recollect.testing.clock import FrozenClock
@@ -89,6 +90,20 @@ class ArchiveContract(Contract):
             (await store.memories(BOB)).rows
         )
         assert reads[3] == await store.history(BOB, "Fact", "home")
+
+    async def test_a_digest_is_of_one_store(self, store: Store) -> None:
+        """
+        Return a digest of names that is always the same here, and another in any other store.
+
+        It tells nothing of them.
+        """
+        names = [("source",), ("source", "copies"), ("sourcecopies",)]
+        found = [await store.digest_of(*each) for each in names]
+        async with InProcessStore() as other:
+            there = [await other.digest_of(*each) for each in names]
+
+        assert found == [await store.digest_of(*each) for each in names]
+        assert 6 == len({*found, *there})
 
     async def test_restoring_twice_is_restoring(self, store: Store, clock: FrozenClock) -> None:
         """A record that is there already changes nothing."""

@@ -203,6 +203,16 @@ class EraseContract(Contract):
         assert [EraseThread(thread=TALK)] == named_in(await store.ledger(), there)
         assert [] == await store.receipts(unclean=True)
 
+    async def test_the_bytes_of_another_stores_erase_are_removed(self, store: Store) -> None:
+        """What they name was here, and is deleted: `clean` has to remove its bytes."""
+        async with InProcessStore() as other:
+            receipt = await other.erase(ADA, EraseScope())
+            await store.adopt(await other.ledger(), unclean=True)
+
+        assert [receipt.id] == [each.id for each in await store.receipts(unclean=True)]
+        assert [receipt.id] == [each.id for each in await store.clean()]
+        assert [receipt.id] == [each.id for each in await store.ledger()]
+
     async def test_an_erase_is_seen_at_once(self, store: Store, clock: FrozenClock) -> None:
         """It is gone from every read when this returns."""
         start = clock.now()

@@ -78,8 +78,9 @@ def entry_of(row: ReceiptRow, key: bytes) -> LedgerEntry:
     )
 
 
-def row_of(entry: LedgerEntry) -> ReceiptRow:
-    """Return *entry* as a receipt that any store can keep: nothing of it is left to be cleaned."""
+def row_of(entry: LedgerEntry, *, unclean: bool) -> ReceiptRow:
+    """Return *entry* as a receipt that any store can keep, clean but for what is *unclean* here."""
+    clean_at = entry.erased_at if entry.clean_at is None else entry.clean_at
     return ReceiptRow(
         id=entry.id,
         target=_FOREIGN + entry.key + b"".join(entry.digests),
@@ -87,7 +88,7 @@ def row_of(entry: LedgerEntry) -> ReceiptRow:
         memories=entry.memories,
         revised=entry.revised,
         erased_at=entry.erased_at,
-        clean_at=entry.erased_at if entry.clean_at is None else entry.clean_at,
+        clean_at=None if unclean else clean_at,
     )
 
 

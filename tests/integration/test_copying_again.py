@@ -1,0 +1,276 @@
+"""A second copy brings the first up to date, and nothing that is somebody else's goes."""
+
+import json
+import subprocess
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+
+from recollect import copying
+from recollect.copying import content_digest, copy_store
+from recollect.destinations import NOTES
+from recollect.errors import ConflictError
+from recollect.records import JsonObject, NewMessage, PutMemory, Scope
+from recollect.stores.base import Store
+from recollect.stores.inprocess import InProcessStore
+from recollect.stores.open import open_store
+from recollect.stores.plans.erase import EraseMessages, EraseScope, EraseThread
+from recollect.stores.unit import Plan
+
+ResultT = TypeVar("ResultT")
+
+ADA: Scope = ("users", "ada")
+BOB: Scope = ("users", "bob")
+EVE: Scope = ("users", "eve")
+CANARY = "heliotrope-canary"
+
+
+class StoppedError(Exception):
+    """The process is killed here."""
+
+
+class Stopping(InProcessStore):
+    """A destination whose process dies at its *calls*-th write."""
+
+    calls = 10**9
+
+    async def _transact(self, plan: Plan[ResultT]) -> ResultT:
+        self.calls -= 1
+        if self.calls < 0:
+            raise StoppedError
+        return await super()._transact(plan)
+
+
+async def tell(store: Store, scope: Scope, *names: str) -> None:
+    """Have messages said in a scope."""
+    said = [NewMessage(role="user", text=f"{name} {CANARY}", id=name) for name in names]
+    await store.append(scope, "talk", said)
+
+
+@pytest.fixture
+async def source() -> AsyncIterator[Store]:
+    """Yield a store in which Ada and Bob said something."""
+    async with InProcessStore() as store:
+        for scope in (ADA, BOB):
+            await tell(store, scope, "m1", "m2")
+            await store.apply(scope, [PutMemory(type="Note", key="n", value={"content": "tea"})])
+        yield store
+
+
+@pytest.fixture
+async def destination() -> AsyncIterator[Stopping]:
+    """Yield an empty store."""
+    async with Stopping() as store:
+        yield store
+
+
+def is_in_files(folder: Path) -> bool:
+    """Say whether the canary stands in a file of *folder*, also of a store that is open."""
+    # Read by another process: closing the file here would drop the store's locks on it.
+    command = ["grep", "--quiet", "--text", "--recursive", CANARY, str(folder)]
+    return subprocess.run(command, check=False).returncode == 0
+
+
+async def equal(one: Store, other: Store) -> bool:
+    """Say whether two stores hold the same."""
+    return str(await content_digest(one)) == str(await content_digest(other))
+
+
+@pytest.mark.parametrize("replace", [False, True])
+async def test_who_was_erased_between_two_copies_is_gone(
+    source: Store,
+    tmp_path: Path,
+    replace: bool,  # noqa: FBT001
+) -> None:
+    """At the destination too, with the bytes, and somebody else's scope there stays."""
+    file = tmp_path / "copy.db"
+    async with open_store(file) as destination:
+        await destination.append(EVE, "talk", [NewMessage(role="user", text="I stay")])
+        await copy_store(source, destination)
+        assert is_in_files(tmp_path)
+        for scope in (ADA, BOB):
+            await source.erase(scope, EraseThread(thread="talk"))
+        await source.erase(BOB, EraseScope())
+
+        done = await copy_store(source, destination, replace=replace)
+
+        assert (True, 3) == (done.is_verified, done.erases)
+        assert [] == await destination.archive(BOB)
+        assert await source.archive(ADA) == await destination.archive(ADA)
+        assert 2 == len(await destination.archive(EVE))
+        assert [] == await destination.receipts(unclean=True)
+        assert not is_in_files(tmp_path)
+
+
+async def test_a_copy_that_skips_what_the_source_has_no_more_is_seen(
+    source: Store, destination: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The mutant: it says that it is verified, and Bob is alive."""
+
+    async def skip(*_: object) -> None:
+        pass
+
+    await copy_store(source, destination)
+    await source.erase(BOB, EraseScope())
+    monkeypatch.setattr(copying._Copying, "_follow", skip)
+
+    done = await copy_store(source, destination)
+
+    assert done.is_verified
+    assert [] != await destination.archive(BOB)
+
+
+async def test_who_came_there_otherwise_and_was_erased_here_is_asked_about(
+    source: Store, destination: Store
+) -> None:
+    """A ledger is not adopted while what it names is there; replacing erases just that."""
+    await tell(destination, BOB, "m1")
+    await destination.append(BOB, "other", [NewMessage(role="user", text="I stay")])
+    await source.erase(BOB, EraseThread(thread="talk"))
+    await source.erase(BOB, EraseMessages(thread="gone", messages=["m1"]))
+    await source.vacate(BOB)
+
+    with pytest.raises(ConflictError, match=r"\('users', 'bob'\) holds .* was erased .*--replace"):
+        await copy_store(source, destination)
+    assert [] == await destination.ledger()
+    done = await copy_store(source, destination, replace=True)
+
+    assert (True, 2) == (done.is_verified, done.erases)
+    assert ("other",) == tuple(each.id for each in (await destination.threads(BOB)).rows)
+
+
+async def test_a_second_copy_brings_all_up_to_date(source: Store, destination: Store) -> None:
+    """Added, changed, removed, erased, a scope that is new, one that left and one that is back."""
+    await copy_store(source, destination)
+    for erase in (BOB, None):
+        await tell(source, ADA, f"more {erase}")
+        await source.remove(ADA, "talk", ["m1"])
+        put = PutMemory(type="Note", key="n", value={"content": f"coffee {erase}"})
+        await source.apply(ADA, [put])
+        await source.erase(ADA, EraseMessages(thread="talk", messages=["m2"]))
+        await tell(source, (*EVE, str(erase)), "m1")
+        if erase:
+            await source.erase(erase, EraseScope())
+        else:
+            await tell(source, BOB, "m1")
+
+        done = await copy_store(source, destination)
+        again = await copy_store(source, destination)
+
+        assert (True, True) == (done.is_verified, again.is_verified)
+        assert (0, 1) == (again.written, again.passes)
+        assert await equal(source, destination)
+
+
+@pytest.mark.parametrize("used", ["written", "erased"])
+async def test_a_destination_that_was_used_since_is_refused(
+    source: Store, destination: Store, used: str
+) -> None:
+    """Nothing of that scope is changed, until it is asked for."""
+    await copy_store(source, destination)
+    if used == "written":
+        await tell(destination, ADA, "mine")
+    else:
+        await destination.erase(ADA, EraseMessages(thread="talk", messages=["m1"]))
+    there = await destination.archive(ADA)
+
+    with pytest.raises(ConflictError, match=r"'ada'\) was written or erased .* since .*--replace"):
+        await copy_store(source, destination)
+    assert there == await destination.archive(ADA)
+
+    assert (await copy_store(source, destination, replace=True)).is_verified
+    assert await equal(source, destination)
+
+
+async def test_what_was_used_there_is_not_dropped_with_its_source(
+    source: Store, destination: Store
+) -> None:
+    """Who was copied, spoke on at the destination, and went at the source, is asked about."""
+    await copy_store(source, destination)
+    await tell(destination, BOB, "mine")
+    await source.vacate(BOB)
+
+    with pytest.raises(ConflictError, match=r"'bob'\) was written or erased"):
+        await copy_store(source, destination)
+
+    assert "mine" in json.dumps(await destination.archive(BOB))
+
+
+async def test_a_source_in_use_is_followed_into_a_store_that_held_something(
+    source: Store, destination: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a pass has written itself does not stand in the way of the next one."""
+    await tell(destination, EVE, "hers")
+    archive, left = source.archive, 2
+
+    async def read_and_erase(scope: Scope) -> list[JsonObject]:
+        nonlocal left
+        found = await archive(scope)
+        if scope == BOB and left:
+            await source.remove(ADA, "talk", [f"m{left}"])
+            left -= 1
+        return found
+
+    monkeypatch.setattr(source, "archive", read_and_erase)
+    done = await copy_store(source, destination)
+
+    assert (True, 4) == (done.is_verified, done.passes)
+    assert await source.archive(ADA) == await destination.archive(ADA)
+
+
+@pytest.mark.parametrize("calls", range(1, 9))
+async def test_a_second_copy_that_was_killed_is_finished(
+    source: Store, destination: Stopping, calls: int
+) -> None:
+    """Whatever it had begun is known to be its own, also when the source goes on meanwhile."""
+    await tell(destination, EVE, "hers")
+    await copy_store(source, destination)
+    for scope in (ADA, BOB):
+        await source.remove(scope, "talk", ["m1"])
+        await tell(source, scope, "more")
+    destination.calls = calls
+    with pytest.raises(StoppedError):
+        await copy_store(source, destination)
+    destination.calls = 10**9
+    await source.remove(ADA, "talk", ["m2"])
+    await source.erase(BOB, EraseScope())
+
+    done = await copy_store(source, destination)
+
+    assert done.is_verified
+    assert await source.archive(ADA) == await destination.archive(ADA)
+    assert [] == await destination.archive(BOB)
+    assert 2 == len(await destination.archive(EVE))
+
+
+async def test_two_sources_are_told_apart(source: Store, destination: Store) -> None:
+    """What came from one does not go because the other has it not."""
+    async with InProcessStore() as other:
+        await tell(other, EVE, "hers")
+        for each in (source, other, source):
+            assert (await copy_store(each, destination)).is_verified
+        await tell(other, ADA, "m3")
+
+        with pytest.raises(ConflictError, match="has 4 records at the destination"):
+            await copy_store(other, destination)
+
+    assert await source.archive(ADA) == await destination.archive(ADA)
+    assert 2 == len(await destination.archive(EVE))
+
+
+async def test_what_is_noted_names_nobody_and_is_not_copied_on(
+    source: Store, destination: Store
+) -> None:
+    """A memory for each scope, gone with it; a chain of copies is equal at its ends."""
+    await copy_store(source, destination)
+    notes = await destination.archive(NOTES)
+    async with InProcessStore() as last:
+        await copy_store(destination, last)
+        assert await equal(source, last)
+    await source.erase(BOB, EraseScope())
+    await copy_store(source, destination)
+
+    assert [2, 1] == [len(notes), len(await destination.archive(NOTES))]
+    assert not any(word in json.dumps(notes) for word in ("ada", "bob", CANARY))
