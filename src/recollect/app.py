@@ -15,10 +15,7 @@ from recollect.auditing import Auditing
 from recollect.beside import ThreadSurroundings, state_writes
 from recollect.embedders import EmbedderChoice, open_embedder
 from recollect.embedding import Embedding, opened_embedding
-from recollect.errors import (
-    StoreClosedError,
-    StoreUnavailableError,
-)
+from recollect.errors import StoreClosedError, StoreError
 from recollect.formation.config import Assistants, FormationSettings
 from recollect.forming import Forming, opened
 from recollect.index import Indexes
@@ -439,8 +436,12 @@ class Recollect(Forming, ThreadSurroundings, Auditing, Reembedding):
         Erase *target*, and what rests on it alone, from values, history, index and files.
 
         The receipt's *clean_at* is set if the bytes are gone as well, also from outside stores
-        of vectors; where another process still reads them, or an outside store is away, `clean`
-        does that later.
+        of vectors; where another process still reads them, an outside store is away, or cleaning
+        failed for any other reason, `clean` does that later.
+
+        Raises:
+            StoreError: The store failed before anything was erased; as always, after
+                `StoreUnavailableError` it may have been.
         """
         receipt = await self.store.erase(scope, target)
         self._indexes.forget(check_scope(scope))
@@ -517,7 +518,7 @@ class Recollect(Forming, ThreadSurroundings, Auditing, Reembedding):
     async def _try_clean(self) -> list[EraseReceipt]:
         try:
             return await self.clean()
-        except StoreUnavailableError:
+        except StoreError:  # what was erased is erased all the same
             return []
 
     async def _keep_merged(self) -> None:
