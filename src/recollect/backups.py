@@ -94,18 +94,24 @@ async def write_ledger(url: str, path: Path) -> int:
     return len(entries)
 
 
-async def read_ledger(source: str) -> list[LedgerEntry]:
+async def read_ledger(source: str, *, backup: Path | None = None) -> list[LedgerEntry]:
     """
     Return the erase ledger in the file *source*, or of the store at that URL.
 
+    Args:
+        backup: What the ledger is to be applied to.
+
     Raises:
         NotFoundError: There is no such file.
-        UsageError: The file is no ledger, is cut off, or is of an unknown version.
+        UsageError: The file is no ledger, is cut off, or is of an unknown version; or it is the
+            backup itself, which cannot say what was erased since.
     """
     file = file_of(source)
     if file is not None and not file.exists():
         msg = f"there is no ledger or store at {str(file)!r}: name the store that was in use"
         raise NotFoundError(msg)
+    if file is not None and backup is not None:
+        _check_is_other(file, backup)
     if file is None or _is_database(file):
         async with open_store(source) as store:
             return await store.ledger()
@@ -118,7 +124,7 @@ async def read_ledger(source: str) -> list[LedgerEntry]:
 async def restore_backup(
     path: Path,
     url: str,
-    ledger: Sequence[LedgerEntry],
+    ledger: Sequence[LedgerEntry] | None,
     *,
     named: Named = named_in,
 ) -> Restored:
@@ -131,28 +137,35 @@ async def restore_backup(
     same call finishes it, also with a later ledger; until then the store is marked as one that
     is being filled, which `copy_store` does not take for a source.
 
+    Args:
+        ledger: The ledger of the store that was in use, ``None`` if nothing was erased since.
+
     Raises:
         ConflictError: The store holds something else, or was begun to be filled from another
             backup.
-        UsageError: The backup is none, or of an unknown version; or its file cannot be put there.
+        UsageError: The backup is none, or of an unknown version; or its file cannot be put there;
+            or the ledger lacks an erase that the backup has: it is of another store.
         StoreCorruptError: The backup is damaged.
     """
     _check_exists(path)
     if _is_database(path):
         return await _restore_file(path, url, ledger, named)
-    digest = _check_archive(path)
+    digest, kept = _check_archive(path)
+    since = _since(ledger, kept)
     async with open_store(url) as store:
         if not await mark_destination(store, f"backup {digest}"):
             msg = "the store holds something already: restore into an empty one"
             raise ConflictError(msg)
-        done = await _restore_archive(path, store, ledger, named)
+        # The ledger first: a store that is half filled when this is killed knows what was erased.
+        await store.adopt([*kept, *since])
+        done = await _restore_archive(path, store, since, named)
         await store.vacate(MARK)
         await try_clean(store)
     return done
 
 
 async def _restore_file(
-    path: Path, url: str, ledger: Sequence[LedgerEntry], named: Named
+    path: Path, url: str, ledger: Sequence[LedgerEntry] | None, named: Named
 ) -> Restored:
     file = file_of(url)
     if file is None:
@@ -165,8 +178,7 @@ async def _restore_file(
         put_back(path, made)
         scopes = records = applied = 0
         async with open_store(made) as store:
-            known = {each.id for each in await store.ledger()}
-            since = [each for each in ledger if each.id not in known]
+            since = _since(ledger, await store.ledger())
             async for scope in each_scope(store):
                 found = await store.archive(scope)
                 for target in named(since, found):
@@ -180,23 +192,47 @@ async def _restore_file(
     return Restored(form="file", scopes=scopes, records=records, applied=applied, erases=len(since))
 
 
+def _check_is_other(ledger: Path, backup: Path) -> None:
+    if backup.exists() and ledger.samefile(backup):
+        msg = (
+            f"{str(ledger)!r} is the backup itself, which cannot say what was erased since: name "
+            "the ledger, or the store that was in use"
+        )
+        raise UsageError(msg)
+
+
+def _since(ledger: Sequence[LedgerEntry] | None, kept: Sequence[LedgerEntry]) -> list[LedgerEntry]:
+    """
+    Return what *ledger* has and a backup that has *kept* had not yet.
+
+    Raises:
+        UsageError: It lacks some that the backup has.
+    """
+    if ledger is None:
+        return []
+    known = {each.id for each in kept}
+    lacking = len(known - {each.id for each in ledger})
+    if lacking:
+        msg = (
+            f"the ledger lacks {lacking} of the {len(known)} erases that the backup has: it is of "
+            "another store, or older than the backup; name the one of the store that was in use"
+        )
+        raise UsageError(msg)
+    return [each for each in ledger if each.id not in known]
+
+
 async def _restore_archive(
-    path: Path, store: Store, ledger: Sequence[LedgerEntry], named: Named
+    path: Path, store: Store, since: Sequence[LedgerEntry], named: Named
 ) -> Restored:
     with closing(_lines(path)) as lines:
-        return await _restore_lines(lines, store, ledger, named)
+        next(lines)  # the header
+        return await _restore_lines(lines, store, since, named)
 
 
 async def _restore_lines(
-    lines: Iterator[JsonObject], store: Store, ledger: Sequence[LedgerEntry], named: Named
+    lines: Iterator[JsonObject], store: Store, since: Sequence[LedgerEntry], named: Named
 ) -> Restored:
-    header = next(lines)
-    kept = [read_entry(each) for each in header["ledger"]]  # type: ignore[union-attr,arg-type]
-    known = {each.id for each in kept}
-    since = [each for each in ledger if each.id not in known]
     scopes = records = applied = 0
-    # The ledger first: a store that is half filled when this is killed knows what was erased.
-    await store.adopt([*kept, *since])
     content = (line for line in lines if line["kind"] != _END and scope_of(line) != MARK)
     for scope, group in groupby(content, scope_of):
         found = list(group)
@@ -260,9 +296,9 @@ def _is_database(path: Path) -> bool:
         return file.read(len(_MAGIC)) == _MAGIC
 
 
-def _check_archive(path: Path) -> str:
+def _check_archive(path: Path) -> tuple[str, list[LedgerEntry]]:
     """
-    Read the archive to its end, and return its digest.
+    Read the archive to its end, and return its digest and its ledger.
 
     Raises:
         UsageError: It is cut off or was changed: nothing of it is restored.
@@ -270,7 +306,9 @@ def _check_archive(path: Path) -> str:
     digest = Digest()
     last: JsonObject = {}
     with closing(_lines(path)) as lines:
-        _check_header(next(lines), _HEADER, path)
+        header = next(lines)
+        _check_header(header, _HEADER, path)
+        kept = [read_entry(each) for each in header["ledger"]]  # type: ignore[union-attr,arg-type]
         for last in lines:
             if last.get("kind") != _END:
                 digest.add([last])
@@ -278,7 +316,7 @@ def _check_archive(path: Path) -> str:
     if last.get("kind") != _END or said != (digest.count, str(digest)):
         msg = f"{str(path)!r} is cut off or was changed: take another backup"
         raise UsageError(msg)
-    return str(digest)
+    return str(digest), kept
 
 
 def _check_header(header: JsonObject, kind: str, path: Path) -> None:

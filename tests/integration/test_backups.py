@@ -149,12 +149,46 @@ async def test_a_restored_store_still_knows_what_was_erased(url: str, tmp_path: 
         await back_up(url, older)
         await store.erase(ADA, EraseThread(thread="talk"))
         await back_up(url, newer)
-    await restore_backup(newer, str(new), [])
+    await restore_backup(newer, str(new), None)
 
     await restore_backup(older, str(last), await read_ledger(str(new)))
 
     async with open_store(last) as restored:
         assert CANARY not in await text_of(restored)
+
+
+async def test_a_ledger_of_another_store_is_refused(url: str, tmp_path: Path) -> None:
+    """So is one from before the backup: nothing is restored, and the store is as it was."""
+    backup, new = tmp_path / "backup", str(tmp_path / "new.db")
+    async with filled(url) as store:
+        await store.erase(ADA, EraseThread(thread="talk"))
+        older = await store.ledger()
+        await store.erase(ADA, EraseMemory(type="Note", key="n"))
+        await back_up(url, backup)
+        current = await store.ledger()
+    async with open_store("memory:") as other:
+        await other.erase(ADA, EraseScope())
+        others = await other.ledger()
+
+    for ledger, lacking in ((others, 2), ([], 2), (older, 1)):
+        with pytest.raises(UsageError, match=f"lacks {lacking} of the 2 erases .* another store"):
+            await restore_backup(backup, new, ledger)
+
+    assert not Path(new).exists()
+    assert 0 == (await restore_backup(backup, new, current)).erases
+
+
+async def test_a_backup_is_not_its_own_ledger(url: str, tmp_path: Path) -> None:
+    """By whatever name: it would bring back who was erased since, in silence."""
+    backup, link = tmp_path / "backup", tmp_path / "link"
+    async with filled(url):
+        await back_up(url, backup)
+    link.symlink_to(backup)
+
+    for each in (backup, link):
+        with pytest.raises(UsageError, match="is the backup itself, which cannot say"):
+            await read_ledger(str(each), backup=backup)
+    assert [] == await read_ledger(url, backup=backup)
 
 
 async def test_a_ledger_in_a_file_names_nothing(url: str, tmp_path: Path) -> None:

@@ -54,6 +54,18 @@ def test_a_restore_asks_what_was_erased(tmp_path: Path) -> None:
     assert "2 records" in said.stdout
 
 
+def test_a_backup_that_is_named_as_the_ledger_is_refused(tmp_path: Path) -> None:
+    """As it would say that nothing was erased since, and bring back who was."""
+    store, backup, new = filled(tmp_path), str(tmp_path / "b.db"), tmp_path / "new.db"
+    invoke("backup", backup, "--store", store)
+    invoke("erase", "--store", store, "--everything", "--yes")
+
+    result = invoke("restore", backup, "--store", str(new), "--ledger", f"sqlite:///{backup}")
+
+    assert (2, False) == (result.exit_code, new.exists())
+    assert "is the backup itself" in result.stderr
+
+
 def test_nothing_to_write_is_told(tmp_path: Path) -> None:
     """It says what can be named."""
     result = invoke("backup", "--store", str(tmp_path / "no.db"))

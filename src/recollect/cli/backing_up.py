@@ -67,6 +67,7 @@ def restore(target: Target, file: str, ledger: str | None, no_ledger: bool) -> N
     Make a new store of the backup FILE, without what was erased since it was made.
 
     The store at --store must not exist, or be empty. What the ledger names does not come back.
+    The backup itself is no ledger, nor is one that lacks an erase which the backup has.
     """
     from recollect.backups import read_ledger, restore_backup
 
@@ -76,8 +77,9 @@ def restore(target: Target, file: str, ledger: str | None, no_ledger: bool) -> N
             "in use, or --no-ledger if nothing was"
         )
         raise UsageError(msg)
-    entries = [] if ledger is None else run(lambda: read_ledger(ledger))
-    done = run(lambda: restore_backup(Path(file), target.store, entries))
+    backup = Path(file)
+    entries = None if ledger is None else run(lambda: read_ledger(ledger, backup=backup))
+    done = run(lambda: restore_backup(backup, target.store, entries))
     _tell(
         {
             "form": done.form,
