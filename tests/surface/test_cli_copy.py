@@ -36,6 +36,24 @@ def test_a_copy_says_what_it_verified(tmp_path: Path) -> None:
     assert again["digest_source"] == again["digest_destination"]
 
 
+def test_a_move_by_two_copies_takes_along_what_happened_between(tmp_path: Path) -> None:
+    """Who was erased is gone there, and what was used there is refused by name."""
+    store, other = filled(tmp_path), str(tmp_path / "two.db")
+    invoke("import", str(tmp_path / "chat.json"), "--store", store, "--scope", "bob")
+    invoke("copy", "--from", store, "--to", other)
+    invoke("erase", "--store", store, "--scope", "bob", "--everything", "--yes")
+
+    moved = invoke("copy", "--from", f"sqlite:///{store}", "--to", other)
+    left = json.loads(invoke("threads", "--store", other, "--scope", "bob").stdout)
+    invoke("erase", "--store", other, "--everything", "--yes")
+    refused = invoke("copy", "--from", store, "--to", other)
+
+    assert (0, True) == (moved.exit_code, json.loads(moved.stdout)["verified"])
+    assert [] == left["threads"]
+    assert 4 == refused.exit_code
+    assert "was written or erased at the destination since it was copied there" in refused.stderr
+
+
 def test_a_copy_onto_itself_is_refused(tmp_path: Path) -> None:
     """By whatever path it is named."""
     store = filled(tmp_path)
