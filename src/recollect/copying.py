@@ -123,6 +123,12 @@ class _Copying:
         self.behind = self.scopes = 0
         self.digests = (Digest(), Digest())
         self.notes.begin_pass()
+        try:
+            await self._compare(since)
+        finally:  # what was copied is the destination's to use, whatever stopped the rest
+            await self.notes.keep_found()
+
+    async def _compare(self, since: Sequence[LedgerEntry]) -> None:
         seen: set[Scope] = set()
         async with aclosing(_read_ahead(self.source, self.destination)) as reading:
             async for scope, (wanted, there) in reading:
@@ -249,7 +255,7 @@ async def copy_store(
         erases += await destination.adopt(since, unclean=not never_here)
         known |= {each.id for each in since}
         if not copying.behind:
-            await copying.notes.keep()
+            await copying.notes.drop_others()
             await destination.vacate(MARK)
             break
     await try_clean(destination)

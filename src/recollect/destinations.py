@@ -96,17 +96,22 @@ class Notes:
         self.found[self._place(scope)] = self._seal(content)
 
     async def begin(self, scope: Scope) -> None:
-        """Note that *scope* is being written: until a pass is kept, all in it is the copy's."""
+        """Note that *scope* is being written: until it is found equal, all in it is the copy's."""
         place = self._place(scope)
         if self.noted.get(place) != _WRITING:
             await self._write([self._put(place, _WRITING)])
             self.noted[place] = _WRITING
 
-    async def keep(self) -> None:
-        """Note what the last pass has found, and of no other scope that it came from the source."""
+    async def keep_found(self) -> None:
+        """Note what the last pass has found, also one that ended early."""
         changed = {at: held for at, held in self.found.items() if self.noted.get(at) != held}
-        gone = [DeleteMemory(type=self.source, key=at) for at in self.noted.keys() - self.found]
-        await self._write([*(self._put(at, held) for at, held in changed.items()), *gone])
+        await self._write([self._put(at, held) for at, held in changed.items()])
+        self.noted |= changed
+
+    async def drop_others(self) -> None:
+        """Note of no scope that the last pass has not found that it came from the source."""
+        gone = self.noted.keys() - self.found
+        await self._write([DeleteMemory(type=self.source, key=at) for at in gone])
         self.noted = dict(self.found)
 
     def _put(self, place: str, held: str) -> PutMemory:

@@ -184,6 +184,25 @@ async def test_a_destination_that_was_used_since_is_refused(
     assert await equal(source, destination)
 
 
+async def test_what_a_refused_copy_brought_is_not_its_own_for_ever(
+    source: Store, destination: Store
+) -> None:
+    """Whoever writes there after the refusal does not lose it to the next run."""
+    last = ("users", "zoe")
+    await tell(source, last, "m1")
+    await tell(destination, last, "mine")
+    with pytest.raises(ConflictError, match="'zoe'"):
+        await copy_store(source, destination)
+    assert await source.archive(ADA) == await destination.archive(ADA)
+    await tell(destination, ADA, "mine")
+    await destination.erase(last, EraseScope())
+
+    with pytest.raises(ConflictError, match=r"'ada'\) was written or erased"):
+        await copy_store(source, destination)
+
+    assert "mine" in json.dumps(await destination.archive(ADA))
+
+
 async def test_what_was_used_there_is_not_dropped_with_its_source(
     source: Store, destination: Store
 ) -> None:
