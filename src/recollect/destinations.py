@@ -12,12 +12,15 @@ from recollect.errors import ConflictError
 from recollect.records import DeleteMemory, PutMemory, Scope, Write
 from recollect.stores.base import Store
 from recollect.stores.digests import keyed_digest
+from recollect.stores.plans.outside import OUTSIDE_SCOPE
 from recollect.stores.validate import PAGE_ROWS_MAX, WRITES_MAX
 
 MARK: Final[Scope] = ("recollect", "copy")
 """The scope that says in a destination that it is being filled; it goes when all is there."""
 NOTES: Final[Scope] = ("recollect", "copied")
 """The scope that says in a destination what came from which source; it is never copied."""
+_OWN: Final = frozenset({MARK, NOTES, OUTSIDE_SCOPE})
+"""Scopes that hold what a store knows of itself: of copies into it, and of its outside stores."""
 _MARK_TYPE: Final = "Copy"
 _WRITING: Final = "being written"
 
@@ -52,12 +55,12 @@ def _named(name: str) -> str:
 
 
 async def each_scope(store: Store) -> AsyncIterator[Scope]:
-    """Yield every scope that holds something, in their order; not what copies noted."""
+    """Yield every scope that holds something, in their order; not what is this store's alone."""
     cursor: str | None = None
     while True:
         page = await store.scopes(cursor=cursor, limit=PAGE_ROWS_MAX)
         for scope in page.rows:
-            if scope not in (MARK, NOTES):
+            if scope not in _OWN:
                 yield scope
         cursor = page.cursor
         if cursor is None:

@@ -4,7 +4,7 @@ import json
 import subprocess
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import pytest
 
@@ -17,7 +17,9 @@ from recollect.stores.base import Store
 from recollect.stores.inprocess import InProcessStore
 from recollect.stores.open import open_store
 from recollect.stores.plans.erase import EraseMessages, EraseScope, EraseThread
+from recollect.stores.plans.outside import LEFT, MIRROR, OUTSIDE_SCOPE
 from recollect.stores.unit import Plan
+from recollect.testing.samples import feed_from_start
 
 ResultT = TypeVar("ResultT")
 
@@ -277,6 +279,29 @@ async def test_two_sources_are_told_apart(source: Store, destination: Store) -> 
 
     assert await source.archive(ADA) == await destination.archive(ADA)
     assert 2 == len(await destination.archive(EVE))
+
+
+async def test_what_was_replaced_there_is_removed_from_its_outside_stores(
+    source: Store, destination: Store
+) -> None:
+    """Of both sides' own outside stores nothing is copied."""
+    for name, store in (("chroma", source), ("lance", destination)):
+        mirror = PutMemory(type=MIRROR, key=name, value={}, text="")
+        await store.apply(OUTSIDE_SCOPE, [mirror])
+    await copy_store(source, destination)
+    uids = {str(each.uid) for each in (await feed_from_start(destination, BOB)).entries}
+    await source.erase(BOB, EraseScope())
+
+    done = await copy_store(source, destination)
+    again = await copy_store(source, destination)
+
+    left = (await destination.memories(OUTSIDE_SCOPE, type_=LEFT)).rows
+    assert (True, 0) == (done.is_verified, again.written)
+    assert {"lance"} == {each.value["store"] for each in left}
+    assert uids <= {uid for each in left for uid in cast("list[str]", each.value["uids"])}
+    for name, store in (("chroma", source), ("lance", destination)):
+        kept = await store.memories(OUTSIDE_SCOPE, type_=MIRROR)
+        assert [name] == [each.key for each in kept.rows]
 
 
 async def test_what_is_noted_names_nobody_and_is_not_copied_on(

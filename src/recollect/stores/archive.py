@@ -9,6 +9,7 @@ from typing import final
 from recollect.records import JsonObject, Scope
 from recollect.stores.digests import keyed_digest
 from recollect.stores.plans.archive import RECORDS_MAX, plan_restore, read_archive
+from recollect.stores.plans.outside import plan_noting
 from recollect.stores.transactor import Transactor
 from recollect.stores.unit import NOTHING, Effect, Planned, Rows
 from recollect.stores.validate import check_count, check_scope
@@ -49,15 +50,17 @@ class ArchiveStore(Transactor):
         """
         Drop all that exactly this scope holds, without a receipt, so that it can be filled anew.
 
-        It is for the destination of a copy: what is to be forgotten is erased.
+        It is for the destination of a copy: what is to be forgotten is erased. What outside
+        stores of vectors have to remove is noted in the same transaction.
         """
-        scope = check_scope(scope)
+        scope, now = check_scope(scope), self.now()
 
         def plan(rows: Rows) -> Planned[None]:
             row = rows.scope(scope)
             return Planned(Effect(dropped_scopes=[row.id]) if row else NOTHING, None)
 
-        await self._transact(plan)
+        noting = partial(plan_noting, plan=plan, name=self.new_name(), ids=self._ids, now=now)
+        await self._transact(noting)
 
     @final
     async def digest_of(self, *names: str) -> str:

@@ -63,7 +63,7 @@ class EraseStore(Transactor):
             erased_at=now,
         )
         erasing = partial(plan_erase, scope=scope, target=target, receipt=receipt)
-        noting = partial(plan_noting, plan=erasing, ids=self._ids, now=now)
+        noting = partial(plan_noting, plan=erasing, name=receipt.id, ids=self._ids, now=now)
         plan = partial(plan_unnamed, plan=noting, secret=secret)
         return receipt_of(await self._change("erase", scope, plan))
 

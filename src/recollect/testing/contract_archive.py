@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from recollect.errors import ConflictError, LimitError, UsageError
-from recollect.records import EndMemory, NewMessage
+from recollect.records import EndMemory, NewMessage, PutMemory
 from recollect.stores.base import Store
 from recollect.stores.inprocess import InProcessStore
 from recollect.stores.plans.archive import RECORDS_MAX
 from recollect.stores.plans.formation import Formed
+from recollect.stores.plans.outside import LEFT, MIRROR, OUTSIDE_SCOPE
 from recollect.testing.clock import FrozenClock
 from recollect.testing.contract import Contract
 from recollect.testing.samples import (
@@ -291,19 +292,26 @@ class ArchiveContract(Contract):
         """
         Drop all that exactly this scope holds, without a receipt, so that it can be filled anew.
 
-        It is for the destination of a copy: what is to be forgotten is erased.
+        It is for the destination of a copy: what is to be forgotten is erased. What outside
+        stores of vectors have to remove is noted in the same transaction.
         """
+        await store.apply(OUTSIDE_SCOPE, [PutMemory(type=MIRROR, key="chroma", value={}, text="")])
         await fill(store, clock)
         below = (*ADA, "below")
         await store.append(below, TALK, [said("m1")])
         records = await records_of(store)
 
+        uids = {str(each.uid) for each in (await feed_from_start(store)).entries}
+
         await store.vacate(ADA)
         empty = await store.archive(ADA)
+        (left,) = (await store.memories(OUTSIDE_SCOPE, type_=LEFT)).rows
         await store.vacate(BOB)
         await store.restore(ADA, records)
 
         assert [] == empty
+        assert "chroma" == left.value["store"]
+        assert uids < set(cast("list[str]", left.value["uids"]))
         assert records == await records_of(store)
         assert 2 == len(await store.archive(below))
         assert [] == await store.receipts()

@@ -1,15 +1,14 @@
-"""What an erase leaves to be removed from outside stores of vectors, noted as it commits; pure."""
+"""What a deletion leaves to be removed from outside stores of vectors, noted with it; pure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import Final, TypeVar
 
 from recollect.ports import Ids
 from recollect.records import PutMemory, Scope
 from recollect.stores.plans.erase import joined
 from recollect.stores.plans.memories import plan_apply, prepare_write
-from recollect.stores.rows import ReceiptRow
 from recollect.stores.unit import Effect, Plan, Planned, Rows
 
 OUTSIDE_SCOPE: Final[Scope] = ("recollect:outside",)
@@ -26,9 +25,18 @@ LEFT: Final = "OutsideLeft"
 UIDS_MAX: Final = 10_000
 """So many ids one of these names."""
 
+ResultT = TypeVar("ResultT")
 
-def plan_noting(rows: Rows, plan: Plan[ReceiptRow], ids: Ids, now: int) -> Planned[ReceiptRow]:
-    """Carry out an erase, and note what each outside store has to remove because of it."""
+
+def plan_noting(
+    rows: Rows, plan: Plan[ResultT], name: str, *, ids: Ids, now: int
+) -> Planned[ResultT]:
+    """
+    Carry out a deletion, and note what each outside store has to remove because of it.
+
+    Args:
+        name: The id of the erase's receipt, or another id where there is none.
+    """
     planned = plan(rows)
     effect = planned.effect
     if not (effect.removed or effect.memories or effect.dropped_scopes):
@@ -42,8 +50,8 @@ def plan_noting(rows: Rows, plan: Plan[ReceiptRow], ids: Ids, now: int) -> Plann
     if not (names and uids):
         return planned
     writes = [
-        prepare_write(_left(name, planned.result.id, uids[start : start + UIDS_MAX], start))
-        for name in names
+        prepare_write(_left(each, name, uids[start : start + UIDS_MAX], start))
+        for each in names
         for start in range(0, len(uids), UIDS_MAX)
     ]
     noted = plan_apply(rows, OUTSIDE_SCOPE, writes, None, ids=ids, now=now)
