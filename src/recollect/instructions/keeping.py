@@ -8,15 +8,11 @@ from dataclasses import replace
 
 from recollect.app import Recollect
 from recollect.errors import NotFoundError, UsageError
+from recollect.formation.rules import INSTRUCTIONS_CHARACTERS_MAX
 from recollect.graph.twins import twins
 from recollect.home import AnyRecollect, Home
 from recollect.instructions.records import Edit, Prompt, cause_of, edit_of, proposal_of
-from recollect.instructions.rules import (
-    INSTRUCTIONS_CHARACTERS_MAX,
-    carried,
-    check_rules,
-    rules_in,
-)
+from recollect.instructions.rules import carried, check_rules, rules_in
 from recollect.records import (
     INSTRUCTIONS,
     INSTRUCTIONS_PROPOSAL,

@@ -9,6 +9,7 @@ from typing import Final
 from recollect.app import Recollect
 from recollect.conversation.asking import Asking
 from recollect.errors import NotFoundError, ProposalRefusedError, UsageError
+from recollect.formation.rules import INSTRUCTIONS_CHARACTERS_MAX
 from recollect.graph.twins import twins
 from recollect.home import AnyRecollect
 from recollect.instructions.asking import changes_in, request_of
@@ -25,13 +26,7 @@ from recollect.instructions.records import (
     proposal_of,
     proposal_value,
 )
-from recollect.instructions.rules import (
-    INSTRUCTIONS_CHARACTERS_MAX,
-    RuleChange,
-    applied,
-    check_rules,
-    rules_in,
-)
+from recollect.instructions.rules import RuleChange, applied, check_rules, rules_in
 from recollect.records import (
     INSTRUCTIONS,
     INSTRUCTIONS_CASE,

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from recollect.errors import ProposalRefusedError
 from recollect.formation.evidence import Step, traced
 from recollect.formation.identity import normalised
 from recollect.formation.pointers import covers
+from recollect.formation.rules import wrong_rules
 from recollect.records import Evidence, EvidenceMap, JsonObject
-
-RULES_MAX: Final = 200
-INSTRUCTIONS_CHARACTERS_MAX: Final = 20_000
-"""Most characters of the rules of one document together."""
 
 ChangeKind: TypeAlias = Literal["add", "replace", "remove"]
 
@@ -39,26 +36,19 @@ def check_rules(rules: Sequence[str], fixed: Sequence[str] = (), *, characters_m
     Refuse rules that break one of the limits.
 
     Raises:
-        ProposalRefusedError: There is none, one is blank or there twice (or among the *fixed*
-            ones), or they are too many or too long.
+        ProposalRefusedError: There is none, one is blank, is more than one line or there twice
+            (or among the *fixed* ones), or they are too many or too long.
     """
     if not rules:
         refuse("no rule is left: empty instructions are not kept")
-    if len(rules) > RULES_MAX:
-        refuse(f"it would have {len(rules)} rules; the limit RULES_MAX is {RULES_MAX}")
+    if wrong := wrong_rules(rules, characters_max=characters_max):
+        refuse(wrong)
     seen = {normalised(each) for each in fixed}
     for each in rules:
         words = normalised(each)
-        if not words:
-            refuse("a rule is blank: leave it out, or say what is to be done")
         if words in seen:
             refuse(f"the rule {each[:80]!r} is there already")
         seen.add(words)
-    length = sum(map(len, rules))
-    if length > characters_max:
-        name = "INSTRUCTIONS_CHARACTERS_MAX"
-        limit = f"{name} is" if characters_max == INSTRUCTIONS_CHARACTERS_MAX else "limit set is"
-        refuse(f"it would have {length} characters; the {limit} {characters_max}")
 
 
 def refuse(reason: str) -> None:
