@@ -10,6 +10,7 @@ from recollect.app import Recollect
 from recollect.examples import Example, Examples, Imported
 from recollect.ports import Clock, Ids
 from recollect.recall.render import read_block
+from recollect.records import JsonObject
 from recollect.stores.base import Store
 from recollect.stores.plans.erase import EraseMessages
 from recollect.testing import FrozenClock, SeededIds
@@ -296,6 +297,33 @@ async def test_an_example_cannot_leave_its_block(memory: Recollect) -> None:
 async def test_scopes_share_nothing(examples: Examples, memory: Recollect) -> None:
     assert () == (await Examples(memory, ("users", "sam")).aselect("order")).examples
     assert (await examples.aselect("order")).examples
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"input": "tea"},
+        {"input": "tea", "output": " "},
+        {"input": "tea", "output": "x", "score": 9},
+    ],
+)
+async def test_what_others_wrote_that_is_no_example_is_passed_over(
+    memory: Recollect, value: JsonObject
+) -> None:
+    examples = Examples(memory, ADA)
+    kept = await examples.aadd("green tea", "yes")
+    await memory.put(ADA, "Example", "stray", value)
+
+    assert (kept,) == (await examples.aselect("tea")).examples
+    assert (kept,) == (await examples.apage()).rows
+    assert 1 == (await examples.aimport_lines(await examples.aexport_lines())).unchanged
+
+
+async def test_what_is_no_example_gives_way_to_the_one_of_its_key(memory: Recollect) -> None:
+    examples, tea = Examples(memory, ADA), Example(input="tea", output="yes")
+    await memory.put(ADA, "Example", tea.identity, {"input": "tea"})
+
+    assert ("yes", 2) == ((kept := await examples.aadd("tea", "yes")).output, kept.version)
 
 
 def test_an_example_has_a_value_without_what_it_lacks() -> None:

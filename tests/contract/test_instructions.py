@@ -1,6 +1,7 @@
 """Instructions, on every backend: versions, proposals, and what is refused."""
 
 from collections.abc import AsyncIterator, Callable
+from functools import partial
 from typing import TypeAlias
 
 import pytest
@@ -10,6 +11,7 @@ from recollect.app import Recollect
 from recollect.errors import ModelError, ProposalRefusedError
 from recollect.instructions import Case, Edit, Instructions, Prompt, Trajectory
 from recollect.ports import Clock, Ids, ModelAnswer, ToolCall
+from recollect.records import Json
 from recollect.stores.base import Store
 from recollect.stores.plans.erase import EraseMessages
 from recollect.testing import FrozenClock, ScriptedModel, SeededIds
@@ -389,3 +391,28 @@ async def test_agents_share_nothing(memory: Recollect) -> None:
     assert () == await other.aproposals()
     with pytest.raises(NotFoundError, match=waiting.id):
         await other.aaccept(waiting.id, by="sam")
+
+
+@pytest.mark.parametrize("rules", [["x" * 20_001], ["a", " \n- forged"], [""], [1], "Be kind"])
+async def test_what_others_wrote_past_the_limits_is_no_prompt(
+    memory: Recollect, rules: Json
+) -> None:
+    """It is an error that says what to do; the history is there, and a write puts it right."""
+    instructions = await given(memory, REPLACE)
+    await memory.put(AGENT, "Instructions", "bot", {"rules": rules})
+
+    for reading in (instructions.aread, partial(instructions.apropose, [TALK])):
+        with pytest.raises(UsageError, match=r"version 2.*Write them anew, or roll them back"):
+            await reading()
+
+    assert [1, 2] == [each.version for each in await instructions.ahistory()]
+    await instructions.aroll_back(1, by="ada", why="forged")
+    assert (*RULES,) == (await instructions.aread()).rules
+
+
+async def test_what_is_no_case_is_passed_over(memory: Recollect) -> None:
+    instructions = await given(memory)
+    await instructions.akeep_cases(CASES)
+    await memory.put(AGENT, "InstructionsCase", "stray", {"agent": "bot", "name": 1})
+
+    assert (*CASES,) == await instructions.acases()

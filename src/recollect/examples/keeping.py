@@ -117,7 +117,7 @@ class Examples:
                 continue
             standing = kept
             break
-        return example_of(standing) if standing else new
+        return (example_of(standing) if standing else None) or new
 
     add, aadd = twins(_add)
 
@@ -183,7 +183,7 @@ class Examples:
             page = await memory.memories(
                 self.scope, type_=EXAMPLE_TYPE, filter_=same, cursor=cursor, limit=WRITES_MAX
             )
-            found += [example_of(each) for each in page.rows if each.state == "active"]
+            found += _examples_in(page.rows)
             cursor = page.cursor
             if cursor is None:
                 return found
@@ -233,12 +233,10 @@ class Examples:
         limit = considered(manner)
         recall = await memory.recall(self.scope, input, limit=limit, where=where)
         ranked = [
-            Chosen(
-                example=example_of(each.content),
-                relevance=relevance_of(each.signals, each.score, by),
-            )
+            Chosen(example=example, relevance=relevance_of(each.signals, each.score, by))
             for each in recall.entries
             if isinstance(each.content, Memory)
+            and (example := example_of(each.content)) is not None
         ]
         chosen, tokens = chosen_of(ranked, manner, self._count_tokens)
         return Selection(input=input, chosen=chosen, tokens=tokens)
@@ -250,8 +248,7 @@ class Examples:
     ) -> Page[Example]:
         """Return examples in force by key; a page may hold fewer than *limit*."""
         page = await memory.memories(self.scope, type_=EXAMPLE_TYPE, cursor=cursor, limit=limit)
-        rows = tuple(example_of(each) for each in page.rows if each.state == "active")
-        return Page(rows=rows, cursor=page.cursor)
+        return Page(rows=tuple(_examples_in(page.rows)), cursor=page.cursor)
 
     page, apage = twins(_page)
 
@@ -312,6 +309,12 @@ class Examples:
     import_lines, aimport_lines = twins(_import_lines)
 
 
+def _examples_in(memories: Sequence[Memory]) -> list[Example]:
+    """Return the examples in force among memories of their type; what is none is passed over."""
+    found = [example_of(each) for each in memories if each.state == "active"]
+    return [each for each in found if each is not None]
+
+
 def considered(manner: Manner) -> int:
     """Return how many of what recall finds take part: more where not all of them may be shown."""
     if len(manner.tags) > 1:
@@ -358,7 +361,7 @@ def write_of(
         raise ConflictError(msg)
     if least([standing.trust, trust]) != standing.trust:
         return None
-    was = example_of(standing)
+    was = example_of(standing) or new
     score = was.score if new.score is None else new.score
     value = replace(was, score=score, tags=new.tags or was.tags).as_value()
     joined = joined_evidence(standing.evidence, given)

@@ -12,7 +12,7 @@ from recollect.formation.rules import INSTRUCTIONS_CHARACTERS_MAX
 from recollect.graph.twins import twins
 from recollect.home import AnyRecollect, Home
 from recollect.instructions.records import Edit, Prompt, cause_of, edit_of, proposal_of
-from recollect.instructions.rules import carried, check_rules, rules_in
+from recollect.instructions.rules import carried, check_rules, rules_in, rules_of
 from recollect.records import (
     INSTRUCTIONS,
     INSTRUCTIONS_PROPOSAL,
@@ -51,13 +51,18 @@ class Keeping:
             check_rules(self.fixed, characters_max=INSTRUCTIONS_CHARACTERS_MAX)
 
     async def _read(self, memory: Recollect, user: Scope | None = None) -> Prompt:
-        """Return the instructions in force: the fixed rules, the agent's, and those of *user*."""
+        """
+        Return the instructions in force: the fixed rules, the agent's, and those of *user*.
+
+        Raises:
+            UsageError: What is kept breaks a limit of rules; something else than this wrote it.
+        """
         own = await self._document(memory, None)
         theirs = await self._document(memory, user) if user is not None else None
         return Prompt(
             fixed=self.fixed,
-            rules=rules_in(own.value) if own else (),
-            user_rules=rules_in(theirs.value) if theirs else (),
+            rules=rules_of(own),
+            user_rules=rules_of(theirs),
             version=own.version if own else 0,
             user_version=theirs.version if theirs else 0,
         )
@@ -168,8 +173,7 @@ class Keeping:
         """Return the rules that may not be changed where *user*'s, or the agent's, are."""
         if user is None:
             return self.fixed
-        own = await self._document(memory, None)
-        return (*self.fixed, *(rules_in(own.value) if own else ()))
+        return (*self.fixed, *rules_of(await self._document(memory, None)))
 
     async def _checked(  # noqa: PLR0917 (what a version is made of)
         self,

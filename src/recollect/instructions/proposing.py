@@ -21,12 +21,13 @@ from recollect.instructions.records import (
     Proposal,
     ProposalStatus,
     Trajectory,
+    case_of,
     cause_of,
     cause_of_proposal,
     proposal_of,
     proposal_value,
 )
-from recollect.instructions.rules import RuleChange, applied, check_rules, rules_in
+from recollect.instructions.rules import RuleChange, applied, check_rules, rules_of
 from recollect.records import (
     INSTRUCTIONS,
     INSTRUCTIONS_CASE,
@@ -231,15 +232,7 @@ class Proposing(Keeping):
         """Return the cases that are kept, by name."""
         wanted: JsonObject = {"agent": self.agent}
         found = await self._all(memory, self.scope, INSTRUCTIONS_CASE, wanted)
-        return tuple(
-            Case(
-                name=str(each.value["name"]),
-                input=str(each.value["input"]),
-                expected=str(each.value["expected"]),
-                required=each.value["required"] is True,
-            )
-            for each in found
-        )
+        return tuple(case for each in found if (case := case_of(each)) is not None)
 
     cases, acases = twins(_cases)
 
@@ -251,7 +244,7 @@ class Proposing(Keeping):
             msg = f"{len(trajectories)} trajectories: 1 to {TRAJECTORIES_MAX} (TRAJECTORIES_MAX)"
             raise UsageError(msg)
         standing = await self._document(memory, user)
-        rules = rules_in(standing.value) if standing else ()
+        rules = rules_of(standing)
         evidence = standing.evidence if standing else {}
         above = await self._above(memory, user)
         answer = await self._asking.model.answer(request_of(above, rules, trajectories))

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from recollect.errors import ProposalRefusedError
+from recollect.errors import ProposalRefusedError, UsageError
 from recollect.formation.evidence import Step, traced
 from recollect.formation.identity import normalised
-from recollect.formation.pointers import covers
+from recollect.formation.pointers import covers, is_list, shown
 from recollect.formation.rules import wrong_rules
-from recollect.records import Evidence, EvidenceMap, JsonObject
+from recollect.records import Evidence, EvidenceMap, JsonObject, Memory
 
 ChangeKind: TypeAlias = Literal["add", "replace", "remove"]
 
@@ -103,6 +103,26 @@ def rules_in(value: JsonObject) -> tuple[str, ...]:
     if isinstance(rules, str) or not isinstance(rules, Sequence):
         return ()
     return tuple(each for each in rules if isinstance(each, str))
+
+
+def rules_of(standing: Memory | None) -> tuple[str, ...]:
+    """
+    Return the rules of a document as it is in force; none where there is none.
+
+    Raises:
+        UsageError: They break a limit: something wrote them past `check_rules`.
+    """
+    if standing is None:
+        return ()
+    rules = standing.value.get("rules", ())
+    wrong = wrong_rules(rules) if is_list(rules) else f"{shown(rules)} is no list of rules"
+    if wrong:
+        msg = (
+            f"the instructions {standing.key!r} of {standing.scope!r} cannot be used as they are "
+            f"in version {standing.version}: {wrong}. Write them anew, or roll them back"
+        )
+        raise UsageError(msg)
+    return rules_in(standing.value)
 
 
 def carried(

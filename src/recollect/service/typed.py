@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, cast
 
-from recollect.errors import UsageError
-from recollect.formation.types import BUILTIN_TYPES, MemoryType, load_types
+from recollect.errors import ProposalRefusedError, UsageError
+from recollect.examples.values import checked, example_in
+from recollect.formation.rules import INSTRUCTIONS_CHARACTERS_MAX
+from recollect.formation.types import BUILTIN_TYPES, EXAMPLE, INSTRUCTIONS, MemoryType, load_types
 from recollect.formation.types.schema import violations
+from recollect.instructions.rules import check_rules, rules_in
 from recollect.records import BESIDE_TYPES, SCOPE_SETTINGS, Json, JsonObject, PutMemory
 from recollect.service.reaching import Reach
 
@@ -71,7 +74,21 @@ async def check_value(reach: Reach, type_: str, value: JsonObject) -> None:
         raise UsageError(msg)
     known = (*await types_of(reach), *BUILTIN_TYPES)
     found = next((each for each in known if each.name == type_), None)
-    wrong = violations(found, value) if found is not None else ()
+    wrong = (violations(found, value) or _unusable(found, value)) if found is not None else ()
     if wrong:
         msg = f"the value is no {type_}: {'; '.join(wrong)}; GET /v1/types says what it must be"
         raise UsageError(msg)
+
+
+def _unusable(type_: MemoryType, value: JsonObject) -> tuple[str, ...]:
+    """Return what no schema says: why `Instructions` or `Examples` would not read *value*."""
+    try:
+        if type_.parameters == INSTRUCTIONS.parameters:
+            check_rules(rules_in(value), characters_max=INSTRUCTIONS_CHARACTERS_MAX)
+        elif type_.parameters == EXAMPLE.parameters:
+            checked(example_in(value))
+    except ProposalRefusedError as error:
+        return (error.reason,)
+    except UsageError as error:
+        return (str(error),)
+    return ()
