@@ -226,6 +226,44 @@ async def test_a_proposal_that_breaks_a_rule_is_refused_and_nothing_changes(
 
 
 @pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ([call("remove_rule", number=10**30)], "no rule 10{30};"),
+        ([call("remove_rule", number=-(10**4_200))], "no rule"),
+        ([call("add_rule", rule="Be\0kind")], r"U\+0000"),
+        ([call("add_rule", rule="Be \ud83d")], r"U\+D83D"),
+        ([call("add_rule", rule="x" * 2_000_000)], "INSTRUCTIONS_CHARACTERS_MAX"),
+        ([call("add_rule", rule="Be kind", reason="x" * 5_000_000)], "REASONS_CHARACTERS_MAX"),
+        ([call("add_rule", rule="Be kind", reason=" ")], "has no reason"),
+        ([call("add_rule", rule="Be kind", reason="\0\ud83d"), REPLACE, REPLACE], "same rule"),
+        ([call("remove_rule", number=9)] * 401, "CHANGES_MAX is 400"),
+    ],
+)
+async def test_what_no_store_could_hold_is_refused_on_record(
+    memory: Recollect, answer: list[ToolCall], said: str
+) -> None:
+    """However long, strange or many, a model's changes are a proposal that was refused."""
+    instructions = await given(memory, answer, automatic=True)
+
+    with pytest.raises(ProposalRefusedError, match=said) as raised:
+        await instructions.apropose([TALK])
+
+    (kept,) = await instructions.aproposals(status="refused")
+    assert (raised.value.proposal, raised.value.reason) == (kept.id, kept.reason)
+    assert min(len(answer), 400) == len(kept.changes)
+    assert 1 == (await instructions.aread()).version
+
+
+async def test_a_change_that_is_long_within_its_limits_is_kept_whole(memory: Recollect) -> None:
+    rule, reason = "茶" * 19_900, "茶" * 20_000
+    instructions = await given(memory, call("add_rule", rule=rule, reason=reason), automatic=True)
+
+    done = await instructions.apropose([TALK])
+
+    assert ("accepted", rule, reason) == (done.status, done.changes[0].rule, done.changes[0].reason)
+
+
+@pytest.mark.parametrize(
     "answer",
     [
         "I would greet less",

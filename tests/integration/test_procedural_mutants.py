@@ -62,6 +62,19 @@ def test_without_its_check_a_rule_forges_others(monkeypatch: pytest.MonkeyPatch)
         assert 2 == len(bot.read().text.splitlines())
 
 
+def test_without_its_check_a_change_without_a_reason_is_in_force(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The mutant asks for no reason: a rule is changed, and nobody will know why."""
+    monkeypatch.setattr(proposing, "check_changes", lambda _changes: None)
+    model = ScriptedModel([ToolCall(name="add_rule", arguments={"rule": "Shout", "reason": " "})])
+    with recollect.open_sync(embedder="none", worker=False) as memory:
+        bot = Instructions(memory, AGENT, model=model, automatic=True)
+
+        assert "accepted" == bot.propose([TALK]).status
+        assert "" == bot.history()[-1].why
+
+
 def test_without_its_check_what_others_wrote_is_a_prompt(monkeypatch: pytest.MonkeyPatch) -> None:
     """The mutant reads what stands there: rules that no writer of ours lets in are in force."""
     monkeypatch.setattr(keeping, "rules_of", lambda found: rules_in(found.value) if found else ())

@@ -27,7 +27,14 @@ from recollect.instructions.records import (
     proposal_of,
     proposal_value,
 )
-from recollect.instructions.rules import RuleChange, applied, check_rules, rules_of
+from recollect.instructions.rules import (
+    RuleChange,
+    applied,
+    check_changes,
+    check_rules,
+    recordable,
+    rules_of,
+)
 from recollect.records import (
     INSTRUCTIONS,
     INSTRUCTIONS_CASE,
@@ -254,7 +261,7 @@ class Proposing(Keeping):
             id=memory.store.new_name(),
             base=standing.version if standing else 0,
             rules=rules,
-            changes=changes,
+            changes=recordable(changes),
             status="waiting" if changes else "unchanged",
             by=REFLECTION,
             at=to_datetime(memory.store.now()),
@@ -277,6 +284,7 @@ class Proposing(Keeping):
         above: Sequence[str],
         grounds: Sequence[Evidence],
     ) -> tuple[tuple[str, ...], EvidenceMap]:
+        check_changes(changes)
         after, rests = applied(rules, evidence, changes, fixed=above, grounds=grounds)
         check_rules(after, above, characters_max=self.characters_max)
         return after, rests

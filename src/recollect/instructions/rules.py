@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from dataclasses import dataclass, replace
+from typing import Final, Literal, TypeAlias
 
 from recollect.errors import ProposalRefusedError, UsageError
 from recollect.formation.evidence import Step, traced
 from recollect.formation.identity import normalised
 from recollect.formation.pointers import covers, is_list, shown
-from recollect.formation.rules import wrong_rules
+from recollect.formation.rules import INSTRUCTIONS_CHARACTERS_MAX, RULES_MAX, wrong_rules
 from recollect.records import Evidence, EvidenceMap, JsonObject, Memory
+from recollect.stores.validate import POSITION_MAX
+
+CHANGES_MAX: Final = 2 * RULES_MAX
+"""Most changes of one proposal: to put another rule in the place of each, and as many more."""
+REASONS_CHARACTERS_MAX: Final = 20_000
+"""Most characters of the reasons of one proposal together."""
+
+_UNSTORABLE: Final = re.compile("[\0\ud800-\udfff]")
 
 ChangeKind: TypeAlias = Literal["add", "replace", "remove"]
 
@@ -56,6 +65,47 @@ def refuse(reason: str) -> None:
     raise ProposalRefusedError(reason)
 
 
+def check_changes(changes: Sequence[RuleChange]) -> None:
+    """
+    Refuse changes of which one has no reason, or that are more than one proposal may be.
+
+    Raises:
+        ProposalRefusedError: A reason is blank, or they, their reasons or the rules they set are
+            too many or too long; or a rule is none.
+    """
+    if len(changes) > CHANGES_MAX:
+        refuse(f"it has {len(changes)} changes; the limit CHANGES_MAX is {CHANGES_MAX}")
+    if any(not each.reason.strip() for each in changes):
+        refuse("a change has no reason: say what went wrong, and why it helps")
+    length = sum(len(each.reason) for each in changes)
+    if length > REASONS_CHARACTERS_MAX:
+        limit = f"the limit REASONS_CHARACTERS_MAX is {REASONS_CHARACTERS_MAX}"
+        refuse(f"its reasons have {length} characters; {limit}")
+    if wrong := wrong_rules([each.rule for each in changes if each.kind != "remove"]):
+        refuse(wrong)
+
+
+def recordable(changes: Sequence[RuleChange]) -> tuple[RuleChange, ...]:
+    """
+    Return *changes* as they can be kept, whatever a model made of them.
+
+    What goes past the limits of `check_changes` is cut, a character that no store holds is
+    replaced, and a number that none holds is left out.
+    """
+    kept: list[RuleChange] = []
+    reasons, rules = REASONS_CHARACTERS_MAX, INSTRUCTIONS_CHARACTERS_MAX
+    for each in changes[:CHANGES_MAX]:
+        reason, rule = _storable(each.reason[:reasons]), _storable(each.rule[:rules])
+        reasons, rules = reasons - len(reason), rules - len(rule)
+        number = None if abs(each.number or 0) > POSITION_MAX else each.number
+        kept.append(replace(each, reason=reason, rule=rule, number=number))
+    return tuple(kept)
+
+
+def _storable(text: str) -> str:
+    return _UNSTORABLE.sub("\ufffd", text)
+
+
 def applied(
     rules: Sequence[str],
     evidence: EvidenceMap,
@@ -78,7 +128,7 @@ def applied(
         if 1 <= number <= len(fixed):
             refuse(f"rule {number} is fixed: {fixed[number - 1][:80]!r} may never change")
         if not len(fixed) < number <= len(fixed) + len(rules):
-            refuse(f"there is no rule {number}; there are {len(fixed) + len(rules)}")
+            refuse(f"there is no rule {shown(number)}; there are {len(fixed) + len(rules)}")
     if len(set(named)) < len(named):
         refuse("two changes name the same rule: make one of them")
     last_first = sorted(changes, key=lambda each: -(each.number or 0))
