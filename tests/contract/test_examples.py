@@ -137,6 +137,11 @@ async def test_an_argument_outside_its_range_is_refused(
     with pytest.raises(error, match=said):
         await examples.aselect("order", **arguments)  # type: ignore[arg-type]
 
+        ({"budget_tokens": "9"}, UsageError, "budget_tokens is a whole number"),
+        ({"count": "3"}, UsageError, "count is a whole number"),
+        ({"diversity": None}, UsageError, "diversity None: give 0"),
+        ({"tags": "shop"}, UsageError, "'shop' is not a list of texts: give each tag"),
+        ({"tags": None}, UsageError, "None is not a list of texts"),
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
@@ -153,6 +158,7 @@ async def test_what_is_no_example_is_refused(
 ) -> None:
     examples = Examples(memory, ADA)
 
+        ({"input": "x", "output": "y", "tags": "shop"}, "give each tag as an element"),
     with pytest.raises(UsageError, match=said):
         await examples.aadd(**arguments)  # type: ignore[arg-type]
 

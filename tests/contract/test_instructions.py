@@ -142,6 +142,21 @@ async def test_a_change_without_who_or_why_is_refused(memory: Recollect, by: str
         await instructions.awrite(["y"], by=by, why=why)
 
 
+@pytest.mark.parametrize("rules", ["ab", None, [5], {"ab": 1}])
+async def test_what_is_no_list_of_rules_is_refused(memory: Recollect, rules: list[str]) -> None:
+    instructions = await given(memory)
+
+    with pytest.raises(UsageError, match=r"give each rule as an element|rule must be text"):
+        await instructions.awrite(rules, by="ada", why="x")
+    with pytest.raises(UsageError, match=r"give each rule as an element|rule must be text"):
+        Instructions(memory, AGENT, fixed=rules)
+
+
+async def test_without_a_model_nothing_is_proposed(memory: Recollect) -> None:
+    with pytest.raises(UsageError, match="give it one as 'model'"):
+        await Instructions(memory, AGENT).apropose([TALK])
+
+
 async def test_a_write_on_a_version_that_has_passed_is_refused(memory: Recollect) -> None:
     instructions = await given(memory)
 
@@ -354,8 +369,9 @@ async def test_a_better_mean_does_not_make_up_for_a_required_case(memory: Recoll
 async def test_a_score_that_is_none_changes_nothing(memory: Recollect) -> None:
     instructions = await given(memory, REPLACE, automatic=True)
 
-    with pytest.raises(UsageError, match="a score is from 0 to 1"):
-        await instructions.aimprove([TALK], lambda _text, _case: float("nan"), cases=CASES)
+    for said in (float("nan"), None, "1"):
+        with pytest.raises(UsageError, match="a score is from 0 to 1"):
+            await instructions.aimprove([TALK], lambda _text, _case, s=said: s, cases=CASES)  # type: ignore[misc]
     with pytest.raises(UsageError, match="0 cases"):
         await instructions.aimprove([TALK], greets)
 

@@ -272,6 +272,14 @@ def test_a_scope_is_the_callers(memory: SyncRecollect, reader: Reader) -> None:
     assert 2 == len(memory.messages(BEA, "one").rows)
 
 
+@pytest.mark.parametrize("other", ["x.db", None, 5])
+def test_what_is_no_memory_is_refused(other: Any) -> None:
+    """An address is opened by a program: what it makes is given to everything that needs one."""
+    for needs_one in (lambda: RecallMiddleware(other, ADA), lambda: Examples(other, ADA)):
+        with pytest.raises(UsageError, match=r"open one with recollect\.open"):
+            needs_one()
+
+
 def test_a_scope_that_is_none_is_refused(memory: SyncRecollect, reader: Reader) -> None:
     with pytest.raises(UsageError):
         RecallMiddleware(memory, "ada")  # type: ignore[arg-type]

@@ -13,6 +13,7 @@ from recollect.messages import AnyMessage, message_classes
 from recollect.ports import TokenCounter
 from recollect.recall.analyse import terms_of
 from recollect.recall.render import Record, render_block
+from recollect.stores.validate import check_position
 
 Basis: TypeAlias = Literal["words", "meaning", "both"]
 """What makes an example bear on an input: its words (BM25), its meaning (vectors), or both."""
@@ -47,7 +48,7 @@ class Manner:
     tags: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if self.count < 1:
+        if check_position(self.count, "count") < 1:
             msg = f"count {self.count}: select at least 1 example"
             raise UsageError(msg)
         if self.count > CHOSEN_MAX:
@@ -55,10 +56,16 @@ class Manner:
         if self.by not in BASES:
             msg = f"by={self.by!r}: examples are selected by {', '.join(BASES)}"
             raise UsageError(msg)
-        if self.budget_tokens is not None and self.budget_tokens < 1:
+        if (
+            self.budget_tokens is not None
+            and check_position(self.budget_tokens, "budget_tokens") < 1
+        ):
             msg = f"a budget of {self.budget_tokens} tokens holds nothing: give at least 1, or None"
             raise UsageError(msg)
         check_score(self.diversity, "diversity")
+        if self.diversity is None:
+            msg = "diversity None: give 0 for the most relevant, up to 1 for those least alike"
+            raise UsageError(msg)
         check_score(self.min_score, "min_score")
 
 

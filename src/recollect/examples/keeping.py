@@ -34,7 +34,7 @@ from recollect.recall.budget import estimated_tokens
 from recollect.recaller import MATCHES_MAX, Where
 from recollect.records import Evidence, Json, JsonObject, Memory, Page, PutMemory, Scope, Trust
 from recollect.stores.plans.erase import EraseMemory, EraseReceipt
-from recollect.stores.validate import WRITES_MAX, check_scope
+from recollect.stores.validate import WRITES_MAX, check_scope, check_texts
 
 CONSIDERED_MIN: Final = 50
 CONSIDERED_TIMES: Final = 5
@@ -96,12 +96,18 @@ class Examples:
             evidence: The messages that it was taken from: erasing them erases it.
 
         Raises:
-            UsageError: Input or output is blank, or *score* is not from 0 to 1.
+            UsageError: Input or output is blank, *score* is not from 0 to 1, or *tags* is a text.
             ConflictError: The example was rejected.
             VersionConflictError: Others kept writing it, ``TRIES_MAX`` times.
         """
         new = checked(
-            Example(input=input, output=output, reason=reason, score=score, tags=tuple(tags))
+            Example(
+                input=input,
+                output=output,
+                reason=reason,
+                score=score,
+                tags=tuple(check_texts(tags, "tag")),
+            )
         )
         standing: Memory | None = None
         for attempt in range(1, TRIES_MAX + 1):
@@ -224,7 +230,7 @@ class Examples:
             by=by,
             diversity=diversity,
             min_score=min_score,
-            tags=tuple(tags),
+            tags=tuple(check_texts(tags, "tag")),
         )
         if by == "meaning" and memory.embedder is None:
             msg = "by='meaning' needs an embedder: open the memory with one, or select by='words'"

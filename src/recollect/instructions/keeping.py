@@ -21,7 +21,7 @@ from recollect.records import (
     PutMemory,
     Scope,
 )
-from recollect.stores.validate import check_id, check_scope
+from recollect.stores.validate import check_id, check_position, check_scope, check_texts
 
 
 class Keeping:
@@ -36,7 +36,7 @@ class Keeping:
         fixed: Sequence[str] = (),
         characters_max: int = INSTRUCTIONS_CHARACTERS_MAX,
     ) -> None:
-        if not 1 <= characters_max <= INSTRUCTIONS_CHARACTERS_MAX:
+        if not 1 <= check_position(characters_max, "characters_max") <= INSTRUCTIONS_CHARACTERS_MAX:
             msg = (
                 f"characters_max={characters_max} is outside 1 to {INSTRUCTIONS_CHARACTERS_MAX} "
                 "(INSTRUCTIONS_CHARACTERS_MAX)"
@@ -45,7 +45,7 @@ class Keeping:
         self.home = Home(memory)
         self.scope = check_scope(scope)
         self.agent = check_id(agent, "an agent")
-        self.fixed = tuple(fixed)
+        self.fixed = tuple(check_texts(fixed, "rule"))
         self.characters_max = characters_max
         if self.fixed:
             check_rules(self.fixed, characters_max=INSTRUCTIONS_CHARACTERS_MAX)
@@ -88,9 +88,10 @@ class Keeping:
 
         Raises:
             ProposalRefusedError: The rules break a limit; nothing was changed.
-            UsageError: *by* or *why* says nothing.
+            UsageError: *by* or *why* says nothing, or *rules* is no list of texts.
             VersionConflictError: They are at another version than *expected*.
         """
+        rules = check_texts(rules, "rule")
         standing = await self._document(memory, user)
         old = rules_in(standing.value) if standing else ()
         evidence = carried(rules, old, standing.evidence) if standing else {}

@@ -78,7 +78,7 @@ class Proposing(Keeping):
     ) -> None:
         super().__init__(memory, scope, agent, fixed=fixed, characters_max=characters_max)
         self.automatic = automatic
-        self._asking = Asking(model)
+        self._asking = Asking(model, "model")
 
     async def _propose(
         self,

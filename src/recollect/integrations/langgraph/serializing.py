@@ -19,6 +19,20 @@ _KINDS: Final = frozenset({"null", "bytes", "bytearray", "json", "msgpack"})
 _refused: ContextVar[list[str] | None] = ContextVar("refused", default=None)
 
 
+def _types_in(allow: object) -> tuple[AllowedType, ...]:
+    """Return the types of a list; a text, a class or a pair alone is no list of them."""
+    found = tuple(allow) if isinstance(allow, Iterable) and not isinstance(allow, str) else None
+    if found is None or not all(map(_is_type, found)):
+        msg = f"allow={allow!r}: give a list of classes or (module, name), as in allow=[TheType]"
+        raise UsageError(msg)
+    return found
+
+
+def _is_type(given: object) -> bool:
+    is_pair = isinstance(given, tuple) and len(given) == 2
+    return isinstance(given, type) or (is_pair and all(isinstance(each, str) for each in given))
+
+
 class StrictSerializer(JsonPlusSerializer):
     """
     LangGraph's serializer, in its strict mode, whatever the environment says.
@@ -30,7 +44,8 @@ class StrictSerializer(JsonPlusSerializer):
     """
 
     def __init__(self, allow: Iterable[AllowedType] = ()) -> None:
-        super().__init__(pickle_fallback=False, allowed_msgpack_modules=tuple(allow) or None)
+        types = _types_in(allow)
+        super().__init__(pickle_fallback=False, allowed_msgpack_modules=types or None)
 
     def loads_typed(self, data: tuple[str, bytes]) -> Any:
         """
