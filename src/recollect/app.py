@@ -398,8 +398,9 @@ class Recollect(Forming, ThreadSurroundings, Auditing, Reembedding):
             scope: One scope, or several, which are then scored as one collection.
             query: What the next turn is about, in its own words.
             limit: At most so many entries, up to ``MATCHES_MAX``.
-            budget_tokens: Whole entries are packed, best first, while they fit; the best is
-                returned even if it alone exceeds the budget.
+            budget_tokens: Whole entries are packed, best first, while their texts fit; the best
+                is returned even if it alone exceeds the budget. The lines that `Recall.render`
+                puts around each text are not counted: short texts cost several times as much.
             below: Search the scopes below as well.
             where: Which entries may be found.
             asked_at: When the question is asked, for "last week"; now if ``None``.

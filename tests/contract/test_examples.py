@@ -9,6 +9,7 @@ from recollect import ConflictError, Evidence, LimitError, NewMessage, NotFoundE
 from recollect.app import Recollect
 from recollect.examples import Example, Examples, Imported
 from recollect.ports import Clock, Ids
+from recollect.recall.budget import estimated_tokens
 from recollect.recall.render import read_block
 from recollect.records import JsonObject
 from recollect.stores.base import Store
@@ -108,15 +109,22 @@ async def test_score_and_tags_restrict(memory: Recollect) -> None:
 
 async def test_a_budget_is_never_exceeded(examples: Examples) -> None:
     """One that does not fit is passed over, even the best, and a smaller one behind it is kept."""
+    budgets = range(1, 400, 30)
     await examples.aadd("My order of books is late, " + "very " * 50, "orders")
 
-    found = await examples.aselect("order of books late very", budget_tokens=20, count=5)
-    none = await examples.aselect("order of books late", budget_tokens=1)
+    found = [
+        await examples.aselect("order of books late very", budget_tokens=each, count=5)
+        for each in budgets
+    ]
 
-    assert found.examples
-    assert 20 >= found.tokens
-    assert all("very" not in each.input for each in found.examples)
-    assert ((), 0) == (none.examples, none.tokens)
+    assert [0, 1, 5] == [len(each.examples) for each in (found[0], found[4], found[-1])]
+    assert all(
+        budget >= each.tokens == estimated_tokens(each.render())
+        for budget, each in zip(budgets, found, strict=True)
+        if each.examples
+    )
+    assert all("very" not in said.input for each in found[:5] for said in each.examples)
+    assert ((), 0) == (found[0].examples, found[0].tokens)
 
 
 @pytest.mark.parametrize(
@@ -129,6 +137,11 @@ async def test_a_budget_is_never_exceeded(examples: Examples) -> None:
         ({"diversity": 1.5}, UsageError, "diversity 1.5"),
         ({"min_score": -1}, UsageError, "min_score -1"),
         ({"budget_tokens": 0}, UsageError, "budget of 0"),
+        ({"budget_tokens": "9"}, UsageError, "budget_tokens is a whole number"),
+        ({"count": "3"}, UsageError, "count is a whole number"),
+        ({"diversity": None}, UsageError, "diversity None: give 0"),
+        ({"tags": "shop"}, UsageError, "'shop' is not a list of texts: give each tag"),
+        ({"tags": None}, UsageError, "None is not a list of texts"),
     ],
 )
 async def test_an_argument_outside_its_range_is_refused(
@@ -137,11 +150,6 @@ async def test_an_argument_outside_its_range_is_refused(
     with pytest.raises(error, match=said):
         await examples.aselect("order", **arguments)  # type: ignore[arg-type]
 
-        ({"budget_tokens": "9"}, UsageError, "budget_tokens is a whole number"),
-        ({"count": "3"}, UsageError, "count is a whole number"),
-        ({"diversity": None}, UsageError, "diversity None: give 0"),
-        ({"tags": "shop"}, UsageError, "'shop' is not a list of texts: give each tag"),
-        ({"tags": None}, UsageError, "None is not a list of texts"),
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
@@ -150,6 +158,7 @@ async def test_an_argument_outside_its_range_is_refused(
         ({"input": "x", "output": ""}, "output is blank"),
         ({"input": "x", "output": "y", "score": 2}, "score 2"),
         ({"input": "x", "output": "y", "score": True}, "score True"),
+        ({"input": "x", "output": "y", "tags": "shop"}, "give each tag as an element"),
         ({"input": "x", "output": "y", "tags": [str(at) for at in range(33)]}, "TAGS_MAX is 32"),
     ],
 )
@@ -158,7 +167,6 @@ async def test_what_is_no_example_is_refused(
 ) -> None:
     examples = Examples(memory, ADA)
 
-        ({"input": "x", "output": "y", "tags": "shop"}, "give each tag as an element"),
     with pytest.raises(UsageError, match=said):
         await examples.aadd(**arguments)  # type: ignore[arg-type]
 

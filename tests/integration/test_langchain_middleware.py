@@ -637,6 +637,20 @@ def test_instructions_of_a_user_come_behind_the_agents(
     assert [f"{both}\n- Speak Finnish", both] == [each[0].content for each in reader.requests]
 
 
+def test_a_block_of_examples_keeps_its_budget(memory: SyncRecollect, reader: Reader) -> None:
+    examples = Examples(memory, ("agents",))
+    for number in range(9):
+        examples.add(f"Lost parcel {number}", "delivery", reason="it was sent")
+    shows = ExamplesMiddleware(examples, count=9, budget_tokens=200)
+    agent = new_agent(reader, tools=[], middleware=[shows])
+
+    agent.invoke(turn("My parcel?"))
+
+    found = BLOCK.search(reader.requests[-1][-1].text)
+    assert found is not None
+    assert 100 < estimated_tokens(found[0]) <= 200
+
+
 def test_examples_are_shown_as_messages_before_the_question(
     memory: SyncRecollect, reader: Reader
 ) -> None:

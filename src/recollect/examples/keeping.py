@@ -214,7 +214,8 @@ class Examples:
 
         Args:
             count: At most so many, up to ``CHOSEN_MAX``.
-            budget_tokens: At most so many tokens in all; one that does not fit is passed over.
+            budget_tokens: The whole block of `Selection.render` costs at most so many; one that
+                does not fit is passed over.
             by: ``"words"``, ``"meaning"`` (which needs an embedder), or ``"both"``, as recall.
             diversity: From 0, the most relevant, to 1, those least like each other.
             min_score: Only examples with at least this score; one without a score has none.
