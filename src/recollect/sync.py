@@ -48,6 +48,7 @@ from recollect.stores.plans.audit import AuditEntry, AuditVerdict
 from recollect.stores.plans.erase import EraseReceipt, EraseTarget
 from recollect.stores.plans.formation import Debounce
 from recollect.stores.scopes import ScopePattern
+from recollect.stores.sqlite.durability import Durability
 from recollect.worker.consolidating import ConsolidationResult
 from recollect.worker.former import Result
 from recollect.worker.loop import CONCURRENCY, Notice, tell_nobody
@@ -67,6 +68,7 @@ def open_sync(  # noqa: PLR0913 (what `open` takes)
     notice: Notice = tell_nobody,
     count_tokens: TokenCounter = estimated_tokens,
     outside: OutsideVectors | None = None,
+    durability: Durability = "full",
     clock: Clock | None = None,
     ids: Ids | None = None,
 ) -> SyncRecollect:
@@ -86,6 +88,7 @@ def open_sync(  # noqa: PLR0913 (what `open` takes)
         notice=notice,
         count_tokens=count_tokens,
         outside=outside,
+        durability=durability,
         clock=clock,
         ids=ids,
     )
