@@ -46,13 +46,13 @@ from recollect.records import (
 )
 from recollect.reembedding import Reembedding
 from recollect.stores.base import Store
+from recollect.stores.durability import Durability
 from recollect.stores.in_place import has_loop
 from recollect.stores.open import open_store
 from recollect.stores.plans.archive import batches_of
 from recollect.stores.plans.erase import EraseReceipt, EraseTarget
 from recollect.stores.plans.formation import Debounce
 from recollect.stores.scopes import ScopePattern
-from recollect.stores.sqlite.durability import Durability
 from recollect.stores.validate import check_scope
 from recollect.worker.consolidating import (
     open_consolidator,

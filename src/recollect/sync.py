@@ -43,12 +43,12 @@ from recollect.records import (
     Thread,
     Write,
 )
+from recollect.stores.durability import Durability
 from recollect.stores.in_place import NeedsLoopError, has_loop, run_in_place
 from recollect.stores.plans.audit import AuditEntry, AuditVerdict
 from recollect.stores.plans.erase import EraseReceipt, EraseTarget
 from recollect.stores.plans.formation import Debounce
 from recollect.stores.scopes import ScopePattern
-from recollect.stores.sqlite.durability import Durability
 from recollect.worker.consolidating import ConsolidationResult
 from recollect.worker.former import Result
 from recollect.worker.loop import CONCURRENCY, Notice, tell_nobody

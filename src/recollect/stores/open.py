@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from recollect.errors import MissingExtraError, NotFoundError, UsageError
 from recollect.ports import Clock, Ids
 from recollect.stores.base import Store
-from recollect.stores.sqlite.durability import Durability
+from recollect.stores.durability import Durability
 
 if TYPE_CHECKING:
     import sqlite3
