@@ -242,7 +242,7 @@ def test_a_run_of_a_graph_is_deleted_by_its_id(
     outer = StateGraph(State)
     outer.add_node("inner", graph(saver=True))
     outer.add_edge(START, "inner")
-    both = outer.compile(checkpointer=saver)
+    both: Any = outer.compile(checkpointer=saver)
     first, second = uuid4(), uuid4()
     for run in (first, second):
         given = named(run)
@@ -254,7 +254,7 @@ def test_a_run_of_a_graph_is_deleted_by_its_id(
 
     left = list(saver.list({"configurable": {"thread_id": "t"}}))
     assert {"", "inner"} == {each.config["configurable"]["checkpoint_ns"] for each in left}
-    assert {str(second)} == {each.metadata.get("run_id") for each in left}  # type: ignore[attr-defined]
+    assert {str(second)} == {each.metadata.get("run_id") for each in left}
     assert 2 * len(left) == len(before)
     assert left == list(saver.list(None, filter={"run_id": str(second)}))
 

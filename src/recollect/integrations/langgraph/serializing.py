@@ -19,18 +19,21 @@ _KINDS: Final = frozenset({"null", "bytes", "bytearray", "json", "msgpack"})
 _refused: ContextVar[list[str] | None] = ContextVar("refused", default=None)
 
 
-def _types_in(allow: object) -> tuple[AllowedType, ...]:
+def _types_in(allow: Iterable[AllowedType]) -> tuple[AllowedType, ...]:
     """Return the types of a list; a text, a class or a pair alone is no list of them."""
-    found = tuple(allow) if isinstance(allow, Iterable) and not isinstance(allow, str) else None
-    if found is None or not all(map(_is_type, found)):
+    given: object = allow
+    is_list = isinstance(given, Iterable) and not isinstance(given, str | type)
+    found = tuple(allow) if is_list else ()
+    if not is_list or not all(map(_is_type, found)):
         msg = f"allow={allow!r}: give a list of classes or (module, name), as in allow=[TheType]"
         raise UsageError(msg)
     return found
 
 
 def _is_type(given: object) -> bool:
-    is_pair = isinstance(given, tuple) and len(given) == 2
-    return isinstance(given, type) or (is_pair and all(isinstance(each, str) for each in given))
+    if isinstance(given, tuple):
+        return len(given) == 2 and all(isinstance(each, str) for each in given)
+    return isinstance(given, type)
 
 
 class StrictSerializer(JsonPlusSerializer):
