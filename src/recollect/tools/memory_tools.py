@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from functools import wraps
+from typing import Any, Final, ParamSpec
 
 from recollect.app import Recollect
 from recollect.errors import UsageError, VersionConflictError
@@ -39,6 +40,23 @@ MESSAGES_SEEN: Final = 40
 TRIES_MAX: Final = 5
 DEFAULT_RESULTS: Final = 5
 _CALL: Final = "call"
+
+P = ParamSpec("P")
+
+
+def _told(
+    work: Callable[P, Awaitable[JsonObject]],
+) -> Callable[P, Coroutine[Any, Any, JsonObject]]:
+    """Let what an agent may not ask for be answered with the reason, and end no run of his."""
+
+    @wraps(work)
+    async def told(*args: P.args, **kwargs: P.kwargs) -> JsonObject:
+        try:
+            return await work(*args, **kwargs)
+        except UsageError as error:
+            return _refused(str(error))
+
+    return told
 
 
 class MemoryTools:
@@ -83,6 +101,7 @@ class MemoryTools:
         """The tools as a model is offered them."""
         return tools_of(tuple(self.types.values()))
 
+    @_told
     async def _save_memory(
         self,
         memory: Recollect,
@@ -97,6 +116,7 @@ class MemoryTools:
 
     save_memory, asave_memory = twins(_save_memory)
 
+    @_told
     async def _update_memory(
         self,
         memory: Recollect,
@@ -112,6 +132,7 @@ class MemoryTools:
 
     update_memory, aupdate_memory = twins(_update_memory)
 
+    @_told
     async def _search_memory(
         self,
         memory: Recollect,
@@ -124,11 +145,11 @@ class MemoryTools:
             return _refused("the query is empty: say what to look for")
         if type is not None and type not in self.types:
             return _refused(f"there is no type {type[:80]!r}; there are {', '.join(self.types)}")
-        if not 1 <= limit <= RESULTS_MAX:
-            return _refused(f"limit {limit} is outside 1 to {RESULTS_MAX}")
+        if limit not in range(1, RESULTS_MAX + 1):
+            return _refused(f"limit {limit} is no whole number from 1 to {RESULTS_MAX}")
         types = tuple(self.types) if type is None else (type,)
         where = Where(messages=False, types=types)
-        recall = await memory.recall(self.scope, query, limit=limit, where=where)
+        recall = await memory.recall(self.scope, query, limit=int(limit), where=where)
         found: list[Json] = [
             {"id": each.source, "value": each.content.value, "since": each.time.isoformat()}
             for each in recall.entries
@@ -138,6 +159,7 @@ class MemoryTools:
 
     search_memory, asearch_memory = twins(_search_memory)
 
+    @_told
     async def _forget_memory(
         self,
         memory: Recollect,
