@@ -149,6 +149,18 @@ def test_who_is_not_let_in(served: Served, headers: dict[str, str], status: int,
     assert (status, code) == (answer.status_code, answer.json()["code"])
 
 
+@pytest.mark.parametrize("method", ["GET", "HEAD", "DELETE", "PUT", "OPTIONS"])
+def test_it_is_asked_with_post_alone(served: Served, method: str) -> None:
+    """No session has a stream to listen to, or an end: a GET is answered at once, not held open."""
+    headers = {**SENT, "x-api-key": served.key}
+
+    answer = httpx.request(method, f"{served.url}{PATH}", headers=headers, timeout=10)
+
+    assert (405, "POST") == (answer.status_code, answer.headers["allow"])
+    assert "application/problem+json" == answer.headers["content-type"]
+    assert method == "HEAD" or "no_method" == answer.json()["code"]
+
+
 def test_a_tenant_has_one_rate_for_both_ways_in() -> None:
     """Requests to the routes and to MCP are taken from the same allowance."""
     with with_door(requests_a_second=0.001, burst=3) as served:

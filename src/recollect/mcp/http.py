@@ -28,10 +28,19 @@ from recollect.service.doors import Door, add_doors
 from recollect.service.metrics import Metrics
 from recollect.service.opening import OpenMemory, Service, Told, opened_service
 from recollect.service.origins import Origins
+from recollect.service.problem import Problem
 from recollect.service.settings import Settings, checked
 
 PATH: Final = "/mcp"
 _CALLER: Final = "mcp_caller"
+# A stream of its own would have nothing to tell: there are no sessions. The protocol (streamable
+# HTTP, "Listening for Messages from the Server") has clients go on without one.
+_NO_METHOD: Final = Problem(
+    status=405,
+    code="no_method",
+    detail="MCP is asked with POST here: there are no sessions, and no streams of them",
+    headers={"allow": "POST"},
+)
 
 
 def _tell_nobody(_key: str) -> None:
@@ -60,6 +69,9 @@ class _Called:
         self._app = app
 
     async def __call__(self, scope: Connection, receive: Receive, send: Send) -> None:
+        if scope["method"] != "POST":
+            await _NO_METHOD(scope, receive, send)
+            return
         service: Service = scope["app"].state.service
         principal: Principal = scope["state"]["principal"]
         segments = tuple(QueryParams(scope["query_string"]).getlist("scope"))
