@@ -208,6 +208,7 @@ class SyncRecollect:
         settings: JsonObject | None = None,
         state: Mapping[str, Json] | None = None,
         attachments: Sequence[Attachment] = (),
+        writes: Sequence[Write] = (),
     ) -> tuple[Message, ...]:
         """See `Recollect.append`."""
         return self.call(
@@ -220,6 +221,7 @@ class SyncRecollect:
                 settings=settings,
                 state=state,
                 attachments=attachments,
+                writes=writes,
             )
         )
 

@@ -133,7 +133,8 @@ async def test_the_same_is_kept_once_by_tool_and_background(
     ("value", "quotes", "said_of_it"),
     [
         (TEA, ["I drink black tea"], "nobody said 'I drink black tea'"),
-        (TEA, [], "quotes"),
+        (TEA, [], "quote"),
+        (TEA, [SAID, " "], "blank"),
         ({**TEA, "content": "Ada drinks 40 cups of green tea"}, [SAID], "40"),
         ({"content": "Ada drinks green tea"}, [SAID], "context"),
         ({**TEA, "mood": "good"}, [SAID], "mood"),

@@ -452,8 +452,94 @@ async def test_forgetting_takes_the_quoted_words_along(memory: recollect.Recolle
         token = (await called(client, "forget_memory", id=kept["id"]))["token"]
         await called(client, "forget_memory", id=kept["id"], token=token, answer="Yes")
 
-    left = [each.text for each in (await memory.messages(ADA, THREAD)).rows]
-    assert ["Yes"] == left
+    assert ["Yes"] == await quotes_kept(memory)
+
+
+async def quotes_kept(memory: recollect.Recollect) -> list[str]:
+    """Return what is kept as what the user said."""
+    return [each.text for each in (await memory.messages(ADA, THREAD)).rows]
+
+
+ADELE = [{"op": "replace", "path": "/user_name", "value": "Adele"}]
+BLACK = {"type": "Note", "value": {"context": "drinks", "content": "Likes black tea since 1999"}}
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("update_memory", {"id": "Note/unknown", "changes": ADELE, "quotes": ["SECRET"]}),
+        ("save_memory", {"memory": BLACK, "quotes": ["SECRET"]}),
+        ("save_memory", {"memory": {"type": "Place", "value": {}}, "quotes": ["SECRET"]}),
+        ("save_memory", {"memory": {"type": "Note", "value": {}}, "quotes": ["SECRET"]}),
+        ("save_memory", {**TEA, "quotes": [f"SECRET {n}" for n in range(3_000)]}),
+        ("save_memory", {**TEA, "quotes": ["I like green tea SECRET", " "]}),
+        ("save_memory", {**TEA, "quotes": ["I like green tea SECRET", ""]}),
+        ("forget_memory", {"id": "Note/unknown", "token": "1.00", "answer": "SECRET"}),
+        ("forget_memory", {"id": "User/User", "token": "1.00", "answer": "SECRET"}),
+        ("forget_memory", {"id": "User/User", "answer": "SECRET"}),
+    ],
+)
+async def test_a_refused_call_leaves_no_word(
+    memory: recollect.Recollect, name: str, arguments: dict[str, Any]
+) -> None:
+    """What a call quotes that comes to nothing is not kept as said, and is recalled by nobody."""
+    async with in_process(memory) as client:
+        await called(client, "save_memory", **NAME)
+        told = await called(client, name, **arguments)
+        found = await memory.recall(ADA, "SECRET")
+
+    assert told["status"] in {"refused", "confirm"}
+    assert ["My name is Ada"] == await quotes_kept(memory)
+    assert "SECRET" not in str(found.entries)
+
+
+async def test_the_same_quote_is_kept_once(memory: recollect.Recollect) -> None:
+    """Repeated in a call, and by a call that was made before, words add nothing."""
+    changed = {"id": "User/User", "changes": ADELE, "quotes": ["Call me Adele"]}
+    async with in_process(memory) as client:
+        await called(client, "save_memory", **NAME)
+        told = [
+            await called(client, "save_memory", **{**TEA, "quotes": TEA["quotes"] * 3}),
+            await called(client, "save_memory", **TEA),
+            await called(client, "update_memory", **changed),
+            await called(client, "update_memory", **changed),
+        ]
+
+    assert ["stored", "unchanged", "changed", "unchanged"] == [each["status"] for each in told]
+    assert ["My name is Ada", *TEA["quotes"], "Call me Adele"] == await quotes_kept(memory)
+    assert 1 == len(await memory.history(ADA, *told[0]["id"].split("/")))
+
+
+async def test_each_memory_rests_on_words_of_its_own(memory: recollect.Recollect) -> None:
+    """Two memories of one quote: forgetting one takes its words, and leaves the other."""
+    both = ["My name is Ada and I like green tea"]
+    async with in_process(memory) as client:
+        named = await called(client, "save_memory", **{**NAME, "quotes": both})
+        kept = (await called(client, "save_memory", **{**TEA, "quotes": both}))["id"]
+        token = (await called(client, "forget_memory", id=kept))["token"]
+        await called(client, "forget_memory", id=kept, token=token, answer="Yes")
+        profile = (await called(client, "profile"))["profile"]
+
+    assert "stored" == named["status"]
+    assert {"User": {"user_name": "Ada"}} == profile
+    assert [*both, "Yes"] == await quotes_kept(memory)
+
+
+async def test_quotes_that_are_kept_first_are_caught(
+    memory: recollect.Recollect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The mutant: where words are kept before the call is looked at, a refused one leaves them."""
+    work = Tools.call
+
+    async def keeping_first(self: Tools, caller: Any, name: str, arguments: Any) -> Any:
+        said = [NewMessage(role="user", text=each) for each in arguments.get("quotes", [])]
+        await caller.memory.append(ADA, THREAD, said)
+        return await work(self, caller, name, arguments)
+
+    monkeypatch.setattr(Tools, "call", keeping_first)
+    arguments = {"id": "Note/unknown", "changes": ADELE, "quotes": ["SECRET"]}
+    with pytest.raises(AssertionError):
+        await test_a_refused_call_leaves_no_word(memory, "update_memory", arguments)
 
 
 @pytest.mark.parametrize("answer", [None, ""])
@@ -499,7 +585,7 @@ async def test_without_keys_everybody_is_local() -> None:
         async with connected(served.url, "") as client:
             await called(client, "save_memory", **TEA)
         store = served.app.state.service.memory.store
-        (_, row) = (await store.audit(("acme",))).rows
+        (row,) = (await store.audit(("acme",))).rows
 
     assert "local" == row.actor
 

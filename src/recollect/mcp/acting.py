@@ -1,20 +1,22 @@
-"""Carrying out the tools: what a client quotes is kept as said, then the memory tools decide."""
+"""Carrying out the tools: the memory tools decide; what a client quotes is kept with the write."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
+from recollect.app import Recollect
 from recollect.formation.types import MemoryType
 from recollect.formation.types.schema import violations
-from recollect.mcp.callers import Caller
+from recollect.mcp.callers import Allowance, Caller
 from recollect.mcp.offering import NEEDS, PROFILE, tools_offered
-from recollect.records import Json, JsonObject, NewMessage, Scope
+from recollect.records import Json, JsonObject, NewMessage, Scope, Write
 from recollect.stores.plans.erase import EraseMessages
 from recollect.stores.plans.formation import Debounce
 from recollect.tools import MemoryTools
-from recollect.tools.offering import FORGET, SAVE, SEARCH, UPDATE
+from recollect.tools.offering import FORGET, SEARCH
 
 THREAD: Final = "mcp"
 """In this thread of a scope stand the words that clients quoted."""
@@ -22,6 +24,34 @@ SOURCE: Final = "mcp"
 
 # What is quoted is remembered by the very call that quotes it: no model need read it as well.
 _NEVER: Final = Debounce(quiet_s=math.inf)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Heard:
+    """Keeps what a client quotes as what the user said, within what he may keep in a day."""
+
+    allowance: Allowance
+    answer: str
+
+    async def keep(
+        self,
+        memory: Recollect,
+        scope: Scope,
+        thread: str,
+        said: Sequence[NewMessage],
+        writes: Sequence[Write],
+    ) -> None:
+        """
+        Keep it with what rests on it, in one transaction, and count it.
+
+        Raises:
+            QuotaError: It goes beyond what his tenant may keep in a day.
+        """
+        size = sum(len(each.text.encode("utf-8", "replace")) for each in said)
+        await self.allowance.check(messages=len(said), size=size)
+        sourced = [replace(each, source=SOURCE) for each in said]
+        await memory.append(scope, thread, sourced, debounce=_NEVER, writes=writes)
+        self.allowance.use(scope, messages=len(said), bytes=size)
 
 
 class Tools:
@@ -46,15 +76,19 @@ class Tools:
             return {"status": "refused", "id": "", "reason": wrong}
         if name == PROFILE:
             return {"status": "found", "profile": await self.profile(caller)}
-        tools = MemoryTools(caller.memory, scope, THREAD, types=self._types, secret=self._secret)
         given = dict(arguments)
-        if name in {SAVE, UPDATE}:
-            await self._said(caller, scope, given["quotes"])
+        answer = str(given.pop("answer", ""))
+        tools = MemoryTools(
+            caller.memory,
+            scope,
+            THREAD,
+            types=self._types,
+            secret=self._secret,
+            hearing=_Heard(allowance=caller.allowance, answer=answer),
+        )
         if name != FORGET:
             caller.allowance.use(scope, recalls=int(name == SEARCH))
             return await tools.acall(name, given)
-        if given.pop("answer", None) and given.get("token"):
-            await self._said(caller, scope, [arguments["answer"]])
         quoted = await _quoted_for(caller, scope, str(given["id"]))
         result = await tools.acall(name, given)
         if result["status"] == "forgotten" and quoted:
@@ -69,15 +103,6 @@ class Tools:
             name=name, description="", update_mode="insert", parameters=tool.parameters
         )
         return "; ".join(violations(checker, arguments))
-
-    async def _said(self, caller: Caller, scope: Scope, words: Json) -> None:
-        """Keep what the client says that the user said, so that a memory can rest on it."""
-        quotes = words if isinstance(words, Sequence) and not isinstance(words, str) else []
-        said = [NewMessage(role="user", text=str(each), source=SOURCE) for each in quotes]
-        size = sum(len(each.text.encode("utf-8", "replace")) for each in said)
-        await caller.allowance.check(messages=len(said), size=size)
-        await caller.memory.append(scope, THREAD, said, debounce=_NEVER)
-        caller.allowance.use(scope, messages=len(said), bytes=size)
 
     async def profile(self, caller: Caller) -> dict[str, Json]:
         """Return the documents of which each user has one, by type."""
