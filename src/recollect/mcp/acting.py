@@ -55,12 +55,10 @@ class _Heard:
 
 
 class Tools:
-    """The tools of every caller, over memories of *types*; tokens are made with *secret*."""
+    """The tools of every caller, for the types of his scope; tokens are made with *secret*."""
 
-    def __init__(self, types: Sequence[MemoryType], secret: bytes) -> None:
-        self._types = tuple(types)
+    def __init__(self, secret: bytes) -> None:
         self._secret = secret
-        self.offered = tools_offered(self._types)
 
     async def call(self, caller: Caller, name: str, arguments: JsonObject) -> JsonObject:
         """
@@ -72,7 +70,8 @@ class Tools:
             RecollectError: The memory failed.
         """
         scope = caller.reach(NEEDS[name])
-        if wrong := self._wrong(name, arguments):
+        types = await caller.types()
+        if wrong := _wrong(types, name, arguments):
             return {"status": "refused", "id": "", "reason": wrong}
         if name == PROFILE:
             return {"status": "found", "profile": await self.profile(caller)}
@@ -82,7 +81,8 @@ class Tools:
             caller.memory,
             scope,
             THREAD,
-            types=self._types,
+            types=types,
+            others=caller.assistants.all_types(),
             secret=self._secret,
             hearing=_Heard(allowance=caller.allowance, answer=answer),
         )
@@ -97,18 +97,11 @@ class Tools:
             await caller.memory.erase(scope, gone)
         return result
 
-    def _wrong(self, name: str, arguments: JsonObject) -> str:
-        tool = next(each for each in self.offered if each.name == name)
-        checker = MemoryType(
-            name=name, description="", update_mode="insert", parameters=tool.parameters
-        )
-        return "; ".join(violations(checker, arguments))
-
     async def profile(self, caller: Caller) -> dict[str, Json]:
         """Return the documents of which each user has one, by type."""
         scope = caller.reach("read")
         found: dict[str, Json] = {}
-        for type_ in self._types:
+        for type_ in await caller.types():
             if type_.update_mode != "patch":
                 continue
             page = await caller.memory.memories(scope, type_=type_.name)
@@ -118,6 +111,15 @@ class Tools:
             if shown:
                 found[type_.name] = shown[0]
         return found
+
+
+def _wrong(types: Sequence[MemoryType], name: str, arguments: JsonObject) -> str:
+    """Say what is wrong with the arguments of a call, where *types* may be kept."""
+    tool = next(each for each in tools_offered(types) if each.name == name)
+    checker = MemoryType(
+        name=name, description="", update_mode="insert", parameters=tool.parameters
+    )
+    return "; ".join(violations(checker, arguments))
 
 
 async def _quoted_for(caller: Caller, scope: Scope, id_: str) -> list[str]:

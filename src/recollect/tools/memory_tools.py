@@ -28,6 +28,7 @@ from recollect.ports import ModelAnswer, Tool, ToolCall
 from recollect.recall.budget import estimated_tokens
 from recollect.recaller import Where
 from recollect.records import (
+    UNRECALLED_TYPES,
     Json,
     JsonObject,
     Memory,
@@ -90,6 +91,8 @@ class MemoryTools:
 
     Args:
         types: What may be remembered; *parameters* of a type are part of the tool's schema.
+        others: Where memories of every recallable type are to be found and forgotten, not of
+            *types* alone: the further types that are known, whose memories may be changed too.
         secret: With what the tokens for forgetting are made; give one where the calls of a
             talk may come to different processes.
         hearing: Where nobody keeps the talk in the thread: keeps what is quoted as what the user
@@ -104,6 +107,7 @@ class MemoryTools:
         thread: str,
         *,
         types: Sequence[MemoryType] = DEFAULT_TYPES,
+        others: Sequence[MemoryType] | None = None,
         secret: bytes | None = None,
         hearing: Hearing | None = None,
     ) -> None:
@@ -114,13 +118,15 @@ class MemoryTools:
         if not self.types:
             msg = "no memory type is given: name at least one that may be remembered"
             raise UsageError(msg)
+        self._finds_all = others is not None
+        self._known = {each.name: each for each in (*(others or ()), *types)}
         self._secret = secrets.token_bytes(32) if secret is None else secret
         self._hearing = hearing
 
     @property
     def schemas(self) -> tuple[Tool, ...]:
         """The tools as a model is offered them."""
-        return tools_of(tuple(self.types.values()))
+        return tools_of(tuple(self.types.values()), finds_all=self._finds_all)
 
     @_told
     async def _save_memory(
@@ -149,6 +155,8 @@ class MemoryTools:
         found = await self._found(memory, id)
         if found is None:
             return refused(unknown(id))
+        if found.type not in self._known:
+            return refused(f"no type {found.type!r} says what {id!r} may become")
         return await self._done(memory, PATCH, {"changes": changes}, quotes, found)
 
     update_memory, aupdate_memory = twins(_update_memory)
@@ -164,11 +172,12 @@ class MemoryTools:
         """Return what is remembered and bears on *query*, best first."""
         if not query.strip():
             return refused("the query is empty: say what to look for")
-        if type is not None and type not in self.types:
+        if not self._finds_all and type is not None and type not in self.types:
             return refused(f"there is no type {type[:80]!r}; there are {', '.join(self.types)}")
         if limit not in range(1, RESULTS_MAX + 1):
             return refused(f"limit {limit} is no whole number from 1 to {RESULTS_MAX}")
-        types = tuple(self.types) if type is None else (type,)
+        every = None if self._finds_all else tuple(self.types)
+        types = every if type is None else (type,)
         where = Where(messages=False, types=types)
         recall = await memory.recall(self.scope, query, limit=int(limit), where=where)
         found: list[Json] = [
@@ -347,7 +356,8 @@ class MemoryTools:
     async def _offer(self, memory: Recollect, window: Window, target: Memory | None) -> Offer:
         types = tuple(self.types.values())
         if target is not None:
-            return offer_of(types, [target], "")
+            known = {**self.types, target.type: self._known[target.type]}
+            return offer_of(tuple(known.values()), [target], "")
 
         async def search(
             scope: Scope, query: str, names: Sequence[str], limit: int
@@ -363,7 +373,8 @@ class MemoryTools:
 
     async def _found(self, memory: Recollect, id_: str) -> Memory | None:
         type_, _, key = id_.partition("/")
-        if type_ not in self.types or not key:
+        is_other = self._finds_all and type_ not in UNRECALLED_TYPES
+        if not key or not (is_other or type_ in self.types):
             return None
         found = await memory.get(self.scope, type_, key)
         return found if found is not None and found.state == "active" else None
