@@ -11,9 +11,10 @@ import pytest
 from recollect.bench.outcomes import Outcome
 from recollect.bench.proofs import DAMAGED, NAMES, Known, chance, judge, put_down
 from recollect.errors import StoreError
-from recollect.records import Scope
+from recollect.records import PutMemory, Scope
 from recollect.stores.rows import Cursor
 from recollect.stores.sqlite import rows
+from recollect.stores.sqlite.store import SQLiteStore
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.invariants import Client, contents, violations
 from recollect.testing.powerloss import PowerLossDisk
@@ -123,6 +124,38 @@ async def test_a_check_finds_what_reading_does_not(times: int, filled: Path) -> 
     assert times == found.total()
     assert found["right"] > times / 4
     assert found["never found"] <= times / 200
+
+
+def without_its_sum(stored: rows.Stored) -> rows.Stored:
+    """Take the checksum off a row, and believe the row."""
+    return stored[:-1]
+
+
+async def put_elsewhere(path: Path) -> Path:
+    """Return a file whose only memory says another city than was put, by a byte that changed."""
+    async with SQLiteStore(path) as store:
+        await store.apply(SCOPES[0], [PutMemory(type="Fact", key="home", value={"city": "Oslo"})])
+    path.write_bytes(bytes_of(path).replace(b'"Oslo"', b'"Osla"'))
+    return path
+
+
+async def test_a_filter_passes_over_no_damaged_row(tmp_path: Path) -> None:
+    """A changed value that no longer satisfies a filter is damage, and no absence."""
+    path = await put_elsewhere(tmp_path / "store.db")
+    async with SQLiteStore(path) as store:
+        for asked in (store.newest, store.memories):
+            with pytest.raises(StoreError):
+                await asked(SCOPES[0], type_="Fact", filter_={"city": "Oslo"})
+
+
+async def test_a_filter_that_checks_no_sums_is_caught(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The mutant: it finds nothing, and says so."""
+    path = await put_elsewhere(tmp_path / "store.db")
+    monkeypatch.setattr(rows, "_CHECKED_MEMORY", without_its_sum)
+    async with SQLiteStore(path) as store:
+        assert [] == await store.newest(SCOPES[0], "Fact", filter_={"city": "Oslo"})
 
 
 @pytest.fixture

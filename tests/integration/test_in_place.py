@@ -8,6 +8,7 @@ from pathlib import Path
 from threading import Event, Semaphore, get_ident
 
 import pytest
+from langgraph.store.base import GetOp, PutOp
 
 import recollect
 from recollect import Recollect, StoreClosedError, SyncRecollect
@@ -154,6 +155,22 @@ def test_a_read_prolongs_in_place(url: str) -> None:
         clock.advance(70)
 
         assert store.get(ADA, "k") is None
+
+
+def test_the_writes_of_one_namespace_change_no_thread(url: str) -> None:
+    """A batch of them is made on the thread of the caller; one of several comes from the loop."""
+    clock = WhereAsked()
+    with recollect.open_sync(url, embedder="none", worker=False, clock=clock) as memory:
+        store = RecollectStore(memory, ("app",))
+        ops = [PutOp(ADA, f"k{number}", {"n": number}) for number in range(3)]
+        clock.threads.clear()
+
+        store.batch([*ops, GetOp(ADA, "k0")])
+        assert {get_ident()} == clock.threads
+
+        store.batch([*ops, PutOp(("users", "bob"), "k", {"n": 1})])
+        assert {get_ident()} != clock.threads
+        assert 4 == len(store.search(("users",)))
 
 
 def test_what_needs_a_loop_says_so(url: str) -> None:

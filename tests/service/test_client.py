@@ -445,6 +445,35 @@ def new_key(served: Served, *permissions: str) -> str:
     return making[1]
 
 
+@pytest.mark.parametrize("scope", ["users", b"users", None, ("a", 1.5), ("a",) * 40, ("a\0",)])
+def test_what_is_no_scope_is_refused_before_it_is_sent(client: SyncClient, scope: Any) -> None:
+    """A text is no scope of its letters: nothing is kept, and the error is the library's."""
+    before = client.scopes()
+
+    with pytest.raises(UsageError):
+        client.append(scope, "talk", [NewMessage(role="user", text="hello")])
+    with pytest.raises(UsageError):
+        client.put(scope, "User", "User", {"name": "Ada"})
+
+    assert before == client.scopes()
+
+
+@pytest.mark.parametrize("value", [{"a": float("nan")}, {"a": {1}}, {"a": object()}])
+def test_what_is_no_json_is_refused_before_it_is_sent(client: SyncClient, value: Any) -> None:
+    """A value that cannot be written as JSON is named, with what it was for."""
+    with pytest.raises(UsageError, match="PUT /v1/memories/Note/n1 is to send is no JSON"):
+        client.put(("users", "ada"), "Note", "n1", value)
+
+
+@pytest.mark.parametrize(
+    ("url", "key"), [("nonsense", ""), ("", ""), ("http://127.0.0.1:1", "k\nx"), ("ftp://a", "k")]
+)
+def test_an_address_that_is_none_is_told_from_one_that_is_away(url: str, key: str) -> None:
+    """No request is made to it, and nobody is told to see whether it runs."""
+    with pytest.raises(UsageError), SyncClient(url, key):
+        pass
+
+
 def test_a_client_that_is_not_open_says_so(served: Served) -> None:
     """Before and after its block nothing is asked."""
     client = SyncClient(served.url, served.key)

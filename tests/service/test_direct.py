@@ -25,7 +25,7 @@ FULL = {
 DIRECT: Mapping[str, tuple[str, Any, dict[str, str]]] = {
     "one message": (PATH, {"messages": [SAID]}, {}),
     "everything": (PATH, {"messages": [FULL], "quiet_s": 5}, {"idempotency-key": "k"}),
-    "a scope": (f"{PATH}?scope=users&scope=%C3%84da%20x&other=1", {"messages": [SAID]}, {}),
+    "a scope": (f"{PATH}?scope=users&scope=%C3%84da%20x", {"messages": [SAID]}, {}),
     "a thread with a space": ("/v1/threads/a%20b/messages", {"messages": [SAID]}, {}),
     "a role that is none": (PATH, {"messages": [{**SAID, "role": "tool", "text": ""}]}, {}),
     "no such assistant": (PATH, {"messages": [SAID], "assistant": "nobody"}, {}),
@@ -45,6 +45,7 @@ OTHERS: Mapping[str, tuple[str, Any, dict[str, str]]] = {
     "a long thread": (f"/v1/threads/{'a' * 600}/messages", {"messages": [SAID]}, {}),
     "an empty segment": (f"{PATH}?scope=", {"messages": [SAID]}, {}),
     "many segments": (f"{PATH}?{'&'.join(['scope=a'] * 40)}", {"messages": [SAID]}, {}),
+    "an unknown parameter": (f"{PATH}?scop=users", {"messages": [SAID]}, {}),
     "an empty key": (PATH, {"messages": [SAID]}, {"idempotency-key": ""}),
     "a long key": (PATH, {"messages": [SAID]}, {"idempotency-key": "k" * 257}),
     "an empty thread": ("/v1/threads//messages", {"messages": [SAID]}, {}),

@@ -253,6 +253,22 @@ def test_a_text_that_speaks_of_time_is_seen(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "word",
+    """
+    yesterday today tonight tomorrow last next ago week weekend month year years recently just
+    this_week mon tuesday wednes thursday fri saturday sun january february march
+    april may june july august september october november december 1999 2023
+    """.split(),
+)
+def test_a_time_is_seen_in_ascii_as_in_any_text(word: str) -> None:
+    """A text in ASCII is searched in another way, to the same end, whatever its case."""
+    text = f"So, {word.replace('_', ' ').title()}."
+
+    assert has_time_expression(text)
+    assert has_time_expression(f"{text} \N{LATIN SMALL LETTER E WITH ACUTE}")
+
+
+@pytest.mark.parametrize(
     "text", ["We met", "a weekly justice", "12345", "20231", "blast", "\u6211\u517b\u732b", ""]
 )
 def test_a_text_without_time_is_not_taken_for_one(text: str) -> None:

@@ -12,6 +12,7 @@ from urllib.parse import quote
 from recollect.client.failing import error_of
 from recollect.errors import MissingExtraError, StoreUnavailableError, UsageError
 from recollect.records import Scope
+from recollect.stores.validate import check_scope
 
 try:
     import httpx
@@ -58,7 +59,18 @@ class Answer:
 
 
 def opened_web(url: str, key: str, timeout_s: float) -> httpx.AsyncClient:
-    """Return what keeps connections to a service; it is entered by who uses it."""
+    """
+    Return what keeps connections to a service; it is entered by who uses it.
+
+    Raises:
+        UsageError: The address or the key cannot be one.
+    """
+    if not url.lower().startswith(("http://", "https://")):
+        msg = f"the address {url!r} is none of a service: give one such as http://127.0.0.1:8765"
+        raise UsageError(msg)
+    if not (key.isascii() and key.isprintable()) or " " in key:
+        msg = "the key holds a character that no key has: give it as it was shown, without spaces"
+        raise UsageError(msg)
     headers = {"x-api-key": key} if key else {}
     return httpx.AsyncClient(base_url=url, headers=headers, timeout=timeout_s)
 
@@ -118,21 +130,26 @@ class Asker:
             raise _away(request, failed) from failed
 
     def _built(self, request: Request) -> httpx.Request:
-        query: list[tuple[str, Any]] = [("scope", each) for each in request.scope]
+        # Relative to the key's own scope, which the empty one is.
+        scope = check_scope(request.scope) if request.scope != () else ()
+        query: list[tuple[str, Any]] = [("scope", each) for each in scope]
         query += [
             (name, _written(value)) for name, value in request.query.items() if value is not None
         ]
-        return self._web.build_request(
-            request.method,
-            request.path,
-            params=query,
-            json=request.json,
-            content=request.content,
-            headers=dict(request.headers),
-            timeout=httpx.Timeout(self._web.timeout.connect, read=None)
-            if request.is_patient
-            else httpx.USE_CLIENT_DEFAULT,
-        )
+        patient = httpx.Timeout(self._web.timeout.connect, read=None)
+        try:
+            return self._web.build_request(
+                request.method,
+                request.path,
+                params=query,
+                json=request.json,
+                content=request.content,
+                headers=dict(request.headers),
+                timeout=patient if request.is_patient else httpx.USE_CLIENT_DEFAULT,
+            )
+        except (TypeError, ValueError) as error:
+            msg = f"what {request.method} {request.path} is to send is no JSON: {error}"
+            raise UsageError(msg) from error
 
 
 def _written(value: Any) -> str:

@@ -52,7 +52,12 @@ _TOKEN = re.compile(
     rf"|(?P<word>[^\W_](?:[^\W_]|[{MARKS}])*(?:_+[^\W_](?:[^\W_]|[{MARKS}])*)*)"
 )
 # What _TOKEN finds in ASCII, as plain strings: much the most text, and twice as fast.
-_ASCII_TOKEN = re.compile(r"\d+(?:[.,]\d+)+|[A-Za-z0-9]+(?:_+[A-Za-z0-9]+)*")
+# Words come first, because most tokens are words.
+_ASCII_TOKEN = re.compile(
+    r"[A-Za-z][A-Za-z0-9]*(?:_+[A-Za-z0-9]+)*"
+    r"|\d+(?:[.,]\d+)+"
+    r"|\d[A-Za-z0-9]*(?:_+[A-Za-z0-9]+)*"
+)
 _WITHIN_WORD = re.compile(rf"[{UNSPACED}]+|(?:[^\W_{UNSPACED}]|[{MARKS}])+")
 _CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^A-Za-z\d]+")
 _POSSESSIVE = re.compile(r"['\u2019]s\b", re.IGNORECASE)

@@ -63,7 +63,8 @@ def lexical_scores(collection: Collection, terms: Mapping[int, int]) -> LexicalS
 
 
 def _norm(length: Floats) -> Floats:
-    return np.float32(K1) * (1 - B + B * length / max(float(length.mean()), 1e-9))
+    mean = float(np.add.reduce(length)) / len(length)  # numpy's own takes twice as long to begin
+    return np.float32(K1) * (1 - B + B * length / max(mean, 1e-9))
 
 
 def _add(

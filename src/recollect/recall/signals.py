@@ -93,7 +93,11 @@ def standardised(scores: Floats, among: Bools | None = None) -> Floats:
     taken = scores if among is None else scores[among]
     if not len(taken) or taken.max() == taken.min():
         return np.zeros_like(scores)
-    found = np.asarray((scores - taken.mean()) / (taken.std() + _STEADY), np.float32)
+    # As numpy's own mean and deviation, whose preparations take longer than a few entries.
+    mean = np.add.reduce(taken) / np.float32(len(taken))
+    apart = taken - mean
+    deviation = np.sqrt(np.add.reduce(apart * apart) / np.float32(len(taken)))
+    found = np.asarray((scores - mean) / (deviation + _STEADY), np.float32)
     if among is not None:
         found[~among] = 0
     return found

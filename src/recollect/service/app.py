@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import anyio
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
@@ -30,6 +30,7 @@ from recollect.service.opening import OpenMemory, Told, opened_service
 from recollect.service.origins import Origins
 from recollect.service.page import STATIC, page_router
 from recollect.service.problem import answer_error, answer_http, answer_invalid
+from recollect.service.queries import check_query
 from recollect.service.routes import ROUTERS
 from recollect.service.settings import Settings, checked
 
@@ -106,7 +107,9 @@ def create_app(
         middleware=_middleware(settings, counted),
     )
     app.state.stopping = stopping
-    for router in (*ROUTERS, *LANGGRAPH_ROUTERS):
+    for router in ROUTERS:
+        app.include_router(router, dependencies=[Depends(check_query)] if router.prefix else [])
+    for router in LANGGRAPH_ROUTERS:
         app.include_router(router)
     add_doors(app, doors)
     app.include_router(page_router(static))

@@ -17,9 +17,9 @@ from recollect.service.asked import AskedMessages
 from recollect.service.bodies import DOCUMENT
 from recollect.service.named import has_written_slash
 from recollect.service.problem import problem_of
-from recollect.service.reaching import Reach
+from recollect.service.reaching import IDEMPOTENCY_KEY_CHARACTERS_MAX, Reach
 from recollect.service.routes.changes import LAST_EVENT_ID_CHARACTERS_MAX, changes
-from recollect.service.routes.threads import IDEMPOTENCY_KEY_CHARACTERS_MAX, append
+from recollect.service.routes.threads import append
 from recollect.stores.validate import ID_CHARACTERS_MAX, SEGMENTS_MAX
 
 _MESSAGES: Final = re.compile(r"/v1/threads/([^/]+)/messages")
@@ -148,6 +148,7 @@ def _values(scope: Scope, header: bytes) -> list[str]:
 
 def _segments(query: bytes) -> list[str] | None:
     pairs = parse_qsl(query.decode("latin-1"), keep_blank_values=True)
-    found = [value for name, value in pairs if name == _SCOPE]
-    is_good = len(found) <= SEGMENTS_MAX and all(0 < len(x) <= ID_CHARACTERS_MAX for x in found)
-    return found if is_good else None
+    are_good = all(
+        name == _SCOPE and 0 < len(segment) <= ID_CHARACTERS_MAX for name, segment in pairs
+    )
+    return [each for _, each in pairs] if are_good and len(pairs) <= SEGMENTS_MAX else None

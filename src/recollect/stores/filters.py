@@ -111,6 +111,8 @@ def _field(document: Json, path: str) -> Json | _Absent:
 
 def _holds(condition: Condition, field: Json | _Absent) -> bool:
     operand = condition.operand
+    if ordering := _ORDERINGS.get(condition.operator):
+        return _ordered(field, operand, ordering)
     match condition.operator:
         case "$eq":
             return equal(field, operand)
@@ -118,14 +120,14 @@ def _holds(condition: Condition, field: Json | _Absent) -> bool:
             return not equal(field, operand)
         case "$in":
             return isinstance(operand, Sequence) and any(equal(field, each) for each in operand)
-        case "$contains":
+        case _:
             return _contains(field, operand)
-        case ordering:
-            return _ordered(field, operand, _ORDERINGS[ordering])
 
 
 def equal(one: Json | _Absent, other: Json | _Absent) -> bool:
     """Say whether two JSON values are equal: 1 and 1.0 are, 1 and ``true`` are not."""
+    if type(one) is str and type(other) is str:  # what is mostly asked
+        return one == other
     if isinstance(one, bool) or isinstance(other, bool):
         return one is other
     if isinstance(one, Mapping) and isinstance(other, Mapping):

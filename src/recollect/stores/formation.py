@@ -26,7 +26,7 @@ from recollect.stores.plans.formation import (
     plan_release,
     plan_signal,
 )
-from recollect.stores.plans.memories import prepare_write
+from recollect.stores.plans.memories import memories_of, prepare_write
 from recollect.stores.plans.receipts import Place, formation_of, plan_redrive
 from recollect.stores.plans.threads import existing_thread, thread_of
 from recollect.stores.plans.waiting import check_wait
@@ -145,7 +145,7 @@ class FormationStore(Transactor):
             ids=self._ids,
             now=self.now(),
         )
-        return await self._change("form", lease.scope, plan)
+        return memories_of(await self._change("form", lease.scope, plan), lease.scope)
 
     @final
     async def release(

@@ -15,10 +15,11 @@ from recollect.errors import StoreClosedError
 from recollect.ports import Clock, Ids
 from recollect.records import FormationStatus, MemoryState, Scope
 from recollect.stores.base import Store
+from recollect.stores.filters import Condition
 from recollect.stores.plans.feed import memory_entry, message_entry
 from recollect.stores.plans.formation import is_due, is_leased
 from recollect.stores.plans.memories import evidence_messages
-from recollect.stores.plans.newest import updates_of
+from recollect.stores.plans.newest import matching, updates_of
 from recollect.stores.plans.receipts import place_of
 from recollect.stores.plans.waiting import is_pending
 from recollect.stores.rows import (
@@ -170,6 +171,13 @@ class Tables:
         uid = table.by_address.get((type_, key))
         return None if uid is None else table.memories[uid]
 
+    def memories_at(
+        self, scope_id: int, addresses: Sequence[tuple[str, str]]
+    ) -> Sequence[MemoryRow]:
+        table = self._of(scope_id)
+        uids = {table.by_address.get(each) for each in addresses}
+        return [table.memories[uid] for uid in uids if uid is not None]
+
     def memories(
         self,
         scope_id: int,
@@ -183,6 +191,11 @@ class Tables:
                 found = table.memories[uid]
                 if state in (None, found.state):
                     yield found
+
+    def memories_matching(
+        self, scope_id: int, type_: str | None, conditions: Sequence[Condition]
+    ) -> Iterator[MemoryRow]:
+        return matching(self.memories(scope_id, type_, None), conditions)
 
     def updates(self, scope_id: int, type_: str, now: int) -> Sequence[tuple[int, int]]:
         return updates_of(self.memories(scope_id, type_, None), now)

@@ -24,6 +24,7 @@ from recollect.stores.pages import page_of
 from recollect.stores.plans.memories import (
     is_expired,
     is_valid,
+    memories_of,
     memory_of,
     plan_apply,
     prepare_write,
@@ -84,7 +85,7 @@ class MemoryStore(Transactor):
             ids=self._ids,
             now=now,
         )
-        return await self._change("apply", scope, plan)
+        return memories_of(await self._change("apply", scope, plan), scope)
 
     @final
     async def get(self, scope: Scope, type_: str, key: str) -> Memory | None:

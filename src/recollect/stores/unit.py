@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Generic, Protocol, TypeAlias, TypeVar
 
 from recollect.records import FormationStatus, MemoryState, Scope
+from recollect.stores.filters import Condition
 from recollect.stores.rows import (
     AuditRow,
     Cursor,
@@ -97,6 +98,12 @@ class Rows(Protocol):
         """Return the memory at an address, expired or not."""
         ...
 
+    def memories_at(
+        self, scope_id: int, addresses: Sequence[tuple[str, str]]
+    ) -> Sequence[MemoryRow]:
+        """Return those of the memories at (type, key) that exist, in any order."""
+        ...
+
     def memories(
         self,
         scope_id: int,
@@ -105,6 +112,12 @@ class Rows(Protocol):
         state: MemoryState | None = None,
     ) -> Iterator[MemoryRow]:
         """Yield memories in a *state* by (type, key), after the address *after*, expired or not."""
+        ...
+
+    def memories_matching(
+        self, scope_id: int, type_: str | None, conditions: Sequence[Condition]
+    ) -> Iterator[MemoryRow]:
+        """Yield memories whose value satisfies *conditions*, by (type, key), expired or not."""
         ...
 
     def updates(self, scope_id: int, type_: str, now: int) -> Sequence[tuple[int, int]]:

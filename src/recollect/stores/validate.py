@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Final, cast, get_args
+from typing import Any, Final, cast, get_args
 
 from recollect.erasure import MEMORY_THREAD
 from recollect.errors import LimitError, UsageError
@@ -191,10 +191,15 @@ def encode_json(value: Json, what: str) -> str:
     """
     _check_json(value, what, depth=1)
     text = _ENCODER.encode(value)
-    size = len(text.encode())
+    size = len(text) if text.isascii() else len(text.encode())
     if size > JSON_BYTES_MAX:
         raise LimitError(f"bytes of {what}", size, JSON_BYTES_MAX, "JSON_BYTES_MAX")
     return text
+
+
+def decode_json(text: str) -> Any:
+    """Return the value of JSON text that `encode_json` made: there is nothing around it."""
+    return _DECODER.raw_decode(text)[0]
 
 
 def _plain(value: object) -> object:
@@ -206,12 +211,18 @@ def _plain(value: object) -> object:
 
 _ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_plain)
 """Made once: making it takes longer than most values do."""
+_DECODER: Final = json.JSONDecoder()
+
+
+_SCALARS: Final = frozenset({str, int, float, bool, type(None)})
 
 
 def _check_json(value: object, what: str, depth: int) -> None:
     if depth > JSON_DEPTH_MAX:
         raise LimitError(f"levels of {what}", depth, JSON_DEPTH_MAX, "JSON_DEPTH_MAX")
-    if isinstance(value, Mapping):
+    if type(value) in _SCALARS:  # nearly all are: this takes less time than to look at their bases
+        _check_scalar(value, what)
+    elif isinstance(value, Mapping):
         for key, each in value.items():
             check_text(key, f"a field name in {what}")
             _check_json(each, what, depth + 1)

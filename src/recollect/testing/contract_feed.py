@@ -51,7 +51,11 @@ class FeedContract(Contract):
         assert after == await feed_after(store, start)
 
     async def test_places_say_where_feeds_stand(self, store: Store) -> None:
-        """A reader that stands there has missed nothing, and anything later is missed there."""
+        """
+        Return where the feeds of *scopes* stand, in order, all at one moment.
+
+        A reader that stands there has missed nothing. A scope that holds nothing stands at 0.
+        """
         await tell(store, "m1")
         await store.append(BOB, TALK, [said("m1")])
         nobody: Scope = ("acme", "users", "nobody")

@@ -54,6 +54,21 @@ class MemoryContract(Contract):
         assert written[-1] == await store.get(ADA, "Fact", "home")
         assert 2 == len(await store.history(ADA, "Fact", "home"))
 
+    async def test_many_follow_what_is_there(self, store: Store, clock: FrozenClock) -> None:
+        """Of many writes at once each finds the version that its own address has, if it has one."""
+        many = [fact(f"n{number:03}") for number in range(600)]
+        home = replace(fact("home"), expires_at=clock.now() + seconds(1))
+        await store.apply(ADA, [*many[::2], replace(home, type="Place"), home])
+        await store.apply(BOB, many[:3])
+        clock.advance(1)
+
+        written = await store.apply(ADA, [*many, GONE, fact("home"), many[1], many[0]])
+
+        expected = [2, 1] * 300 + [None, 1, 2, 3]
+        assert expected == [each and each.version for each in written]
+        assert [1, 2, 3] == [each.version for each in await store.history(ADA, "Fact", "n000")]
+        assert await store.get(ADA, "Place", "home") is None
+
     async def test_a_refused_apply_leaves_nothing(self, store: Store) -> None:
         """When a later write conflicts, the earlier ones leave no trace."""
         await keep_facts(store, "Oslo")

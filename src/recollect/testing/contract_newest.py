@@ -72,6 +72,22 @@ class NewestContract(Contract):
 
         assert ["n3", "n4"] == [memory.key for memory in found]
 
+    async def test_a_filter_looks_behind_the_newest(self, store: Store, clock: FrozenClock) -> None:
+        """What satisfies it is found behind any number that does not, in every scope, in order."""
+        below = (*TEAM, "below")
+        for scope, number in ((TEAM, 7), (below, 8), (TEAM, 9)):
+            await store.apply(scope, [note(f"n{number}", number)])
+            clock.advance(1)
+        ends = replace(note("ends", 8), expires_at=clock.now() + seconds(1))
+        await store.apply(TEAM, [ends, replace(note("doubtful", 8), state="quarantined")])
+        clock.advance(1)
+        for scope in (TEAM, below):
+            await store.apply(scope, [note(f"other {number}") for number in range(40)])
+
+        found = await store.newest(TEAM, "Note", filter_={"n": {"$gt": 7}}, limit=5)
+
+        assert [(TEAM, "n9"), (below, "n8")] == addresses(found)
+
     async def test_as_many_of_the_newest_as_wanted(self, store: Store) -> None:
         """limit: At most so many, without a maximum."""
         await store.apply(TEAM, [note(f"n{number:04}") for number in range(WRITES_MAX)])

@@ -91,8 +91,8 @@ class RecollectStore(BaseStore):
         checked = check_ops(ops)
         batch = partial(self._batch, ops=checked)
         # The writes of several namespaces share a commit, if they come from a loop at once.
-        is_mixed = len(checked) > 1 and any(isinstance(op, PutOp) for op in checked)
-        return self._home.call(batch) if is_mixed else self._home.here(batch)
+        written = {tuple(op.namespace) for op in checked if isinstance(op, PutOp)}
+        return self._home.call(batch) if len(written) > 1 else self._home.here(batch)
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
         """Do the same as `batch`, from any event loop."""

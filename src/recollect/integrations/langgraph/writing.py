@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Final
+from functools import partial
+from typing import Final, cast
 
 from langgraph.store.base import Op, PutOp
 
@@ -15,13 +16,13 @@ from recollect.integrations.langgraph.checking import check_ttl
 from recollect.integrations.langgraph.indexing import searched_text
 from recollect.integrations.langgraph.reading import ITEM, lifetime_key
 from recollect.records import LIFETIME, DeleteMemory, PutMemory, Scope, Write
-from recollect.stores.plans.memories import check_write
-from recollect.stores.validate import WRITES_MAX, check_object, check_scope
+from recollect.stores.plans.memories import PreparedWrite, prepare_put, prepare_write
+from recollect.stores.validate import WRITES_MAX, check_scope
 
 SCOPES_AT_ONCE: Final = 256
 """So many scopes are written at the same time."""
-Writes = dict[Scope, list[list[Write]]]
-"""The writes of each scope; those of one item stand together."""
+Writes = dict[Scope, list[list[PreparedWrite]]]
+"""The writes of each scope, checked and prepared; those of one item stand together."""
 
 
 def writes_of(root: Scope, ops: Sequence[Op], fields: Sequence[str], now: datetime) -> Writes:
@@ -32,34 +33,31 @@ def writes_of(root: Scope, ops: Sequence[Op], fields: Sequence[str], now: dateti
         UsageError: A scope, key, value or time to live is not allowed; nothing is written.
     """
     last = {(tuple(op.namespace), op.key): op for op in ops if isinstance(op, PutOp)}
-    found: Writes = {}
+    scopes = {namespace: check_scope((*root, *namespace)) for namespace, _ in last}
+    found: Writes = {scope: [] for scope in scopes.values()}
     for (namespace, _), op in last.items():
-        scope = check_scope((*root, *namespace))
-        found.setdefault(scope, []).append(_writes(op, fields, now))
-    if len(found) > 1:  # what one scope's store would refuse must not leave the others' written
-        for write in (each for items in found.values() for item in items for each in item):
-            check_write(write)
+        # All of them first: what one scope refuses must not leave the others' written.
+        found[scopes[namespace]].append(_writes(op, fields, now))
     return found
 
 
-def _writes(op: PutOp, fields: Sequence[str], now: datetime) -> list[Write]:
+def _writes(op: PutOp, fields: Sequence[str], now: datetime) -> list[PreparedWrite]:
     lasting = DeleteMemory(type=LIFETIME, key=lifetime_key(op.key))
     if op.value is None:
-        return [DeleteMemory(type=ITEM, key=op.key), lasting]
-    check_object(op.value, f"the value of the item {op.key!r}")
+        return [prepare_write(DeleteMemory(type=ITEM, key=op.key)), lasting]
     minutes = check_ttl(op.ttl, "ttl")
     expires_at = None if minutes is None else _later(now, minutes)
     item = PutMemory(
         type=ITEM,
         key=op.key,
         value=op.value,
-        text=searched_text(op.value, op.index, fields),
         expires_at=expires_at,
         trust="external",
         cause="LangGraph's store",
     )
+    prepared = prepare_put(item, partial(searched_text, index=op.index, fields=fields))
     if minutes is None:
-        return [item, lasting]
+        return [prepared, lasting]
     kept = PutMemory(
         type=LIFETIME,
         key=lifetime_key(op.key),
@@ -69,7 +67,7 @@ def _writes(op: PutOp, fields: Sequence[str], now: datetime) -> list[Write]:
         trust="external",
         cause="LangGraph's store",
     )
-    return [item, kept]
+    return [prepared, prepare_write(kept)]
 
 
 def _later(now: datetime, minutes: float) -> datetime:
@@ -104,8 +102,9 @@ async def write_all(memory: Recollect, writes: Writes) -> None:
                 raise error
 
 
-async def _write_scope(memory: Recollect, scope: Scope, items: list[list[Write]]) -> None:
+async def _write_scope(memory: Recollect, scope: Scope, items: list[list[PreparedWrite]]) -> None:
     several = WRITES_MAX // 2
     for start in range(0, len(items), several):
         part = items[start : start + several]
-        await memory.apply(scope, [write for item in part for write in item])
+        writes = [write for item in part for write in item]
+        await memory.apply(scope, cast("list[Write]", writes))  # prepared ones pass as they are

@@ -129,8 +129,8 @@ def eligible_uids(
     )
     memories = (
         row.uid
-        for row in rows.memories(scope_id, None, None)
-        if not is_expired(row, now) and matches(conditions, json.loads(row.value))
+        for row in rows.memories_matching(scope_id, None, conditions)
+        if not is_expired(row, now)
     )
     return frozenset([*messages, *memories])
 

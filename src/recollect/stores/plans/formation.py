@@ -17,7 +17,7 @@ from typing import Final
 
 from recollect.errors import LeaseLostError, UsageError
 from recollect.ports import Ids
-from recollect.records import FormationStatus, JsonObject, Lane, Memory, Scope
+from recollect.records import FormationStatus, JsonObject, Lane, Scope
 from recollect.stores.plans.lanes import formed_lanes, lanes_of, left_lanes, put_off_lanes
 from recollect.stores.plans.memories import PreparedWrite, plan_writes
 from recollect.stores.plans.waiting import (
@@ -31,7 +31,7 @@ from recollect.stores.plans.waiting import (
     reckoned_thread,
     without_again,
 )
-from recollect.stores.rows import MICROSECONDS, FormationRow, ScopeRow, ThreadRow
+from recollect.stores.rows import MICROSECONDS, FormationRow, MemoryRow, ScopeRow, ThreadRow
 from recollect.stores.unit import NOTHING, Effect, Planned, Rows
 from recollect.stores.validate import check_object, encode_json, to_datetime
 
@@ -376,7 +376,7 @@ def _released(scope: ScopeRow) -> ScopeRow:
 
 def plan_commit(
     rows: Rows, lease: Lease, writes: Sequence[PreparedWrite], formed: Formed, *, ids: Ids, now: int
-) -> Planned[tuple[Memory | None, ...]]:
+) -> Planned[tuple[MemoryRow | None, ...]]:
     """
     Store a formation: its memory writes, the watermarks, its receipt; and end the lease.
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Final, get_args
+from typing import Final, get_args
 
 from recollect.erasure import MEMORY_THREAD, named_version
 from recollect.errors import NotFoundError, UsageError, VersionConflictError
@@ -18,6 +18,7 @@ from recollect.records import (
     EndMemory,
     Evidence,
     EvidenceMap,
+    JsonObject,
     Memory,
     MemoryState,
     PutMemory,
@@ -26,6 +27,7 @@ from recollect.records import (
     Trust,
     Write,
 )
+from recollect.stores.columns import maker_of
 from recollect.stores.digests import text_hash
 from recollect.stores.plans.derived import reopened, replaced_by, row_remainder, version_names
 from recollect.stores.plans.requests import Idempotency, key_row, opened, result_under_key
@@ -38,10 +40,13 @@ from recollect.stores.validate import (
     check_position,
     check_text,
     check_time,
+    decode_json,
     to_datetime,
 )
 
 _NO_EVIDENCE: Final = "{}"
+_TRUSTS: Final = frozenset(get_args(Trust))
+_STATES: Final = frozenset(get_args(MemoryState))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,41 +82,36 @@ class PreparedEnd:
 
 PreparedWrite = PreparedPut | PreparedEnd | DeleteMemory
 
+# Many are made of these at once: see `maker_of`.
+_PUT: Final = maker_of(PreparedPut)
+_MEMORY: Final = maker_of(MemoryRow)
+_REVISION: Final = maker_of(RevisionRow)
+_SHOWN: Final = maker_of(Memory)
 
-def prepare_write(write: Write) -> PreparedWrite:
+
+def prepare_write(write: Write | PreparedWrite) -> PreparedWrite:
     """
-    Check *write* and return the form in which it is carried out.
+    Check *write* and return the form in which it is carried out; that of a prepared one is itself.
 
     Raises:
         UsageError: A field is not allowed; the error says which.
     """
-    if not isinstance(write, PutMemory | EndMemory | DeleteMemory):
-        msg = f"a write is a PutMemory, EndMemory or DeleteMemory, not {write!r}"
-        raise UsageError(msg)
-    _check_address(write)
     if isinstance(write, PutMemory):
-        return _prepare_put(write)
+        return prepare_put(write)
+    if isinstance(write, DeleteMemory):
+        _check_address(write)
+        return write
     if isinstance(write, EndMemory):
+        _check_address(write)
         at = check_time(write.at, "the end of a memory")
         cause = check_text(write.cause, "a cause")
         return PreparedEnd(
             type=write.type, key=write.key, at=at, expected=write.expected, cause=cause
         )
-    return write
-
-
-def check_write(write: Write) -> None:
-    """
-    Refuse what `prepare_write` refuses, without preparing it, most of which is its terms.
-
-    Raises:
-        UsageError: A field is not allowed; the error says which.
-    """
-    if isinstance(write, PutMemory):
-        _check_address(write)
-        _checked_put(write)
-    else:
-        prepare_write(write)
+    if isinstance(write, PreparedPut | PreparedEnd):
+        return write
+    msg = f"a write is a PutMemory, EndMemory or DeleteMemory, not {write!r}"
+    raise UsageError(msg)
 
 
 def _check_address(write: Write) -> None:
@@ -122,38 +122,30 @@ def _check_address(write: Write) -> None:
         raise UsageError(msg)
 
 
-def _prepare_put(write: PutMemory) -> PreparedPut:
-    checked = _checked_put(write)
-    text = checked["text"]
-    return PreparedPut(**checked, terms=encode_terms(text, None), text_hash=text_hash(text))
+def prepare_put(
+    write: PutMemory, text_of: Callable[[JsonObject], str] = memory_text
+) -> PreparedPut:
+    """
+    Do the same for a put; if it gives no text, *text_of* says what of its value is searched.
 
-
-def _checked_put(write: PutMemory) -> dict[str, Any]:
-    """Return the fields of a `PreparedPut` but for what is made of its text."""
+    Raises:
+        UsageError: A field is not allowed; the error says which.
+    """
+    _check_address(write)
     value = check_object(write.value, f"the value of {write.type}/{write.key}")
-    if write.text is not None:
-        check_text(write.text, "a memory's text")
-    text = memory_text(write.value) if write.text is None else write.text
+    given = text_of(write.value) if write.text is None else write.text
+    text = check_text(given, "a memory's text")
     valid_from = _moment(write.valid_from, "valid_from")
     valid_until = _moment(write.valid_until, "valid_until")
     check_validity(valid_from, valid_until, f"{write.type}/{write.key}")
-    if write.trust not in get_args(Trust) or write.state not in get_args(MemoryState):
+    if write.trust not in _TRUSTS or write.state not in _STATES:
         msg = f"unknown trust {write.trust!r} or state {write.state!r}"
         raise UsageError(msg)
-    return {
-        "type": write.type,
-        "key": write.key,
-        "value": value,
-        "text": text,
-        "expected": write.expected,
-        "valid_from": valid_from,
-        "valid_until": valid_until,
-        "expires_at": _moment(write.expires_at, "expires_at"),
-        "evidence": encode_evidence(write.evidence),
-        "trust": write.trust,
-        "state": write.state,
-        "cause": check_text(write.cause, "a cause"),
-    }
+    return _PUT((
+        write.type, write.key, value, text, write.expected, valid_from, valid_until,
+        _moment(write.expires_at, "expires_at"), encode_evidence(write.evidence), write.trust,
+        write.state, check_text(write.cause, "a cause"), encode_terms(text, None), text_hash(text),
+    ))  # fmt: skip
 
 
 def _moment(time: datetime | None, what: str) -> int | None:
@@ -227,9 +219,9 @@ def evidence_messages(text: str) -> set[tuple[str, str]]:
 
 def plan_writes(
     rows: Rows, scope: ScopeRow, writes: Sequence[PreparedWrite], *, ids: Ids, now: int
-) -> Planned[tuple[Memory | None, ...]]:
+) -> Planned[tuple[MemoryRow | None, ...]]:
     """
-    Carry out *writes* in order, each seeing the ones before it.
+    Carry out *writes* in order, each seeing the ones before it; answer each with its memory's row.
 
     Raises:
         VersionConflictError: A write expected another version; nothing is written.
@@ -239,6 +231,7 @@ def plan_writes(
         return Planned(NOTHING, ())
     scope = replace(scope, seq=scope.seq + 1)
     staged = _Staged(rows, scope, ids, now)
+    staged.look_up([(write.type, write.key) for write in writes])
     result = tuple(staged.carry_out(write) for write in writes)
     return Planned(staged.effect(), result)
 
@@ -251,11 +244,19 @@ class _Staged:
         self._scope = scope
         self._ids = ids
         self._now = now
+        self._found: dict[tuple[str, str], MemoryRow] = {}
+        self._looked_up: frozenset[tuple[str, str]] = frozenset()
         self._current: dict[tuple[str, str], MemoryRow | None] = {}
         self._revisions: list[RevisionRow] = []
         self._gone: dict[int, Removal] = {}
 
-    def carry_out(self, write: PreparedWrite) -> Memory | None:
+    def look_up(self, addresses: Sequence[tuple[str, str]]) -> None:
+        """Read what stands at *addresses*, which are about to be written, all at once."""
+        self._looked_up = frozenset(addresses)
+        found = self._rows.memories_at(self._scope.id, addresses)
+        self._found = {(row.type, row.key): row for row in found}
+
+    def carry_out(self, write: PreparedWrite) -> MemoryRow | None:
         """Carry out one write and return the memory as it is then."""
         address = (write.type, write.key)
         current = self._read(address)
@@ -274,7 +275,7 @@ class _Staged:
         self._current[address] = after
         if current and current.state == "active" and after.state != "active":
             self._follow(current)
-        return memory_of(after, self._scope.segments)
+        return after
 
     def _check_sources(self, write: PreparedPut, current: MemoryRow | None) -> None:
         """Refuse what newly names memories as its sources that are not there, or not in force."""
@@ -340,12 +341,17 @@ class _Staged:
     def _read(self, address: tuple[str, str]) -> MemoryRow | None:
         """Return the present version; an expired one counts as gone, and goes."""
         if address not in self._current:
-            found = self._rows.memory(self._scope.id, *address)
+            found = self._stored(address)
             if found and is_expired(found, self._now):
                 self._remove(found)
                 found = None
             self._current[address] = found
         return self._current[address]
+
+    def _stored(self, address: tuple[str, str]) -> MemoryRow | None:
+        if address in self._looked_up:
+            return self._found.get(address)
+        return self._rows.memory(self._scope.id, *address)
 
     def _remove(self, row: MemoryRow) -> None:
         self._gone[row.uid] = Removal(scope_id=self._scope.id, uid=row.uid, seq=self._scope.seq)
@@ -371,27 +377,16 @@ class _Staged:
         return self._put(current, write)
 
     def _put(self, current: MemoryRow | None, write: PreparedPut) -> MemoryRow:
-        return MemoryRow(
-            scope_id=self._scope.id,
-            uid=current.uid if current else self._ids.entry_id(),
-            type=write.type,
-            key=write.key,
-            version=current.version + 1 if current else 1,
-            value=write.value,
-            text=write.text,
-            created_at=current.created_at if current else self._now,
-            updated_at=max(self._now, current.updated_at) if current else self._now,
-            valid_from=write.valid_from,
-            valid_until=write.valid_until,
-            expires_at=write.expires_at,
-            evidence=write.evidence,
-            trust=write.trust,
-            state=write.state,
-            cause=write.cause,
-            seq=self._scope.seq,
-            terms=write.terms,
-            text_hash=write.text_hash,
-        )
+        uid = current.uid if current else self._ids.entry_id()
+        version = current.version + 1 if current else 1
+        created_at = current.created_at if current else self._now
+        updated_at = max(self._now, current.updated_at) if current else self._now
+        return _MEMORY((
+            self._scope.id, uid, write.type, write.key, version, write.value, write.text,
+            created_at, updated_at, write.valid_from, write.valid_until, write.expires_at,
+            write.evidence, write.trust, write.state, write.cause, self._scope.seq, write.terms,
+            write.text_hash,
+        ))  # fmt: skip
 
     def effect(self) -> Effect:
         """Return what all writes together want written."""
@@ -430,41 +425,25 @@ def is_valid(row: MemoryRow | RevisionRow, at: int) -> bool:
 
 def revision_row(row: MemoryRow, until: int) -> RevisionRow:
     """Return the present version of a memory as a past one, believed until *until*."""
-    return RevisionRow(
-        scope_id=row.scope_id,
-        uid=row.uid,
-        version=row.version,
-        value=row.value,
-        text=row.text,
-        valid_from=row.valid_from,
-        valid_until=row.valid_until,
-        evidence=row.evidence,
-        trust=row.trust,
-        state=row.state,
-        cause=row.cause,
-        believed_from=row.updated_at,
-        believed_until=max(until, row.updated_at),
-    )
+    return _REVISION((
+        row.scope_id, row.uid, row.version, row.value, row.text, row.valid_from, row.valid_until,
+        row.evidence, row.trust, row.state, row.cause, row.updated_at, max(until, row.updated_at),
+    ))  # fmt: skip
 
 
 def memory_of(row: MemoryRow, scope: Scope) -> Memory:
     """Return the memory that *row* keeps."""
-    return Memory(
-        scope=scope,
-        type=row.type,
-        key=row.key,
-        value=json.loads(row.value),
-        text=row.text,
-        version=row.version,
-        created_at=to_datetime(row.created_at),
-        updated_at=to_datetime(row.updated_at),
-        valid_from=_time(row.valid_from),
-        valid_until=_time(row.valid_until),
-        expires_at=_time(row.expires_at),
-        evidence=decode_evidence(row.evidence),
-        trust=row.trust,
-        state=row.state,
-    )
+    return _SHOWN((
+        scope, row.type, row.key, decode_json(row.value), row.text, row.version,
+        to_datetime(row.created_at), to_datetime(row.updated_at), _time(row.valid_from),
+        _time(row.valid_until), _time(row.expires_at), decode_evidence(row.evidence), row.trust,
+        row.state,
+    ))  # fmt: skip
+
+
+def memories_of(rows: Sequence[MemoryRow | None], scope: Scope) -> tuple[Memory | None, ...]:
+    """Return the memories that *rows* keep, ``None`` for each that is none."""
+    return tuple(None if row is None else memory_of(row, scope) for row in rows)
 
 
 def _time(moment: int | None) -> datetime | None:
@@ -524,12 +503,13 @@ def plan_apply(
     *,
     ids: Ids,
     now: int,
-) -> Planned[tuple[Memory | None, ...]]:
+) -> Planned[tuple[MemoryRow | None, ...]]:
     """Carry out *writes*, unless that was done before under the same key; see `plan_writes`."""
     row = opened(rows, scope, now)
     if result_under_key(rows, row, idempotency, now) is not None:
         found = [rows.memory(row.id, write.type, write.key) for write in writes]
-        return Planned(NOTHING, tuple(unexpired(each, scope, now) for each in found))
+        lasting = (None if each is None or is_expired(each, now) else each for each in found)
+        return Planned(NOTHING, tuple(lasting))
     planned = plan_writes(rows, row, writes, ids=ids, now=now)
     if idempotency is None:
         return planned

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from heapq import nlargest
 from operator import itemgetter
 from typing import Final
@@ -13,6 +12,7 @@ from recollect.stores.filters import Condition, matches
 from recollect.stores.plans.memories import is_shown
 from recollect.stores.rows import MemoryRow, ScopeRow
 from recollect.stores.unit import Rows
+from recollect.stores.validate import decode_json
 
 AT_ONCE_MIN: Final = 16
 """Of at least so many of the newest it is looked whether they satisfy a filter; then of all."""
@@ -20,6 +20,11 @@ AT_ONCE_MIN: Final = 16
 _UPDATED_AT: Final = itemgetter(0)
 Place = tuple[int, int, int]
 """When a memory was updated, the number of its scope, its uid."""
+
+
+def matching(memories: Iterable[MemoryRow], conditions: Sequence[Condition]) -> Iterator[MemoryRow]:
+    """Yield those of *memories* whose value satisfies *conditions*."""
+    return (row for row in memories if matches(conditions, decode_json(row.value)))
 
 
 def updates_of(memories: Iterable[MemoryRow], now: int) -> list[tuple[int, int]]:
@@ -47,14 +52,15 @@ def read_newest(
     if not conditions:
         return _read(rows, scopes, nlargest(count, places, key=_UPDATED_AT))
     first = nlargest(max(2 * count, AT_ONCE_MIN), places, key=_UPDATED_AT)
-    found = [each for each in _read(rows, scopes, first) if _satisfies(each[1], conditions)]
+    read = _read(rows, scopes, first)
+    found = [each for each in read if matches(conditions, decode_json(each[1].value))]
     if len(found) >= count or len(first) == len(places):
         return found[:count]
     every = (
         (scope.segments, row)
         for scope in scopes
-        for row in rows.memories(scope.id, type_, None)
-        if is_shown(row, now) and _satisfies(row, conditions)
+        for row in rows.memories_matching(scope.id, type_, conditions)
+        if is_shown(row, now)
     )
     return nlargest(count, every, key=lambda pair: pair[1].updated_at)
 
@@ -72,7 +78,3 @@ def _read(
         for row in rows.memories_by_uid(scopes[number].id, uids)
     }
     return [(scopes[number].segments, found[number, uid]) for _, number, uid in places]
-
-
-def _satisfies(row: MemoryRow, conditions: Sequence[Condition]) -> bool:
-    return matches(conditions, json.loads(row.value))

@@ -20,8 +20,10 @@ from recollect.stores.columns import (
     scope_row,
     thread_row,
 )
+from recollect.stores.filters import Condition
 from recollect.stores.paths import range_below, stored_path
 from recollect.stores.plans.formation import DUE_THREADS_MAX
+from recollect.stores.plans.newest import matching
 from recollect.stores.postgres.statements import QUERIES
 from recollect.stores.postgres.transaction import (
     Bound,
@@ -194,6 +196,15 @@ class PostgresRows:
         found = self._of("memory", scope_id, type_, key)
         return memory_row(found[0]) if found else None
 
+    def memories_at(
+        self, scope_id: int, addresses: Sequence[tuple[str, str]]
+    ) -> Sequence[MemoryRow]:
+        if not addresses:
+            return []
+        types, keys = zip(*addresses, strict=True)
+        found = self._of("memories_at", scope_id, list(types), list(keys))
+        return [memory_row(row) for row in found]
+
     def memories(
         self,
         scope_id: int,
@@ -214,6 +225,11 @@ class PostgresRows:
             return self._of("memories", scope_id, place, key, state, limit)
 
         return _paged(memory_row, page)
+
+    def memories_matching(
+        self, scope_id: int, type_: str | None, conditions: Sequence[Condition]
+    ) -> Iterator[MemoryRow]:
+        return matching(self.memories(scope_id, type_, None), conditions)
 
     def updates(self, scope_id: int, type_: str, now: int) -> Sequence[tuple[int, int]]:
         return [(at, uid) for at, uid in self._of("updates", scope_id, type_, now)]

@@ -8,9 +8,10 @@ from itertools import islice
 from typing import Any, Final, TypeVar
 
 from recollect.records import FormationStatus, MemoryState, Scope
+from recollect.stores.filters import Condition
 from recollect.stores.paths import range_below, stored_path
 from recollect.stores.plans.feed import memory_entry, message_entry
-from recollect.stores.plans.newest import updates_of
+from recollect.stores.plans.newest import matching, updates_of
 from recollect.stores.redis import keys
 from recollect.stores.redis.codec import (
     FORMATIONS,
@@ -153,8 +154,19 @@ class RedisRows:
     def memory(self, scope_id: int, type_: str, key: str) -> MemoryRow | None:
         prefix = keys.address_of(type_, key)
         (found,) = self._of(scope_id, "ZRANGEBYLEX", "addresses", b"[" + prefix, keys.after(prefix))
-        rows = self._memories_at(scope_id, found)
+        rows = self._memories_named(scope_id, found)
         return rows[0] if rows else None
+
+    def memories_at(
+        self, scope_id: int, addresses: Sequence[tuple[str, str]]
+    ) -> Sequence[MemoryRow]:
+        members: list[bytes] = []
+        key = keys.of_scope(scope_id, "addresses")
+        for page in _pages(list(dict.fromkeys(addresses))):
+            prefixes = [keys.address_of(*each) for each in page]
+            ranges = [("ZRANGEBYLEX", key, b"[" + each, keys.after(each)) for each in prefixes]
+            members += (each for found in self.reading.ask(scope_id, *ranges) for each in found)
+        return self._memories_named(scope_id, members)
 
     def memories(
         self,
@@ -175,16 +187,21 @@ class RedisRows:
         while True:
             command = ("ZRANGEBYLEX", "addresses", first, end, "LIMIT", 0, limit)
             (found,) = self._of(scope_id, *command)
-            at = self._memories_at(scope_id, found)
+            at = self._memories_named(scope_id, found)
             yield from (each for each in at if state in (None, each.state))
             if len(found) < limit:
                 return
             first, limit = b"(" + found[-1], _PAGE
 
+    def memories_matching(
+        self, scope_id: int, type_: str | None, conditions: Sequence[Condition]
+    ) -> Iterator[MemoryRow]:
+        return matching(self.memories(scope_id, type_, None), conditions)
+
     def updates(self, scope_id: int, type_: str, now: int) -> Sequence[tuple[int, int]]:
         return updates_of(self.memories(scope_id, type_, None), now)
 
-    def _memories_at(self, scope_id: int, members: Sequence[bytes]) -> Sequence[MemoryRow]:
+    def _memories_named(self, scope_id: int, members: Sequence[bytes]) -> Sequence[MemoryRow]:
         return self.memories_by_uid(scope_id, [keys.value_of(each[-8:]) for each in members])
 
     def memories_resting_on(

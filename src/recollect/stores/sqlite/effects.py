@@ -114,8 +114,7 @@ class _Writes:
         self._connection.execute(WRITES[name], values)
 
     def put(self, name: str, values_of: _Values, rows: Iterable[object]) -> None:
-        for row in rows:
-            self._connection.execute(WRITES[name], values_of(row))
+        self._connection.executemany(WRITES[name], map(values_of, rows))
 
     def remove(self, effect: Effect) -> None:
         for gone in effect.removed:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import fields
 from typing import Any, Final, TypeAlias
 
 import apsw
@@ -19,6 +20,7 @@ from recollect.stores.columns import (
     scope_row,
     thread_row,
 )
+from recollect.stores.filters import Condition, matches
 from recollect.stores.paths import range_below, stored_path
 from recollect.stores.rows import (
     AuditRow,
@@ -34,6 +36,7 @@ from recollect.stores.rows import (
 )
 from recollect.stores.sqlite.checksums import checker_of
 from recollect.stores.sqlite.statements import QUERIES
+from recollect.stores.validate import decode_json
 
 Stored: TypeAlias = tuple[Any, ...]
 """A row as the driver returns it."""
@@ -43,6 +46,7 @@ Bound: TypeAlias = tuple[object, ...]
 
 _LAST: Final = (1 << 63) - 1
 
+_VALUE: Final = [each.name for each in fields(MemoryRow)].index("value")
 # Behind the columns of these stands their checksum.
 _CHECKED_MESSAGE: Final = checker_of(MessageRow)
 _CHECKED_MEMORY: Final = checker_of(MemoryRow)
@@ -134,6 +138,12 @@ class SQLiteRows:
         found = self._first("memory", (scope_id, type_, key))
         return memory_row(found) if found else None
 
+    def memories_at(
+        self, scope_id: int, addresses: Sequence[tuple[str, str]]
+    ) -> Sequence[MemoryRow]:
+        keys = [(scope_id, *each) for each in dict.fromkeys(addresses)]
+        return [memory_row(row) for row in self._found("memory", keys)]
+
     def memories(
         self,
         scope_id: int,
@@ -141,13 +151,30 @@ class SQLiteRows:
         after: tuple[str, str] | None,
         state: MemoryState | None = None,
     ) -> Iterator[MemoryRow]:
+        return map(memory_row, self._memories(scope_id, type_, after, state))
+
+    def _memories(
+        self,
+        scope_id: int,
+        type_: str | None,
+        after: tuple[str, str] | None,
+        state: MemoryState | None,
+    ) -> Iterator[Stored]:
         after_type, after_key = after or ("", "")
         if type_ is None:
-            return map(memory_row, self._each("memories", (scope_id, after_type, after_key, state)))
+            return self._each("memories", (scope_id, after_type, after_key, state))
         if after_type > type_:
             return iter(())
         beyond = after_key if after_type == type_ else ""
-        return map(memory_row, self._each("memories_of_type", (scope_id, type_, beyond, state)))
+        return self._each("memories_of_type", (scope_id, type_, beyond, state))
+
+    def memories_matching(
+        self, scope_id: int, type_: str | None, conditions: Sequence[Condition]
+    ) -> Iterator[MemoryRow]:
+        stored = self._memories(scope_id, type_, None, None)
+        for row in map(_CHECKED_MEMORY, stored):  # most satisfy none, and are made no object of
+            if matches(conditions, decode_json(row[_VALUE])):
+                yield columns.memory_row(row)
 
     def updates(self, scope_id: int, type_: str, now: int) -> Sequence[tuple[int, int]]:
         return [(at, uid) for at, uid in self._all("updates", (scope_id, type_, now))]
@@ -259,7 +286,7 @@ class SQLiteRows:
 
     def _found(self, name: str, keys: Sequence[Bound]) -> Iterator[Stored]:
         # One look-up per key costs less than a list bound as JSON, and compares keys exactly.
-        return (row for key in keys if (row := self._first(name, key)))
+        return iter(self._connection.executemany(QUERIES[name], keys).fetchall())
 
     def _each(self, name: str, values: Bound) -> Iterator[Stored]:
         cursor = self._connection.execute(QUERIES[name], values)

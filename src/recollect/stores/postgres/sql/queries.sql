@@ -88,6 +88,13 @@ SELECT
     expires_at, evidence, trust, state, cause, seq, terms, text_hash
 FROM recollect.memory WHERE scope_id = %s AND type = %s AND key = %s;
 
+-- :name memories_at
+SELECT
+    scope_id, uid, type, key, version, value, text, created_at, updated_at, valid_from, valid_until,
+    expires_at, evidence, trust, state, cause, seq, terms, text_hash
+FROM recollect.memory
+WHERE scope_id = %s AND (type, key) IN (SELECT * FROM unnest(%s::text[], %s::text[]));
+
 -- :name memories_by_uid
 SELECT
     scope_id, uid, type, key, version, value, text, created_at, updated_at, valid_from, valid_until,

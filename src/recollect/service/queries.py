@@ -1,0 +1,36 @@
+"""The query of a request: only what its route knows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fastapi import Request
+from fastapi.dependencies.models import Dependant
+from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
+
+
+async def check_query(request: Request) -> None:
+    """
+    Refuse parameters that the route does not know: a misspelt scope would mean another one.
+
+    Raises:
+        RequestValidationError: There are some.
+    """
+    if not request.query_params:
+        return
+    route: APIRoute = request.scope["route"]
+    known = set(_names(route.dependant))
+    unknown = [name for name in dict.fromkeys(request.query_params) if name not in known]
+    if unknown:
+        knows = ", ".join(sorted(known)) or "none"
+        msg = f"there is no such parameter; this path knows: {knows}"
+        raise RequestValidationError([{"loc": ("query", name), "msg": msg} for name in unknown])
+
+
+def _names(dependant: Dependant) -> Iterator[str]:
+    """Yield the parameters of a route, and of all that it depends on."""
+    for parameter in dependant.query_params:
+        yield parameter.alias
+    for each in dependant.dependencies:
+        yield from _names(each)
