@@ -238,13 +238,15 @@ class Recollect(Forming, ThreadSurroundings, Auditing, Reembedding):
         settings: JsonObject | None = None,
         state: Mapping[str, Json] | None = None,
         attachments: Sequence[Attachment] = (),
+        writes: Sequence[Write] = (),
     ) -> tuple[Message, ...]:
         """
         Append messages to a thread; when this returns they are on disk, and found by their words.
 
         *settings* say how the thread is formed from now on (`recollect.formation.config`), among
         them for which assistant; *debounce* defaults to theirs. *state* and *attachments* are
-        kept in the same transaction, as by `set_state` and `attach`. See `Store.append`.
+        kept in the same transaction, as by `set_state` and `attach`, and so are *writes*, as by
+        `apply`. See `Store.append`.
         """
         chosen = self._assistants.of(settings or {}, tuple(scope))
         attaching = await self._attaching(scope, thread, attachments)
@@ -255,7 +257,7 @@ class Recollect(Forming, ThreadSurroundings, Auditing, Reembedding):
             idempotency_key=idempotency_key,
             debounce=debounce or chosen.debounce,
             settings=settings,
-            writes=[*state_writes(thread, state or {}), *attaching],
+            writes=[*state_writes(thread, state or {}), *attaching, *writes],
         )
         self._wake()
         return kept

@@ -211,6 +211,7 @@ class SyncRecollect:
         settings: JsonObject | None = None,
         state: Mapping[str, Json] | None = None,
         attachments: Sequence[Attachment] = (),
+        writes: Sequence[Write] = (),
     ) -> tuple[Message, ...]:
         """See `Recollect.append`."""
         return self.call(
@@ -223,6 +224,7 @@ class SyncRecollect:
                 settings=settings,
                 state=state,
                 attachments=attachments,
+                writes=writes,
             )
         )
 
