@@ -31,15 +31,8 @@ GROUP_OF = {
     "testing": "testing",
     **dict.fromkeys(
         (
-            "app",
-            "auditing",
-            "backups",
-            "beside",
-            "copying",
-            "destinations",
-            "forming",
-            "reembedding",
-            "worker",
+            *("app", "auditing", "backups", "beside", "copying", "destinations", "forming"),
+            *("reembedding", "scope_types", "worker"),
         ),
         "app",
     ),
