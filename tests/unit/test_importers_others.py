@@ -3,13 +3,14 @@
 import gzip
 import json
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from recollect.app import Recollect
 from recollect.errors import UsageError
 from recollect.importers import (
     Changed,
@@ -17,10 +18,15 @@ from recollect.importers import (
     Refused,
     Remembered,
     Row,
+    import_file,
     open_source,
     read_rows,
     sources,
 )
+from recollect.importers.documents import LEVELS_MAX, NESTED
+from recollect.importers.langchain import element_value
+from recollect.stores.inprocess import InProcessStore
+from recollect.stores.validate import JSON_DEPTH_MAX
 
 
 def node(
@@ -72,7 +78,7 @@ CLAUDE: Mapping[str, object] = {
         },
     ],
 }
-MEM0: Mapping[str, object] = {
+MEM0: Mapping[str, Any] = {
     "results": [
         {
             "id": "n1",
@@ -103,7 +109,7 @@ MEM0: Mapping[str, object] = {
         {"memory_id": "gone", "event": "DELETE", "new_memory": None, "old_memory": "x"},
     ],
 }
-GRAPHITI: Mapping[str, object] = {
+GRAPHITI: Mapping[str, Any] = {
     "edges": [
         {
             "uuid": "e1",
@@ -390,9 +396,86 @@ def test_a_value_of_a_hundred_thousand_levels_is_refused(tmp_path: Path) -> None
 
     told = reasons(rows_in(document)), reasons(rows_in(lines))
 
-    why = "it is nested too deeply to be read, as no known form is: take it out of the file"
-    assert ([f"{why}; what came before was kept"], [why]) == told
+    assert ([f"{NESTED}; what came before was kept"], [NESTED]) == told
     assert 2 == len(memories(rows_in(lines)))
+
+
+def nested(levels: int) -> object:
+    """Return an object with so many levels."""
+    value: object = 1
+    for _ in range(levels - 1):
+        value = {"d": value}
+    return value
+
+
+@pytest.mark.parametrize("levels", [LEVELS_MAX, LEVELS_MAX + 1, 480, 900])
+@pytest.mark.parametrize(
+    "around",
+    [
+        lambda deep: {"namespace": [], "key": "k", "value": deep},
+        lambda deep: {"id": "k", "memory": "Likes tea", "metadata": deep},
+        lambda deep: {"role": "user", "content": [{"type": "text", "text": "x", "more": deep}]},
+        lambda deep: {"type": "human", "data": {"content": [{"type": "text", "more": deep}]}},
+        lambda deep: {"kind": "thread", "scope": ["a"], "id": "t", "last": deep},
+        lambda deep: {"results": [{"id": "k", "memory": "Likes tea", "metadata": deep}]},
+        lambda deep: {"messages": [{"role": "user", "content": [{"type": "text", "x": deep}]}]},
+        lambda deep: {"entities": [{"name": deep}], "relations": []},
+        lambda deep: {"edges": [{**GRAPHITI["edges"][0], "name": deep}]},
+        lambda deep: {**TREE, "messages": [], "mapping": {"a": {"message": {"content": deep}}}},
+        lambda deep: [[deep]],
+    ],
+)
+async def test_a_value_of_many_levels_is_refused_alone(
+    tmp_path: Path, around: Callable[[object], object], levels: int
+) -> None:
+    """What JSON reads, but no later step could; the other rows of its batch are kept."""
+    rows = [TREE, around(nested(levels)), CLAUDE]
+    document, lines = tmp_path / "a.json", tmp_path / "b.jsonl"
+    document.write_text(json.dumps(rows, indent=0), "utf-8")
+    lines.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+
+    for path in (document, lines):
+        refused: list[Refused] = []
+        async with Recollect(InProcessStore(), embedder="none") as memory:
+            with open_source(str(path)) as source:
+                report = await import_file(memory, ("a",), source, on_refused=refused.append)
+        assert (4, 1) == (report.taken, report.refused)
+        assert NESTED == refused[0].reason
+
+
+async def test_what_stands_beside_many_levels_is_taken(tmp_path: Path) -> None:
+    """Each memory of a page and each message of a chat is looked at by itself."""
+    deep = nested(480)
+    page = {"results": [*MEM0["results"], {"id": "k", "memory": "x", "metadata": deep}]}
+    said = [{"role": "user", "content": "Hi"}, {"role": "user", "content": "x", "more": deep}]
+    path = tmp_path / "a.jsonl"
+    path.write_text(json.dumps(page) + "\n" + json.dumps({"messages": said}), "utf-8")
+
+    rows = rows_in(path)
+
+    assert [NESTED, NESTED] == reasons(rows)
+    assert 1 == len(memories(rows)) == sum(isinstance(row, Incoming) for row in rows)
+
+
+async def test_a_few_levels_are_refused_by_what_takes_them(tmp_path: Path) -> None:
+    """The limit of a file leaves room for the limit of a value, which says more."""
+    item = {"namespace": [], "key": "k", "value": nested(JSON_DEPTH_MAX + 1)}
+    refused: list[Refused] = []
+    async with Recollect(InProcessStore(), embedder="none") as memory:
+        (tmp_path / "a.json").write_text(json.dumps([item]), "utf-8")
+        with open_source(str(tmp_path / "a.json")) as source:
+            await import_file(memory, ("a",), source, on_refused=refused.append)
+
+    assert "JSON_DEPTH_MAX" in refused[0].reason
+
+
+def test_levels_in_a_text_and_in_a_list_of_redis_are_counted(tmp_path: Path) -> None:
+    """There a value of JSON stands in a value."""
+    deep = json.dumps(nested(480))
+
+    assert [NESTED] == reasons(rows_of(tmp_path, [{"prefix": "a", "key": "k", "value": deep}]))
+    with pytest.raises(UsageError, match="LEVELS_MAX"):
+        element_value(deep.encode())
 
 
 def test_an_archive_that_unpacks_to_far_too_much_is_refused(

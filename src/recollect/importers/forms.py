@@ -8,6 +8,7 @@ from typing import Final, TypeAlias
 
 from recollect.errors import UsageError
 from recollect.importers import chatgpt, claude, graphiti, langgraph, mcp, mem0
+from recollect.importers.documents import NESTED, is_nested
 from recollect.importers.entries import Archived, Changed, Reading, Refused, Row, shown
 from recollect.importers.graphiti import Graph
 from recollect.importers.langchain import as_chat_message
@@ -48,6 +49,8 @@ _FORMS: Final[tuple[_Form, ...]] = (
     (mcp.is_line, mcp.read_line),
     (mcp.is_graph, mcp.read_graph),
 )
+_OF_MANY: Final = (mem0.read_document, mcp.read_graph)
+"""These look themselves how deeply each of their rows is nested."""
 
 
 @dataclass(slots=True)
@@ -96,6 +99,9 @@ def read_chat_part(
     value: Json, place: str, chat: str, naming: Naming, number: int
 ) -> Iterator[Row]:
     """Yield the message that *value* is, with its *number* in the thread *chat*."""
+    if is_nested(value):
+        yield Refused(place=place, reason=NESTED)
+        return
     if isinstance(value, Mapping) and is_langchain_message(value):
         value = as_chat_message(value)
     try:
@@ -111,7 +117,9 @@ def is_of_chat(value: JsonObject) -> bool:
 
 def _read_record(value: JsonObject, place: str) -> Iterator[Row]:
     kind = value["kind"]
-    if kind in KINDS:
+    if is_nested(value):
+        yield Refused(place=place, reason=NESTED)
+    elif kind in KINDS:
         yield Archived(place=place, record=value)
     elif kind == _END or (kind == _HEADER and value.get("version") in VERSIONS):
         return  # the first and the last line of a backup, which `recollect restore` reads
@@ -123,17 +131,20 @@ def _read_record(value: JsonObject, place: str) -> Iterator[Row]:
 
 
 def _read_object(value: JsonObject, place: str, naming: Naming) -> Iterator[Row]:
-    for is_form, read in _FORMS:
-        if is_form(value):
-            yield from read(value, place, naming.reading)
-            return
+    read = next((read for is_form, read in _FORMS if is_form(value)), None)
     rows = list(graphiti.rows_in(value))
-    if graphiti.is_row(value):
+    messages = value.get("messages")
+    is_of_many = read in _OF_MANY if read else bool(rows) or isinstance(messages, list)
+    if is_nested(value) and not is_of_many:
+        yield Refused(place=place, reason=NESTED)
+    elif read:
+        yield from read(value, place, naming.reading)
+    elif graphiti.is_row(value):
         yield from naming.graph.take(value, place)
     elif rows:
         for where, row in rows:
             yield from naming.graph.take(row, f"{place}, {where}")
-    elif isinstance(messages := value.get("messages"), list):
+    elif isinstance(messages, list):
         yield from _read_chat(messages, place, naming)
     elif is_of_chat(value):
         yield from read_element(value, place, naming)
@@ -152,7 +163,11 @@ def _read_list(values: list[Json], place: str, naming: Naming) -> Iterator[Row]:
         yield from _read_chat(values, place, naming)
         return
     for number, value in enumerate(values, start=1):
-        yield from read_value(value, f"{place}, element {number}", naming)
+        where = f"{place}, element {number}"
+        if isinstance(value, list) and is_nested(value):
+            yield Refused(place=where, reason=NESTED)
+        else:
+            yield from read_value(value, where, naming)
 
 
 def _read_chat(values: list[Json], place: str, naming: Naming) -> Iterator[Row]:

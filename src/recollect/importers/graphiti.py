@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from recollect.errors import UsageError
+from recollect.importers.documents import NESTED, is_nested
 from recollect.importers.entries import (
     Changed,
     Incoming,
@@ -69,6 +70,9 @@ class Graph:
 
     def take(self, value: JsonObject, place: str) -> Iterator[Row]:
         """Yield what a row gives; a fact gives something when its entities are known."""
+        if is_nested(value):
+            yield Refused(place=place, reason=NESTED)
+            return
         try:
             if is_fact(value):
                 yield from self._fact(value, place)

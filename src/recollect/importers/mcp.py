@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from recollect.errors import UsageError
+from recollect.importers.documents import NESTED, is_nested
 from recollect.importers.entries import Reading, Refused, Row, shown
 from recollect.importers.knowledge import entity, fact_key, observation, relation
 from recollect.importers.remembering import Found, remembered
@@ -32,7 +33,9 @@ def read_graph(value: JsonObject, place: str, reading: Reading) -> Iterator[Row]
         rows: Json = value[name]
         for number, each in enumerate(rows if isinstance(rows, list) else (), start=1):
             where = f"{place}, {kind} {number}"
-            if isinstance(each, dict):
+            if is_nested(each):
+                yield Refused(place=where, reason=NESTED)
+            elif isinstance(each, dict):
                 yield from read_line({**each, "type": kind}, where, reading)
             else:
                 yield Refused(place=where, reason=f"{shown(each)} is not a JSON object")

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from recollect.errors import UsageError
+from recollect.importers.documents import NESTED, is_nested
 from recollect.importers.entries import Changed, Reading, Refused, Row, optional_text_in, text_in
 from recollect.importers.remembering import Found, Past, moment_in, remembered
 from recollect.recall.text import memory_text
@@ -57,7 +58,11 @@ def read_document(value: JsonObject, place: str, reading: Reading) -> Iterator[R
             yield Refused(place=where, reason="it is no memory: it needs 'id' and 'memory'")
             continue
         past = by_memory.pop(str(each["id"]), None)
-        yield from read_memory({**each, "history": past} if past else each, where, reading)
+        whole = {**each, "history": past} if past else each
+        if is_nested(whole):
+            yield Refused(place=where, reason=NESTED)
+        else:
+            yield from read_memory(whole, where, reading)
     if by_memory:
         yield Changed(place=place, what=DELETED, count=len(by_memory))
 
