@@ -1,8 +1,10 @@
 """`recollect import` and `recollect export`: what went in comes out, and nothing is lost unsaid."""
 
 import json
+import resource
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,8 @@ from click.testing import CliRunner, Result
 
 from recollect.cli import main
 from recollect.cli.importing import REFUSED_SHOWN_MAX
+from recollect.errors import EXIT_STATUS
+from recollect.importers import BATCH_ROWS
 
 ROW: Mapping[str, object] = {
     "conversation_id": "c",
@@ -73,6 +77,7 @@ def test_the_report_counts_every_row(store: str, tmp_path: Path) -> None:
                 "is_cut": False,
                 "memories": 0,
                 "changed": {},
+                "is_stopped": False,
             }
         ],
         "refused": 1,
@@ -172,6 +177,45 @@ def test_a_file_of_no_known_form_does_not_hide_what_was_kept(store: str, tmp_pat
     assert 2 == result.exit_code
     assert "talk.jsonl: 2 rows: 2 new" in result.stdout
     assert "neither JSON Lines nor a JSON document" in result.stderr
+
+
+@contextmanager
+def no_file_above(size_bytes: int) -> Iterator[None]:
+    """Let no file of this process grow beyond *size_bytes*, as on a disk that is full."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size_bytes, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+@pytest.mark.parametrize("form", ["--table", "--json"])
+def test_an_import_that_stops_says_what_it_kept(store: str, tmp_path: Path, form: str) -> None:
+    """Then comes the error with its status; the same import again takes the rest."""
+    count = 4 * BATCH_ROWS
+    file = written(tmp_path, "not json\n" + rows(count, more="word " * 60))
+
+    with no_file_above(1_000_000):
+        stopped = invoke(store, "import", file, form)
+    told = json.loads(invoke(store, "import", file, "--json").stdout)["files"][0]
+
+    assert EXIT_STATUS["unavailable"] == stopped.exit_code
+    kept = told["present"]
+    assert 0 < kept < count == kept + told["taken"]
+    assert not told["is_stopped"]
+    if form == "--json":
+        said = json.loads(stopped.stdout)
+        first = said["files"][0]
+        assert (kept + 1, kept, 0, 1) == tuple(
+            first[name] for name in ("rows", "taken", "present", "refused")
+        )
+        assert first["is_stopped"]
+        assert ["line 1"] == [each["place"] for each in said["refusals"]]
+    else:
+        assert f"{kept:,} new, 0 there already, 1 refused; 1 thread" in stopped.stdout
+        assert "stopped by an error: import it again to go on" in stopped.stdout
+    assert "line 1: it is not JSON" in stopped.stderr
 
 
 def test_an_unknown_zone_is_refused(store: str, tmp_path: Path) -> None:
