@@ -18,6 +18,7 @@ from recollect.importers import (
     Refused,
     Remembered,
     Row,
+    graphiti,
     import_file,
     open_source,
     read_rows,
@@ -343,6 +344,99 @@ def test_a_graph_of_graphiti_keeps_both_axes_of_time_and_the_evidence(tmp_path: 
     assert 32 * day_us == fact["valid_until"] - fact["valid_from"]  # type: ignore[operator]
     assert {"": [["g", "p1", None]]} == fact["evidence"]
     assert ["its entity 'n9' is not in the file: export the nodes as well"] == reasons(rows)
+
+
+ZEP: Mapping[str, Any] = {
+    "nodes": [
+        {
+            "uuid": "n1",
+            "name": "Ada",
+            "summary": "A person",
+            "labels": ["Entity", "Person"],
+            "attributes": {"age": 36},
+            "created_at": "2026-01-03T00:00:00Z",
+            "score": 0.5,
+        },
+        {"uuid": "n2", "name": "Oslo", "summary": "", "created_at": "2026-01-03T00:00:00Z"},
+    ],
+    "edges": [
+        {
+            "uuid": "e1",
+            "source_node_uuid": "n1",
+            "target_node_uuid": "n2",
+            "name": "LIVES_IN",
+            "fact": "Ada lives in Oslo",
+            "episodes": ["p1"],
+            "created_at": "2026-01-03T00:00:00Z",
+        }
+    ],
+    "episodes": [
+        {
+            "uuid": "p1",
+            "content": "I moved to Oslo.",
+            "created_at": "2026-01-02T00:00:00Z",
+            "role": "Ada L.",
+            "role_type": "user",
+            "session_id": "talk",
+        },
+        {"uuid": "p2", "content": "Good.", "created_at": "2026-01-02T00:00:01Z", "processed": True},
+    ],
+}
+
+
+@pytest.mark.parametrize("is_whole", [True, False])
+def test_the_objects_of_zep_need_no_group(tmp_path: Path, *, is_whole: bool) -> None:
+    """As its interface gives them, as one graph or one a line."""
+    path = tmp_path / "zep.jsonl"
+    each = [ZEP] if is_whole else [*ZEP["episodes"], *ZEP["edges"], *ZEP["nodes"]]
+    path.write_text("".join(json.dumps(row) + "\n" for row in each), "utf-8")
+
+    rows = rows_in(path)
+
+    assert [] == reasons(rows)
+    assert [("talk", "Ada L.", "user"), ("zep", None, "tool")] == [
+        (row.thread, row.message.name, row.message.role)
+        for row in rows
+        if isinstance(row, Incoming)
+    ]
+    kept = {str(row.record["text"]): row.record for row in memories(rows)}
+    assert {"Entity", "Fact"} == {record["type"] for record in kept.values()}
+    assert {"": [["talk", "p1", None]]} == kept["Ada lives in Oslo"]["evidence"]
+    assert 3 == len(kept)
+    assert {graphiti.ATTRIBUTES: 1} == left_out(rows)
+
+
+def test_every_row_of_a_graph_is_taken_refused_or_counted(tmp_path: Path) -> None:
+    """Also what is no row of a graph, and what stands in a list that is none."""
+    strange: Mapping[str, object] = {
+        "nodes": [*ZEP["nodes"], {"uuid": "n3", "summary": "no name"}, 7],
+        "edges": [
+            {"uuid": "e2", "source_node_uuid": "n1", "name": "KNOWS", "fact": "Ada knows"},
+            {"uuid": "e3", "source_node_uuid": "n1", "target_node_uuid": "n2", "name": "KNOWS"},
+            {"uuid": "e4", "source_node_uuid": "p1", "target_node_uuid": "n1"},
+        ],
+        "episodes": [{"uuid": "p3"}, {"content": "lost"}],
+        "observations": [{"uuid": "o1"}, {"uuid": "o2"}],
+    }
+
+    rows = rows_of(tmp_path, strange)
+
+    assert [
+        ("nodes 3", "its 'name' is missing, not text"),
+        ("nodes 4", "7 is not a JSON object"),
+        ("edges 1", "its 'target_node_uuid' is missing, not text"),
+        ("episodes 1", "its 'content' is missing, not text"),
+        ("episodes 2", "its 'uuid' is missing, not text"),
+        ("edges 2", "its 'fact' is missing, not text"),
+    ] == [(row.place.split(", ")[1], row.reason) for row in rows if isinstance(row, Refused)]
+    counted = {graphiti.ATTRIBUTES: 1, graphiti.MENTIONS: 1, graphiti.OTHER_LISTS: 2}
+    assert counted == left_out(rows)
+    assert 2 == len(memories(rows))
+
+
+def test_an_empty_graph_is_an_empty_export(tmp_path: Path) -> None:
+    """A user of whom nothing is known has one."""
+    assert [] == rows_of(tmp_path, {"nodes": [], "edges": []})
 
 
 def test_messages_as_langchain_writes_them_are_a_chat(tmp_path: Path) -> None:

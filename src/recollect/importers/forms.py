@@ -112,7 +112,9 @@ def read_chat_part(
 
 def is_of_chat(value: JsonObject) -> bool:
     """Say whether *value* is a message of a chat that has no name of its own."""
-    return is_langchain_message(value) or (is_chat_message(value) and not is_message(value))
+    if is_langchain_message(value):
+        return True
+    return is_chat_message(value) and not is_message(value) and not graphiti.kind_of(value)
 
 
 def _read_record(value: JsonObject, place: str) -> Iterator[Row]:
@@ -132,18 +134,17 @@ def _read_record(value: JsonObject, place: str) -> Iterator[Row]:
 
 def _read_object(value: JsonObject, place: str, naming: Naming) -> Iterator[Row]:
     read = next((read for is_form, read in _FORMS if is_form(value)), None)
-    rows = list(graphiti.rows_in(value))
     messages = value.get("messages")
-    is_of_many = read in _OF_MANY if read else bool(rows) or isinstance(messages, list)
+    is_graph = graphiti.is_graph(value)
+    is_of_many = read in _OF_MANY if read else is_graph or isinstance(messages, list)
     if is_nested(value) and not is_of_many:
         yield Refused(place=place, reason=NESTED)
     elif read:
         yield from read(value, place, naming.reading)
-    elif graphiti.is_row(value):
-        yield from naming.graph.take(value, place)
-    elif rows:
-        for where, row in rows:
-            yield from naming.graph.take(row, f"{place}, {where}")
+    elif kind := graphiti.kind_of(value):
+        yield from naming.graph.take(value, place, kind)
+    elif is_graph:
+        yield from naming.graph.take_all(value, place)
     elif isinstance(messages, list):
         yield from _read_chat(messages, place, naming)
     elif is_of_chat(value):
