@@ -20,6 +20,7 @@ from recollect.importers import (
     Row,
     graphiti,
     import_file,
+    mem0,
     open_source,
     read_rows,
     sources,
@@ -297,6 +298,52 @@ def test_a_memory_of_mem0_keeps_what_it_was_before(tmp_path: Path) -> None:
     past: Any = memory.record["revisions"]
     assert ["Likes tea"] == [before["value"]["content"] for before in past]
     assert 1 == left_out(rows)["memories that mem0 had deleted were left out"]
+
+
+@pytest.mark.parametrize(
+    ("said", "changed"), [(["Rome", "Bergen"], 1), ([None], 1), (["Rome", "Oslo"], 0), ([], 0)]
+)
+def test_a_history_that_leads_elsewhere_is_told(
+    tmp_path: Path, said: list[str | None], changed: int
+) -> None:
+    """The memory is taken as it is now; what was left out is not left out unsaid."""
+    history = [
+        {"memory_id": "n1", "event": "UPDATE", "new_memory": words, "created_at": day}
+        for day, words in enumerate(said)
+    ]
+    memory = {"id": "n1", "memory": "Oslo", "history": history}
+
+    rows = rows_of(tmp_path, [memory])
+
+    assert ({mem0.UNLED: changed} if changed else {}) == left_out(rows)
+    assert [2 if said == ["Rome", "Oslo"] else 1] == [
+        each.record["version"] for each in memories(rows)
+    ]
+
+
+def test_ids_of_mem0_may_be_whole_numbers(tmp_path: Path) -> None:
+    """They are taken as their decimal text, also where a history names a memory."""
+    page = {
+        "results": [{"id": 7, "memory": "Oslo", "user_id": 12345}],
+        "history": [
+            {"memory_id": 7, "event": "ADD", "new_memory": "Rome", "created_at": 1},
+            {"memory_id": 7, "event": "UPDATE", "new_memory": "Oslo", "created_at": 2},
+        ],
+    }
+
+    (found,) = memories(rows_of(tmp_path, page))
+
+    assert (("users", "12345"), "7", 2) == (
+        found.below,
+        found.record["key"],
+        found.record["version"],
+    )
+
+
+@pytest.mark.parametrize("name", ["results", "memories"])
+def test_an_empty_page_of_mem0_is_an_empty_export(tmp_path: Path, name: str) -> None:
+    """Nothing is taken of it, and nothing refused."""
+    assert [] == rows_of(tmp_path, {name: []})
 
 
 def test_an_item_of_langgraph_keeps_its_address(tmp_path: Path) -> None:
