@@ -14,6 +14,7 @@ from recollect.cli import main
 from recollect.cli.importing import REFUSED_SHOWN_MAX
 from recollect.errors import EXIT_STATUS
 from recollect.importers import BATCH_ROWS
+from recollect.importers.mem0 import METADATA
 
 ROW: Mapping[str, object] = {
     "conversation_id": "c",
@@ -188,6 +189,16 @@ def no_file_above(size_bytes: int) -> Iterator[None]:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def test_what_was_left_out_is_told_with_its_count(store: str, tmp_path: Path) -> None:
+    """So that one reads as well as many."""
+    memory = {"id": "n1", "memory": "Likes tea", "metadata": {"category": "food"}}
+    file = written(tmp_path, json.dumps(memory) + "\n", "mem0.jsonl")
+
+    told = invoke(store, "import", file, "--table").stdout
+
+    assert f"  {METADATA}: 1\n" in told
 
 
 @pytest.mark.parametrize("form", ["--table", "--json"])

@@ -216,6 +216,29 @@ def test_a_chatgpt_message_keeps_its_time_title_and_parts(tmp_path: Path) -> Non
     assert [{"type": "text", "text": "Lift."}, {"asset_pointer": "x"}] == answer.message.content
 
 
+def test_what_a_page_said_that_was_browsed_is_the_tool_s(tmp_path: Path) -> None:
+    """Its words are a result, beside the address."""
+    browsed = {
+        "id": "b1",
+        "author": {"role": "tool", "name": "browser"},
+        "content": {"content_type": "tether_browsing_display", "result": "L0: Kites", "url": "x"},
+    }
+    talk = {
+        "conversation_id": "talk",
+        "current_node": "b1",
+        "mapping": {"b1": {"message": browsed}},
+    }
+
+    (row,) = rows_of(tmp_path, [talk])
+
+    assert isinstance(row, Incoming)
+    assert ("tool", "browser", "L0: Kites") == (
+        row.message.role,
+        row.message.name,
+        row.message.text,
+    )
+
+
 def test_a_conversation_without_a_current_message_is_read_to_its_newest(tmp_path: Path) -> None:
     """And that is told."""
     rows = rows_of(tmp_path, [{**TREE, "current_node": None}])
@@ -507,6 +530,7 @@ def test_messages_as_langchain_writes_them_are_a_chat(tmp_path: Path) -> None:
         ([{**CLAUDE, "uuid": None}], "its 'uuid' is missing, not text"),
         ([{"id": "x", "memory": "y", "created_at": "soon"}],
          "its time 'soon' is not ISO 8601, such as '2024-05-06T12:00:00Z'"),
+        ([None], "null is not a JSON object"),
         ([{"namespace": 7, "key": "k", "value": {}}], "its namespace is 7, not a list of labels"),
         ([{"namespace": [], "key": "k", "value": "{"}], "its value is '{', which is not JSON"),
         ([{"memory_id": "x", "event": "ADD", "new_memory": "y"}],

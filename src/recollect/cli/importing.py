@@ -333,7 +333,7 @@ def _print_file(found: Imported, timezone: str) -> None:
         + (f", {counted(found.memories, 'new memory', 'new memories')}" if found.memories else "")
     )
     for what, count in found.changed.items():
-        click.echo(f"  {count:,} {what}")
+        click.echo(f"  {what}: {count:,}")
     if found.zoneless:
         click.echo(f"  {counted(found.zoneless, 'time')} without a zone: taken to be {timezone}")
     if found.undated:

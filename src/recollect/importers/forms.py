@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 from recollect.errors import UsageError
 from recollect.importers import chatgpt, claude, graphiti, langgraph, mcp, mem0
 from recollect.importers.documents import NESTED, is_nested
-from recollect.importers.entries import Archived, Changed, Reading, Refused, Row, shown
+from recollect.importers.entries import Archived, Changed, Reading, Refused, Row, no_object, shown
 from recollect.importers.graphiti import Graph
 from recollect.importers.langchain import as_chat_message
 from recollect.importers.langchain import is_message as is_langchain_message
@@ -79,7 +79,7 @@ def read_value(value: Json, place: str, naming: Naming) -> Iterator[Row]:
     if isinstance(value, list):
         yield from _read_list(value, place, naming)
     elif not isinstance(value, dict):
-        yield Refused(place=place, reason=f"{shown(value)} is not a JSON object")
+        yield Refused(place=place, reason=no_object(value))
     elif "kind" in value and ("scope" in value or value["kind"] in {_HEADER, _END}):
         yield from _read_record(value, place)
     else:

@@ -14,9 +14,9 @@ from recollect.importers.entries import (
     Reading,
     Refused,
     Row,
+    no_object,
     optional_text_in,
     read_moment,
-    shown,
     text_in,
 )
 from recollect.importers.knowledge import entity, fact_key, relation, times_of
@@ -103,7 +103,7 @@ class Graph:
             yield Refused(place=place, reason=NESTED)
             return
         if not isinstance(value, Mapping):
-            yield Refused(place=place, reason=f"{shown(value)} is not a JSON object")
+            yield Refused(place=place, reason=no_object(value))
             return
         try:
             match kind:

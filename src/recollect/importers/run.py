@@ -22,7 +22,7 @@ from recollect.importers.entries import (
     Remembered,
     Row,
 )
-from recollect.importers.keeping import differing, written
+from recollect.importers.keeping import differing, named, written
 from recollect.importers.reading import read_rows
 from recollect.importers.sources import Source
 from recollect.records import Message, Scope
@@ -302,7 +302,8 @@ async def _remember(
         address = (str(row.record["type"]), str(row.record["key"]))
         first = by_address.setdefault(address, row)
         if first is not row and differing(first.record, row.record):
-            tally.refuse(Refused(place=row.place, reason=f"{'/'.join(address)} came before"))
+            reason = f"{named(row.record)} came before with other content"
+            tally.refuse(Refused(place=row.place, reason=reason))
         elif first is not row:
             tally.present += 1
     addresses = list(by_address)
@@ -315,8 +316,9 @@ async def _remember(
         if there is None:
             absent.append(Archived(place=row.place, record=written(row.record, scope, memory)))
         elif differing(row.record, there):
-            named = f"{there.type}/{there.key}"
-            reason = f"memory {named} exists at version {there.version} with other content"
+            reason = (
+                f"memory {named(row.record)} exists at version {there.version} with other content"
+            )
             tally.refuse(Refused(place=row.place, reason=reason))
         else:
             tally.present += 1
