@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final, TextIO, TypeAlias
 
 from recollect.copying import (
+    END,
     MARK,
     Digest,
     digests_of,
@@ -30,7 +31,6 @@ from recollect.stores.plans.ledger import LedgerEntry, entry_record, named_in, r
 VERSION: Final = 1
 _HEADER: Final = "export"
 _LEDGER: Final = "ledger"
-_END: Final = "end"
 _MAGIC: Final = b"SQLite format 3\0"
 
 Named: TypeAlias = Callable[[Sequence[LedgerEntry], Sequence[JsonObject]], list[EraseTarget]]
@@ -92,7 +92,7 @@ async def write_ledger(url: str, path: Path) -> int:
         entries = await store.ledger()
     lines: list[JsonObject] = [{"kind": _LEDGER, "version": VERSION}]
     lines += [entry_record(entry) for entry in entries]
-    lines.append({"kind": _END, "count": len(entries)})
+    lines.append({"kind": END, "count": len(entries)})
     made = path.with_name(f".{path.name}.made")
     made.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
     made.chmod(0o600)
@@ -203,7 +203,7 @@ async def _restore_lines(
     scopes = records = applied = 0
     # The ledger first: a store that is half filled when this is killed knows what was erased.
     await store.adopt([*kept, *since])
-    content = (line for line in lines if line["kind"] != _END and scope_of(line) != MARK)
+    content = (line for line in lines if line["kind"] != END and scope_of(line) != MARK)
     for scope, group in groupby(content, scope_of):
         found = list(group)
         targets = named(since, found)
@@ -251,7 +251,7 @@ async def _write_archive(store: Store, file: TextIO) -> BackedUp:
         digest.add(found)
         scopes += 1
         file.writelines(json.dumps(record) + "\n" for record in found)
-    file.write(json.dumps({"kind": _END, "count": digest.count, "digest": str(digest)}) + "\n")
+    file.write(json.dumps(digest.end_record()) + "\n")
     return BackedUp(form="archive", erases=len(ledger), scopes=scopes, records=digest.count)
 
 
@@ -278,10 +278,10 @@ def _check_archive(path: Path) -> str:
     with closing(_lines(path)) as lines:
         _check_header(next(lines), _HEADER, path)
         for last in lines:
-            if last.get("kind") != _END:
+            if last.get("kind") != END:
                 digest.add([last])
     said = last.get("count"), last.get("digest")
-    if last.get("kind") != _END or said != (digest.count, str(digest)):
+    if last.get("kind") != END or said != (digest.count, str(digest)):
         msg = f"{str(path)!r} is cut off or was changed: take another backup"
         raise UsageError(msg)
     return str(digest)
@@ -301,7 +301,7 @@ def _check_header(header: JsonObject, kind: str, path: Path) -> None:
 
 
 def _check_end(lines: Sequence[JsonObject], path: Path) -> None:
-    if lines[-1] != {"kind": _END, "count": len(lines) - 2}:
+    if lines[-1] != {"kind": END, "count": len(lines) - 2}:
         msg = f"{str(path)!r} is a ledger that is cut off or was changed: write it again"
         raise UsageError(msg)
 

@@ -21,6 +21,8 @@ PASSES_MAX: Final = 5
 MARK: Final[Scope] = ("recollect", "copy")
 """The scope that says in a destination that it is being filled; it goes when all is there."""
 _MARK_TYPE: Final = "Copy"
+END: Final = "end"
+"""The kind of the last line of an export or an archive, which says what came before it."""
 _DIGEST_BYTES: Final = 32
 _MODULUS: Final = 1 << (8 * _DIGEST_BYTES)
 _PAGE_SCOPES: Final = 1_000
@@ -48,6 +50,10 @@ class Digest:
         for digest, count in digests.items():
             self.sum = (self.sum + digest * count) % _MODULUS
             self.count += count
+
+    def end_record(self) -> JsonObject:
+        """Return the last line of an export of these records."""
+        return {"kind": END, "count": self.count, "digest": str(self)}
 
     def __str__(self) -> str:
         return self.sum.to_bytes(_DIGEST_BYTES, "big").hex()
@@ -238,6 +244,15 @@ async def _both_archives(one: Store, other: Store, scope: Scope) -> _Archives:
         if isinstance(each, BaseException):
             raise each
     return cast("_Archives", tuple(found))
+
+
+async def ended(records: AsyncIterator[JsonObject]) -> AsyncIterator[JsonObject]:
+    """Yield *records* and then a last line, without which a file of them was cut."""
+    digest = Digest()
+    async for record in records:
+        digest.add([record])
+        yield record
+    yield digest.end_record()
 
 
 async def content_digest(store: Store) -> Digest:

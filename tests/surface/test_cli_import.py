@@ -12,8 +12,10 @@ from click.testing import CliRunner, Result
 
 from recollect.cli import main
 from recollect.cli.importing import REFUSED_SHOWN_MAX
+from recollect.copying import Digest
 from recollect.errors import EXIT_STATUS
 from recollect.importers import BATCH_ROWS
+from recollect.importers.forms import MISCOUNTED, UNENDED
 from recollect.importers.mem0 import METADATA
 
 ROW: Mapping[str, object] = {
@@ -246,11 +248,38 @@ def test_an_export_can_be_imported_into_another_store(store: str, tmp_path: Path
     imported = invoke(copy, "import", "-", "--table", stdin=exported.stdout)
     again = invoke(copy, "export", "--scope", "a/b")
 
-    assert ["thread", "message", "message", "message"] == [
+    assert ["thread", "message", "message", "message", "end"] == [
         json.loads(line)["kind"] for line in exported.stdout.splitlines()
     ]
+    *records, last = map(json.loads, exported.stdout.splitlines())
+    digest = Digest()
+    digest.add(records)
+    assert digest.end_record() == last
     assert "in a/b" in imported.stdout
     assert exported.stdout == again.stdout
+
+
+@pytest.mark.parametrize(
+    ("lines", "warning"),
+    [(slice(None), ""), (slice(3), UNENDED), (slice(0), ""), (slice(1, None), MISCOUNTED)],
+)
+def test_an_export_that_may_have_been_cut_is_told(
+    store: str, tmp_path: Path, lines: slice, warning: str
+) -> None:
+    """At a line too, where it looks whole; what is there is taken all the same."""
+    invoke(store, "import", "-", "--scope", "a/b", stdin=rows(3))
+    exported = invoke(store, "export", "--scope", "a/b").stdout.splitlines(keepends=True)
+    file = written(tmp_path, rows(1) + "".join(exported[lines]))
+
+    result = invoke(str(tmp_path / "copy.db"), "import", file, "--json")
+
+    told = json.loads(result.stdout)["files"][0]
+    assert ({warning: 1} if warning else {}) == told["changed"]
+    assert (0, 0, 1 + len([each for each in exported[lines] if '"end"' not in each])) == (
+        result.exit_code,
+        told["refused"],
+        told["taken"],
+    )
 
 
 def test_an_export_goes_below_only_when_asked(store: str) -> None:
@@ -261,8 +290,7 @@ def test_an_export_goes_below_only_when_asked(store: str) -> None:
     itself = invoke(store, "export", "--scope", "a")
     below = invoke(store, "export", "--scope", "a", "--below")
 
-    assert 2 == len(itself.stdout.splitlines())
-    assert 4 == len(below.stdout.splitlines())
+    assert [2, 4] == [json.loads(each.stdout.splitlines()[-1])["count"] for each in (itself, below)]
 
 
 def test_an_exported_file_is_private_and_not_replaced(store: str, tmp_path: Path) -> None:
@@ -276,7 +304,7 @@ def test_an_exported_file_is_private_and_not_replaced(store: str, tmp_path: Path
     forced = invoke(store, "export", "--output", str(target), "--force")
 
     assert (0, 2, 0) == (first.exit_code, second.exit_code, forced.exit_code)
-    assert 2 == len(target.read_text("utf-8").splitlines())
+    assert 3 == len(target.read_text("utf-8").splitlines())
     assert 0o600 == stat.S_IMODE(target.stat().st_mode)
     assert [] == list(tmp_path.glob(".out.jsonl*"))
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
+from recollect.copying import END
 from recollect.errors import UsageError
 from recollect.importers import chatgpt, claude, graphiti, langgraph, mcp, mem0
 from recollect.importers.documents import NESTED, is_nested
@@ -21,7 +22,8 @@ from recollect.records import Json, JsonObject
 KINDS: Final = ("thread", "message", "memory", "formation")
 """The kinds of record in an export of ours."""
 _HEADER: Final = "export"
-_END: Final = "end"
+UNENDED: Final = "exports without a last line, which may have been cut or are of an earlier release"
+MISCOUNTED: Final = "exports whose last line counts other records than came: some may be lost"
 VERSIONS: Final = (1,)
 """The versions of our exports that are known."""
 
@@ -55,18 +57,26 @@ _OF_MANY: Final = (mem0.read_document, mcp.read_graph)
 
 @dataclass(slots=True)
 class Naming:
-    """Which thread the next chat of a file becomes, and what of a graph came so far."""
+    """Which thread the next chat of a file becomes, and what of a graph or export came so far."""
 
     reading: Reading
     is_alone: bool
     graph: Graph
     chats: int = 0
     messages: int = 0
+    records: int = 0
+    """Of an export of ours, since its beginning."""
 
     def next_chat(self) -> str:
         """Return the thread of the next chat: the file's name, numbered if it holds several."""
         self.chats += 1
         return self.reading.thread if self.is_alone else f"{self.reading.thread}-{self.chats}"
+
+    def end(self, place: str) -> Iterator[Row]:
+        """Yield what waited for the end of the file, and what is to be said of it."""
+        yield from self.graph.end()
+        if self.records:
+            yield Changed(place=place, what=UNENDED)
 
 
 def naming_of(reading: Reading, *, is_alone: bool) -> Naming:
@@ -80,8 +90,8 @@ def read_value(value: Json, place: str, naming: Naming) -> Iterator[Row]:
         yield from _read_list(value, place, naming)
     elif not isinstance(value, dict):
         yield Refused(place=place, reason=no_object(value))
-    elif "kind" in value and ("scope" in value or value["kind"] in {_HEADER, _END}):
-        yield from _read_record(value, place)
+    elif "kind" in value and ("scope" in value or value["kind"] in (_HEADER, END)):
+        yield from _read_record(value, place, naming)
     else:
         yield from _read_object(value, place, naming)
 
@@ -117,14 +127,19 @@ def is_of_chat(value: JsonObject) -> bool:
     return is_chat_message(value) and not is_message(value) and not graphiti.kind_of(value)
 
 
-def _read_record(value: JsonObject, place: str) -> Iterator[Row]:
+def _read_record(value: JsonObject, place: str, naming: Naming) -> Iterator[Row]:
     kind = value["kind"]
+    naming.records += kind in KINDS
     if is_nested(value):
         yield Refused(place=place, reason=NESTED)
     elif kind in KINDS:
         yield Archived(place=place, record=value)
-    elif kind == _END or (kind == _HEADER and value.get("version") in VERSIONS):
-        return  # the first and the last line of a backup, which `recollect restore` reads
+    elif kind == END:
+        if value.get("count") != naming.records:
+            yield Changed(place=place, what=MISCOUNTED)
+        naming.records = 0
+    elif kind == _HEADER and value.get("version") in VERSIONS:
+        return  # the first line of a backup, which `recollect restore` reads
     else:
         what = f"of version {shown(value.get('version'))}" if kind == _HEADER else (
             f"with a record of the kind {shown(kind)}")  # fmt: skip
