@@ -46,6 +46,7 @@ from recollect.records import (
 )
 from recollect.reembedding import Reembedding
 from recollect.stores.base import Store
+from recollect.stores.durability import Durability
 from recollect.stores.in_place import has_loop
 from recollect.stores.open import open_store
 from recollect.stores.plans.archive import batches_of
@@ -73,6 +74,7 @@ def open(  # noqa: A001, PLR0913 (users write recollect.open, with what they nee
     notice: Notice = tell_nobody,
     count_tokens: TokenCounter = estimated_tokens,
     outside: OutsideVectors | None = None,
+    durability: Durability = "full",
     clock: Clock | None = None,
     ids: Ids | None = None,
 ) -> Recollect:
@@ -80,7 +82,8 @@ def open(  # noqa: A001, PLR0913 (users write recollect.open, with what they nee
     Return a memory over the store at *url*, to be entered with ``async with``.
 
     Args:
-        url: ``memory:``, or a SQLite file as a path or ``sqlite:///`` URL.
+        url: ``memory:``, a SQLite file as a path or ``sqlite:///`` URL, or a server:
+            ``postgresql://user@host/database``, ``redis://host:6379/0``.
         embedder: ``"minilm"``, ``"none"``, ``"auto"`` (MiniLM where it is installed), an
             `Embedder`, a LangChain ``Embeddings`` object, or a callable.
         model: What forms memories: ``"provider/model"``, a LangChain chat model, a `Model`, or
@@ -93,6 +96,8 @@ def open(  # noqa: A001, PLR0913 (users write recollect.open, with what they nee
         count_tokens: How many tokens a text costs; an estimate by default.
         outside: A store of vectors elsewhere that mirrors the entries and has a say in recall,
             such as `recollect.integrations.langchain.OutsideVectorStore`.
+        durability: What an acknowledged write survives: ``"full"`` a power loss as well,
+            ``"relaxed"`` the end of the process; see `open_store`.
         clock: Where the present moment comes from.
         ids: Where identity comes from.
 
@@ -100,7 +105,7 @@ def open(  # noqa: A001, PLR0913 (users write recollect.open, with what they nee
         UsageError: The URL, embedder or concurrency is not one.
     """
     return Recollect(
-        store=open_store(url, clock=clock, ids=ids),
+        store=open_store(url, clock=clock, ids=ids, durability=durability),
         embedder=embedder,
         model=model,
         formation=formation,
@@ -233,13 +238,15 @@ class Recollect(Forming, ThreadSurroundings, Auditing, Reembedding):
         settings: JsonObject | None = None,
         state: Mapping[str, Json] | None = None,
         attachments: Sequence[Attachment] = (),
+        writes: Sequence[Write] = (),
     ) -> tuple[Message, ...]:
         """
         Append messages to a thread; when this returns they are on disk, and found by their words.
 
         *settings* say how the thread is formed from now on (`recollect.formation.config`), among
         them for which assistant; *debounce* defaults to theirs. *state* and *attachments* are
-        kept in the same transaction, as by `set_state` and `attach`. See `Store.append`.
+        kept in the same transaction, as by `set_state` and `attach`, and so are *writes*, as by
+        `apply`. See `Store.append`.
         """
         chosen = self._assistants.of(settings or {}, tuple(scope))
         attaching = await self._attaching(scope, thread, attachments)
@@ -250,7 +257,7 @@ class Recollect(Forming, ThreadSurroundings, Auditing, Reembedding):
             idempotency_key=idempotency_key,
             debounce=debounce or chosen.debounce,
             settings=settings,
-            writes=[*state_writes(thread, state or {}), *attaching],
+            writes=[*state_writes(thread, state or {}), *attaching, *writes],
         )
         self._wake()
         return kept
@@ -398,8 +405,9 @@ class Recollect(Forming, ThreadSurroundings, Auditing, Reembedding):
             scope: One scope, or several, which are then scored as one collection.
             query: What the next turn is about, in its own words.
             limit: At most so many entries, up to ``MATCHES_MAX``.
-            budget_tokens: Whole entries are packed, best first, while they fit; the best is
-                returned even if it alone exceeds the budget.
+            budget_tokens: Whole entries are packed, best first, while their texts fit; the best
+                is returned even if it alone exceeds the budget. The lines that `Recall.render`
+                puts around each text are not counted: short texts cost several times as much.
             below: Search the scopes below as well.
             where: Which entries may be found.
             asked_at: When the question is asked, for "last week"; now if ``None``.

@@ -30,9 +30,18 @@ class Home:
 
     Over a `SyncRecollect` both ways work, from any thread and any event loop. A `Recollect`
     lives on its own loop: there `visit` is the only way, from tasks of that loop.
+
+    Raises:
+        UsageError: *memory* is neither.
     """
 
     def __init__(self, memory: AnyRecollect) -> None:
+        if not isinstance(memory, Recollect | SyncRecollect):
+            msg = (
+                f"memory is a Recollect or a SyncRecollect, not {memory!r}: open one with "
+                "recollect.open or recollect.open_sync"
+            )
+            raise UsageError(msg)
         self.memory = memory
 
     def call(self, function: Callable[[Recollect], Awaitable[ResultT]]) -> ResultT:

@@ -43,6 +43,7 @@ from recollect.records import (
     Thread,
     Write,
 )
+from recollect.stores.durability import Durability
 from recollect.stores.in_place import NeedsLoopError, has_loop, run_in_place
 from recollect.stores.plans.audit import AuditEntry, AuditVerdict
 from recollect.stores.plans.erase import EraseReceipt, EraseTarget
@@ -67,6 +68,7 @@ def open_sync(  # noqa: PLR0913 (what `open` takes)
     notice: Notice = tell_nobody,
     count_tokens: TokenCounter = estimated_tokens,
     outside: OutsideVectors | None = None,
+    durability: Durability = "full",
     clock: Clock | None = None,
     ids: Ids | None = None,
 ) -> SyncRecollect:
@@ -86,6 +88,7 @@ def open_sync(  # noqa: PLR0913 (what `open` takes)
         notice=notice,
         count_tokens=count_tokens,
         outside=outside,
+        durability=durability,
         clock=clock,
         ids=ids,
     )
@@ -208,6 +211,7 @@ class SyncRecollect:
         settings: JsonObject | None = None,
         state: Mapping[str, Json] | None = None,
         attachments: Sequence[Attachment] = (),
+        writes: Sequence[Write] = (),
     ) -> tuple[Message, ...]:
         """See `Recollect.append`."""
         return self.call(
@@ -220,6 +224,7 @@ class SyncRecollect:
                 settings=settings,
                 state=state,
                 attachments=attachments,
+                writes=writes,
             )
         )
 

@@ -9,7 +9,9 @@ from recollect import ConflictError, Evidence, LimitError, NewMessage, NotFoundE
 from recollect.app import Recollect
 from recollect.examples import Example, Examples, Imported
 from recollect.ports import Clock, Ids
+from recollect.recall.budget import estimated_tokens
 from recollect.recall.render import read_block
+from recollect.records import JsonObject
 from recollect.stores.base import Store
 from recollect.stores.plans.erase import EraseMessages
 from recollect.testing import FrozenClock, SeededIds
@@ -107,15 +109,22 @@ async def test_score_and_tags_restrict(memory: Recollect) -> None:
 
 async def test_a_budget_is_never_exceeded(examples: Examples) -> None:
     """One that does not fit is passed over, even the best, and a smaller one behind it is kept."""
+    budgets = range(1, 400, 30)
     await examples.aadd("My order of books is late, " + "very " * 50, "orders")
 
-    found = await examples.aselect("order of books late very", budget_tokens=20, count=5)
-    none = await examples.aselect("order of books late", budget_tokens=1)
+    found = [
+        await examples.aselect("order of books late very", budget_tokens=each, count=5)
+        for each in budgets
+    ]
 
-    assert found.examples
-    assert 20 >= found.tokens
-    assert all("very" not in each.input for each in found.examples)
-    assert ((), 0) == (none.examples, none.tokens)
+    assert [0, 1, 5] == [len(each.examples) for each in (found[0], found[4], found[-1])]
+    assert all(
+        budget >= each.tokens == estimated_tokens(each.render())
+        for budget, each in zip(budgets, found, strict=True)
+        if each.examples
+    )
+    assert all("very" not in said.input for each in found[:5] for said in each.examples)
+    assert ((), 0) == (found[0].examples, found[0].tokens)
 
 
 @pytest.mark.parametrize(
@@ -128,6 +137,11 @@ async def test_a_budget_is_never_exceeded(examples: Examples) -> None:
         ({"diversity": 1.5}, UsageError, "diversity 1.5"),
         ({"min_score": -1}, UsageError, "min_score -1"),
         ({"budget_tokens": 0}, UsageError, "budget of 0"),
+        ({"budget_tokens": "9"}, UsageError, "budget_tokens is a whole number"),
+        ({"count": "3"}, UsageError, "count is a whole number"),
+        ({"diversity": None}, UsageError, "diversity None: give 0"),
+        ({"tags": "shop"}, UsageError, "'shop' is not a list of texts: give each tag"),
+        ({"tags": None}, UsageError, "None is not a list of texts"),
     ],
 )
 async def test_an_argument_outside_its_range_is_refused(
@@ -144,6 +158,7 @@ async def test_an_argument_outside_its_range_is_refused(
         ({"input": "x", "output": ""}, "output is blank"),
         ({"input": "x", "output": "y", "score": 2}, "score 2"),
         ({"input": "x", "output": "y", "score": True}, "score True"),
+        ({"input": "x", "output": "y", "tags": "shop"}, "give each tag as an element"),
         ({"input": "x", "output": "y", "tags": [str(at) for at in range(33)]}, "TAGS_MAX is 32"),
     ],
 )
@@ -296,6 +311,33 @@ async def test_an_example_cannot_leave_its_block(memory: Recollect) -> None:
 async def test_scopes_share_nothing(examples: Examples, memory: Recollect) -> None:
     assert () == (await Examples(memory, ("users", "sam")).aselect("order")).examples
     assert (await examples.aselect("order")).examples
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"input": "tea"},
+        {"input": "tea", "output": " "},
+        {"input": "tea", "output": "x", "score": 9},
+    ],
+)
+async def test_what_others_wrote_that_is_no_example_is_passed_over(
+    memory: Recollect, value: JsonObject
+) -> None:
+    examples = Examples(memory, ADA)
+    kept = await examples.aadd("green tea", "yes")
+    await memory.put(ADA, "Example", "stray", value)
+
+    assert (kept,) == (await examples.aselect("tea")).examples
+    assert (kept,) == (await examples.apage()).rows
+    assert 1 == (await examples.aimport_lines(await examples.aexport_lines())).unchanged
+
+
+async def test_what_is_no_example_gives_way_to_the_one_of_its_key(memory: Recollect) -> None:
+    examples, tea = Examples(memory, ADA), Example(input="tea", output="yes")
+    await memory.put(ADA, "Example", tea.identity, {"input": "tea"})
+
+    assert ("yes", 2) == ((kept := await examples.aadd("tea", "yes")).output, kept.version)
 
 
 def test_an_example_has_a_value_without_what_it_lacks() -> None:

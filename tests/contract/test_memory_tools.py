@@ -1,5 +1,6 @@
 """The memory tools of an agent, on every backend: grounded, kept once, scoped, and confirmed."""
 
+import re
 from collections.abc import AsyncIterator, Callable
 from typing import TypeAlias
 
@@ -132,7 +133,8 @@ async def test_the_same_is_kept_once_by_tool_and_background(
     ("value", "quotes", "said_of_it"),
     [
         (TEA, ["I drink black tea"], "nobody said 'I drink black tea'"),
-        (TEA, [], "quotes"),
+        (TEA, [], "quote"),
+        (TEA, [SAID, " "], "blank"),
         ({**TEA, "content": "Ada drinks 40 cups of green tea"}, [SAID], "40"),
         ({"content": "Ada drinks green tea"}, [SAID], "context"),
         ({**TEA, "mood": "good"}, [SAID], "mood"),
@@ -314,3 +316,53 @@ async def test_the_schemas_are_those_of_the_types_and_name_no_scope(memory: Reco
     assert "scope" not in str(tools.schemas)
     with pytest.raises(UsageError, match="no memory type"):
         MemoryTools(memory, ADA, "talk", types=[])
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "said_of_it"),
+    [
+        ("search_memory", {"query": "tea" * 10_000}, "20,?000"),
+        ("search_memory", {"query": "tea", "limit": 2.5}, "2.5"),
+        ("search_memory", {"query": "tea", "limit": 51}, "50"),
+        ("forget_memory", {"id": "Note/" + "k" * 257}, "256"),
+        ("forget_memory", {"id": "Note/" + "k" * 3_000}, "513"),
+        (
+            "update_memory",
+            {"id": "Note/" + "k" * 257, "changes": [{"op": "remove", "path": "/a"}]},
+            "256",
+        ),
+        ("save_memory", {"memory": {"type": "Note", "value": TEA}, "quotes": [SAID] * 51}, "50"),
+        ("save_memory", {"memory": {"type": "Note", "value": TEA}, "quotes": [SAID, ""]}, "/1"),
+    ],
+)
+async def test_what_goes_beyond_a_limit_is_told_and_ends_no_run(
+    tools: MemoryTools, name: str, arguments: dict[str, object], said_of_it: str
+) -> None:
+    """Whatever an agent writes, the answer says what is wrong with it; nothing is raised."""
+    given = {"quotes": [SAID], **arguments} if name == "update_memory" else arguments
+
+    told = await tools.acall(name, given)  # type: ignore[arg-type]
+
+    assert "refused" == told["status"]
+    assert re.search(said_of_it, str(told["reason"])), told["reason"]
+
+
+async def test_the_functions_tell_it_as_well(tools: MemoryTools) -> None:
+    """Called by a program in the agent's name, without the schema, they refuse the same."""
+    told = [
+        await tools.asearch_memory("tea" * 10_000),
+        await tools.asearch_memory("tea", limit=2.5),  # type: ignore[arg-type]
+        await tools.aforget_memory("Note/" + "k" * 257),
+        await tools.aupdate_memory("Note/" + "k" * 257, [], [SAID]),
+    ]
+
+    assert ["refused"] * 4 == [each["status"] for each in told]
+
+
+async def test_a_limit_may_be_written_as_a_whole_float(tools: MemoryTools) -> None:
+    """JSON Schema's integers are whole numbers, however they are written: 2.0 is 2."""
+    await saved(tools)
+
+    found = await tools.acall("search_memory", {"query": "green tea", "limit": 2.0})
+
+    assert 1 == len(found["memories"])  # type: ignore[arg-type]

@@ -1,24 +1,20 @@
 """The Redis server is killed while many work: what that costs, by how it was opened."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from recollect.errors import StoreUnavailableError
-from recollect.records import NewMessage, PutMemory
+from recollect.bench.redis_durability import RELAXED, Plan, kill
+from recollect.records import NewMessage
 from recollect.stores.redis.store import RedisStore
 from recollect.stores.rows import Cursor
-from recollect.stores.world import timer_s
 from recollect.testing.redis import RedisServer, find_server
 
-WRITERS = 4
 ADA = ("users", "ada")
-PAUSE_S = 0.05
-RELAXED_S_MAX = 3.0
-"""A server holds writes back for two seconds while a sync is under way; the rest is slack."""
 
 
 @pytest.fixture
@@ -58,97 +54,32 @@ def started(server: RedisServer) -> Iterator[RedisServer]:
         server.remove()
 
 
-@dataclass
-class Told:
-    """What writers were told, and what is there."""
-
-    acknowledged: int = 0
-    lost: int = 0
-    lost_ages_s: list[float] = field(default_factory=list)
-    """Of each lost message, how long before the next kill it was acknowledged."""
-    doubled: int = 0
-    errors: list[str] = field(default_factory=list)
-
-
-async def write_through(server: RedisServer, kills: int, *pauses_s: float) -> Told:
-    """
-    Kill and start the server so often under four writers; count what became of their writes.
-
-    Between the kills it runs for *pauses_s*, in turn.
-    """
-    told, done, counts = Told(), asyncio.Event(), [0] * WRITERS
-    acknowledged: list[list[float]] = [[] for _ in range(WRITERS)]
-    killed: list[float] = []
-
-    async def write(store: RedisStore, writer: int) -> None:
-        scope = (f"writer {writer}",)
-        while not done.is_set():
-            number = counts[writer]
-            said = [NewMessage(role="user", text="hello", id=f"m{number}")]
-            put = [PutMemory(type="Fact", key="k", value={"n": number})]
-            try:
-                await store.append(scope, "talk", said)
-                at = timer_s()
-                await store.apply(scope, put, idempotency_key=f"put {number}")
-            except StoreUnavailableError as error:
-                told.errors.append(type(error).__name__)
-                continue
-            counts[writer] += 1
-            acknowledged[writer].append(at)
-
-    async with RedisStore(server.url()) as store:
-        async with asyncio.TaskGroup() as group:
-            for writer in range(WRITERS):
-                group.create_task(write(store, writer))
-            for kill in range(kills):
-                await asyncio.sleep(pauses_s[kill % len(pauses_s)])
-                await asyncio.to_thread(server.kill)
-                killed.append(timer_s())
-                await asyncio.to_thread(server.start)
-            await asyncio.sleep(PAUSE_S)
-            done.set()
-        for writer, count in enumerate(counts):
-            for number in await count_kept(store, writer, count, told):
-                at = acknowledged[writer][number]
-                told.lost_ages_s.append(min(kill for kill in killed if kill > at) - at)
-    return told
-
-
-async def count_kept(store: RedisStore, writer: int, count: int, told: Told) -> list[int]:
-    """Compare what a writer was told with what is there; return which messages are lost."""
-    scope, ids, last = (f"writer {writer}",), list[str](), 0
-    while rows := (await store.messages(scope, "talk", after=last, limit=1_000)).rows:
-        ids += [each.id for each in rows]
-        last = rows[-1].position
-    memory = await store.get(scope, "Fact", "k")
-    version = memory.version if memory else 0
-    told.acknowledged += 2 * count
-    there = set(ids)
-    lost = [number for number in range(count) if f"m{number}" not in there]
-    told.lost += len(lost) + max(0, count - version)
-    told.doubled += len(ids) - len(there) + max(0, version - count - 1)
-    return lost
-
-
 @pytest.mark.parametrize("kills", [3, pytest.param(100, marks=pytest.mark.prove)])
 @pytest.mark.timeout(1_800)
 def test_no_kill_costs_or_doubles_what_was_acknowledged(server: RedisServer, kills: int) -> None:
     """With the settings that a store demands, a killed server has all that was acknowledged."""
-    told = asyncio.run(write_through(server, kills, PAUSE_S))
+    outcome = asyncio.run(kill(server, Plan(kills=kills)))
 
-    assert (0, 0) == (told.lost, told.doubled)
-    assert told.acknowledged > kills
+    assert Counter() == outcome.failures, outcome.reasons
+    assert outcome.acknowledged > kills
 
 
 @pytest.mark.parametrize("kills", [2, pytest.param(20, marks=pytest.mark.prove)])
 @pytest.mark.timeout(1_800)
 def test_a_relaxed_store_loses_the_last_seconds(lazy_server: RedisServer, kills: int) -> None:
     """With appendfsync everysec a kill costs what the server held back while its disk was busy."""
-    told = asyncio.run(write_through(lazy_server, kills, PAUSE_S, RELAXED_S_MAX + 0.5))
+    outcome = asyncio.run(kill(lazy_server, replace(RELAXED, kills=kills)))
 
-    assert 0 == told.doubled
-    assert RELAXED_S_MAX >= max(told.lost_ages_s, default=0.0)
-    assert told.acknowledged > kills
+    assert Counter() == outcome.failures, outcome.reasons
+    assert outcome.acknowledged > kills
+
+
+@pytest.mark.parametrize("plan", [Plan(kills=1), replace(RELAXED, kills=2)])
+def test_the_count_sees_what_is_lost(volatile_server: RedisServer, plan: Plan) -> None:
+    """The control: of a server that keeps no file more is lost than either may lose."""
+    outcome = asyncio.run(kill(volatile_server, plan))
+
+    assert outcome.failures["message lost"] > 0
 
 
 def test_a_server_without_a_file_is_seen_to_lose(volatile_server: RedisServer) -> None:

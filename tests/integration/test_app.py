@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
+from typing import Any, Literal, cast
 
 import anyio
 import pytest
@@ -646,3 +647,16 @@ async def test_a_memory_from_the_last_year_breaks_no_question(memory: Recollect)
     found = await memory.recall(ADA, "What happens in December?", where=Where(valid_at="ever"))
 
     assert len(found.entries) == len(TALK) + 1
+
+
+@pytest.mark.parametrize("durability", ["full", "relaxed"])
+def test_a_store_is_opened_as_durable_as_is_wished(
+    tmp_path: Path, durability: Literal["full", "relaxed"]
+) -> None:
+    """Either face takes the wish, and refuses one that there is not."""
+    file = str(tmp_path / "memory.db")
+
+    with recollect.open_sync(file, embedder="none", durability=durability) as memory:
+        assert memory.append(ADA, "talk", [NewMessage(role="user", text="hello")])
+    with pytest.raises(UsageError, match="unknown durability 'none'"):
+        recollect.open(file, embedder="none", durability=cast("Any", "none"))

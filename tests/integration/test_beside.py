@@ -15,6 +15,7 @@ from recollect import (
     LimitError,
     NewMessage,
     Recollect,
+    VersionConflictError,
 )
 from recollect import beside as beside_module
 from recollect.beside import ATTACHMENT_BYTES_MAX, PART_BYTES
@@ -117,6 +118,21 @@ async def test_a_turn_is_kept_whole_or_not_at_all(memory: Recollect) -> None:
 
     assert {"step": 1} == await memory.state(ADA, "talk")
     assert file == await memory.attachment(ADA, "talk", "a")
+    assert ["m1"] == [each.id for each in (await memory.messages(ADA, "talk")).rows]
+
+
+async def test_memories_are_kept_with_the_messages_they_rest_on(memory: Recollect) -> None:
+    """A write that conflicts leaves no message, and a message that does leaves no memory."""
+    note = PutMemory(type="Note", key="n", value={"content": "One"}, expected=0)
+    await memory.append(ADA, "talk", [said("One", "m1")], writes=[note])
+
+    with pytest.raises(VersionConflictError):
+        await memory.append(ADA, "talk", [said("Two", "m2")], writes=[note])
+    other = PutMemory(type="Note", key="other", value={"content": "Two"})
+    with pytest.raises(ConflictError):
+        await memory.append(ADA, "talk", [said("Other words", "m1")], writes=[other])
+
+    assert ["n"] == [each.key for each in (await memory.memories(ADA)).rows]
     assert ["m1"] == [each.id for each in (await memory.messages(ADA, "talk")).rows]
 
 

@@ -272,6 +272,14 @@ def test_a_scope_is_the_callers(memory: SyncRecollect, reader: Reader) -> None:
     assert 2 == len(memory.messages(BEA, "one").rows)
 
 
+@pytest.mark.parametrize("other", ["x.db", None, 5])
+def test_what_is_no_memory_is_refused(other: Any) -> None:
+    """An address is opened by a program: what it makes is given to everything that needs one."""
+    for needs_one in (lambda: RecallMiddleware(other, ADA), lambda: Examples(other, ADA)):
+        with pytest.raises(UsageError, match=r"open one with recollect\.open"):
+            needs_one()
+
+
 def test_a_scope_that_is_none_is_refused(memory: SyncRecollect, reader: Reader) -> None:
     with pytest.raises(UsageError):
         RecallMiddleware(memory, "ada")  # type: ignore[arg-type]
@@ -627,6 +635,20 @@ def test_instructions_of_a_user_come_behind_the_agents(
 
     both = "Be kind.\n\n- Promise no refunds\n- Be brief"
     assert [f"{both}\n- Speak Finnish", both] == [each[0].content for each in reader.requests]
+
+
+def test_a_block_of_examples_keeps_its_budget(memory: SyncRecollect, reader: Reader) -> None:
+    examples = Examples(memory, ("agents",))
+    for number in range(9):
+        examples.add(f"Lost parcel {number}", "delivery", reason="it was sent")
+    shows = ExamplesMiddleware(examples, count=9, budget_tokens=200)
+    agent = new_agent(reader, tools=[], middleware=[shows])
+
+    agent.invoke(turn("My parcel?"))
+
+    found = BLOCK.search(reader.requests[-1][-1].text)
+    assert found is not None
+    assert 100 < estimated_tokens(found[0]) <= 200
 
 
 def test_examples_are_shown_as_messages_before_the_question(

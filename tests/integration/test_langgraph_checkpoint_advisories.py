@@ -191,6 +191,12 @@ def test_the_types_of_a_graph_are_allowed_by_name(tmp_path: Path) -> None:
         assert Mine("Oslo") == found.checkpoint["channel_values"]["channel"]
 
 
+@pytest.mark.parametrize("allow", ["Mine", Mine, (Mine.__module__, "Mine"), ["Mine"], [5], None])
+def test_what_is_no_list_of_types_is_refused(allow: Any) -> None:
+    with pytest.raises(UsageError, match=r"as in allow=\[TheType\]"):
+        checkpointer("memory:", allow=allow)
+
+
 def test_what_langgraph_keeps_is_read() -> None:
     """Messages, orders and interrupts need no permission."""
     given = [

@@ -8,7 +8,8 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, Any, Literal, TypedDict
+from uuid import UUID, uuid4
 
 import pytest
 from langchain_core.messages import AIMessage, AnyMessage
@@ -46,7 +47,7 @@ def answer(state: State) -> dict[str, Any]:
     return {"messages": [AIMessage(f"You said: {state['messages'][-1].content}")]}
 
 
-def graph(saver: CompleteSaver) -> Any:
+def graph(saver: CompleteSaver | Literal[True]) -> Any:
     built = StateGraph(State)
     built.add_node("answer", answer)
     built.add_edge(START, "answer")
@@ -223,6 +224,39 @@ def test_the_runs_of_others_stay(saver: CompleteSaver) -> None:
     kept = list(saver.list(config("t")))
     assert (["3", "1"], []) == (values(saver, "t"), values(saver, "u"))
     assert [None, None] == [each.parent_config for each in kept]
+
+
+@pytest.mark.parametrize(
+    "named",
+    [
+        lambda run: {"run_id": run},
+        lambda run: {"run_id": uuid4(), "configurable": {"run_id": str(run)}},
+        lambda run: {"run_id": uuid4(), "metadata": {"run_id": str(run)}},
+    ],
+    ids=["its own", "configurable", "metadata"],
+)
+def test_a_run_of_a_graph_is_deleted_by_its_id(
+    saver: CompleteSaver, named: Callable[[UUID], dict[str, Any]]
+) -> None:
+    """Also what a subgraph kept in it; another run of the thread stays."""
+    outer = StateGraph(State)
+    outer.add_node("inner", graph(saver=True))
+    outer.add_edge(START, "inner")
+    both: Any = outer.compile(checkpointer=saver)
+    first, second = uuid4(), uuid4()
+    for run in (first, second):
+        given = named(run)
+        given["configurable"] = {"thread_id": "t", **given.get("configurable", {})}
+        both.invoke({"messages": [("user", "hello")]}, given)
+    before = list(saver.list({"configurable": {"thread_id": "t"}}))
+
+    saver.delete_for_runs([str(first)])
+
+    left = list(saver.list({"configurable": {"thread_id": "t"}}))
+    assert {"", "inner"} == {each.config["configurable"]["checkpoint_ns"] for each in left}
+    assert {str(second)} == {each.metadata.get("run_id") for each in left}
+    assert 2 * len(left) == len(before)
+    assert left == list(saver.list(None, filter={"run_id": str(second)}))
 
 
 @pytest.mark.parametrize("strategy", ["keep_latest", "delete"])

@@ -169,6 +169,11 @@ def test_a_node_waits_until_there_is_enough_to_summarise() -> None:
     assert ["s", "1", "2", "3", "4", "5"] == left(node)
 
 
+def test_without_a_model_nothing_is_summarised() -> None:
+    with pytest.raises(UsageError, match="give it one as 'model'"):
+        left(summarise_node(None))
+
+
 def test_a_failed_summary_leaves_the_state() -> None:
     node = summarise_node(ScriptedModel([recollect.ModelError("overloaded")]))
 

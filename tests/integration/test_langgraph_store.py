@@ -533,6 +533,8 @@ def test_an_operation_may_be_refused(store: RecollectStore, op: Any) -> None:
         {"ttl": {"default_ttl": 0}},
         {"ttl": {"refresh_on_read": "yes"}},
         {"ttl": 5},
+        {"ttl": {"defaultttl": 3}},
+        {"index": {"field": ["text"]}},
     ],
 )
 def test_a_store_may_be_refused(memory: SyncRecollect, given: dict[str, Any]) -> None:

@@ -194,6 +194,17 @@ def test_a_wrong_password_is_told(server: RedisServer) -> None:
     assert "swordfish" not in str(refused.value)
 
 
+def test_a_password_that_is_missing_is_told(server: RedisServer) -> None:
+    """A server that asks for one is not taken for a fault of the store."""
+    with server.client() as client:
+        client.config_set("requirepass", "swordfish")
+        try:
+            with pytest.raises(StoreError, match="refuses this user or password"):
+                opened(server.url())
+        finally:
+            client.config_set("requirepass", "")
+
+
 def test_no_server_is_unavailable() -> None:
     """Where nobody listens the store is unavailable."""
     with pytest.raises(StoreUnavailableError, match="cannot be reached"):

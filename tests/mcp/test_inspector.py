@@ -11,7 +11,6 @@ from typing import Any, Final
 
 import pytest
 
-from recollect.formation.types.builtin import DEFAULT_TYPES
 from recollect.mcp.http import PATH, mcp_door
 from recollect.mcp.offering import MANNERS
 from recollect.service.testing import Served, serving
@@ -56,7 +55,7 @@ def inspected(*target: str, method: str, **named: object) -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def served() -> Iterator[Served]:
     """Run the service with the door to MCP."""
-    with serving(doors=lambda settings: [mcp_door(settings, DEFAULT_TYPES)]) as found:
+    with serving(doors=lambda settings: [mcp_door(settings)]) as found:
         yield found
 
 

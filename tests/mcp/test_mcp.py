@@ -20,6 +20,7 @@ from mcp.shared.exceptions import MCPError
 
 import recollect
 from mcp import Client, StdioServerParameters
+from recollect.formation.config import Assistants
 from recollect.formation.types.builtin import DEFAULT_TYPES
 from recollect.mcp import http
 from recollect.mcp.acting import THREAD, Tools
@@ -27,7 +28,7 @@ from recollect.mcp.callers import local_caller
 from recollect.mcp.http import PATH, create_mcp_app
 from recollect.mcp.offering import MANNERS, tools_offered
 from recollect.mcp.server import mcp_server
-from recollect.records import NewMessage, Scope
+from recollect.records import SCOPE_SETTINGS, NewMessage, PutMemory, Scope
 from recollect.service.running import bound_socket, server_of, url_of
 from recollect.service.settings import Settings
 
@@ -105,8 +106,8 @@ async def in_process(
     memory: recollect.Recollect, scope: Scope = ADA, mode: str = "auto"
 ) -> AsyncIterator[Client]:
     """Yield a client of a server in this process."""
-    caller = local_caller(memory, scope)
-    server = mcp_server(Tools(DEFAULT_TYPES, b"secret"), lambda _: caller)
+    caller = local_caller(memory, scope, Assistants())
+    server = mcp_server(Tools(b"secret"), lambda _: caller)
     async with Client(server, mode=mode) as client:
         yield client
 
@@ -119,10 +120,12 @@ async def memory() -> AsyncIterator[recollect.Recollect]:
 
 
 def stdio(store: Path, scope: Scope = ADA) -> StdioServerParameters:
-    """Return how a server over a file is started."""
+    """Return how a server over a file is started, of the package that is tested."""
     command = ["-m", "recollect", "mcp", "--embedder", "none", "--store", str(store)]
     return StdioServerParameters(
-        command=sys.executable, args=[*command, "--scope", "/".join(scope)]
+        command=sys.executable,
+        args=[*command, "--scope", "/".join(scope)],
+        env={"PYTHONPATH": str(Path(recollect.__file__).parents[1])},
     )
 
 
@@ -158,6 +161,83 @@ async def test_two_servers_share_a_file(tmp_path: Path) -> None:
         assert {"local"} == {each.actor for each in (await memory.audit(ADA)).rows}
 
 
+PLACE: dict[str, Any] = {
+    "name": "Place",
+    "description": "A place that the user likes",
+    "update_mode": "insert",
+    "parameters": {"type": "object", "properties": {"name": {"type": "string"}}},
+}
+OSLO: dict[str, Any] = {
+    "memory": {"type": "Place", "value": {"name": "Oslo"}},
+    "quotes": ["I love Oslo"],
+}
+
+
+async def set_types(memory: recollect.Recollect, scope: Scope, *types: dict[str, Any]) -> None:
+    """Set the types of a scope, as the service does."""
+    settings = PutMemory(
+        type=SCOPE_SETTINGS, key=SCOPE_SETTINGS, value={"types": list(types)}, text=""
+    )
+    await memory.apply(scope, [settings])
+
+
+async def kept_types(client: Client) -> set[str]:
+    """Return the types that `save_memory` says it takes."""
+    save = next(each for each in (await client.list_tools()).tools if each.name == "save_memory")
+    memory = save.input_schema["properties"]["memory"]
+    kinds = memory.get("anyOf", [memory])
+    return {name for each in kinds for name in each["properties"]["type"]["enum"]}
+
+
+async def test_stdio_keeps_the_types_that_are_configured_or_set(tmp_path: Path) -> None:
+    """Those of --config, until its scope or one above it has some of its own: then these."""
+    config, store = tmp_path / "types.json", tmp_path / "memory.db"
+    config.write_text(json.dumps({"types": [{**PLACE, "name": "Trip"}]}))
+    parameters = stdio(store)
+    parameters.args += ["--config", str(config)]
+    async with Client(parameters) as client:
+        configured = await kept_types(client)
+        early = await called(client, "save_memory", **OSLO)
+        async with recollect.open(str(store), embedder="none", worker=False) as memory:
+            await set_types(memory, ADA[:1], PLACE)
+        now = await kept_types(client)
+        late = await called(client, "save_memory", **OSLO)
+
+    assert ({"Trip"}, {"Place"}) == (configured, now)
+    assert ("refused", "stored") == (early["status"], late["status"])
+
+
+async def test_every_memory_that_recall_finds_is_found(memory: recollect.Recollect) -> None:
+    """Of types that are not kept here too; they are forgotten, and changed where they are known."""
+    fact = {"subject": "Ada", "predicate": "likes", "object": "herons"}
+    await memory.put(ADA, "Fact", "f", fact)
+    await memory.put(ADA, "Foreign", "x", {"content": "herons"})
+    await memory.put(ADA, "Instructions", "Instructions", {"rules": ["speak of herons"]})
+    await set_types(memory, ADA, PLACE)
+    changes = [{"op": "replace", "path": "/object", "value": "owls"}]
+    said = {"changes": changes, "quotes": ["I like owls, not herons"]}
+    async with in_process(memory) as client:
+        every = await found(client, "herons")
+        narrowed = await called(client, "search_memory", query="herons", type="Fact")
+        changed = await called(client, "update_memory", id="Fact/f", **said)
+        unknown = await called(client, "update_memory", id="Foreign/x", **said)
+        token = (await called(client, "forget_memory", id="Foreign/x"))["token"]
+        gone = await called(client, "forget_memory", id="Foreign/x", token=token, answer="Yes")
+        hidden = [
+            await called(client, "forget_memory", id=f"{each}/{each}")
+            for each in (SCOPE_SETTINGS, "Instructions")
+        ]
+
+    assert {"Fact/f", "Foreign/x"} == set(every)
+    assert ["Fact/f"] == [each["id"] for each in narrowed["memories"]]
+    assert ("changed", "refused", "forgotten") == (
+        changed["status"],
+        unknown["status"],
+        gone["status"],
+    )
+    assert ["refused"] * 2 == [each["status"] for each in hidden]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Serving:
     """A running server over HTTP, its first key, and what makes others."""
@@ -184,7 +264,6 @@ def serving(store: str, **settings: Any) -> Iterator[Serving]:
     app = create_mcp_app(
         chosen,
         lambda: recollect.open(store, embedder="none", worker=False),
-        DEFAULT_TYPES,
         tell_key=told.append,
     )
     with bound_socket(chosen) as listening:
@@ -452,8 +531,94 @@ async def test_forgetting_takes_the_quoted_words_along(memory: recollect.Recolle
         token = (await called(client, "forget_memory", id=kept["id"]))["token"]
         await called(client, "forget_memory", id=kept["id"], token=token, answer="Yes")
 
-    left = [each.text for each in (await memory.messages(ADA, THREAD)).rows]
-    assert ["Yes"] == left
+    assert ["Yes"] == await quotes_kept(memory)
+
+
+async def quotes_kept(memory: recollect.Recollect) -> list[str]:
+    """Return what is kept as what the user said."""
+    return [each.text for each in (await memory.messages(ADA, THREAD)).rows]
+
+
+ADELE = [{"op": "replace", "path": "/user_name", "value": "Adele"}]
+BLACK = {"type": "Note", "value": {"context": "drinks", "content": "Likes black tea since 1999"}}
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("update_memory", {"id": "Note/unknown", "changes": ADELE, "quotes": ["SECRET"]}),
+        ("save_memory", {"memory": BLACK, "quotes": ["SECRET"]}),
+        ("save_memory", {"memory": {"type": "Place", "value": {}}, "quotes": ["SECRET"]}),
+        ("save_memory", {"memory": {"type": "Note", "value": {}}, "quotes": ["SECRET"]}),
+        ("save_memory", {**TEA, "quotes": [f"SECRET {n}" for n in range(3_000)]}),
+        ("save_memory", {**TEA, "quotes": ["I like green tea SECRET", " "]}),
+        ("save_memory", {**TEA, "quotes": ["I like green tea SECRET", ""]}),
+        ("forget_memory", {"id": "Note/unknown", "token": "1.00", "answer": "SECRET"}),
+        ("forget_memory", {"id": "User/User", "token": "1.00", "answer": "SECRET"}),
+        ("forget_memory", {"id": "User/User", "answer": "SECRET"}),
+    ],
+)
+async def test_a_refused_call_leaves_no_word(
+    memory: recollect.Recollect, name: str, arguments: dict[str, Any]
+) -> None:
+    """What a call quotes that comes to nothing is not kept as said, and is recalled by nobody."""
+    async with in_process(memory) as client:
+        await called(client, "save_memory", **NAME)
+        told = await called(client, name, **arguments)
+        found = await memory.recall(ADA, "SECRET")
+
+    assert told["status"] in {"refused", "confirm"}
+    assert ["My name is Ada"] == await quotes_kept(memory)
+    assert "SECRET" not in str(found.entries)
+
+
+async def test_the_same_quote_is_kept_once(memory: recollect.Recollect) -> None:
+    """Repeated in a call, and by a call that was made before, words add nothing."""
+    changed = {"id": "User/User", "changes": ADELE, "quotes": ["Call me Adele"]}
+    async with in_process(memory) as client:
+        await called(client, "save_memory", **NAME)
+        told = [
+            await called(client, "save_memory", **{**TEA, "quotes": [*TEA["quotes"]] * 3}),
+            await called(client, "save_memory", **TEA),
+            await called(client, "update_memory", **changed),
+            await called(client, "update_memory", **changed),
+        ]
+
+    assert ["stored", "unchanged", "changed", "unchanged"] == [each["status"] for each in told]
+    assert ["My name is Ada", *TEA["quotes"], "Call me Adele"] == await quotes_kept(memory)
+    assert 1 == len(await memory.history(ADA, *told[0]["id"].split("/")))
+
+
+async def test_each_memory_rests_on_words_of_its_own(memory: recollect.Recollect) -> None:
+    """Two memories of one quote: forgetting one takes its words, and leaves the other."""
+    both = ["My name is Ada and I like green tea"]
+    async with in_process(memory) as client:
+        named = await called(client, "save_memory", **{**NAME, "quotes": both})
+        kept = (await called(client, "save_memory", **{**TEA, "quotes": both}))["id"]
+        token = (await called(client, "forget_memory", id=kept))["token"]
+        await called(client, "forget_memory", id=kept, token=token, answer="Yes")
+        profile = (await called(client, "profile"))["profile"]
+
+    assert "stored" == named["status"]
+    assert {"User": {"user_name": "Ada"}} == profile
+    assert [*both, "Yes"] == await quotes_kept(memory)
+
+
+async def test_quotes_that_are_kept_first_are_caught(
+    memory: recollect.Recollect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The mutant: where words are kept before the call is looked at, a refused one leaves them."""
+    work = Tools.call
+
+    async def keeping_first(self: Tools, caller: Any, name: str, arguments: Any) -> Any:
+        said = [NewMessage(role="user", text=each) for each in arguments.get("quotes", [])]
+        await caller.memory.append(ADA, THREAD, said)
+        return await work(self, caller, name, arguments)
+
+    monkeypatch.setattr(Tools, "call", keeping_first)
+    arguments = {"id": "Note/unknown", "changes": ADELE, "quotes": ["SECRET"]}
+    with pytest.raises(AssertionError):
+        await test_a_refused_call_leaves_no_word(memory, "update_memory", arguments)
 
 
 @pytest.mark.parametrize("answer", [None, ""])
@@ -499,7 +664,7 @@ async def test_without_keys_everybody_is_local() -> None:
         async with connected(served.url, "") as client:
             await called(client, "save_memory", **TEA)
         store = served.app.state.service.memory.store
-        (_, row) = (await store.audit(("acme",))).rows
+        (row,) = (await store.audit(("acme",))).rows
 
     assert "local" == row.actor
 
@@ -509,4 +674,4 @@ def test_a_server_without_keys_for_others_is_refused() -> None:
     settings = Settings(host="0.0.0.0", auth=False)  # noqa: S104 (it is refused)
 
     with pytest.raises(recollect.UsageError):
-        create_mcp_app(settings, recollect.open, DEFAULT_TYPES)
+        create_mcp_app(settings, recollect.open)

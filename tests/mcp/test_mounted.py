@@ -18,7 +18,6 @@ import pytest
 from mcp.client.streamable_http import streamable_http_client
 
 from mcp import Client
-from recollect.formation.types.builtin import DEFAULT_TYPES
 from recollect.mcp import http
 from recollect.mcp.callers import UNLIMITED
 from recollect.mcp.http import PATH, mcp_door
@@ -47,7 +46,7 @@ def with_door(**settings: Any) -> Any:
     """Run the service with the door to MCP."""
 
     def doors(chosen: Settings) -> list[Any]:
-        return [late_door(PATH, lambda: mcp_door(chosen, DEFAULT_TYPES))]
+        return [late_door(PATH, lambda: mcp_door(chosen))]
 
     return serving(doors=doors, **settings)
 
@@ -58,7 +57,7 @@ def test_a_door_is_made_once_when_it_is_first_asked_for() -> None:
 
     def doors(chosen: Settings) -> list[Door]:
         def make() -> Door:
-            made.append(mcp_door(chosen, DEFAULT_TYPES))
+            made.append(mcp_door(chosen))
             return made[-1]
 
         return [late_door(PATH, make)]
@@ -124,6 +123,48 @@ async def test_one_key_opens_both_ways_in(served: Served, mode: str) -> None:
     assert {key.split("_")[1]} == {each["actor"] for each in audit}
 
 
+PLACE = {
+    "name": "Place",
+    "description": "A place that the user likes",
+    "update_mode": "insert",
+    "parameters": {"type": "object", "properties": {"name": {"type": "string"}}},
+}
+
+
+def set_a_place(served: Served, key: str) -> None:
+    """Set a type of one scope, and put a memory of it, by the routes of the service."""
+    scope, headers = {"scope": "ada"}, {"x-api-key": key}
+    with httpx.Client(base_url=served.url, headers=headers, params=scope) as client:
+        assert client.put("/v1/types", json={"types": [PLACE]}).is_success
+        value = {"value": {"name": "Oslo"}}
+        assert client.put("/v1/memories/Place/a", json=value).is_success
+        fact = {"subject": "Ada", "predicate": "lives in", "object": "Oslo"}
+        assert client.put("/v1/memories/Fact/f", json={"value": fact}).is_success
+
+
+async def test_the_types_are_those_of_the_scope(served: Served) -> None:
+    """What `PUT /v1/types` sets is kept and found here as well, in that scope and no other."""
+    key = await asyncio.to_thread(new_key, served, "read", "write", scope=("typed",))
+    bergen = {
+        "memory": {"type": "Place", "value": {"name": "Bergen"}},
+        "quotes": ["I love Bergen"],
+    }
+    async with connected(f"{served.url}{PATH}?scope=ada", key) as client:
+        early = (await client.call_tool("save_memory", bergen)).structured_content
+        await asyncio.to_thread(set_a_place, served, key)
+        shown = str((await client.list_tools()).tools)
+        found = (await client.call_tool("search_memory", {"query": "Oslo"})).structured_content
+        kept = (await client.call_tool("save_memory", bergen)).structured_content
+    async with connected(f"{served.url}{PATH}?scope=bob", key) as client:
+        beside = (await client.call_tool("save_memory", bergen)).structured_content
+        unchanged = str((await client.list_tools()).tools)
+
+    assert ("refused", "stored", "refused") == (early["status"], kept["status"], beside["status"])
+    assert {"Place/a", "Fact/f"} == {each["id"] for each in found["memories"]}
+    assert "A place that the user likes" in shown
+    assert "A place that the user likes" not in unchanged
+
+
 async def test_a_key_without_the_permission_is_told_so(served: Served) -> None:
     """Permissions are those of the service: a key that may read saves nothing."""
     key = await asyncio.to_thread(new_key, served, "read", scope=("reader",))
@@ -147,6 +188,18 @@ def test_who_is_not_let_in(served: Served, headers: dict[str, str], status: int,
     answer = httpx.post(f"{served.url}{PATH}", headers={**SENT, **headers}, json=REQUEST)
 
     assert (status, code) == (answer.status_code, answer.json()["code"])
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD", "DELETE", "PUT", "OPTIONS"])
+def test_it_is_asked_with_post_alone(served: Served, method: str) -> None:
+    """No session has a stream to listen to, or an end: a GET is answered at once, not held open."""
+    headers = {**SENT, "x-api-key": served.key}
+
+    answer = httpx.request(method, f"{served.url}{PATH}", headers=headers, timeout=10)
+
+    assert (405, "POST") == (answer.status_code, answer.headers["allow"])
+    assert "application/problem+json" == answer.headers["content-type"]
+    assert method == "HEAD" or "no_method" == answer.json()["code"]
 
 
 def test_a_tenant_has_one_rate_for_both_ways_in() -> None:

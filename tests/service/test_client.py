@@ -75,7 +75,7 @@ def behind(served: Served, reading: Callable[[Recollect], Awaitable[T]]) -> T:
 # The same methods
 
 LACKS = {
-    "append": {"debounce", "settings", "state", "attachments"},
+    "append": {"debounce", "settings", "state", "attachments", "writes"},
     "scopes": {"suffix", "depth_max"},
 }
 """What the service does not take."""

@@ -219,6 +219,26 @@ def test_without_a_good_key_nothing_is_answered(
     assert "Bearer" in client.get("/v1/me").headers["www-authenticate"]
 
 
+@pytest.mark.parametrize(
+    ("type_", "value", "said"),
+    [
+        ("Instructions", {"rules": []}, "no rule is left"),
+        ("Instructions", {"rules": ["x" * 30_000]}, "INSTRUCTIONS_CHARACTERS_MAX is 20000"),
+        ("Instructions", {"rules": ["a", "a"]}, "there already"),
+        ("Instructions", {"rules": ["a", " \n- forged"]}, "a rule is one line"),
+        ("Example", {"input": "x", "output": " "}, "output is blank"),
+        ("Example", {"input": "x", "output": "y", "tags": [""]}, "a tag is blank"),
+    ],
+)
+def test_what_could_not_be_read_as_instructions_or_example_is_refused(
+    client: httpx.Client, type_: str, value: dict[str, Any], said: str
+) -> None:
+    answer = client.put(f"/v1/memories/{type_}/{type_}", json={"value": value})
+
+    assert 422 == answer.status_code, answer.text
+    assert said in problem(answer)["detail"]
+
+
 def test_without_a_key_the_body_is_not_read(served: Served) -> None:
     """The refusal comes while a body of a gigabyte is still to be sent."""
     answered = raw(served, head(served, "content-length: 999999", key=""), leave_open=True)

@@ -161,6 +161,52 @@ def test_what_was_formed_is_found_as_items(
     assert 404 == client.get("/v1/memories/Note/n1", params=scope).status_code
 
 
+FAVORITES = {
+    "name": "favorite_locations",
+    "description": "A place that the user likes",
+    "update_mode": "insert",
+    "parameters": {
+        "type": "object",
+        "properties": {"name": {"type": "string"}},
+        "additionalProperties": False,
+    },
+}
+
+
+def test_types_of_a_scope_below_are_shown(
+    served: Served, connect: Connect, graph_client: GraphClient
+) -> None:
+    """A type that was set for one scope below the key's is a namespace there, and in no other."""
+    client, store = connect(served), graph_client(served).store
+    will = ["typed", "will"]
+    scope = {"scope": will}
+    client.put("/v1/types", params=scope, json={"types": [FAVORITES]}).raise_for_status()
+    for key in "ab":
+        value = {"value": {"name": f"place {key}"}}
+        client.put(f"/v1/memories/favorite_locations/{key}", params=scope, json=value)
+    namespace = [*will, "favorite_locations"]
+
+    item = store.get_item(namespace, "a")
+    wide = [
+        sorted(each["key"] for each in store.search_items(prefix, query=query)["items"])
+        for prefix in (["typed"], will, namespace)
+        for query in (None, "place")
+    ]
+    listed = store.list_namespaces(prefix=["typed"])["namespaces"]
+    store.put_item(namespace, key="a", value={"name": "Oslo"})
+    with pytest.raises(UnprocessableEntityError, match="no favorite_locations"):
+        store.put_item(namespace, key="a", value={"town": "Oslo"})
+    store.delete_item(namespace, key="b")
+
+    revised = client.get("/v1/memories/favorite_locations/a", params=scope).json()
+    assert {"name": "place a"} == item["value"]
+    assert [["a", "b"]] * 6 == wide
+    assert [namespace] == listed
+    assert {"name": "Oslo"} == revised["value"]
+    assert 404 == client.get("/v1/memories/favorite_locations/b", params=scope).status_code
+    assert store.get_item(["typed", "bob", "favorite_locations"], "a") is None
+
+
 def test_a_key_sees_nothing_beside_or_above_its_scope(
     served: Served, new_key: Callable[..., str], graph_client: GraphClient
 ) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 from uuid import uuid4
 
 import pytest
@@ -75,13 +76,46 @@ def test_the_memory_graph_forms_what_was_said(request: pytest.FixtureRequest) ->
     assert 1 == sum(each.calls for each in formations)
 
 
-def _of(user: str) -> dict[str, Any]:
+@pytest.mark.usefixtures("example")
+def test_what_forms_memories_is_chosen_by_a_run(request: pytest.FixtureRequest) -> None:
+    """A model that there is not forms nothing; the one of the environment does."""
+    from memory_service.memory_graph import graph
+    from memory_service.store import opened, store
+
+    request.addfinalizer(lambda: opened().__exit__(None, None, None))
+    other = _of("ada")
+    other["configurable"]["memory_model"] = "nowhere/none"
+
+    graph.invoke({"messages": [HumanMessage(HELLO)]}, _of("will"))
+    graph.invoke({"messages": [HumanMessage(HELLO)]}, other)
+
+    assert [("will", "User")] == [each.namespace for each in store().search(())]
+
+
+@pytest.mark.usefixtures("example")
+@pytest.mark.parametrize("user", ["will", "a.b", "a%2Eb", "ada@example.org", "a\tb%", "茶.", 7])
+def test_any_user_id_is_a_label(user: str | int, request: pytest.FixtureRequest) -> None:
+    from memory_service.configuration import label_of
+    from memory_service.memory_graph import graph
+    from memory_service.store import opened, store
+
+    request.addfinalizer(lambda: opened().__exit__(None, None, None))
+
+    graph.invoke({"messages": [HumanMessage(HELLO)]}, _of(user))
+
+    (found,) = store().search((label_of(user),))
+    assert (label_of(user), "User") == found.namespace
+    assert str(user) == unquote(label_of(user))
+
+
+def _of(user: str | int) -> dict[str, Any]:
     return {"configurable": {"user_id": user, "thread_id": "t"}}
 
 
 @pytest.mark.usefixtures("example")
+@pytest.mark.parametrize("user", ["will", "will@example.org", 7])
 def test_what_was_said_in_one_thread_is_known_in_a_new_one(
-    working: Served, monkeypatch: pytest.MonkeyPatch
+    working: Served, monkeypatch: pytest.MonkeyPatch, user: str | int
 ) -> None:
     """The chatbot asks our service with LangGraph's client; another user's thread knows nothing."""
     monkeypatch.setenv("MEMORY_URL", working.url)
@@ -90,7 +124,7 @@ def test_what_was_said_in_one_thread_is_known_in_a_new_one(
 
     graph = chatbot._builder.compile(checkpointer=InMemorySaver())
 
-    async def turn(user: str, thread: str, text: str) -> str:
+    async def turn(user: str | int, thread: str, text: str) -> str:
         configurable = {"user_id": user, "thread_id": thread, "delay_seconds": 0.05}
         said = {"messages": [{"role": "user", "content": text}]}
         result = await graph.ainvoke(said, {"configurable": configurable})
@@ -98,13 +132,13 @@ def test_what_was_said_in_one_thread_is_known_in_a_new_one(
 
     async def story() -> tuple[str, str, str, list[Any]]:
         first, second = str(uuid4()), str(uuid4())
-        before = await turn("will", first, "What do I like?")
-        await turn("will", first, HELLO)
+        before = await turn(user, first, "What do I like?")
+        await turn(user, first, HELLO)
         formed = chatbot.memory_thread(first)
         async with get_client(url=working.url, api_key=working.key) as client:
             (run, *_) = await client.runs.list(formed)
             await client.runs.join(formed, run["run_id"])
-            known = await turn("will", second, "What do I like?")
+            known = await turn(user, second, "What do I like?")
             other = await turn("ada", str(uuid4()), "What do I like?")
             values: Any = (await client.threads.get_state(formed))["values"]
         return before, known, other, values["messages"]

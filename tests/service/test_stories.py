@@ -282,6 +282,30 @@ def test_a_turn_of_a_chat_is_streamed_and_kept(starting: Start, connect: Connect
     assert ["user", "assistant"] == [each["role"] for each in messages]
 
 
+def test_a_turn_said_again_under_its_key_is_answered_once(
+    starting: Start, connect: Connect
+) -> None:
+    """The message is kept once, and told the answer that was kept; another key is another turn."""
+    answers = iter(["You live in Oslo.", "In Oslo, I said."])
+    model = ScriptedModel(lambda _: next(answers), identity="script/test")
+    with connect(starting(model=model)) as client:
+        told = [
+            client.post(
+                "/v1/chat",
+                params=ADA,
+                json={"thread": "c", "text": "Home?"},
+                headers={"idempotency-key": key},
+            )
+            for key in ("turn-1", "turn-1", "turn-2")
+        ]
+        messages = client.get("/v1/threads/c/messages", params=ADA).json()["messages"]
+
+    first, again, other = (events_of(each.text)[-1][1] for each in told)
+    assert (first["user"], first["assistant"]) == (again["user"], again["assistant"])
+    assert "In Oslo, I said." == other["assistant"]["text"]
+    assert ["user", "assistant"] * 2 == [each["role"] for each in messages]
+
+
 def test_a_chat_without_a_model_keeps_and_says_so(client: httpx.Client) -> None:
     """Without a model the stream ends with what is known, no answer, and the reason."""
     answer = client.post("/v1/chat", params=ADA, json={"thread": "alone", "text": "Hello."})

@@ -14,7 +14,6 @@ from fastapi.routing import APIRoute
 
 from recollect.access import PERMISSIONS, Permission, Principal
 from recollect.app import Recollect
-from recollect.formation.types.builtin import DEFAULT_TYPES
 from recollect.mcp import callers
 from recollect.mcp.http import PATH, mcp_door
 from recollect.mcp.offering import MANNERS
@@ -63,7 +62,7 @@ def served(store: Callable[[str], str]) -> Iterator[Served]:
 
 def doors(settings: Any) -> list[Any]:
     """Return the doors of the service."""
-    return [mcp_door(settings, DEFAULT_TYPES)]
+    return [mcp_door(settings)]
 
 
 def routes() -> list[tuple[str, str]]:

@@ -30,7 +30,10 @@ GROUP_OF = {
     **dict.fromkeys(("models", "embedders"), "adapters"),
     "testing": "testing",
     **dict.fromkeys(
-        ("app", "auditing", "backups", "beside", "copying", "forming", "reembedding", "worker"),
+        (
+            *("app", "auditing", "backups", "beside", "copying", "forming", "reembedding"),
+            *("scope_types", "worker"),
+        ),
         "app",
     ),
     **dict.fromkeys(("sync", "portal", "home"), "sync"),

@@ -141,6 +141,20 @@ def test_an_error_is_one_sentence_and_its_status(
     assert EXIT_STATUS[error.code] == result.exit_code
 
 
+@pytest.mark.parametrize("command", ["threads", "recall x", "doctor", "import talk.jsonl"])
+def test_an_unknown_address_is_told_as_one(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody is told to make a file of that name."""
+    (tmp_path / "talk.jsonl").write_text('{"role": "user", "text": "hello"}\n', "utf-8")
+    monkeypatch.chdir(tmp_path)
+
+    result = CliRunner().invoke(main, [*command.split(), "--store", "mysql://me@localhost/x"])
+
+    assert EXIT_STATUS["usage"] == result.exit_code
+    assert "has the unknown scheme 'mysql'" in result.stderr
+
+
 def test_a_bug_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is not one of our errors ends the program with its traceback."""
 

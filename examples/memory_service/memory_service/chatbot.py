@@ -36,7 +36,7 @@ async def bot(state: MessagesState, config: RunnableConfig) -> dict[str, list[Ba
     chosen = Configuration.of(config)
     said = state["messages"][-1].text
     async with client() as service:
-        found = await service.store.search_items((chosen.user_id,), query=said, limit=RECALLED)
+        found = await service.store.search_items(chosen.place, query=said, limit=RECALLED)
     request = ModelRequest(
         system=f"{chosen.system_prompt}\n\n{remembered([dict(each) for each in found['items']])}",
         turns=tuple(
@@ -69,9 +69,11 @@ async def schedule_memories(state: MessagesState, config: RunnableConfig) -> dic
     """Have memories formed once talk has paused; what was scheduled before gives way to it."""
     chosen = Configuration.of(config)
     thread = str((config.get("configurable") or {})["thread_id"])
-    configurable: dict[str, Any] = {"user_id": chosen.user_id}
+    configurable: dict[str, Any] = {"namespace": list(chosen.place)}
     if chosen.memory_types:
         configurable["memory_types"] = [dict(each) for each in chosen.memory_types]
+    if chosen.memory_model:  # our service calls it the model of a run, which only forms there
+        configurable |= {"memory_model": chosen.memory_model, "model": chosen.memory_model}
     async with client() as service:
         await service.runs.create(
             memory_thread(thread),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from langchain_core.runnables import RunnableConfig
 from langgraph.graph import END, START, MessagesState, StateGraph
 
@@ -13,12 +15,16 @@ from recollect.messages import record_of
 def form(state: MessagesState, config: RunnableConfig) -> dict[str, object]:
     """Form memories of the user that the run names; a message that was formed is not again."""
     chosen = Configuration.of(config)
-    scope = (*ROOT, chosen.user_id)
+    scope = (*ROOT, *chosen.place)
     thread = str((config.get("configurable") or {}).get("thread_id", "talk"))
-    settings = {"types": [dict(each) for each in chosen.memory_types]}
+    settings: dict[str, Any] = {}
+    if chosen.memory_types:
+        settings["types"] = [dict(each) for each in chosen.memory_types]
+    if chosen.memory_model:
+        settings["model"] = chosen.memory_model
     memory = opened()
     records = [record_of(each) for each in state["messages"]]
-    memory.append(scope, thread, records, settings=settings if chosen.memory_types else None)
+    memory.append(scope, thread, records, settings=settings or None)
     memory.form(scope, thread)
     return {}
 

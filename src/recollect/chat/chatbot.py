@@ -116,9 +116,17 @@ class Chatbot:
         self.thread = self.memory.store.new_name()
         return self.thread
 
-    async def hear(self, text: str) -> Message:
-        """Keep what the user says; when this returns it is on disk."""
-        return await self._keep(self.thread, NewMessage(role="user", text=text))
+    async def hear(self, text: str, *, idempotency_key: str | None = None) -> Message:
+        """Keep what the user says; when this returns it is on disk, once under each key."""
+        said = NewMessage(role="user", text=text)
+        return await self._keep(self.thread, said, idempotency_key=idempotency_key)
+
+    async def answer_to(self, message: Message) -> Message | None:
+        """Return the answer that was kept right after *message*, ``None`` if there is none."""
+        page = await self.memory.messages(
+            self.scope, message.thread, after=message.position, limit=1
+        )
+        return next((each for each in page.rows if each.role == "assistant"), None)
 
     async def known(self, message: Message) -> Known:
         """Return what is remembered and bears on *message*, without what is said around it."""
@@ -221,10 +229,20 @@ class Chatbot:
         return await self._keep(thread, said)
 
     async def _keep(
-        self, thread: str, message: NewMessage, *, debounce: Debounce | None = None
+        self,
+        thread: str,
+        message: NewMessage,
+        *,
+        debounce: Debounce | None = None,
+        idempotency_key: str | None = None,
     ) -> Message:
         (kept,) = await self.memory.append(
-            self.scope, thread, [message], debounce=debounce, settings=self._settings
+            self.scope,
+            thread,
+            [message],
+            debounce=debounce,
+            settings=self._settings,
+            idempotency_key=idempotency_key,
         )
         return kept
 

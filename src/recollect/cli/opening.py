@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from recollect.cli.options import Target
 from recollect.errors import NotFoundError
@@ -14,10 +14,6 @@ if TYPE_CHECKING:
     from recollect.app import Recollect
 
 ResultT = TypeVar("ResultT")
-
-_SQLITE: Final = "sqlite:"
-_MEMORY: Final = "memory:"
-_SERVERS: Final = ("postgresql:", "redis:", "rediss:", "redis+unix:")
 
 
 def run(command: Callable[[], Awaitable[ResultT]]) -> ResultT:
@@ -33,11 +29,13 @@ def store_file(url: str) -> Path | None:
 
     >>> store_file("sqlite:///var/lib/memory.db"), store_file("memory:")
     (PosixPath('/var/lib/memory.db'), None)
+
+    Raises:
+        UsageError: The address names no backend that there is.
     """
-    if url.lower().startswith((_MEMORY, *_SERVERS)):
-        return None
-    path = url[len(_SQLITE) :] if url.lower().startswith(_SQLITE) else url
-    return Path(path.removeprefix("//"))
+    from recollect.stores.open import file_of
+
+    return file_of(url)
 
 
 @asynccontextmanager

@@ -5,15 +5,15 @@ from __future__ import annotations
 import gc
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from recollect.cli.choosing import opened_model, opened_to_form
-from recollect.cli.configuring import Forming, forming_options, read_file
+from recollect.cli.configuring import Forming, forming_options, service_table
 from recollect.cli.options import Target, memory_options, scope_from
 from recollect.cli.output import note
-from recollect.errors import MissingExtraError, UsageError
+from recollect.errors import MissingExtraError
 
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
@@ -93,20 +93,9 @@ def serve(
         "origins": origins or None,
         "auth": False if no_auth else None,
     }
-    settings = read_settings(flags, file=_service_table())
+    config: Path | None = click.get_current_context().params.get("config")
+    settings = read_settings(flags, file=service_table(config))
     _run(target, forming, settings, worker=not no_worker, log_level=log_level)
-
-
-def _service_table() -> dict[str, Any]:
-    """Return the table [service] of the configuration file, if there is one."""
-    config = click.get_current_context().params.get("config")
-    if not isinstance(config, Path):
-        return {}
-    table = read_file(config).get("service", {})
-    if not isinstance(table, dict):
-        msg = f"{config}: service: is a table of settings, not {table!r}"
-        raise UsageError(msg)
-    return table
 
 
 def _run(
@@ -134,7 +123,7 @@ def _run(
         model=model,
         tell_key=tell_key,
         metrics=metrics,
-        doors=_doors(forming, settings),
+        doors=_doors(settings),
     )
     log_to(level=log_level)
     gc.collect()
@@ -144,7 +133,7 @@ def _run(
         server_of(app, settings).run(sockets=[listening])
 
 
-def _doors(forming: Forming, settings: Settings) -> list[Door]:
+def _doors(settings: Settings) -> list[Door]:
     """Return the MCP server at /mcp, if the package that it needs is installed."""
     if find_spec("mcp") is None:
         return []
@@ -153,6 +142,6 @@ def _doors(forming: Forming, settings: Settings) -> list[Door]:
     def door() -> Door:
         from recollect.mcp.http import mcp_door
 
-        return mcp_door(settings, forming.assistants.default.types)
+        return mcp_door(settings)
 
     return [late_door("/mcp", door)]

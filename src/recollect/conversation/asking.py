@@ -125,10 +125,11 @@ def request_with(messages: Sequence[AnyMessage]) -> ModelRequest:
 
 
 class Asking:
-    """The model of a memory, opened when it is first asked."""
+    """The model of a memory, given as *argument*, opened when it is first asked."""
 
-    def __init__(self, llm: object) -> None:
+    def __init__(self, llm: object, argument: str = "llm") -> None:
         self.llm = llm
+        self.argument = argument
 
     @cached_property
     def model(self) -> Model:
@@ -139,7 +140,7 @@ class Asking:
             UsageError: It is none.
         """
         if self.llm is None:
-            msg = "this memory asks a model: give it one as 'llm'"
+            msg = f"this asks a model: give it one as {self.argument!r}"
             raise UsageError(msg)
         return open_model(_completing(self.llm) or self.llm)
 

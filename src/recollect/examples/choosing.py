@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
@@ -12,7 +13,8 @@ from recollect.formation.identity import normalised
 from recollect.messages import AnyMessage, message_classes
 from recollect.ports import TokenCounter
 from recollect.recall.analyse import terms_of
-from recollect.recall.render import Record, render_block
+from recollect.recall.render import Record, keyed_marker, render_block
+from recollect.stores.validate import check_position
 
 Basis: TypeAlias = Literal["words", "meaning", "both"]
 """What makes an example bear on an input: its words (BM25), its meaning (vectors), or both."""
@@ -47,7 +49,7 @@ class Manner:
     tags: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if self.count < 1:
+        if check_position(self.count, "count") < 1:
             msg = f"count {self.count}: select at least 1 example"
             raise UsageError(msg)
         if self.count > CHOSEN_MAX:
@@ -55,8 +57,14 @@ class Manner:
         if self.by not in BASES:
             msg = f"by={self.by!r}: examples are selected by {', '.join(BASES)}"
             raise UsageError(msg)
-        if self.budget_tokens is not None and self.budget_tokens < 1:
+        if (
+            self.budget_tokens is not None
+            and check_position(self.budget_tokens, "budget_tokens") < 1
+        ):
             msg = f"a budget of {self.budget_tokens} tokens holds nothing: give at least 1, or None"
+            raise UsageError(msg)
+        if self.diversity is None:
+            msg = "diversity None: give 0 for the most relevant, up to 1 for those least alike"
             raise UsageError(msg)
         check_score(self.diversity, "diversity")
         check_score(self.min_score, "min_score")
@@ -67,7 +75,8 @@ class Selection:
     """
     The examples chosen for an input, the best first.
 
-    In a prompt the best stands last, next to the input that it is for.
+    In a prompt the best stands last, next to the input that it is for. *tokens* is what the
+    block of `render` costs; as turns they cost less.
     """
 
     input: str
@@ -85,11 +94,7 @@ class Selection:
 
     def records(self) -> list[Record]:
         """Return the lines of that block: input, reason and output of each."""
-        return [
-            Record(source=f"{EXAMPLE_TYPE}/{each.key}", date="", who=name, text=text)
-            for each in reversed(self.examples)
-            for name, text in _parts(each)
-        ]
+        return _records_of(self.examples)
 
     def messages(self, *, reasons: bool = True) -> list[AnyMessage]:
         """
@@ -110,9 +115,18 @@ def _parts(example: Example) -> list[tuple[str, str]]:
     return [(name, text) for name, text in given.items() if text]
 
 
-def cost_of(example: Example, count_tokens: TokenCounter) -> int:
-    """Return about what an example costs in a prompt."""
-    return sum(count_tokens(text) for _, text in _parts(example))
+def _records_of(examples: Sequence[Example]) -> list[Record]:
+    return [
+        Record(source=f"{EXAMPLE_TYPE}/{each.key}", date="", who=name, text=text)
+        for each in reversed(examples)
+        for name, text in _parts(each)
+    ]
+
+
+def cost_of(examples: Sequence[Example], count_tokens: TokenCounter) -> int:
+    """Return what the block of *examples* costs in a prompt, with a marker like the one it gets."""
+    records = _records_of(examples)
+    return count_tokens(render_block(records, random_marker=keyed_marker(b"", records)))
 
 
 def relevance_of(signals: Mapping[str, float], score: float, by: Basis) -> float:
@@ -126,32 +140,37 @@ def chosen_of(
     ranked: Sequence[Chosen], manner: Manner, count_tokens: TokenCounter
 ) -> tuple[tuple[Chosen, ...], int]:
     """
-    Return the examples to show, best first, and their tokens.
+    Return the examples to show, best first, and the tokens of their block.
 
     Each is the one with the greatest ``(1 - d) * relevance - d * likeness``, with *d* the
     diversity, relevance scaled to 0…1 over all candidates, and likeness the greatest share of
     terms (Jaccard) with the input of one chosen before: maximal marginal relevance (Carbonell
-    and Goldstein 1998). One that does not fit the budget is passed over, for a smaller one.
+    and Goldstein 1998). One that does not fit the budget is passed over, for a smaller one; the
+    last ones go where the tokens of the whole are more than those of its parts.
     """
+    budget = math.inf if manner.budget_tokens is None else manner.budget_tokens
     left = _distinct([each for each in ranked if _fits(each.example, manner)])
     scaled = _scaled([each.relevance for each in left])
     terms = [frozenset(terms_of(each.example.input)) for each in left]
     alike = [0.0] * len(left)
     places = sorted(range(len(left)), key=lambda at: -left[at].relevance)
     kept: list[Chosen] = []
-    tokens = 0
+    frame = tokens = cost_of([], count_tokens)
     while places and len(kept) < manner.count:
         weight = manner.diversity
         best = max(places, key=lambda at: (1 - weight) * scaled[at] - weight * alike[at])
         places.remove(best)
-        cost = cost_of(left[best].example, count_tokens)
-        if manner.budget_tokens is not None and tokens + cost > manner.budget_tokens:
+        # The frame ends a line more where it has something inside.
+        cost = cost_of([left[best].example], count_tokens) - frame + 1
+        if tokens + cost > budget:
             continue
         kept.append(left[best])
         tokens += cost
         for at in places:
             alike[at] = max(alike[at], _likeness(terms[at], terms[best]))
-    return tuple(kept), tokens
+    while kept and (tokens := cost_of([each.example for each in kept], count_tokens)) > budget:
+        kept.pop()
+    return tuple(kept), tokens if kept else 0
 
 
 def _fits(example: Example, manner: Manner) -> bool:

@@ -34,7 +34,7 @@ from recollect.recall.budget import estimated_tokens
 from recollect.recaller import MATCHES_MAX, Where
 from recollect.records import Evidence, Json, JsonObject, Memory, Page, PutMemory, Scope, Trust
 from recollect.stores.plans.erase import EraseMemory, EraseReceipt
-from recollect.stores.validate import WRITES_MAX, check_scope
+from recollect.stores.validate import WRITES_MAX, check_scope, check_texts
 
 CONSIDERED_MIN: Final = 50
 CONSIDERED_TIMES: Final = 5
@@ -96,12 +96,18 @@ class Examples:
             evidence: The messages that it was taken from: erasing them erases it.
 
         Raises:
-            UsageError: Input or output is blank, or *score* is not from 0 to 1.
+            UsageError: Input or output is blank, *score* is not from 0 to 1, or *tags* is a text.
             ConflictError: The example was rejected.
             VersionConflictError: Others kept writing it, ``TRIES_MAX`` times.
         """
         new = checked(
-            Example(input=input, output=output, reason=reason, score=score, tags=tuple(tags))
+            Example(
+                input=input,
+                output=output,
+                reason=reason,
+                score=score,
+                tags=tuple(check_texts(tags, "tag")),
+            )
         )
         standing: Memory | None = None
         for attempt in range(1, TRIES_MAX + 1):
@@ -117,7 +123,7 @@ class Examples:
                 continue
             standing = kept
             break
-        return example_of(standing) if standing else new
+        return (example_of(standing) if standing else None) or new
 
     add, aadd = twins(_add)
 
@@ -183,7 +189,7 @@ class Examples:
             page = await memory.memories(
                 self.scope, type_=EXAMPLE_TYPE, filter_=same, cursor=cursor, limit=WRITES_MAX
             )
-            found += [example_of(each) for each in page.rows if each.state == "active"]
+            found += _examples_in(page.rows)
             cursor = page.cursor
             if cursor is None:
                 return found
@@ -208,7 +214,8 @@ class Examples:
 
         Args:
             count: At most so many, up to ``CHOSEN_MAX``.
-            budget_tokens: At most so many tokens in all; one that does not fit is passed over.
+            budget_tokens: The whole block of `Selection.render` costs at most so many; one that
+                does not fit is passed over.
             by: ``"words"``, ``"meaning"`` (which needs an embedder), or ``"both"``, as recall.
             diversity: From 0, the most relevant, to 1, those least like each other.
             min_score: Only examples with at least this score; one without a score has none.
@@ -224,7 +231,7 @@ class Examples:
             by=by,
             diversity=diversity,
             min_score=min_score,
-            tags=tuple(tags),
+            tags=tuple(check_texts(tags, "tag")),
         )
         if by == "meaning" and memory.embedder is None:
             msg = "by='meaning' needs an embedder: open the memory with one, or select by='words'"
@@ -233,12 +240,10 @@ class Examples:
         limit = considered(manner)
         recall = await memory.recall(self.scope, input, limit=limit, where=where)
         ranked = [
-            Chosen(
-                example=example_of(each.content),
-                relevance=relevance_of(each.signals, each.score, by),
-            )
+            Chosen(example=example, relevance=relevance_of(each.signals, each.score, by))
             for each in recall.entries
             if isinstance(each.content, Memory)
+            and (example := example_of(each.content)) is not None
         ]
         chosen, tokens = chosen_of(ranked, manner, self._count_tokens)
         return Selection(input=input, chosen=chosen, tokens=tokens)
@@ -250,8 +255,7 @@ class Examples:
     ) -> Page[Example]:
         """Return examples in force by key; a page may hold fewer than *limit*."""
         page = await memory.memories(self.scope, type_=EXAMPLE_TYPE, cursor=cursor, limit=limit)
-        rows = tuple(example_of(each) for each in page.rows if each.state == "active")
-        return Page(rows=rows, cursor=page.cursor)
+        return Page(rows=tuple(_examples_in(page.rows)), cursor=page.cursor)
 
     page, apage = twins(_page)
 
@@ -312,6 +316,12 @@ class Examples:
     import_lines, aimport_lines = twins(_import_lines)
 
 
+def _examples_in(memories: Sequence[Memory]) -> list[Example]:
+    """Return the examples in force among memories of their type; what is none is passed over."""
+    found = [example_of(each) for each in memories if each.state == "active"]
+    return [each for each in found if each is not None]
+
+
 def considered(manner: Manner) -> int:
     """Return how many of what recall finds take part: more where not all of them may be shown."""
     if len(manner.tags) > 1:
@@ -358,7 +368,7 @@ def write_of(
         raise ConflictError(msg)
     if least([standing.trust, trust]) != standing.trust:
         return None
-    was = example_of(standing)
+    was = example_of(standing) or new
     score = was.score if new.score is None else new.score
     value = replace(was, score=score, tags=new.tags or was.tags).as_value()
     joined = joined_evidence(standing.evidence, given)

@@ -90,17 +90,23 @@ def check_score(score: object, name: str = "score") -> None:
         raise UsageError(msg)
 
 
-def example_of(memory: Memory) -> Example:
-    """Return the example that a memory keeps; fields of another form are left out."""
-    value = memory.value
+def example_of(memory: Memory) -> Example | None:
+    """Return the example that a memory keeps, ``None`` if it is none."""
+    found = example_in(memory.value)
+    try:
+        return replace(checked(found), key=memory.key, version=memory.version)
+    except UsageError:
+        return None
+
+
+def example_in(value: JsonObject) -> Example:
+    """Return the example of a value, not checked; fields of another form are left out."""
     return Example(
         input=_text_in(value, "input") or "",
         output=_text_in(value, "output") or "",
         reason=_text_in(value, "reason"),
         score=_number_in(value, "score"),
         tags=_texts_in(value, "tags"),
-        key=memory.key,
-        version=memory.version,
     )
 
 
@@ -147,15 +153,7 @@ def _read(value: Json) -> Example:
     if score is not None and _number_in(value, "score") is None:
         msg = f"'score' is no number: {score!r}"
         raise UsageError(msg)
-    return checked(
-        Example(
-            input=str(value["input"]),
-            output=str(value["output"]),
-            reason=_text_in(value, "reason"),
-            score=_number_in(value, "score"),
-            tags=_texts_in(value, "tags"),
-        )
-    )
+    return checked(example_in(value))
 
 
 def _length(value: Json) -> int:

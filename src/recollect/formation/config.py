@@ -144,11 +144,15 @@ class Assistants:
             raise UsageError(msg)
         return self.named[name]
 
-    def type_named(self, name: str) -> MemoryType | None:
-        """Return the memory type with this name: configured, or built in; ``None`` if neither."""
+    def all_types(self) -> tuple[MemoryType, ...]:
+        """Return every memory type that is configured or built in, of each name the first."""
         settings = (self.default, *self.named.values())
         types = (*(type_ for each in settings for type_ in each.types), *BUILTIN_TYPES)
-        return next((each for each in types if each.name == name), None)
+        return tuple({each.name: each for each in reversed(types)}.values())
+
+    def type_named(self, name: str) -> MemoryType | None:
+        """Return the memory type with this name: configured, or built in; ``None`` if neither."""
+        return next((each for each in self.all_types() if each.name == name), None)
 
 
 def with_settings(formation: FormationSettings, settings: JsonObject) -> FormationSettings:

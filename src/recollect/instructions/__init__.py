@@ -7,6 +7,7 @@ propose changes, which are checked, compared on cases, and accepted or refused.
 
 from __future__ import annotations
 
+from recollect.formation.rules import INSTRUCTIONS_CHARACTERS_MAX, RULES_MAX
 from recollect.instructions.judging import Scorer
 from recollect.instructions.outcomes import Outcomes
 from recollect.instructions.records import (
@@ -18,11 +19,7 @@ from recollect.instructions.records import (
     Tally,
     Trajectory,
 )
-from recollect.instructions.rules import (
-    INSTRUCTIONS_CHARACTERS_MAX,
-    RULES_MAX,
-    RuleChange,
-)
+from recollect.instructions.rules import RuleChange
 
 __all__ = [
     "INSTRUCTIONS_CHARACTERS_MAX",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from inspect import isawaitable
+from numbers import Real
 from typing import TypeAlias
 
 from recollect.errors import UsageError
@@ -24,7 +25,7 @@ async def scores_of(text: str, cases: Sequence[Case], scorer: Scorer) -> dict[st
     for case in cases:
         said = scorer(text, case)
         score = await said if isawaitable(said) else said
-        if not 0 <= score <= 1:
+        if not (isinstance(score, Real) and 0 <= score <= 1):
             msg = f"the scorer gave {score!r} for the case {case.name!r}: a score is from 0 to 1"
             raise UsageError(msg)
         found[case.name] = float(score)

@@ -8,15 +8,11 @@ from dataclasses import replace
 
 from recollect.app import Recollect
 from recollect.errors import NotFoundError, UsageError
+from recollect.formation.rules import INSTRUCTIONS_CHARACTERS_MAX
 from recollect.graph.twins import twins
 from recollect.home import AnyRecollect, Home
 from recollect.instructions.records import Edit, Prompt, cause_of, edit_of, proposal_of
-from recollect.instructions.rules import (
-    INSTRUCTIONS_CHARACTERS_MAX,
-    carried,
-    check_rules,
-    rules_in,
-)
+from recollect.instructions.rules import carried, check_rules, rules_in, rules_of
 from recollect.records import (
     INSTRUCTIONS,
     INSTRUCTIONS_PROPOSAL,
@@ -25,7 +21,7 @@ from recollect.records import (
     PutMemory,
     Scope,
 )
-from recollect.stores.validate import check_id, check_scope
+from recollect.stores.validate import check_id, check_position, check_scope, check_texts
 
 
 class Keeping:
@@ -40,7 +36,7 @@ class Keeping:
         fixed: Sequence[str] = (),
         characters_max: int = INSTRUCTIONS_CHARACTERS_MAX,
     ) -> None:
-        if not 1 <= characters_max <= INSTRUCTIONS_CHARACTERS_MAX:
+        if not 1 <= check_position(characters_max, "characters_max") <= INSTRUCTIONS_CHARACTERS_MAX:
             msg = (
                 f"characters_max={characters_max} is outside 1 to {INSTRUCTIONS_CHARACTERS_MAX} "
                 "(INSTRUCTIONS_CHARACTERS_MAX)"
@@ -49,19 +45,24 @@ class Keeping:
         self.home = Home(memory)
         self.scope = check_scope(scope)
         self.agent = check_id(agent, "an agent")
-        self.fixed = tuple(fixed)
+        self.fixed = tuple(check_texts(fixed, "rule"))
         self.characters_max = characters_max
         if self.fixed:
             check_rules(self.fixed, characters_max=INSTRUCTIONS_CHARACTERS_MAX)
 
     async def _read(self, memory: Recollect, user: Scope | None = None) -> Prompt:
-        """Return the instructions in force: the fixed rules, the agent's, and those of *user*."""
+        """
+        Return the instructions in force: the fixed rules, the agent's, and those of *user*.
+
+        Raises:
+            UsageError: What is kept breaks a limit of rules; something else than this wrote it.
+        """
         own = await self._document(memory, None)
         theirs = await self._document(memory, user) if user is not None else None
         return Prompt(
             fixed=self.fixed,
-            rules=rules_in(own.value) if own else (),
-            user_rules=rules_in(theirs.value) if theirs else (),
+            rules=rules_of(own),
+            user_rules=rules_of(theirs),
             version=own.version if own else 0,
             user_version=theirs.version if theirs else 0,
         )
@@ -87,9 +88,10 @@ class Keeping:
 
         Raises:
             ProposalRefusedError: The rules break a limit; nothing was changed.
-            UsageError: *by* or *why* says nothing.
+            UsageError: *by* or *why* says nothing, or *rules* is no list of texts.
             VersionConflictError: They are at another version than *expected*.
         """
+        rules = check_texts(rules, "rule")
         standing = await self._document(memory, user)
         old = rules_in(standing.value) if standing else ()
         evidence = carried(rules, old, standing.evidence) if standing else {}
@@ -172,8 +174,7 @@ class Keeping:
         """Return the rules that may not be changed where *user*'s, or the agent's, are."""
         if user is None:
             return self.fixed
-        own = await self._document(memory, None)
-        return (*self.fixed, *(rules_in(own.value) if own else ()))
+        return (*self.fixed, *rules_of(await self._document(memory, None)))
 
     async def _checked(  # noqa: PLR0917 (what a version is made of)
         self,

@@ -9,6 +9,7 @@ from typing import Final
 from recollect.app import Recollect
 from recollect.conversation.asking import Asking
 from recollect.errors import NotFoundError, ProposalRefusedError, UsageError
+from recollect.formation.rules import INSTRUCTIONS_CHARACTERS_MAX
 from recollect.graph.twins import twins
 from recollect.home import AnyRecollect
 from recollect.instructions.asking import changes_in, request_of
@@ -20,17 +21,19 @@ from recollect.instructions.records import (
     Proposal,
     ProposalStatus,
     Trajectory,
+    case_of,
     cause_of,
     cause_of_proposal,
     proposal_of,
     proposal_value,
 )
 from recollect.instructions.rules import (
-    INSTRUCTIONS_CHARACTERS_MAX,
     RuleChange,
     applied,
+    check_changes,
     check_rules,
-    rules_in,
+    recordable,
+    rules_of,
 )
 from recollect.records import (
     INSTRUCTIONS,
@@ -75,7 +78,7 @@ class Proposing(Keeping):
     ) -> None:
         super().__init__(memory, scope, agent, fixed=fixed, characters_max=characters_max)
         self.automatic = automatic
-        self._asking = Asking(model)
+        self._asking = Asking(model, "model")
 
     async def _propose(
         self,
@@ -236,15 +239,7 @@ class Proposing(Keeping):
         """Return the cases that are kept, by name."""
         wanted: JsonObject = {"agent": self.agent}
         found = await self._all(memory, self.scope, INSTRUCTIONS_CASE, wanted)
-        return tuple(
-            Case(
-                name=str(each.value["name"]),
-                input=str(each.value["input"]),
-                expected=str(each.value["expected"]),
-                required=each.value["required"] is True,
-            )
-            for each in found
-        )
+        return tuple(case for each in found if (case := case_of(each)) is not None)
 
     cases, acases = twins(_cases)
 
@@ -256,7 +251,7 @@ class Proposing(Keeping):
             msg = f"{len(trajectories)} trajectories: 1 to {TRAJECTORIES_MAX} (TRAJECTORIES_MAX)"
             raise UsageError(msg)
         standing = await self._document(memory, user)
-        rules = rules_in(standing.value) if standing else ()
+        rules = rules_of(standing)
         evidence = standing.evidence if standing else {}
         above = await self._above(memory, user)
         answer = await self._asking.model.answer(request_of(above, rules, trajectories))
@@ -266,7 +261,7 @@ class Proposing(Keeping):
             id=memory.store.new_name(),
             base=standing.version if standing else 0,
             rules=rules,
-            changes=changes,
+            changes=recordable(changes),
             status="waiting" if changes else "unchanged",
             by=REFLECTION,
             at=to_datetime(memory.store.now()),
@@ -289,6 +284,7 @@ class Proposing(Keeping):
         above: Sequence[str],
         grounds: Sequence[Evidence],
     ) -> tuple[tuple[str, ...], EvidenceMap]:
+        check_changes(changes)
         after, rests = applied(rules, evidence, changes, fixed=above, grounds=grounds)
         check_rules(after, above, characters_max=self.characters_max)
         return after, rests

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal, TypeAlias
 
 from recollect.errors import UsageError
+from recollect.formation.pointers import is_list
 from recollect.instructions.rules import RuleChange, rules_in
 from recollect.messages import AnyMessage, message_classes
 from recollect.records import Evidence, Json, JsonObject, Memory, Revision
@@ -190,6 +191,20 @@ def edit_of(revision: Revision) -> Edit:
     )
 
 
+def case_of(memory: Memory) -> Case | None:
+    """Return the case that a memory keeps, ``None`` if it is none."""
+    value = memory.value
+    name, given, expected = (value.get(each) for each in ("name", "input", "expected"))
+    if not isinstance(name, str) or not isinstance(given, str):
+        return None
+    return Case(
+        name=name,
+        input=given,
+        expected=expected if isinstance(expected, str) else "",
+        required=value.get("required") is True,
+    )
+
+
 def proposal_value(agent: str, proposal: Proposal) -> JsonObject:
     """Return a proposal as the value of its memory."""
     scores = proposal.scores
@@ -252,7 +267,7 @@ def _scores_of(value: Json) -> Scores | None:
         by_case={
             name: (_number(pair[0]) or 0.0, _number(pair[1]))
             for name, pair in pairs.items()
-            if isinstance(pair, Sequence) and not isinstance(pair, str)
+            if is_list(pair) and len(pair) == 2
         },
     )
 
@@ -266,9 +281,7 @@ def _status(value: Json) -> ProposalStatus:
 
 
 def _rows(value: Json) -> list[JsonObject]:
-    if isinstance(value, str) or not isinstance(value, Sequence):
-        return []
-    return [each for each in value if isinstance(each, Mapping)]
+    return [each for each in value if isinstance(each, Mapping)] if is_list(value) else []
 
 
 def _whole(value: Json) -> int:

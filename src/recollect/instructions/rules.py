@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
-from recollect.errors import ProposalRefusedError
+from recollect.errors import ProposalRefusedError, UsageError
 from recollect.formation.evidence import Step, traced
 from recollect.formation.identity import normalised
-from recollect.formation.pointers import covers
-from recollect.records import Evidence, EvidenceMap, JsonObject
+from recollect.formation.pointers import covers, is_list, shown
+from recollect.formation.rules import INSTRUCTIONS_CHARACTERS_MAX, RULES_MAX, wrong_rules
+from recollect.records import Evidence, EvidenceMap, JsonObject, Memory
+from recollect.stores.validate import POSITION_MAX
 
-RULES_MAX: Final = 200
-INSTRUCTIONS_CHARACTERS_MAX: Final = 20_000
-"""Most characters of the rules of one document together."""
+CHANGES_MAX: Final = 2 * RULES_MAX
+"""Most changes of one proposal: to put another rule in the place of each, and as many more."""
+REASONS_CHARACTERS_MAX: Final = 20_000
+"""Most characters of the reasons of one proposal together."""
+
+_UNSTORABLE: Final = re.compile("[\0\ud800-\udfff]")
 
 ChangeKind: TypeAlias = Literal["add", "replace", "remove"]
 
@@ -39,31 +45,65 @@ def check_rules(rules: Sequence[str], fixed: Sequence[str] = (), *, characters_m
     Refuse rules that break one of the limits.
 
     Raises:
-        ProposalRefusedError: There is none, one is blank or there twice (or among the *fixed*
-            ones), or they are too many or too long.
+        ProposalRefusedError: There is none, one is blank, is more than one line or there twice
+            (or among the *fixed* ones), or they are too many or too long.
     """
     if not rules:
         refuse("no rule is left: empty instructions are not kept")
-    if len(rules) > RULES_MAX:
-        refuse(f"it would have {len(rules)} rules; the limit RULES_MAX is {RULES_MAX}")
+    if wrong := wrong_rules(rules, characters_max=characters_max):
+        refuse(wrong)
     seen = {normalised(each) for each in fixed}
     for each in rules:
         words = normalised(each)
-        if not words:
-            refuse("a rule is blank: leave it out, or say what is to be done")
         if words in seen:
             refuse(f"the rule {each[:80]!r} is there already")
         seen.add(words)
-    length = sum(map(len, rules))
-    if length > characters_max:
-        name = "INSTRUCTIONS_CHARACTERS_MAX"
-        limit = f"{name} is" if characters_max == INSTRUCTIONS_CHARACTERS_MAX else "limit set is"
-        refuse(f"it would have {length} characters; the {limit} {characters_max}")
 
 
 def refuse(reason: str) -> None:
     """Raise `ProposalRefusedError`."""
     raise ProposalRefusedError(reason)
+
+
+def check_changes(changes: Sequence[RuleChange]) -> None:
+    """
+    Refuse changes of which one has no reason, or that are more than one proposal may be.
+
+    Raises:
+        ProposalRefusedError: A reason is blank, or they, their reasons or the rules they set are
+            too many or too long; or a rule is none.
+    """
+    if len(changes) > CHANGES_MAX:
+        refuse(f"it has {len(changes)} changes; the limit CHANGES_MAX is {CHANGES_MAX}")
+    if any(not each.reason.strip() for each in changes):
+        refuse("a change has no reason: say what went wrong, and why it helps")
+    length = sum(len(each.reason) for each in changes)
+    if length > REASONS_CHARACTERS_MAX:
+        limit = f"the limit REASONS_CHARACTERS_MAX is {REASONS_CHARACTERS_MAX}"
+        refuse(f"its reasons have {length} characters; {limit}")
+    if wrong := wrong_rules([each.rule for each in changes if each.kind != "remove"]):
+        refuse(wrong)
+
+
+def recordable(changes: Sequence[RuleChange]) -> tuple[RuleChange, ...]:
+    """
+    Return *changes* as they can be kept, whatever a model made of them.
+
+    What goes past the limits of `check_changes` is cut, a character that no store holds is
+    replaced, and a number that none holds is left out.
+    """
+    kept: list[RuleChange] = []
+    reasons, rules = REASONS_CHARACTERS_MAX, INSTRUCTIONS_CHARACTERS_MAX
+    for each in changes[:CHANGES_MAX]:
+        reason, rule = _storable(each.reason[:reasons]), _storable(each.rule[:rules])
+        reasons, rules = reasons - len(reason), rules - len(rule)
+        number = None if abs(each.number or 0) > POSITION_MAX else each.number
+        kept.append(replace(each, reason=reason, rule=rule, number=number))
+    return tuple(kept)
+
+
+def _storable(text: str) -> str:
+    return _UNSTORABLE.sub("\ufffd", text)
 
 
 def applied(
@@ -88,7 +128,7 @@ def applied(
         if 1 <= number <= len(fixed):
             refuse(f"rule {number} is fixed: {fixed[number - 1][:80]!r} may never change")
         if not len(fixed) < number <= len(fixed) + len(rules):
-            refuse(f"there is no rule {number}; there are {len(fixed) + len(rules)}")
+            refuse(f"there is no rule {shown(number)}; there are {len(fixed) + len(rules)}")
     if len(set(named)) < len(named):
         refuse("two changes name the same rule: make one of them")
     last_first = sorted(changes, key=lambda each: -(each.number or 0))
@@ -113,6 +153,26 @@ def rules_in(value: JsonObject) -> tuple[str, ...]:
     if isinstance(rules, str) or not isinstance(rules, Sequence):
         return ()
     return tuple(each for each in rules if isinstance(each, str))
+
+
+def rules_of(standing: Memory | None) -> tuple[str, ...]:
+    """
+    Return the rules of a document as it is in force; none where there is none.
+
+    Raises:
+        UsageError: They break a limit: something wrote them past `check_rules`.
+    """
+    if standing is None:
+        return ()
+    rules = standing.value.get("rules", ())
+    wrong = wrong_rules(rules) if is_list(rules) else f"{shown(rules)} is no list of rules"
+    if wrong:
+        msg = (
+            f"the instructions {standing.key!r} of {standing.scope!r} cannot be used as they are "
+            f"in version {standing.version}: {wrong}. Write them anew, or roll them back"
+        )
+        raise UsageError(msg)
+    return rules_in(standing.value)
 
 
 def carried(

@@ -1,20 +1,22 @@
-"""Carrying out the tools: what a client quotes is kept as said, then the memory tools decide."""
+"""Carrying out the tools: the memory tools decide; what a client quotes is kept with the write."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
+from recollect.app import Recollect
 from recollect.formation.types import MemoryType
 from recollect.formation.types.schema import violations
-from recollect.mcp.callers import Caller
+from recollect.mcp.callers import Allowance, Caller
 from recollect.mcp.offering import NEEDS, PROFILE, tools_offered
-from recollect.records import Json, JsonObject, NewMessage, Scope
+from recollect.records import Json, JsonObject, NewMessage, Scope, Write
 from recollect.stores.plans.erase import EraseMessages
 from recollect.stores.plans.formation import Debounce
 from recollect.tools import MemoryTools
-from recollect.tools.offering import FORGET, SAVE, SEARCH, UPDATE
+from recollect.tools.offering import FORGET, SEARCH
 
 THREAD: Final = "mcp"
 """In this thread of a scope stand the words that clients quoted."""
@@ -24,13 +26,39 @@ SOURCE: Final = "mcp"
 _NEVER: Final = Debounce(quiet_s=math.inf)
 
 
-class Tools:
-    """The tools of every caller, over memories of *types*; tokens are made with *secret*."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Heard:
+    """Keeps what a client quotes as what the user said, within what he may keep in a day."""
 
-    def __init__(self, types: Sequence[MemoryType], secret: bytes) -> None:
-        self._types = tuple(types)
+    allowance: Allowance
+    answer: str
+
+    async def keep(
+        self,
+        memory: Recollect,
+        scope: Scope,
+        thread: str,
+        said: Sequence[NewMessage],
+        writes: Sequence[Write],
+    ) -> None:
+        """
+        Keep it with what rests on it, in one transaction, and count it.
+
+        Raises:
+            QuotaError: It goes beyond what his tenant may keep in a day.
+        """
+        size = sum(len(each.text.encode("utf-8", "replace")) for each in said)
+        await self.allowance.check(messages=len(said), size=size)
+        sourced = [replace(each, source=SOURCE) for each in said]
+        await memory.append(scope, thread, sourced, debounce=_NEVER, writes=writes)
+        self.allowance.use(scope, messages=len(said), bytes=size)
+
+
+class Tools:
+    """The tools of every caller, for the types of his scope; tokens are made with *secret*."""
+
+    def __init__(self, secret: bytes) -> None:
         self._secret = secret
-        self.offered = tools_offered(self._types)
 
     async def call(self, caller: Caller, name: str, arguments: JsonObject) -> JsonObject:
         """
@@ -42,19 +70,25 @@ class Tools:
             RecollectError: The memory failed.
         """
         scope = caller.reach(NEEDS[name])
-        if wrong := self._wrong(name, arguments):
+        types = await caller.types()
+        if wrong := _wrong(types, name, arguments):
             return {"status": "refused", "id": "", "reason": wrong}
         if name == PROFILE:
             return {"status": "found", "profile": await self.profile(caller)}
-        tools = MemoryTools(caller.memory, scope, THREAD, types=self._types, secret=self._secret)
         given = dict(arguments)
-        if name in {SAVE, UPDATE}:
-            await self._said(caller, scope, given["quotes"])
+        answer = str(given.pop("answer", ""))
+        tools = MemoryTools(
+            caller.memory,
+            scope,
+            THREAD,
+            types=types,
+            others=caller.assistants.all_types(),
+            secret=self._secret,
+            hearing=_Heard(allowance=caller.allowance, answer=answer),
+        )
         if name != FORGET:
             caller.allowance.use(scope, recalls=int(name == SEARCH))
             return await tools.acall(name, given)
-        if given.pop("answer", None) and given.get("token"):
-            await self._said(caller, scope, [arguments["answer"]])
         quoted = await _quoted_for(caller, scope, str(given["id"]))
         result = await tools.acall(name, given)
         if result["status"] == "forgotten" and quoted:
@@ -63,27 +97,11 @@ class Tools:
             await caller.memory.erase(scope, gone)
         return result
 
-    def _wrong(self, name: str, arguments: JsonObject) -> str:
-        tool = next(each for each in self.offered if each.name == name)
-        checker = MemoryType(
-            name=name, description="", update_mode="insert", parameters=tool.parameters
-        )
-        return "; ".join(violations(checker, arguments))
-
-    async def _said(self, caller: Caller, scope: Scope, words: Json) -> None:
-        """Keep what the client says that the user said, so that a memory can rest on it."""
-        quotes = words if isinstance(words, Sequence) and not isinstance(words, str) else []
-        said = [NewMessage(role="user", text=str(each), source=SOURCE) for each in quotes]
-        size = sum(len(each.text.encode("utf-8", "replace")) for each in said)
-        await caller.allowance.check(messages=len(said), size=size)
-        await caller.memory.append(scope, THREAD, said, debounce=_NEVER)
-        caller.allowance.use(scope, messages=len(said), bytes=size)
-
     async def profile(self, caller: Caller) -> dict[str, Json]:
         """Return the documents of which each user has one, by type."""
         scope = caller.reach("read")
         found: dict[str, Json] = {}
-        for type_ in self._types:
+        for type_ in await caller.types():
             if type_.update_mode != "patch":
                 continue
             page = await caller.memory.memories(scope, type_=type_.name)
@@ -93,6 +111,15 @@ class Tools:
             if shown:
                 found[type_.name] = shown[0]
         return found
+
+
+def _wrong(types: Sequence[MemoryType], name: str, arguments: JsonObject) -> str:
+    """Say what is wrong with the arguments of a call, where *types* may be kept."""
+    tool = next(each for each in tools_offered(types) if each.name == name)
+    checker = MemoryType(
+        name=name, description="", update_mode="insert", parameters=tool.parameters
+    )
+    return "; ".join(violations(checker, arguments))
 
 
 async def _quoted_for(caller: Caller, scope: Scope, id_: str) -> list[str]:

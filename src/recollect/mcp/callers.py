@@ -8,7 +8,11 @@ from typing import Any, Final, Protocol
 
 from recollect.access import LOCAL, PERMISSIONS, Permission, Principal, granted
 from recollect.app import Recollect
+from recollect.formation.config import Assistants
+from recollect.formation.types import MemoryType
 from recollect.records import Scope
+from recollect.scope_types import types_in_force
+from recollect.stores.validate import check_scope
 
 
 class Allowance(Protocol):
@@ -45,9 +49,21 @@ class Caller:
 
     memory: Recollect
     principal: Principal
+    assistants: Assistants
     segments: tuple[str, ...] = ()
     """The scope that is meant, below that of the key."""
     allowance: Allowance = UNLIMITED
+
+    async def types(self) -> tuple[MemoryType, ...]:
+        """
+        Return the types that are kept in the scope that is meant, as they are set now.
+
+        Raises:
+            UsageError: The transport named no scope that can be.
+        """
+        bound = self.principal.scope
+        scope = check_scope((*bound, *self.segments))
+        return await types_in_force(self.memory.store, scope, self.assistants, depth=len(bound))
 
     def reach(self, needs: Permission) -> Scope:
         """
@@ -64,18 +80,27 @@ CallerOf = Callable[[Any], Caller]
 """Who sent a request, given what the transport attached to it."""
 
 
-def local_caller(memory: Recollect, scope: Scope) -> Caller:
-    """Return the user of this machine, who may do everything in one scope."""
-    principal = Principal(key_id=LOCAL, name=LOCAL, scope=scope, permissions=frozenset(PERMISSIONS))
-    return caller_of(memory, principal)
+def local_caller(memory: Recollect, scope: Scope, assistants: Assistants) -> Caller:
+    """Return the user of this machine, who may do everything; types set above *scope* are his."""
+    principal = Principal(
+        key_id=LOCAL, name=LOCAL, scope=scope[:1], permissions=frozenset(PERMISSIONS)
+    )
+    return caller_of(memory, principal, assistants, scope[1:])
 
 
 def caller_of(
     memory: Recollect,
     principal: Principal,
+    assistants: Assistants,
     segments: tuple[str, ...] = (),
     allowance: Allowance = UNLIMITED,
 ) -> Caller:
     """Return a caller whose changes are audited under the id of his key."""
     acting = memory.acting(principal.actor)
-    return Caller(memory=acting, principal=principal, segments=segments, allowance=allowance)
+    return Caller(
+        memory=acting,
+        principal=principal,
+        assistants=assistants,
+        segments=segments,
+        allowance=allowance,
+    )

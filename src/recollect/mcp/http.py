@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, Final
 
@@ -18,7 +18,6 @@ from starlette.types import Scope as Connection
 
 from recollect.access import Principal
 from recollect.formation.config import Assistants
-from recollect.formation.types import MemoryType
 from recollect.mcp.acting import Tools
 from recollect.mcp.callers import Caller, caller_of
 from recollect.mcp.server import mcp_server
@@ -28,10 +27,19 @@ from recollect.service.doors import Door, add_doors
 from recollect.service.metrics import Metrics
 from recollect.service.opening import OpenMemory, Service, Told, opened_service
 from recollect.service.origins import Origins
+from recollect.service.problem import Problem
 from recollect.service.settings import Settings, checked
 
 PATH: Final = "/mcp"
 _CALLER: Final = "mcp_caller"
+# A stream of its own would have nothing to tell: there are no sessions. The protocol (streamable
+# HTTP, "Listening for Messages from the Server") has clients go on without one.
+_NO_METHOD: Final = Problem(
+    status=405,
+    code="no_method",
+    detail="MCP is asked with POST here: there are no sessions, and no streams of them",
+    headers={"allow": "POST"},
+)
 
 
 def _tell_nobody(_key: str) -> None:
@@ -60,11 +68,16 @@ class _Called:
         self._app = app
 
     async def __call__(self, scope: Connection, receive: Receive, send: Send) -> None:
+        if scope["method"] != "POST":
+            await _NO_METHOD(scope, receive, send)
+            return
         service: Service = scope["app"].state.service
         principal: Principal = scope["state"]["principal"]
         segments = tuple(QueryParams(scope["query_string"]).getlist("scope"))
         quotas = _Quotas(service, principal)
-        scope["state"][_CALLER] = caller_of(service.memory, principal, segments, quotas)
+        scope["state"][_CALLER] = caller_of(
+            service.memory, principal, service.assistants, segments, quotas
+        )
         await self._app(scope, receive, send)
 
 
@@ -74,9 +87,9 @@ def caller_of_request(request: Any) -> Caller:
     return caller
 
 
-def mcp_door(settings: Settings, types: Sequence[MemoryType]) -> Door:
+def mcp_door(settings: Settings) -> Door:
     """
-    Return the MCP server as a door of the service, at ``/mcp``.
+    Return the MCP server as a door of the service, at ``/mcp``, with its assistants.
 
     Every request stands for itself: there is no session that another key could take over, and
     several processes may answer in turn.
@@ -84,7 +97,7 @@ def mcp_door(settings: Settings, types: Sequence[MemoryType]) -> Door:
     # Tokens are good in every process of a service with a secret of its own.
     seed = (settings.secret or "").encode()
     secret = hashlib.sha256(b"mcp tokens\0" + seed).digest() if seed else None
-    tools = Tools(types, secret or secrets.token_bytes(32))
+    tools = Tools(secret or secrets.token_bytes(32))
     inner = mcp_server(tools, caller_of_request).streamable_http_app(
         streamable_http_path=PATH,
         stateless_http=True,
@@ -99,8 +112,8 @@ def mcp_door(settings: Settings, types: Sequence[MemoryType]) -> Door:
 def create_mcp_app(
     settings: Settings,
     open_memory: OpenMemory,
-    types: Sequence[MemoryType],
     *,
+    assistants: Assistants | None = None,
     tell_key: Told = _tell_nobody,
 ) -> FastAPI:
     """
@@ -111,7 +124,7 @@ def create_mcp_app(
     """
     checked(settings)
     stopping = anyio.Event()
-    door = mcp_door(settings, types)
+    door = mcp_door(settings)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -119,7 +132,7 @@ def create_mcp_app(
             opened_service(
                 settings,
                 open_memory,
-                assistants=Assistants(),
+                assistants=assistants or Assistants(),
                 model=None,
                 metrics=Metrics(),
                 stopping=stopping,

@@ -14,7 +14,7 @@ from recollect import __version__
 from recollect.errors import NotFoundError, RecollectError
 from recollect.mcp.acting import Tools
 from recollect.mcp.callers import CallerOf
-from recollect.mcp.offering import INSTRUCTIONS, MANNERS, PROFILE, RECALL, REMEMBER
+from recollect.mcp.offering import INSTRUCTIONS, MANNERS, PROFILE, RECALL, REMEMBER, tools_offered
 from recollect.mcp.reading import (
     MEMORY_TEMPLATE,
     PROFILE_URI,
@@ -59,8 +59,12 @@ class _Door:
         self._tools = tools
         self._caller_of = caller_of
 
-    async def list_tools(self, _context: Any, _params: object) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[_shown(each) for each in self._tools.offered])
+    async def list_tools(self, context: Any, _params: object) -> types.ListToolsResult:
+        try:
+            kept = await self._caller_of(context.request).types()
+        except RecollectError as error:
+            raise _protocol_error(error) from error
+        return types.ListToolsResult(tools=[_shown(each) for each in tools_offered(kept)])
 
     async def call_tool(
         self, context: Any, params: types.CallToolRequestParams

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
 
 from mcp.server.stdio import stdio_server
 
 from recollect.app import Recollect
-from recollect.formation.types import MemoryType
+from recollect.formation.config import Assistants
 from recollect.mcp.acting import Tools
 from recollect.mcp.callers import local_caller
 from recollect.mcp.server import mcp_server
@@ -16,9 +15,9 @@ from recollect.records import Scope
 from recollect.stores.validate import check_scope
 
 
-async def serve_stdio(memory: Recollect, scope: Scope, types: Sequence[MemoryType]) -> None:
+async def serve_stdio(memory: Recollect, scope: Scope, assistants: Assistants) -> None:
     """Serve until the input ends; several processes may do so over one store at a time."""
-    caller = local_caller(memory, check_scope(scope))
-    server = mcp_server(Tools(types, secrets.token_bytes(32)), lambda _: caller)
+    caller = local_caller(memory, check_scope(scope), assistants)
+    server = mcp_server(Tools(secrets.token_bytes(32)), lambda _: caller)
     async with stdio_server() as (incoming, outgoing):
         await server.run(incoming, outgoing, server.create_initialization_options())

@@ -68,7 +68,8 @@ class Recall:
     The answer to a query: *entries* best first.
 
     Of *eligible* entries *searched* were ranked; if these differ the answer is partial:
-    only the newest were searched. *embedder* is the identity of the vectors used,
+    only the newest were searched. *tokens* is what the texts of the entries cost, without the
+    lines around them in a block. *embedder* is the identity of the vectors used,
     ``None`` where recall worked by words alone. *outside* is the name of the outside store of
     vectors that had a part in it, ``None`` if there is none, or it failed.
     """

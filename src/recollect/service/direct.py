@@ -17,9 +17,9 @@ from recollect.service.asked import AskedMessages
 from recollect.service.bodies import DOCUMENT
 from recollect.service.named import has_written_slash
 from recollect.service.problem import problem_of
-from recollect.service.reaching import Reach
+from recollect.service.reaching import IDEMPOTENCY_KEY_CHARACTERS_MAX, Reach
 from recollect.service.routes.changes import LAST_EVENT_ID_CHARACTERS_MAX, changes
-from recollect.service.routes.threads import IDEMPOTENCY_KEY_CHARACTERS_MAX, append
+from recollect.service.routes.threads import append
 from recollect.stores.validate import ID_CHARACTERS_MAX, SEGMENTS_MAX
 
 _MESSAGES: Final = re.compile(r"/v1/threads/([^/]+)/messages")

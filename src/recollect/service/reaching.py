@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Annotated, Final, TypeVar
 
-from fastapi import Depends, Query, Request
+from fastapi import Depends, Header, Query, Request
 
 from recollect.access import Keys, Permission, Principal, granted, relative
 from recollect.app import Recollect
@@ -18,6 +18,7 @@ LIMIT: Final = 50
 LIMIT_MAX: Final = 200
 CURSOR_CHARACTERS_MAX: Final = 8_000
 CURSOR: Final = "cursor"
+IDEMPOTENCY_KEY_CHARACTERS_MAX: Final = 256
 
 RowT = TypeVar("RowT")
 
@@ -41,6 +42,14 @@ CursorParameter = Annotated[
     Query(
         max_length=CURSOR_CHARACTERS_MAX,
         description="What the page before gave, to go on after it.",
+    ),
+]
+IdempotencyKey = Annotated[
+    str | None,
+    Header(
+        min_length=1,
+        max_length=IDEMPOTENCY_KEY_CHARACTERS_MAX,
+        description="A name of the caller's for this request: made again, it is carried out once.",
     ),
 ]
 Name = Annotated[str, Query(min_length=1, max_length=ID_CHARACTERS_MAX)]

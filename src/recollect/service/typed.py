@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Final, cast
-
-from recollect.errors import UsageError
-from recollect.formation.types import BUILTIN_TYPES, MemoryType, load_types
+from recollect.errors import ProposalRefusedError, UsageError
+from recollect.examples.values import checked, example_in
+from recollect.formation.rules import INSTRUCTIONS_CHARACTERS_MAX
+from recollect.formation.types import BUILTIN_TYPES, EXAMPLE, INSTRUCTIONS, MemoryType
 from recollect.formation.types.schema import violations
+from recollect.instructions.rules import check_rules, rules_in
 from recollect.records import BESIDE_TYPES, SCOPE_SETTINGS, Json, JsonObject, PutMemory
+from recollect.scope_types import TYPES, settings_set, types_in_force
 from recollect.service.reaching import Reach
-
-_TYPES: Final = "types"
 
 
 async def own_settings(reach: Reach) -> JsonObject:
     """Return what was set for the scope that is meant, or for the nearest above it."""
-    found = await reach.service.memory.store.nearest(
-        reach.scope, SCOPE_SETTINGS, SCOPE_SETTINGS, depth=len(reach.principal.scope)
-    )
-    return {} if found is None else found.value
+    store = reach.service.memory.store
+    return await settings_set(store, reach.scope, depth=len(reach.principal.scope))
 
 
 async def settings_of(reach: Reach, assistant: str | None) -> JsonObject:
@@ -33,8 +30,8 @@ async def settings_of(reach: Reach, assistant: str | None) -> JsonObject:
     if assistant is not None:
         found["assistant"] = assistant
     own = await own_settings(reach)
-    if _TYPES in own:
-        found[_TYPES] = own[_TYPES]
+    if TYPES in own:
+        found[TYPES] = own[TYPES]
     if found:
         reach.service.assistants.of(found)
     return found
@@ -42,10 +39,8 @@ async def settings_of(reach: Reach, assistant: str | None) -> JsonObject:
 
 async def types_of(reach: Reach) -> tuple[MemoryType, ...]:
     """Return the memory types of the scope."""
-    own = (await own_settings(reach)).get(_TYPES)
-    if isinstance(own, list | tuple):
-        return load_types(cast("list[Mapping[str, object]]", list(own)))
-    return reach.service.assistants.default.types
+    service, depth = reach.service, len(reach.principal.scope)
+    return await types_in_force(service.memory.store, reach.scope, service.assistants, depth=depth)
 
 
 async def keep_types(reach: Reach, types: tuple[MemoryType, ...]) -> None:
@@ -53,7 +48,7 @@ async def keep_types(reach: Reach, types: tuple[MemoryType, ...]) -> None:
     put = PutMemory(
         type=SCOPE_SETTINGS,
         key=SCOPE_SETTINGS,
-        value={_TYPES: [each.as_config() for each in types]},
+        value={TYPES: [each.as_config() for each in types]},
         text="",
     )
     await reach.memory.apply(reach.scope, [put])
@@ -71,7 +66,21 @@ async def check_value(reach: Reach, type_: str, value: JsonObject) -> None:
         raise UsageError(msg)
     known = (*await types_of(reach), *BUILTIN_TYPES)
     found = next((each for each in known if each.name == type_), None)
-    wrong = violations(found, value) if found is not None else ()
+    wrong = (violations(found, value) or _unusable(found, value)) if found is not None else ()
     if wrong:
         msg = f"the value is no {type_}: {'; '.join(wrong)}; GET /v1/types says what it must be"
         raise UsageError(msg)
+
+
+def _unusable(type_: MemoryType, value: JsonObject) -> tuple[str, ...]:
+    """Return what no schema says: why `Instructions` or `Examples` would not read *value*."""
+    try:
+        if type_.parameters == INSTRUCTIONS.parameters:
+            check_rules(rules_in(value), characters_max=INSTRUCTIONS_CHARACTERS_MAX)
+        elif type_.parameters == EXAMPLE.parameters:
+            checked(example_in(value))
+    except ProposalRefusedError as error:
+        return (error.reason,)
+    except UsageError as error:
+        return (str(error),)
+    return ()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from recollect.errors import MissingExtraError, NotFoundError, UsageError
 from recollect.ports import Clock, Ids
 from recollect.stores.base import Store
-from recollect.stores.sqlite.durability import Durability
+from recollect.stores.durability import Durability
 
 if TYPE_CHECKING:
     import sqlite3
@@ -163,13 +163,12 @@ def file_of(url: str | os.PathLike[str]) -> Path | None:
 
     >>> file_of("sqlite:///var/lib/memory.db"), file_of("memory:")
     (PosixPath('/var/lib/memory.db'), None)
+
+    Raises:
+        UsageError: The address names no backend that there is.
     """
-    address = os.fspath(url)
-    found = _SCHEME.match(address)
-    if found is None:
-        return Path(address)
-    rest = address[found.end() :]
-    return Path(rest.removeprefix("//")) if found[1].lower() == "sqlite" else None
+    scheme, rest = _split(os.fspath(url))
+    return Path(rest.removeprefix("//")) if scheme == "sqlite" else None
 
 
 def back_up_file(url: str, copy: Path) -> bool:

@@ -16,7 +16,7 @@ from unittest.mock import patch
 import apsw
 
 from recollect.ports import Clock, Ids
-from recollect.stores.sqlite.durability import Durability
+from recollect.stores.durability import Durability
 from recollect.stores.sqlite.store import SQLiteStore
 
 SECTOR_BYTES: Final = 512

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from dataclasses import replace
+from functools import wraps
+from typing import Any, Final, ParamSpec
 
 from recollect.app import Recollect
 from recollect.errors import UsageError, VersionConflictError
 from recollect.formation.answer import read_answer
-from recollect.formation.citing import cited_words
 from recollect.formation.completing import completed
 from recollect.formation.config import FormationSettings
 from recollect.formation.ground import grounds_of
@@ -21,16 +22,33 @@ from recollect.formation.types import MemoryType
 from recollect.formation.types.builtin import DEFAULT_TYPES
 from recollect.formation.types.schema import violations
 from recollect.formation.window import Waiting, Window, window_of
-from recollect.formation.wording.quotes import find_quote
 from recollect.graph.twins import twins
 from recollect.home import AnyRecollect, Home
 from recollect.ports import ModelAnswer, Tool, ToolCall
 from recollect.recall.budget import estimated_tokens
 from recollect.recaller import Where
-from recollect.records import Json, JsonObject, Memory, Scope
+from recollect.records import (
+    UNRECALLED_TYPES,
+    Json,
+    JsonObject,
+    Memory,
+    NewMessage,
+    PutMemory,
+    Scope,
+    Write,
+)
 from recollect.stores.plans.erase import EraseMemory
-from recollect.stores.validate import check_id, check_scope
+from recollect.stores.validate import check_id, check_scope, to_datetime
+from recollect.tools.answers import arguments_of, id_of, receipt_of, refused, unknown
 from recollect.tools.offering import FORGET, RESULTS_MAX, SAVE, SEARCH, UPDATE, tools_of
+from recollect.tools.quoting import (
+    Hearing,
+    as_kept,
+    citations,
+    quotes_wrong,
+    rests_already,
+    said_now,
+)
 from recollect.tools.tokens import position_of, token_for
 from recollect.worker.reading import read_offer, read_present
 
@@ -39,6 +57,23 @@ MESSAGES_SEEN: Final = 40
 TRIES_MAX: Final = 5
 DEFAULT_RESULTS: Final = 5
 _CALL: Final = "call"
+
+P = ParamSpec("P")
+
+
+def _told(
+    work: Callable[P, Awaitable[JsonObject]],
+) -> Callable[P, Coroutine[Any, Any, JsonObject]]:
+    """Let what an agent may not ask for be answered with the reason, and end no run of his."""
+
+    @wraps(work)
+    async def told(*args: P.args, **kwargs: P.kwargs) -> JsonObject:
+        try:
+            return await work(*args, **kwargs)
+        except UsageError as error:
+            return refused(str(error))
+
+    return told
 
 
 class MemoryTools:
@@ -56,8 +91,13 @@ class MemoryTools:
 
     Args:
         types: What may be remembered; *parameters* of a type are part of the tool's schema.
+        others: Where memories of every recallable type are to be found and forgotten, not of
+            *types* alone: the further types that are known, whose memories may be changed too.
         secret: With what the tokens for forgetting are made; give one where the calls of a
             talk may come to different processes.
+        hearing: Where nobody keeps the talk in the thread: keeps what is quoted as what the user
+            said, in the transaction of what rests on it. A call that is refused, or changes
+            nothing, leaves no word.
     """
 
     def __init__(
@@ -67,7 +107,9 @@ class MemoryTools:
         thread: str,
         *,
         types: Sequence[MemoryType] = DEFAULT_TYPES,
+        others: Sequence[MemoryType] | None = None,
         secret: bytes | None = None,
+        hearing: Hearing | None = None,
     ) -> None:
         self.home = Home(memory)
         self.scope = check_scope(scope)
@@ -76,13 +118,17 @@ class MemoryTools:
         if not self.types:
             msg = "no memory type is given: name at least one that may be remembered"
             raise UsageError(msg)
+        self._finds_all = others is not None
+        self._known = {each.name: each for each in (*(others or ()), *types)}
         self._secret = secrets.token_bytes(32) if secret is None else secret
+        self._hearing = hearing
 
     @property
     def schemas(self) -> tuple[Tool, ...]:
         """The tools as a model is offered them."""
-        return tools_of(tuple(self.types.values()))
+        return tools_of(tuple(self.types.values()), finds_all=self._finds_all)
 
+    @_told
     async def _save_memory(
         self,
         memory: Recollect,
@@ -92,11 +138,12 @@ class MemoryTools:
     ) -> JsonObject:
         """Keep a memory of *type*, which rests on *quotes* of the thread."""
         if type not in self.types:
-            return _refused(f"there is no type {type[:80]!r}; there are {', '.join(self.types)}")
+            return refused(f"there is no type {type[:80]!r}; there are {', '.join(self.types)}")
         return await self._done(memory, type, {"value": value}, quotes)
 
     save_memory, asave_memory = twins(_save_memory)
 
+    @_told
     async def _update_memory(
         self,
         memory: Recollect,
@@ -107,11 +154,14 @@ class MemoryTools:
         """Change the memory with this *id* by JSON Patch, as *quotes* of the thread say."""
         found = await self._found(memory, id)
         if found is None:
-            return _refused(_unknown(id))
+            return refused(unknown(id))
+        if found.type not in self._known:
+            return refused(f"no type {found.type!r} says what {id!r} may become")
         return await self._done(memory, PATCH, {"changes": changes}, quotes, found)
 
     update_memory, aupdate_memory = twins(_update_memory)
 
+    @_told
     async def _search_memory(
         self,
         memory: Recollect,
@@ -121,14 +171,15 @@ class MemoryTools:
     ) -> JsonObject:
         """Return what is remembered and bears on *query*, best first."""
         if not query.strip():
-            return _refused("the query is empty: say what to look for")
-        if type is not None and type not in self.types:
-            return _refused(f"there is no type {type[:80]!r}; there are {', '.join(self.types)}")
-        if not 1 <= limit <= RESULTS_MAX:
-            return _refused(f"limit {limit} is outside 1 to {RESULTS_MAX}")
-        types = tuple(self.types) if type is None else (type,)
+            return refused("the query is empty: say what to look for")
+        if not self._finds_all and type is not None and type not in self.types:
+            return refused(f"there is no type {type[:80]!r}; there are {', '.join(self.types)}")
+        if limit not in range(1, RESULTS_MAX + 1):
+            return refused(f"limit {limit} is no whole number from 1 to {RESULTS_MAX}")
+        every = None if self._finds_all else tuple(self.types)
+        types = every if type is None else (type,)
         where = Where(messages=False, types=types)
-        recall = await memory.recall(self.scope, query, limit=limit, where=where)
+        recall = await memory.recall(self.scope, query, limit=int(limit), where=where)
         found: list[Json] = [
             {"id": each.source, "value": each.content.value, "since": each.time.isoformat()}
             for each in recall.entries
@@ -138,6 +189,7 @@ class MemoryTools:
 
     search_memory, asearch_memory = twins(_search_memory)
 
+    @_told
     async def _forget_memory(
         self,
         memory: Recollect,
@@ -152,7 +204,7 @@ class MemoryTools:
         """
         found = await self._found(memory, id)
         if found is None:
-            return _refused(_unknown(id))
+            return refused(unknown(id))
         newest = await self._newest_of_user(memory)
         asked_at = position_of(self._secret, self.thread, found, token) if token else None
         if asked_at is None:
@@ -161,8 +213,11 @@ class MemoryTools:
             fresh = token_for(self._secret, self.thread, found, newest)
             about = f"{said}: forget {dict(found.value)!r}?"
             return {"status": status, "reason": about, "token": fresh}
-        if newest <= asked_at:
-            return _refused("the user has said nothing since: ask, and wait for the answer")
+        answer = self._hearing.answer.strip() if self._hearing else ""
+        if not answer if self._hearing else newest <= asked_at:
+            return refused("the user has said nothing since: ask, and wait for the answer")
+        if answer:
+            await self._keep(memory, self._said(memory, [answer]), [])
         await memory.erase(self.scope, EraseMemory(type=found.type, key=found.key))
         return {"status": "forgotten", "id": id, "reason": ""}
 
@@ -172,12 +227,12 @@ class MemoryTools:
         """Carry out one call of a model, whose *arguments* are not checked yet."""
         tool = next((each for each in self.schemas if each.name == name), None)
         if tool is None:
-            return _refused(f"there is no tool {name[:80]!r}")
+            return refused(f"there is no tool {name[:80]!r}")
         checker = MemoryType(
             name=name, description="", update_mode="insert", parameters=tool.parameters
         )
         if wrong := violations(checker, arguments):
-            return _refused("; ".join(wrong))
+            return refused("; ".join(wrong))
         given = dict(arguments)
         if name == SAVE:
             kept = given.pop("memory")
@@ -202,31 +257,62 @@ class MemoryTools:
         target: Memory | None = None,
     ) -> JsonObject:
         """Carry out an operation as a formation does; anew if somebody wrote meanwhile."""
-        window = await self._window(memory)
-        cited, unsaid = _citations(quotes, window)
+        if wrong := quotes_wrong(quotes):
+            return refused(wrong)
+        words = list(dict.fromkeys(quotes))
+        said = self._said(memory, words) if self._hearing else []
+        window = await self._window(memory, said)
+        cited, unsaid = citations(words, window)
         if unsaid:
-            return _refused(unsaid)
+            return refused(unsaid)
         for attempt in range(1, TRIES_MAX + 1):
             offer = await self._offer(memory, window, target)
-            call = ToolCall(name=tool, arguments=_arguments(arguments, cited, target), id=_CALL)
+            call = ToolCall(name=tool, arguments=arguments_of(arguments, cited, target), id=_CALL)
             outcomes, wrong = await self._outcomes(memory, window, offer, call)
             if wrong:
-                return _refused(wrong)
+                return refused(wrong)
+            outcomes = await self._anew(memory, outcomes, words)
             writes = [each.write for each in outcomes if each.write is not None]
             try:
                 if writes:
-                    await memory.apply(self.scope, writes)
+                    await self._keep(memory, said, writes)
             except VersionConflictError:
                 if attempt == TRIES_MAX:
                     raise
                 if target is not None:
-                    id_ = _id_of(target)
+                    id_ = id_of(target)
                     target = await self._found(memory, id_)
                     if target is None:
-                        return _refused(_unknown(id_))
+                        return refused(unknown(id_))
                 continue
             break
-        return _receipt(outcomes)
+        return receipt_of(outcomes)
+
+    def _said(self, memory: Recollect, words: Sequence[str]) -> list[NewMessage]:
+        store = memory.store
+        return said_now(words, [store.new_name() for _ in words], to_datetime(store.now()))
+
+    async def _anew(
+        self, memory: Recollect, outcomes: Sequence[Outcome], words: Sequence[str]
+    ) -> list[Outcome]:
+        """Return the outcomes; what only has the same words again, heard by us, writes nothing."""
+        write = outcomes[0].write if self._hearing and len(outcomes) == 1 else None
+        if not isinstance(write, PutMemory):
+            return list(outcomes)
+        standing = await memory.get(self.scope, write.type, write.key)
+        if standing is None or not rests_already(standing, write, self.thread, words):
+            return list(outcomes)
+        reason = "it is remembered already, from the same words"
+        return [replace(outcomes[0], action="unchanged", reason=reason, write=None)]
+
+    async def _keep(
+        self, memory: Recollect, said: Sequence[NewMessage], writes: Sequence[Write]
+    ) -> None:
+        """Keep what was said and what rests on it, all of it or nothing."""
+        if self._hearing and said:
+            await self._hearing.keep(memory, self.scope, self.thread, said, writes)
+        else:
+            await memory.apply(self.scope, writes)
 
     async def _outcomes(
         self, memory: Recollect, window: Window, offer: Offer, call: ToolCall
@@ -247,9 +333,10 @@ class MemoryTools:
         )
         return reconcile(grounded, present), ""
 
-    async def _window(self, memory: Recollect) -> Window:
-        """Return the newest messages of the thread, all of which may be quoted."""
-        newest = await memory.last_messages(self.scope, self.thread, limit=MESSAGES_SEEN)
+    async def _window(self, memory: Recollect, said: Sequence[NewMessage]) -> Window:
+        """Return the newest messages of the thread and what is *said*: all may be quoted."""
+        kept = await memory.last_messages(self.scope, self.thread, limit=MESSAGES_SEEN)
+        newest = [*kept, *as_kept(said, self.thread, kept[-1].position if kept else 0)]
         waiting = Waiting(
             thread=self.thread,
             formed=newest[0].position - 1 if newest else 0,
@@ -261,7 +348,7 @@ class MemoryTools:
         return window_of(
             self.scope,
             [waiting],
-            messages_max=MESSAGES_SEEN,
+            messages_max=len(newest),
             tokens_max=every,
             count=estimated_tokens,
         )
@@ -269,7 +356,8 @@ class MemoryTools:
     async def _offer(self, memory: Recollect, window: Window, target: Memory | None) -> Offer:
         types = tuple(self.types.values())
         if target is not None:
-            return offer_of(types, [target], "")
+            known = {**self.types, target.type: self._known[target.type]}
+            return offer_of(tuple(known.values()), [target], "")
 
         async def search(
             scope: Scope, query: str, names: Sequence[str], limit: int
@@ -285,7 +373,8 @@ class MemoryTools:
 
     async def _found(self, memory: Recollect, id_: str) -> Memory | None:
         type_, _, key = id_.partition("/")
-        if type_ not in self.types or not key:
+        is_other = self._finds_all and type_ not in UNRECALLED_TYPES
+        if not key or not (is_other or type_ in self.types):
             return None
         found = await memory.get(self.scope, type_, key)
         return found if found is not None and found.state == "active" else None
@@ -293,56 +382,3 @@ class MemoryTools:
     async def _newest_of_user(self, memory: Recollect) -> int:
         newest = await memory.last_messages(self.scope, self.thread, limit=MESSAGES_SEEN)
         return max((each.position for each in newest if each.role == "user"), default=0)
-
-
-def _citations(quotes: Sequence[str], window: Window) -> tuple[list[str], str]:
-    """Return the quotes as citations of messages, or which of them nobody said."""
-    cited: list[str] = []
-    for quote in quotes:
-        saying = [line for line in window.lines if find_quote(quote, line.text)]
-        if not saying:
-            return [], f"nobody said {quote[:200]!r} in this talk: quote its exact words"
-        best = max(saying, key=lambda line: (line.message.role == "user", line.number))
-        cited.append(cited_words(best.number, quote))
-    return cited, "" if cited else "quote the words of this talk that say so"
-
-
-def _arguments(
-    arguments: Mapping[str, Json], cited: Sequence[str], target: Memory | None
-) -> JsonObject:
-    if target is None:
-        return {**arguments, "because": list(cited)}
-    changes = arguments["changes"]
-    rows = changes if isinstance(changes, Sequence) and not isinstance(changes, str) else []
-    return {
-        "id": "m1",
-        "changes": [
-            {**each, "because": list(cited)} if isinstance(each, Mapping) else each for each in rows
-        ],
-    }
-
-
-def _receipt(outcomes: Sequence[Outcome]) -> JsonObject:
-    """Return what became of a call: of its own memory, and what it ended."""
-    if not outcomes:
-        return {"status": "unchanged", "id": "", "reason": "it is so already"}
-    own = outcomes[-1]
-    ended: list[Json] = [f"{e.type}/{e.key}" for e in outcomes[:-1] if e.action == "ended"]
-    receipt: dict[str, Json] = {
-        "status": own.action,
-        "id": f"{own.type}/{own.key}",
-        "reason": own.reason,
-    }
-    return {**receipt, "ended": ended} if ended else receipt
-
-
-def _refused(reason: str) -> JsonObject:
-    return {"status": "refused", "id": "", "reason": reason}
-
-
-def _unknown(id_: str) -> str:
-    return f"there is no memory {id_[:200]!r}: take an id from search_memory"
-
-
-def _id_of(memory: Memory) -> str:
-    return f"{memory.type}/{memory.key}"

@@ -17,12 +17,13 @@ from jsonschema.exceptions import ValidationError
 
 from recollect.errors import LimitError, UsageError
 from recollect.formation.pointers import is_list, join_pointer, kind_of, shown
+from recollect.formation.rules import wrong_rules
 from recollect.formation.types.complaints import complaint, shown_pointer
 from recollect.formation.types.keywords import CheckingStoppedError, Validator, checked
 from recollect.formation.types.memory_type import SCHEMA_BYTES_MAX, SCHEMA_DEPTH_MAX, MemoryType
 from recollect.formation.types.patterns import Pattern
 from recollect.formation.types.references import Steps, path_of, subschemas, written_out
-from recollect.records import Json, JsonObject
+from recollect.records import INSTRUCTIONS, Json, JsonObject
 from recollect.stores.validate import JSON_BYTES_MAX, JSON_DEPTH_MAX, check_text, encode_json
 
 VIOLATIONS_MAX: Final = 20
@@ -59,9 +60,18 @@ def violations(type_: MemoryType, value: object) -> tuple[str, ...]:
     except RecursionError:
         return ("the document: it is nested too deeply to be checked: make it flatter",)
     said = list(dict.fromkeys(complaint(error) for error in found))
+    if not said and type_.name == INSTRUCTIONS:
+        said = _wrong_instructions(plain)
     rest = len(said) - VIOLATIONS_MAX
     more = [f"and {rest} more of the kind"] if rest > 0 else []
     return (*said[:VIOLATIONS_MAX], *more)
+
+
+def _wrong_instructions(value: JsonObject) -> list[str]:
+    """Return what of a document of rules no schema says: each goes into prompts as a line."""
+    rules = value.get("rules")
+    wrong = wrong_rules(rules) if is_list(rules) else ""
+    return [f"/rules: {wrong}"] if wrong else []
 
 
 def check_schema(parameters: object, path: str) -> dict[str, Json]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, get_type_hints
 
 from langgraph.store.base import (
     GetOp,
@@ -118,6 +118,14 @@ def check_ttl(ttl: object, what: str) -> float | None:
     return float(ttl)  # type: ignore[arg-type]
 
 
+def check_keys(config: Mapping[str, Any], known: type, what: str) -> None:
+    """Refuse a configuration with a key that is none of a *known* TypedDict: it does nothing."""
+    keys = sorted(get_type_hints(known))
+    if unknown := sorted(str(each) for each in config if each not in keys):
+        msg = f"{what} has no {unknown[0]!r}; what it may have is {', '.join(keys)}"
+        raise UsageError(msg)
+
+
 def check_ttl_config(config: object) -> TTLConfig | None:
     """Return a configuration of times to live if it is one."""
     if config is None:
@@ -125,6 +133,7 @@ def check_ttl_config(config: object) -> TTLConfig | None:
     if not isinstance(config, Mapping):
         msg = f"ttl is a configuration such as {{'default_ttl': 60}}, not {config!r}"
         raise UsageError(msg)
+    check_keys(config, TTLConfig, "ttl")
     check_ttl(config.get("default_ttl"), "ttl['default_ttl']")
     if not isinstance(config.get("refresh_on_read", True), bool):
         msg = f"ttl['refresh_on_read'] is True or False, not {config['refresh_on_read']!r}"

@@ -6,7 +6,7 @@ import asyncio
 from abc import abstractmethod
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from langchain_core.runnables import RunnableConfig
@@ -22,6 +22,8 @@ from langgraph.checkpoint.base import (
 from recollect.errors import UsageError
 from recollect.integrations.langgraph.mirror import MessageMirror
 
+_RUNTIME: Final = "__pregel_runtime"
+"""Where LangGraph keeps what it tells the nodes of a run, beside what a program configures."""
 STRATEGIES = ("keep_latest", "delete")
 
 
@@ -59,8 +61,12 @@ class CompleteSaver(BaseCheckpointSaver[str]):
         metadata: CheckpointMetadata,
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
-        """Save a checkpoint; if messages are mirrored, those that it changes are in our thread."""
-        saved = super().put(config, checkpoint, metadata, new_versions)
+        """
+        Save a checkpoint; if messages are mirrored, those that it changes are in our thread.
+
+        Its metadata has the ``run_id`` of its run, for `delete_for_runs`.
+        """
+        saved = super().put(config, checkpoint, _with_run(metadata, config), new_versions)
         if self.mirror:
             self.mirror.saved(self, config, checkpoint, new_versions)
         return saved
@@ -78,6 +84,10 @@ class CompleteSaver(BaseCheckpointSaver[str]):
     def delete_for_runs(self, run_ids: Sequence[str]) -> None:
         """
         Delete the checkpoints of runs, by the ``run_id`` of their metadata, with their writes.
+
+        That is the one of a run's ``configurable`` or ``metadata`` if it has one there, else its
+        own, ``config={"run_id": …}``. LangGraph tells its own to the graph and to the subgraphs
+        in its nodes, but not to theirs: what these keep is found only by the first two.
 
         A checkpoint that stays and followed one of them has no parent any more.
 
@@ -165,6 +175,18 @@ def checked_prune(thread_ids: Sequence[str], strategy: str) -> list[str]:
         msg = f"Unknown prune strategy: {strategy!r}; use one of {STRATEGIES}"
         raise UsageError(msg)
     return _texts(thread_ids, "thread id")
+
+
+def _with_run(metadata: CheckpointMetadata, config: RunnableConfig) -> CheckpointMetadata:
+    """Return *metadata* with the id of the run; LangGraph adds only what stands in two parts."""
+    configurable = config.get("configurable", {})
+    if any("run_id" in each for each in (metadata, config.get("metadata", {}), configurable)):
+        return metadata
+    run = config.get("run_id")
+    if run is None:  # a subgraph has no run of its own: its node tells the one that it is in
+        task = getattr(configurable.get(_RUNTIME), "execution_info", None)
+        run = getattr(task, "run_id", None)
+    return metadata if run is None else {**metadata, "run_id": str(run)}
 
 
 def _texts(given: Sequence[str], what: str) -> list[str]:

@@ -12,6 +12,7 @@ from langgraph.store.base import IndexConfig, ensure_embeddings, get_text_at_pat
 
 from recollect.embedders import EmbedderChoice
 from recollect.errors import UsageError
+from recollect.integrations.langgraph.checking import check_keys
 from recollect.recall.text import memory_text
 from recollect.records import JsonObject
 
@@ -102,5 +103,6 @@ def check_index(index: object) -> tuple[str, ...]:
     if not isinstance(index, Mapping):
         msg = f"index is a configuration such as {{'fields': ['text']}}, not {index!r}"
         raise UsageError(msg)
+    check_keys(index, IndexConfig, "index")
     fields = index.get("fields")
     return (WHOLE,) if fields is None else read_fields(fields, "index['fields']")

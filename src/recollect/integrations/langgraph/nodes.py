@@ -81,7 +81,7 @@ def summarise_node(model: object, *, key: str = MESSAGES, **options: Any) -> Nod
     Raises:
         ModelError: (the node) The model failed; the state is as it was.
     """
-    asking = Asking(model)
+    asking = Asking(model, "model")
 
     async def asummarise(state: Mapping[str, Any]) -> dict[str, Any]:
         messages = _messages_in(state, key)

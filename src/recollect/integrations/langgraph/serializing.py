@@ -19,6 +19,23 @@ _KINDS: Final = frozenset({"null", "bytes", "bytearray", "json", "msgpack"})
 _refused: ContextVar[list[str] | None] = ContextVar("refused", default=None)
 
 
+def _types_in(allow: Iterable[AllowedType]) -> tuple[AllowedType, ...]:
+    """Return the types of a list; a text, a class or a pair alone is no list of them."""
+    given: object = allow
+    is_list = isinstance(given, Iterable) and not isinstance(given, str | type)
+    found = tuple(allow) if is_list else ()
+    if not is_list or not all(map(_is_type, found)):
+        msg = f"allow={allow!r}: give a list of classes or (module, name), as in allow=[TheType]"
+        raise UsageError(msg)
+    return found
+
+
+def _is_type(given: object) -> bool:
+    if isinstance(given, tuple):
+        return len(given) == 2 and all(isinstance(each, str) for each in given)
+    return isinstance(given, type)
+
+
 class StrictSerializer(JsonPlusSerializer):
     """
     LangGraph's serializer, in its strict mode, whatever the environment says.
@@ -30,7 +47,8 @@ class StrictSerializer(JsonPlusSerializer):
     """
 
     def __init__(self, allow: Iterable[AllowedType] = ()) -> None:
-        super().__init__(pickle_fallback=False, allowed_msgpack_modules=tuple(allow) or None)
+        types = _types_in(allow)
+        super().__init__(pickle_fallback=False, allowed_msgpack_modules=types or None)
 
     def loads_typed(self, data: tuple[str, bytes]) -> Any:
         """

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from fastapi import APIRouter, Query, Response
 from starlette.exceptions import HTTPException
 
 from recollect.errors import MissingExtraError, UsageError
-from recollect.formation.types import BUILTIN_TYPES, load_types
+from recollect.formation.types import load_types
+from recollect.scope_types import types_below
 from recollect.service.langgraph.asked import (
     LIMIT,
     AskedItem,
@@ -33,9 +35,12 @@ router: Final = APIRouter(prefix="/store", tags=["langgraph"])
 Refresh = Annotated[bool | None, Query(description="Whether its time to live begins anew.")]
 
 
-async def _store(reach: Reach) -> FormedStore:
+async def _store(reach: Reach, namespace: Sequence[str], *, below: bool = False) -> FormedStore:
     """
     Return LangGraph's store over the memory, with the key's scope as its root.
+
+    It shows the types of the scopes that *namespace* stands for: itself, and where its last
+    label is a type the one above; with *below* those of all scopes below as well.
 
     Raises:
         MissingExtraError: LangGraph is not installed.
@@ -44,12 +49,13 @@ async def _store(reach: Reach) -> FormedStore:
         from recollect.integrations.langgraph import FormedStore  # noqa: PLC0415 (an extra)
     except ModuleNotFoundError as error:
         raise MissingExtraError("langgraph", "langgraph") from error
-    named = reach.service.assistants
-    settings = (named.default, *named.named.values())
-    types = [*BUILTIN_TYPES, *(type_ for each in settings for type_ in each.types)]
-    types += await types_of(reach)
+    types = [*reach.service.assistants.all_types()]
     noted = await noted_types(reach.memory, reach.scope)
     types += load_types(noted) if noted else ()
+    if below:
+        types += await types_below(reach.memory.store, (*reach.scope, *namespace))
+    for labels in (namespace, namespace[:-1]):
+        types += await types_of(replace(reach, scope=(*reach.scope, *labels)))
     return FormedStore(
         reach.memory, reach.scope, types=list({each.name: each for each in types}.values())
     )
@@ -61,7 +67,7 @@ async def put_item(reach: Writing, asked: AskedItem) -> Response:
     key = _checked(asked.namespace, asked.key)
     if not asked.namespace:
         raise HTTPException(BAD_REQUEST, "Namespace cannot be empty.")
-    store = await _store(reach)
+    store = await _store(reach, asked.namespace)
     lasting = {} if asked.ttl is None else {"ttl": asked.ttl}
     with _told():
         await store.aput(tuple(asked.namespace), key, asked.value, asked.index, **lasting)
@@ -79,7 +85,9 @@ async def get_item(
     labels = namespace.split(".")
     key = _checked(labels, key)
     with _told():
-        found = await (await _store(reach)).aget(tuple(labels), key, refresh_ttl=refresh_ttl)
+        found = await (await _store(reach, labels)).aget(
+            tuple(labels), key, refresh_ttl=refresh_ttl
+        )
     return None if found is None else _shown(found)
 
 
@@ -88,7 +96,7 @@ async def delete_item(reach: Writing, asked: AskedItemAddress) -> Response:
     """Delete an item, or forget the formed memory that its address stands for."""
     key = _checked(asked.namespace, asked.key)
     with _told():
-        await (await _store(reach)).adelete(tuple(asked.namespace), key)
+        await (await _store(reach, asked.namespace)).adelete(tuple(asked.namespace), key)
     return Response(status_code=204)
 
 
@@ -100,7 +108,7 @@ async def search_items(reach: Reading, asked: AskedSearch) -> dict[str, Any]:
     _check_labels(prefix)
     _check_filter(asked.filter)
     with _told():
-        found = await (await _store(reach)).asearch(
+        found = await (await _store(reach, prefix, below=True)).asearch(
             prefix,
             query=asked.query,
             filter=asked.filter,
@@ -116,7 +124,7 @@ async def list_namespaces(reach: Reading, asked: AskedNamespaces) -> dict[str, A
     """Return namespaces in order, which needs the permission `below`."""
     reach.may("read", below=True)
     with _told():
-        found = await (await _store(reach)).alist_namespaces(
+        found = await (await _store(reach, (), below=True)).alist_namespaces(
             prefix=tuple(asked.prefix) if asked.prefix else None,
             suffix=tuple(asked.suffix) if asked.suffix else None,
             max_depth=asked.max_depth,

@@ -15,7 +15,7 @@ from recollect.records import Json, JsonObject, Message
 from recollect.service.answers import answer_entry, answer_message, seconds_until
 from recollect.service.asked import AskedChat
 from recollect.service.problem import problem_of
-from recollect.service.reaching import Reach, Writing
+from recollect.service.reaching import IdempotencyKey, Reach, Writing
 from recollect.service.streaming import Event, event_stream
 from recollect.service.typed import settings_of
 from recollect.stores.validate import to_datetime
@@ -28,11 +28,14 @@ NO_MODEL: Final = (
 
 
 @router.post("/chat", summary="Say something, and be answered", response_model=None)
-async def chat(reach: Writing, asked: AskedChat) -> StreamingResponse:
+async def chat(
+    reach: Writing, asked: AskedChat, idempotency_key: IdempotencyKey = None
+) -> StreamingResponse:
     """
     Keep what the user says, and stream the answer, which is kept as well.
 
-    Leaving early keeps what was streamed by then.
+    Leaving early keeps what was streamed by then. Said again under the same `Idempotency-Key` it
+    is kept once, and answered with the answer that was kept, if there is one by then.
     """
     reach.may("read")
     service = reach.service
@@ -47,9 +50,18 @@ async def chat(reach: Writing, asked: AskedChat) -> StreamingResponse:
         formation=service.assistants.of(settings),
         settings=settings or None,
     )
-    said = await bot.hear(asked.text)
+    said = await bot.hear(asked.text, idempotency_key=idempotency_key)
+    if idempotency_key and (kept := await bot.answer_to(said)):
+        return event_stream(reach, _told_again(reach, bot, said, kept))
     service.count_messages(reach.scope, messages=1, size=size)
     return event_stream(reach, _turn(reach, bot, said))
+
+
+async def _told_again(
+    reach: Reach, bot: Chatbot, said: Message, kept: Message
+) -> AsyncGenerator[Event, None]:
+    yield Event(name="token", content={"text": kept.text})
+    yield Event(name="done", content=await _done(reach, said, kept, await bot.known(said), None))
 
 
 async def _turn(reach: Reach, bot: Chatbot, said: Message) -> AsyncGenerator[Event, None]:

@@ -5,14 +5,23 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Header, Path, Query, Response
+from fastapi import APIRouter, Path, Query, Response
 
 from recollect.errors import NotFoundError, UsageError
 from recollect.records import JsonObject, Page, Scope, Thread
 from recollect.service.answers import answer_message, answer_thread
 from recollect.service.asked import AskedMessage, AskedMessages
 from recollect.service.named import NamedRoute
-from recollect.service.reaching import LIMIT, Below, CursorParameter, Limit, Reach, Reading, Writing
+from recollect.service.reaching import (
+    LIMIT,
+    Below,
+    CursorParameter,
+    IdempotencyKey,
+    Limit,
+    Reach,
+    Reading,
+    Writing,
+)
 from recollect.service.telemetry import count_records, memory_span
 from recollect.service.typed import settings_of
 from recollect.stores.plans.formation import Debounce
@@ -21,7 +30,6 @@ from recollect.stores.validate import ID_CHARACTERS_MAX, POSITION_MAX, to_dateti
 router: Final = APIRouter(prefix="/v1", tags=["threads"], route_class=NamedRoute)
 ThreadId = Annotated[str, Path(min_length=1, max_length=ID_CHARACTERS_MAX, examples=["holidays"])]
 MessageId = Annotated[str, Path(min_length=1, max_length=ID_CHARACTERS_MAX, examples=["m1"])]
-IDEMPOTENCY_KEY_CHARACTERS_MAX: Final = 256
 _THREADS: Final = "threads"
 
 
@@ -97,9 +105,7 @@ async def append(
     reach: Writing,
     thread: ThreadId,
     asked: AskedMessages,
-    idempotency_key: Annotated[
-        str | None, Header(min_length=1, max_length=IDEMPOTENCY_KEY_CHARACTERS_MAX)
-    ] = None,
+    idempotency_key: IdempotencyKey = None,
 ) -> dict[str, Any]:
     """
     Append messages to a thread, which begins to exist with them.

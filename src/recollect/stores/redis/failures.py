@@ -54,7 +54,14 @@ _FAILURES: Final = (
         "+config|get +bgrewriteaof +bgsave",
     ),
     _Failure(
-        ("WRONGPASS", "NOAUTH", "Authentication required", "invalid username", "Client sent AUTH"),
+        (
+            "WRONGPASS",
+            "NOAUTH",
+            "Authentication required",
+            "invalid username",
+            "Client sent AUTH",
+            "HELLO must be called",
+        ),
         StoreError,
         "the server refuses this user or password: correct the address",
     ),

@@ -11,7 +11,7 @@ from typing import Final
 import apsw
 
 from recollect.errors import StoreError
-from recollect.stores.sqlite.durability import Durability
+from recollect.stores.durability import Durability
 from recollect.stores.sqlite.failures import store_errors
 from recollect.stores.world import timer_s
 

@@ -16,6 +16,7 @@ from recollect.errors import StoreClosedError, StoreFullError, UsageError
 from recollect.ports import Clock, Ids
 from recollect.stores.base import Store
 from recollect.stores.checkpoints import CheckpointThreads
+from recollect.stores.durability import Durability
 from recollect.stores.in_place import has_loop
 from recollect.stores.sqlite.checkpoints import (
     erase_checkpoints,
@@ -24,7 +25,6 @@ from recollect.stores.sqlite.checkpoints import (
 )
 from recollect.stores.sqlite.cleaning import CLEAN_WAIT_S, remove_deleted_bytes
 from recollect.stores.sqlite.connect import LOCK_WAIT_S, Location
-from recollect.stores.sqlite.durability import Durability
 from recollect.stores.sqlite.failures import store_errors
 from recollect.stores.sqlite.identity import Identity
 from recollect.stores.sqlite.opening import open_file

@@ -18,6 +18,7 @@ from recollect.integrations.langgraph.forwarding import forwarded
 from recollect.recall.render import keyed_marker, render_block
 from recollect.recaller import QUERY_CHARACTERS_MAX
 from recollect.records import Scope
+from recollect.stores.validate import check_texts
 
 Presentation: TypeAlias = Literal["block", "messages"]
 
@@ -72,7 +73,7 @@ class ExamplesMiddleware(AgentMiddleware[Any, Any, Any]):
         count, budget_tokens, by, diversity, min_score, tags: As for `Examples.select`.
 
     Raises:
-        UsageError: *present* is neither.
+        UsageError: *present* is neither, or *tags* is a text.
     """
 
     def __init__(
@@ -100,7 +101,7 @@ class ExamplesMiddleware(AgentMiddleware[Any, Any, Any]):
             "by": by,
             "diversity": diversity,
             "min_score": min_score,
-            "tags": tuple(tags),
+            "tags": tuple(check_texts(tags, "tag")),
         }
 
     def wrap_model_call(

