@@ -18,6 +18,7 @@ from recollect.importers import (
     Refused,
     Remembered,
     Row,
+    forms,
     graphiti,
     import_file,
     mem0,
@@ -606,6 +607,19 @@ async def test_a_value_of_many_levels_is_refused_alone(
                 report = await import_file(memory, ("a",), source, on_refused=refused.append)
         assert (4, 1) == (report.taken, report.refused)
         assert NESTED == refused[0].reason
+
+
+async def test_without_the_check_an_import_would_end_in_a_traceback(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So many levels are JSON: only counting them keeps them from the steps that walk them."""
+    monkeypatch.setattr(forms, "is_nested", lambda _: False)
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps([{"namespace": [], "key": "k", "value": nested(900)}]), "utf-8")
+
+    async with Recollect(InProcessStore(), embedder="none") as memory:
+        with open_source(str(path)) as source, pytest.raises(RecursionError):
+            await import_file(memory, ("a",), source)
 
 
 async def test_what_stands_beside_many_levels_is_taken(tmp_path: Path) -> None:
