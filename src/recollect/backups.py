@@ -11,7 +11,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Final, TextIO, TypeAlias
 
-from recollect.copying import Digest, digests_of, try_clean
+from recollect.copying import END, Digest, digests_of, try_clean
 from recollect.destinations import MARK, each_scope, mark_destination
 from recollect.errors import ConflictError, NotFoundError, UsageError
 from recollect.records import JsonObject, Scope
@@ -24,7 +24,6 @@ from recollect.stores.plans.ledger import LedgerEntry, entry_record, named_in, r
 VERSION: Final = 1
 _HEADER: Final = "export"
 _LEDGER: Final = "ledger"
-_END: Final = "end"
 _MAGIC: Final = b"SQLite format 3\0"
 
 Named: TypeAlias = Callable[[Sequence[LedgerEntry], Sequence[JsonObject]], list[EraseTarget]]
@@ -86,7 +85,7 @@ async def write_ledger(url: str, path: Path) -> int:
         entries = await store.ledger()
     lines: list[JsonObject] = [{"kind": _LEDGER, "version": VERSION}]
     lines += [entry_record(entry) for entry in entries]
-    lines.append({"kind": _END, "count": len(entries)})
+    lines.append({"kind": END, "count": len(entries)})
     made = path.with_name(f".{path.name}.made")
     made.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
     made.chmod(0o600)
@@ -233,7 +232,7 @@ async def _restore_lines(
     lines: Iterator[JsonObject], store: Store, since: Sequence[LedgerEntry], named: Named
 ) -> Restored:
     scopes = records = applied = 0
-    content = (line for line in lines if line["kind"] != _END and scope_of(line) != MARK)
+    content = (line for line in lines if line["kind"] != END and scope_of(line) != MARK)
     for scope, group in groupby(content, scope_of):
         found = list(group)
         targets = named(since, found)
@@ -281,7 +280,7 @@ async def _write_archive(store: Store, file: TextIO) -> BackedUp:
         digest.add(found)
         scopes += 1
         file.writelines(json.dumps(record) + "\n" for record in found)
-    file.write(json.dumps({"kind": _END, "count": digest.count, "digest": str(digest)}) + "\n")
+    file.write(json.dumps(digest.end_record()) + "\n")
     return BackedUp(form="archive", erases=len(ledger), scopes=scopes, records=digest.count)
 
 
@@ -310,10 +309,10 @@ def _check_archive(path: Path) -> tuple[str, list[LedgerEntry]]:
         _check_header(header, _HEADER, path)
         kept = [read_entry(each) for each in header["ledger"]]  # type: ignore[union-attr,arg-type]
         for last in lines:
-            if last.get("kind") != _END:
+            if last.get("kind") != END:
                 digest.add([last])
     said = last.get("count"), last.get("digest")
-    if last.get("kind") != _END or said != (digest.count, str(digest)):
+    if last.get("kind") != END or said != (digest.count, str(digest)):
         msg = f"{str(path)!r} is cut off or was changed: take another backup"
         raise UsageError(msg)
     return str(digest), kept
@@ -333,7 +332,7 @@ def _check_header(header: JsonObject, kind: str, path: Path) -> None:
 
 
 def _check_end(lines: Sequence[JsonObject], path: Path) -> None:
-    if lines[-1] != {"kind": _END, "count": len(lines) - 2}:
+    if lines[-1] != {"kind": END, "count": len(lines) - 2}:
         msg = f"{str(path)!r} is a ledger that is cut off or was changed: write it again"
         raise UsageError(msg)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import Counter
-from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -20,6 +20,8 @@ from recollect.stores.plans.ledger import LedgerEntry, named_in
 
 PASSES_MAX: Final = 5
 """So often the source is read at most, for what was written in it meanwhile."""
+END: Final = "end"
+"""The kind of the last line of an export or an archive, which says what came before it."""
 _DIGEST_BYTES: Final = 32
 _MODULUS: Final = 1 << (8 * _DIGEST_BYTES)
 _encoded: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
@@ -46,6 +48,10 @@ class Digest:
         for digest, count in digests.items():
             self.sum = (self.sum + digest * count) % _MODULUS
             self.count += count
+
+    def end_record(self) -> JsonObject:
+        """Return the last line of an export of these records."""
+        return {"kind": END, "count": self.count, "digest": str(self)}
 
     def __str__(self) -> str:
         return self.sum.to_bytes(_DIGEST_BYTES, "big").hex()
@@ -294,6 +300,15 @@ async def _both_archives(one: Store, other: Store, scope: Scope) -> _Archives:
         if isinstance(each, BaseException):
             raise each
     return cast("_Archives", tuple(found))
+
+
+async def ended(records: AsyncIterator[JsonObject]) -> AsyncIterator[JsonObject]:
+    """Yield *records* and then a last line, without which a file of them was cut."""
+    digest = Digest()
+    async for record in records:
+        digest.add([record])
+        yield record
+    yield digest.end_record()
 
 
 async def content_digest(store: Store) -> Digest:

@@ -171,6 +171,8 @@ def test_an_export_is_put_back_elsewhere(client: httpx.Client) -> None:
     again = client.post("/v1/import", params={"scope": "to"}, content=content, headers=lines)
 
     assert '"acme"' not in exported.text
+    last = json.loads(exported.text.splitlines()[-1])
+    assert ("end", 2) == (last["kind"], last["count"])
     assert (2, 1) == (taken.json()["taken"], taken.json()["refused_count"])
     assert 0 == again.json()["taken"]
     scope = {"scope": ["to", "from", "ada"]}

@@ -1,8 +1,10 @@
 """`recollect import` and `recollect export`: what went in comes out, and nothing is lost unsaid."""
 
 import json
+import resource
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,11 @@ from click.testing import CliRunner, Result
 
 from recollect.cli import main
 from recollect.cli.importing import REFUSED_SHOWN_MAX
+from recollect.copying import Digest
+from recollect.errors import EXIT_STATUS
+from recollect.importers import BATCH_ROWS
+from recollect.importers.forms import MISCOUNTED, UNENDED
+from recollect.importers.mem0 import METADATA
 
 ROW: Mapping[str, object] = {
     "conversation_id": "c",
@@ -73,6 +80,7 @@ def test_the_report_counts_every_row(store: str, tmp_path: Path) -> None:
                 "is_cut": False,
                 "memories": 0,
                 "changed": {},
+                "is_stopped": False,
             }
         ],
         "refused": 1,
@@ -174,6 +182,55 @@ def test_a_file_of_no_known_form_does_not_hide_what_was_kept(store: str, tmp_pat
     assert "neither JSON Lines nor a JSON document" in result.stderr
 
 
+@contextmanager
+def no_file_above(size_bytes: int) -> Iterator[None]:
+    """Let no file of this process grow beyond *size_bytes*, as on a disk that is full."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size_bytes, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def test_what_was_left_out_is_told_with_its_count(store: str, tmp_path: Path) -> None:
+    """So that one reads as well as many."""
+    memory = {"id": "n1", "memory": "Likes tea", "metadata": {"category": "food"}}
+    file = written(tmp_path, json.dumps(memory) + "\n", "mem0.jsonl")
+
+    told = invoke(store, "import", file, "--table").stdout
+
+    assert f"  {METADATA}: 1\n" in told
+
+
+@pytest.mark.parametrize("form", ["--table", "--json"])
+def test_an_import_that_stops_says_what_it_kept(store: str, tmp_path: Path, form: str) -> None:
+    """Then comes the error with its status; the same import again takes the rest."""
+    count = 4 * BATCH_ROWS
+    file = written(tmp_path, "not json\n" + rows(count, more="word " * 60))
+
+    with no_file_above(1_000_000):
+        stopped = invoke(store, "import", file, form)
+    told = json.loads(invoke(store, "import", file, "--json").stdout)["files"][0]
+
+    assert EXIT_STATUS["unavailable"] == stopped.exit_code
+    kept = told["present"]
+    assert 0 < kept < count == kept + told["taken"]
+    assert not told["is_stopped"]
+    if form == "--json":
+        said = json.loads(stopped.stdout)
+        first = said["files"][0]
+        assert (kept + 1, kept, 0, 1) == tuple(
+            first[name] for name in ("rows", "taken", "present", "refused")
+        )
+        assert first["is_stopped"]
+        assert ["line 1"] == [each["place"] for each in said["refusals"]]
+    else:
+        assert f"{kept:,} new, 0 there already, 1 refused; 1 thread" in stopped.stdout
+        assert "stopped by an error: import it again to go on" in stopped.stdout
+    assert "line 1: it is not JSON" in stopped.stderr
+
+
 def test_an_unknown_zone_is_refused(store: str, tmp_path: Path) -> None:
     """Before anything is kept."""
     result = invoke(store, "import", written(tmp_path, rows(1)), "--timezone", "Mars")
@@ -191,11 +248,38 @@ def test_an_export_can_be_imported_into_another_store(store: str, tmp_path: Path
     imported = invoke(copy, "import", "-", "--table", stdin=exported.stdout)
     again = invoke(copy, "export", "--scope", "a/b")
 
-    assert ["thread", "message", "message", "message"] == [
+    assert ["thread", "message", "message", "message", "end"] == [
         json.loads(line)["kind"] for line in exported.stdout.splitlines()
     ]
+    *records, last = map(json.loads, exported.stdout.splitlines())
+    digest = Digest()
+    digest.add(records)
+    assert digest.end_record() == last
     assert "in a/b" in imported.stdout
     assert exported.stdout == again.stdout
+
+
+@pytest.mark.parametrize(
+    ("lines", "warning"),
+    [(slice(None), ""), (slice(3), UNENDED), (slice(0), ""), (slice(1, None), MISCOUNTED)],
+)
+def test_an_export_that_may_have_been_cut_is_told(
+    store: str, tmp_path: Path, lines: slice, warning: str
+) -> None:
+    """At a line too, where it looks whole; what is there is taken all the same."""
+    invoke(store, "import", "-", "--scope", "a/b", stdin=rows(3))
+    exported = invoke(store, "export", "--scope", "a/b").stdout.splitlines(keepends=True)
+    file = written(tmp_path, rows(1) + "".join(exported[lines]))
+
+    result = invoke(str(tmp_path / "copy.db"), "import", file, "--json")
+
+    told = json.loads(result.stdout)["files"][0]
+    assert ({warning: 1} if warning else {}) == told["changed"]
+    assert (0, 0, 1 + len([each for each in exported[lines] if '"end"' not in each])) == (
+        result.exit_code,
+        told["refused"],
+        told["taken"],
+    )
 
 
 def test_an_export_goes_below_only_when_asked(store: str) -> None:
@@ -206,8 +290,7 @@ def test_an_export_goes_below_only_when_asked(store: str) -> None:
     itself = invoke(store, "export", "--scope", "a")
     below = invoke(store, "export", "--scope", "a", "--below")
 
-    assert 2 == len(itself.stdout.splitlines())
-    assert 4 == len(below.stdout.splitlines())
+    assert [2, 4] == [json.loads(each.stdout.splitlines()[-1])["count"] for each in (itself, below)]
 
 
 def test_an_exported_file_is_private_and_not_replaced(store: str, tmp_path: Path) -> None:
@@ -221,7 +304,7 @@ def test_an_exported_file_is_private_and_not_replaced(store: str, tmp_path: Path
     forced = invoke(store, "export", "--output", str(target), "--force")
 
     assert (0, 2, 0) == (first.exit_code, second.exit_code, forced.exit_code)
-    assert 2 == len(target.read_text("utf-8").splitlines())
+    assert 3 == len(target.read_text("utf-8").splitlines())
     assert 0o600 == stat.S_IMODE(target.stat().st_mode)
     assert [] == list(tmp_path.glob(".out.jsonl*"))
 

@@ -114,9 +114,9 @@ def test_what_a_form_cannot_hold_is_told(store: str, tmp_path: Path) -> None:
     items = invoke(store, "export", "--below", "--form", "langgraph").stderr
 
     assert "4 records of s" in mcp
-    assert "refused: 2 memories of the type Item" in mcp
-    assert "refused: 1 messages" in mcp
-    assert "changed: 2 memories of the type Fact became items" in items
+    assert "refused: memories of the type Item: 2" in mcp
+    assert "refused: messages: 1" in mcp
+    assert "changed: memories of the type Fact became items: 2" in items
 
 
 def test_a_fact_of_graphiti_goes_with_the_episode_that_it_rests_on(

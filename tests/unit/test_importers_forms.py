@@ -286,7 +286,7 @@ def test_records_of_an_export_are_handed_on_as_they_are() -> None:
     """They keep their own scope, ids and history."""
     record = {"kind": "thread", "scope": ["a"], "id": "t"}
 
-    found = rows_of(lines(record))
+    found = rows_of(lines(record, {"kind": "end", "count": 1}))
 
     assert [Archived(place="line 1", record=record)] == found
 

@@ -3,13 +3,14 @@
 import gzip
 import json
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from recollect.app import Recollect
 from recollect.errors import UsageError
 from recollect.importers import (
     Changed,
@@ -17,10 +18,18 @@ from recollect.importers import (
     Refused,
     Remembered,
     Row,
+    forms,
+    graphiti,
+    import_file,
+    mem0,
     open_source,
     read_rows,
     sources,
 )
+from recollect.importers.documents import LEVELS_MAX, NESTED
+from recollect.importers.langchain import element_value
+from recollect.stores.inprocess import InProcessStore
+from recollect.stores.validate import JSON_DEPTH_MAX
 
 
 def node(
@@ -72,7 +81,7 @@ CLAUDE: Mapping[str, object] = {
         },
     ],
 }
-MEM0: Mapping[str, object] = {
+MEM0: Mapping[str, Any] = {
     "results": [
         {
             "id": "n1",
@@ -103,7 +112,7 @@ MEM0: Mapping[str, object] = {
         {"memory_id": "gone", "event": "DELETE", "new_memory": None, "old_memory": "x"},
     ],
 }
-GRAPHITI: Mapping[str, object] = {
+GRAPHITI: Mapping[str, Any] = {
     "edges": [
         {
             "uuid": "e1",
@@ -208,6 +217,29 @@ def test_a_chatgpt_message_keeps_its_time_title_and_parts(tmp_path: Path) -> Non
     assert [{"type": "text", "text": "Lift."}, {"asset_pointer": "x"}] == answer.message.content
 
 
+def test_what_a_page_said_that_was_browsed_is_the_tool_s(tmp_path: Path) -> None:
+    """Its words are a result, beside the address."""
+    browsed = {
+        "id": "b1",
+        "author": {"role": "tool", "name": "browser"},
+        "content": {"content_type": "tether_browsing_display", "result": "L0: Kites", "url": "x"},
+    }
+    talk = {
+        "conversation_id": "talk",
+        "current_node": "b1",
+        "mapping": {"b1": {"message": browsed}},
+    }
+
+    (row,) = rows_of(tmp_path, [talk])
+
+    assert isinstance(row, Incoming)
+    assert ("tool", "browser", "L0: Kites") == (
+        row.message.role,
+        row.message.name,
+        row.message.text,
+    )
+
+
 def test_a_conversation_without_a_current_message_is_read_to_its_newest(tmp_path: Path) -> None:
     """And that is told."""
     rows = rows_of(tmp_path, [{**TREE, "current_node": None}])
@@ -292,6 +324,52 @@ def test_a_memory_of_mem0_keeps_what_it_was_before(tmp_path: Path) -> None:
     assert 1 == left_out(rows)["memories that mem0 had deleted were left out"]
 
 
+@pytest.mark.parametrize(
+    ("said", "changed"), [(["Rome", "Bergen"], 1), ([None], 1), (["Rome", "Oslo"], 0), ([], 0)]
+)
+def test_a_history_that_leads_elsewhere_is_told(
+    tmp_path: Path, said: list[str | None], changed: int
+) -> None:
+    """The memory is taken as it is now; what was left out is not left out unsaid."""
+    history = [
+        {"memory_id": "n1", "event": "UPDATE", "new_memory": words, "created_at": day}
+        for day, words in enumerate(said)
+    ]
+    memory = {"id": "n1", "memory": "Oslo", "history": history}
+
+    rows = rows_of(tmp_path, [memory])
+
+    assert ({mem0.UNLED: changed} if changed else {}) == left_out(rows)
+    assert [2 if said == ["Rome", "Oslo"] else 1] == [
+        each.record["version"] for each in memories(rows)
+    ]
+
+
+def test_ids_of_mem0_may_be_whole_numbers(tmp_path: Path) -> None:
+    """They are taken as their decimal text, also where a history names a memory."""
+    page = {
+        "results": [{"id": 7, "memory": "Oslo", "user_id": 12345}],
+        "history": [
+            {"memory_id": 7, "event": "ADD", "new_memory": "Rome", "created_at": 1},
+            {"memory_id": 7, "event": "UPDATE", "new_memory": "Oslo", "created_at": 2},
+        ],
+    }
+
+    (found,) = memories(rows_of(tmp_path, page))
+
+    assert (("users", "12345"), "7", 2) == (
+        found.below,
+        found.record["key"],
+        found.record["version"],
+    )
+
+
+@pytest.mark.parametrize("name", ["results", "memories"])
+def test_an_empty_page_of_mem0_is_an_empty_export(tmp_path: Path, name: str) -> None:
+    """Nothing is taken of it, and nothing refused."""
+    assert [] == rows_of(tmp_path, {name: []})
+
+
 def test_an_item_of_langgraph_keeps_its_address(tmp_path: Path) -> None:
     """The table's rows, with prefix and JSON as text, are the same."""
     item = {"namespace": ["users", "ada"], "key": "k", "value": {"a": 1}, "created_at": None}
@@ -339,6 +417,99 @@ def test_a_graph_of_graphiti_keeps_both_axes_of_time_and_the_evidence(tmp_path: 
     assert ["its entity 'n9' is not in the file: export the nodes as well"] == reasons(rows)
 
 
+ZEP: Mapping[str, Any] = {
+    "nodes": [
+        {
+            "uuid": "n1",
+            "name": "Ada",
+            "summary": "A person",
+            "labels": ["Entity", "Person"],
+            "attributes": {"age": 36},
+            "created_at": "2026-01-03T00:00:00Z",
+            "score": 0.5,
+        },
+        {"uuid": "n2", "name": "Oslo", "summary": "", "created_at": "2026-01-03T00:00:00Z"},
+    ],
+    "edges": [
+        {
+            "uuid": "e1",
+            "source_node_uuid": "n1",
+            "target_node_uuid": "n2",
+            "name": "LIVES_IN",
+            "fact": "Ada lives in Oslo",
+            "episodes": ["p1"],
+            "created_at": "2026-01-03T00:00:00Z",
+        }
+    ],
+    "episodes": [
+        {
+            "uuid": "p1",
+            "content": "I moved to Oslo.",
+            "created_at": "2026-01-02T00:00:00Z",
+            "role": "Ada L.",
+            "role_type": "user",
+            "session_id": "talk",
+        },
+        {"uuid": "p2", "content": "Good.", "created_at": "2026-01-02T00:00:01Z", "processed": True},
+    ],
+}
+
+
+@pytest.mark.parametrize("is_whole", [True, False])
+def test_the_objects_of_zep_need_no_group(tmp_path: Path, *, is_whole: bool) -> None:
+    """As its interface gives them, as one graph or one a line."""
+    path = tmp_path / "zep.jsonl"
+    each = [ZEP] if is_whole else [*ZEP["episodes"], *ZEP["edges"], *ZEP["nodes"]]
+    path.write_text("".join(json.dumps(row) + "\n" for row in each), "utf-8")
+
+    rows = rows_in(path)
+
+    assert [] == reasons(rows)
+    assert [("talk", "Ada L.", "user"), ("zep", None, "tool")] == [
+        (row.thread, row.message.name, row.message.role)
+        for row in rows
+        if isinstance(row, Incoming)
+    ]
+    kept = {str(row.record["text"]): row.record for row in memories(rows)}
+    assert {"Entity", "Fact"} == {record["type"] for record in kept.values()}
+    assert {"": [["talk", "p1", None]]} == kept["Ada lives in Oslo"]["evidence"]
+    assert 3 == len(kept)
+    assert {graphiti.ATTRIBUTES: 1} == left_out(rows)
+
+
+def test_every_row_of_a_graph_is_taken_refused_or_counted(tmp_path: Path) -> None:
+    """Also what is no row of a graph, and what stands in a list that is none."""
+    strange: Mapping[str, object] = {
+        "nodes": [*ZEP["nodes"], {"uuid": "n3", "summary": "no name"}, 7],
+        "edges": [
+            {"uuid": "e2", "source_node_uuid": "n1", "name": "KNOWS", "fact": "Ada knows"},
+            {"uuid": "e3", "source_node_uuid": "n1", "target_node_uuid": "n2", "name": "KNOWS"},
+            {"uuid": "e4", "source_node_uuid": "p1", "target_node_uuid": "n1"},
+        ],
+        "episodes": [{"uuid": "p3"}, {"content": "lost"}],
+        "observations": [{"uuid": "o1"}, {"uuid": "o2"}],
+    }
+
+    rows = rows_of(tmp_path, strange)
+
+    assert [
+        ("nodes 3", "its 'name' is missing, not text"),
+        ("nodes 4", "7 is not a JSON object"),
+        ("edges 1", "its 'target_node_uuid' is missing, not text"),
+        ("episodes 1", "its 'content' is missing, not text"),
+        ("episodes 2", "its 'uuid' is missing, not text"),
+        ("edges 2", "its 'fact' is missing, not text"),
+    ] == [(row.place.split(", ")[1], row.reason) for row in rows if isinstance(row, Refused)]
+    counted = {graphiti.ATTRIBUTES: 1, graphiti.MENTIONS: 1, graphiti.OTHER_LISTS: 2}
+    assert counted == left_out(rows)
+    assert 2 == len(memories(rows))
+
+
+def test_an_empty_graph_is_an_empty_export(tmp_path: Path) -> None:
+    """A user of whom nothing is known has one."""
+    assert [] == rows_of(tmp_path, {"nodes": [], "edges": []})
+
+
 def test_messages_as_langchain_writes_them_are_a_chat(tmp_path: Path) -> None:
     """With the roles that they stand for."""
     rows = rows_of(
@@ -360,6 +531,7 @@ def test_messages_as_langchain_writes_them_are_a_chat(tmp_path: Path) -> None:
         ([{**CLAUDE, "uuid": None}], "its 'uuid' is missing, not text"),
         ([{"id": "x", "memory": "y", "created_at": "soon"}],
          "its time 'soon' is not ISO 8601, such as '2024-05-06T12:00:00Z'"),
+        ([None], "null is not a JSON object"),
         ([{"namespace": 7, "key": "k", "value": {}}], "its namespace is 7, not a list of labels"),
         ([{"namespace": [], "key": "k", "value": "{"}], "its value is '{', which is not JSON"),
         ([{"memory_id": "x", "event": "ADD", "new_memory": "y"}],
@@ -390,9 +562,99 @@ def test_a_value_of_a_hundred_thousand_levels_is_refused(tmp_path: Path) -> None
 
     told = reasons(rows_in(document)), reasons(rows_in(lines))
 
-    why = "it is nested too deeply to be read, as no known form is: take it out of the file"
-    assert ([f"{why}; what came before was kept"], [why]) == told
+    assert ([f"{NESTED}; what came before was kept"], [NESTED]) == told
     assert 2 == len(memories(rows_in(lines)))
+
+
+def nested(levels: int) -> object:
+    """Return an object with so many levels."""
+    value: object = 1
+    for _ in range(levels - 1):
+        value = {"d": value}
+    return value
+
+
+@pytest.mark.parametrize("levels", [LEVELS_MAX, LEVELS_MAX + 1, 480, 900])
+@pytest.mark.parametrize(
+    "around",
+    [
+        lambda deep: {"namespace": [], "key": "k", "value": deep},
+        lambda deep: {"id": "k", "memory": "Likes tea", "metadata": deep},
+        lambda deep: {"role": "user", "content": [{"type": "text", "text": "x", "more": deep}]},
+        lambda deep: {"type": "human", "data": {"content": [{"type": "text", "more": deep}]}},
+        lambda deep: {"kind": "thread", "scope": ["a"], "id": "t", "last": deep},
+        lambda deep: {"results": [{"id": "k", "memory": "Likes tea", "metadata": deep}]},
+        lambda deep: {"messages": [{"role": "user", "content": [{"type": "text", "x": deep}]}]},
+        lambda deep: {"entities": [{"name": deep}], "relations": []},
+        lambda deep: {"edges": [{**GRAPHITI["edges"][0], "name": deep}]},
+        lambda deep: {**TREE, "messages": [], "mapping": {"a": {"message": {"content": deep}}}},
+        lambda deep: [[deep]],
+    ],
+)
+async def test_a_value_of_many_levels_is_refused_alone(
+    tmp_path: Path, around: Callable[[object], object], levels: int
+) -> None:
+    """What JSON reads, but no later step could; the other rows of its batch are kept."""
+    rows = [TREE, around(nested(levels)), CLAUDE]
+    document, lines = tmp_path / "a.json", tmp_path / "b.jsonl"
+    document.write_text(json.dumps(rows, indent=0), "utf-8")
+    lines.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+
+    for path in (document, lines):
+        refused: list[Refused] = []
+        async with Recollect(InProcessStore(), embedder="none") as memory:
+            with open_source(str(path)) as source:
+                report = await import_file(memory, ("a",), source, on_refused=refused.append)
+        assert (4, 1) == (report.taken, report.refused)
+        assert NESTED == refused[0].reason
+
+
+async def test_without_the_check_an_import_would_end_in_a_traceback(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So many levels are JSON: only counting them keeps them from the steps that walk them."""
+    monkeypatch.setattr(forms, "is_nested", lambda _: False)
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps([{"namespace": [], "key": "k", "value": nested(900)}]), "utf-8")
+
+    async with Recollect(InProcessStore(), embedder="none") as memory:
+        with open_source(str(path)) as source, pytest.raises(RecursionError):
+            await import_file(memory, ("a",), source)
+
+
+async def test_what_stands_beside_many_levels_is_taken(tmp_path: Path) -> None:
+    """Each memory of a page and each message of a chat is looked at by itself."""
+    deep = nested(480)
+    page = {"results": [*MEM0["results"], {"id": "k", "memory": "x", "metadata": deep}]}
+    said = [{"role": "user", "content": "Hi"}, {"role": "user", "content": "x", "more": deep}]
+    path = tmp_path / "a.jsonl"
+    path.write_text(json.dumps(page) + "\n" + json.dumps({"messages": said}), "utf-8")
+
+    rows = rows_in(path)
+
+    assert [NESTED, NESTED] == reasons(rows)
+    assert 1 == len(memories(rows)) == sum(isinstance(row, Incoming) for row in rows)
+
+
+async def test_a_few_levels_are_refused_by_what_takes_them(tmp_path: Path) -> None:
+    """The limit of a file leaves room for the limit of a value, which says more."""
+    item = {"namespace": [], "key": "k", "value": nested(JSON_DEPTH_MAX + 1)}
+    refused: list[Refused] = []
+    async with Recollect(InProcessStore(), embedder="none") as memory:
+        (tmp_path / "a.json").write_text(json.dumps([item]), "utf-8")
+        with open_source(str(tmp_path / "a.json")) as source:
+            await import_file(memory, ("a",), source, on_refused=refused.append)
+
+    assert "JSON_DEPTH_MAX" in refused[0].reason
+
+
+def test_levels_in_a_text_and_in_a_list_of_redis_are_counted(tmp_path: Path) -> None:
+    """There a value of JSON stands in a value."""
+    deep = json.dumps(nested(480))
+
+    assert [NESTED] == reasons(rows_of(tmp_path, [{"prefix": "a", "key": "k", "value": deep}]))
+    with pytest.raises(UsageError, match="LEVELS_MAX"):
+        element_value(deep.encode())
 
 
 def test_an_archive_that_unpacks_to_far_too_much_is_refused(

@@ -9,7 +9,7 @@ import pytest
 
 from recollect.app import Recollect
 from recollect.importers import BATCH_ROWS, Imported, Refused, Source, import_file, openai
-from recollect.records import Evidence
+from recollect.records import Evidence, NewMessage
 from recollect.stores.inprocess import InProcessStore
 from recollect.testing import FrozenClock
 
@@ -205,6 +205,32 @@ async def test_a_bad_record_is_refused_alone(memory: Recollect) -> None:
 
     assert ["line 2", "line 3", "line 5"] == [each.place for each in refused]
     assert (0, 2) == (report.taken, report.present)
+
+
+async def test_a_record_without_a_field_is_refused_in_words(memory: Recollect) -> None:
+    """They name the field, and are no exception's."""
+    await memory.append(ADA, "talk", [NewMessage(role="user", text="Hello")])
+    records = [dict(record) async for record in memory.export(ADA)]
+    del records[1]["text"]
+    records[1]["id"] = "other"
+
+    _, refused = await imported(memory, [{**records[1], "position": 2}])
+
+    assert ["a message record lacks the field 'text'"] == [each.reason for each in refused]
+
+
+async def test_an_entity_that_comes_again_otherwise_is_named(memory: Recollect) -> None:
+    """By its name: nobody knows its key."""
+    first = {"type": "entity", "name": "Ada", "entityType": "person"}
+    again = {**first, "entityType": "poet"}
+
+    _, together = await imported(memory, [first, again], "graph.jsonl")
+    _, later = await imported(memory, [again], "graph.jsonl")
+
+    assert ["Entity 'Ada' came before with other content"] == [each.reason for each in together]
+    assert ["memory Entity 'Ada' exists at version 1 with other content"] == [
+        each.reason for each in later
+    ]
 
 
 async def test_messages_with_a_time_keep_it(memory: Recollect) -> None:

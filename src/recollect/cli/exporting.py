@@ -109,9 +109,9 @@ async def _export(target: Target, file: TextIO, form: Form, *, below: bool) -> N
                     bar.update(f"exporting: {counted(told.taken, 'record')}", None)
     note(f"{counted(told.taken, 'record')} of {written_scope(target.scope)}")
     for what, count in told.changed.items():
-        note(f"changed: {count:,} {what}")
+        note(f"changed: {what}: {count:,}")
     for what, count in told.refused.items():
-        note(f"refused: {count:,} {what}")
+        note(f"refused: {what}: {count:,}")
 
 
 def _lines(

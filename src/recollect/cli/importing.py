@@ -207,10 +207,8 @@ async def _import(report: Report, files: Sequence[str], *, wait: bool) -> None:
                 for file in files:
                     import_ = _import_redis if is_redis(file) else _import_file
                     await import_(report, memory, file, bar)
-            except RecollectError:
+            finally:
                 _print(report)  # what is kept is kept, whatever stopped the rest
-                raise
-        _print(report)
         if wait and memory.embedder:
             await settle(memory, report.scopes)
 
@@ -226,6 +224,7 @@ async def _import_redis(report: Report, memory: Recollect, url: str, bar: Bar) -
             url,
             report.selection or ALL,
             on_refused=lambda refused: report.refuse(name, refused),
+            on_stopped=report.files.append,
             progress=lambda rows, fraction: bar.update(f"{name}: {counted(rows, 'row')}", fraction),
         )
     )
@@ -243,6 +242,7 @@ async def _import_file(report: Report, memory: Recollect, file: str, bar: Bar) -
                 zone=report.zone,
                 thread=report.thread,
                 on_refused=lambda refused: report.refuse(file, refused),
+                on_stopped=report.files.append,
                 progress=lambda rows, fraction: bar.update(
                     f"{source.name}: {counted(rows, 'row')}", fraction
                 ),
@@ -321,6 +321,7 @@ def _file_record(found: Imported) -> dict[str, Json]:
         "is_cut": found.is_cut,
         "memories": found.memories,
         "changed": dict(found.changed),
+        "is_stopped": found.is_stopped,
     }
 
 
@@ -332,13 +333,17 @@ def _print_file(found: Imported, timezone: str) -> None:
         + (f", {counted(found.memories, 'new memory', 'new memories')}" if found.memories else "")
     )
     for what, count in found.changed.items():
-        click.echo(f"  {count:,} {what}")
+        click.echo(f"  {what}: {count:,}")
     if found.zoneless:
         click.echo(f"  {counted(found.zoneless, 'time')} without a zone: taken to be {timezone}")
     if found.undated:
         click.echo(f"  {counted(found.undated, 'message')} without a time: dated by the store")
     if found.is_cut:
         click.echo("  the file breaks off: what came before was kept")
+    if found.is_stopped:
+        click.echo(
+            "  stopped by an error: import it again to go on; what was kept is not kept twice"
+        )
 
 
 def _note_refused(report: Report) -> None:

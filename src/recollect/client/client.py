@@ -39,6 +39,7 @@ from recollect.client.reading import (
     written,
 )
 from recollect.client.targets import target_sent, where_sent
+from recollect.copying import END
 from recollect.errors import ConflictError, NotFoundError, StoreClosedError, VersionConflictError
 from recollect.recall.result import Recall
 from recollect.recaller import Where
@@ -485,7 +486,8 @@ class Client:
         """Yield everything that a scope holds as records, as they come; see `Recollect.export`."""
         request = Request(method="GET", path=path_of("export"), scope=scope, query={"below": below})
         async for line in self._opened().lines(request):
-            yield json.loads(line)
+            if (record := json.loads(line))["kind"] != END:
+                yield record
 
     async def restore(self, records: Sequence[JsonObject]) -> int:
         """

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias, get_args
 
+from recollect.copying import END, ended
 from recollect.records import Json, JsonObject
 
 Form: TypeAlias = Literal["records", "langgraph", "mcp"]
@@ -39,7 +40,7 @@ def is_in_force(record: JsonObject, now: int) -> bool:
 
 
 async def lines_of(records: AsyncIterator[JsonObject], told: Exported) -> AsyncIterator[JsonObject]:
-    """Yield *records* as they are."""
-    async for record in records:
-        told.taken += 1
+    """Yield *records* as they are, and a last line that says how many they were."""
+    async for record in ended(records):
+        told.taken += record["kind"] != END
         yield record

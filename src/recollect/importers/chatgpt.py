@@ -33,6 +33,8 @@ _ROLES: Final[dict[str, Role]] = {
     "system": "system",
     "tool": "tool",
 }
+_WORDS: Final = ("text", "result")
+"""Where content without parts has its words: what a page said that was browsed is a result."""
 _REASONING: Final = frozenset({"thoughts", "reasoning_recap"})
 
 
@@ -152,12 +154,13 @@ def _content(content: Json) -> tuple[str, Sequence[Json] | None]:
     if not isinstance(content, Mapping):
         msg = f"its 'content' is {shown(content)}, not a JSON object"
         raise UsageError(msg)
-    if isinstance(content.get("text"), str):
-        return str(content["text"]), None
+    for name in _WORDS:
+        if isinstance(content.get(name), str):
+            return str(content[name]), None
     parts = content.get("parts")
     if parts is None:
         kind = shown(content.get("content_type"))
-        msg = f"its content is of the kind {kind}, without 'parts' or 'text': it cannot be read"
+        msg = f"its content is of the kind {kind}, without 'parts' or words: it cannot be read"
         raise UsageError(msg)
     if not isinstance(parts, Sequence) or isinstance(parts, str):
         msg = f"its 'parts' are {shown(parts)}, not a list"

@@ -4,17 +4,39 @@ from __future__ import annotations
 
 import codecs
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import BinaryIO, Final
 
 from recollect.errors import UsageError
 from recollect.importers.sources import DAMAGE, LINE_BYTES_MAX, explain_damage
 from recollect.records import Json
+from recollect.stores.validate import JSON_DEPTH_MAX
 
 _CHUNK_BYTES: Final = 1 << 16
 _SPACE: Final = " \t\r\n"
 _DECODER: Final = json.JSONDecoder()
-NESTED: Final = "it is nested too deeply to be read, as no known form is: take it out of the file"
+LEVELS_MAX: Final = 4 * JSON_DEPTH_MAX
+"""Of a line, or an element of a list: what a store takes, and room for what stands around it."""
+NESTED: Final = (
+    f"it is nested more than {LEVELS_MAX} levels deep (LEVELS_MAX), as no known form is: take it "
+    "out of the file"
+)
+
+
+def is_nested(value: object) -> bool:
+    """Say whether *value* has more than ``LEVELS_MAX`` levels, however many they are."""
+    level = [value]
+    for _ in range(LEVELS_MAX):
+        level = [each for held in level for each in _inside(held)]
+        if not level:
+            return False
+    return True
+
+
+def _inside(value: object) -> Iterable[object]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
 
 
 class CutOffError(UsageError):

@@ -135,6 +135,11 @@ def pictured(text: str, caption: str | None) -> Sequence[Json] | None:
     return [*words, {"type": "image", "caption": caption}]
 
 
+def no_object(value: Json) -> str:
+    """Say that *value* stands where a JSON object should."""
+    return f"{'null' if value is None else shown(value)} is not a JSON object"
+
+
 def shown(value: object) -> str:
     """Return *value* as an error shows it: short, and nothing in it acts on a terminal."""
     if value is None:

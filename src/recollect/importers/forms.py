@@ -6,9 +6,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
+from recollect.copying import END
 from recollect.errors import UsageError
 from recollect.importers import chatgpt, claude, graphiti, langgraph, mcp, mem0
-from recollect.importers.entries import Archived, Changed, Reading, Refused, Row, shown
+from recollect.importers.documents import NESTED, is_nested
+from recollect.importers.entries import Archived, Changed, Reading, Refused, Row, no_object, shown
 from recollect.importers.graphiti import Graph
 from recollect.importers.langchain import as_chat_message
 from recollect.importers.langchain import is_message as is_langchain_message
@@ -20,7 +22,8 @@ from recollect.records import Json, JsonObject
 KINDS: Final = ("thread", "message", "memory", "formation")
 """The kinds of record in an export of ours."""
 _HEADER: Final = "export"
-_END: Final = "end"
+UNENDED: Final = "exports without a last line, which may have been cut or are of an earlier release"
+MISCOUNTED: Final = "exports whose last line counts other records than came: some may be lost"
 VERSIONS: Final = (1,)
 """The versions of our exports that are known."""
 
@@ -48,22 +51,32 @@ _FORMS: Final[tuple[_Form, ...]] = (
     (mcp.is_line, mcp.read_line),
     (mcp.is_graph, mcp.read_graph),
 )
+_OF_MANY: Final = (mem0.read_document, mcp.read_graph)
+"""These look themselves how deeply each of their rows is nested."""
 
 
 @dataclass(slots=True)
 class Naming:
-    """Which thread the next chat of a file becomes, and what of a graph came so far."""
+    """Which thread the next chat of a file becomes, and what of a graph or export came so far."""
 
     reading: Reading
     is_alone: bool
     graph: Graph
     chats: int = 0
     messages: int = 0
+    records: int = 0
+    """Of an export of ours, since its beginning."""
 
     def next_chat(self) -> str:
         """Return the thread of the next chat: the file's name, numbered if it holds several."""
         self.chats += 1
         return self.reading.thread if self.is_alone else f"{self.reading.thread}-{self.chats}"
+
+    def end(self, place: str) -> Iterator[Row]:
+        """Yield what waited for the end of the file, and what is to be said of it."""
+        yield from self.graph.end()
+        if self.records:
+            yield Changed(place=place, what=UNENDED)
 
 
 def naming_of(reading: Reading, *, is_alone: bool) -> Naming:
@@ -76,9 +89,9 @@ def read_value(value: Json, place: str, naming: Naming) -> Iterator[Row]:
     if isinstance(value, list):
         yield from _read_list(value, place, naming)
     elif not isinstance(value, dict):
-        yield Refused(place=place, reason=f"{shown(value)} is not a JSON object")
-    elif "kind" in value and ("scope" in value or value["kind"] in {_HEADER, _END}):
-        yield from _read_record(value, place)
+        yield Refused(place=place, reason=no_object(value))
+    elif "kind" in value and ("scope" in value or value["kind"] in (_HEADER, END)):
+        yield from _read_record(value, place, naming)
     else:
         yield from _read_object(value, place, naming)
 
@@ -96,6 +109,9 @@ def read_chat_part(
     value: Json, place: str, chat: str, naming: Naming, number: int
 ) -> Iterator[Row]:
     """Yield the message that *value* is, with its *number* in the thread *chat*."""
+    if is_nested(value):
+        yield Refused(place=place, reason=NESTED)
+        return
     if isinstance(value, Mapping) and is_langchain_message(value):
         value = as_chat_message(value)
     try:
@@ -106,15 +122,24 @@ def read_chat_part(
 
 def is_of_chat(value: JsonObject) -> bool:
     """Say whether *value* is a message of a chat that has no name of its own."""
-    return is_langchain_message(value) or (is_chat_message(value) and not is_message(value))
+    if is_langchain_message(value):
+        return True
+    return is_chat_message(value) and not is_message(value) and not graphiti.kind_of(value)
 
 
-def _read_record(value: JsonObject, place: str) -> Iterator[Row]:
+def _read_record(value: JsonObject, place: str, naming: Naming) -> Iterator[Row]:
     kind = value["kind"]
-    if kind in KINDS:
+    naming.records += kind in KINDS
+    if is_nested(value):
+        yield Refused(place=place, reason=NESTED)
+    elif kind in KINDS:
         yield Archived(place=place, record=value)
-    elif kind == _END or (kind == _HEADER and value.get("version") in VERSIONS):
-        return  # the first and the last line of a backup, which `recollect restore` reads
+    elif kind == END:
+        if value.get("count") != naming.records:
+            yield Changed(place=place, what=MISCOUNTED)
+        naming.records = 0
+    elif kind == _HEADER and value.get("version") in VERSIONS:
+        return  # the first line of a backup, which `recollect restore` reads
     else:
         what = f"of version {shown(value.get('version'))}" if kind == _HEADER else (
             f"with a record of the kind {shown(kind)}")  # fmt: skip
@@ -123,17 +148,19 @@ def _read_record(value: JsonObject, place: str) -> Iterator[Row]:
 
 
 def _read_object(value: JsonObject, place: str, naming: Naming) -> Iterator[Row]:
-    for is_form, read in _FORMS:
-        if is_form(value):
-            yield from read(value, place, naming.reading)
-            return
-    rows = list(graphiti.rows_in(value))
-    if graphiti.is_row(value):
-        yield from naming.graph.take(value, place)
-    elif rows:
-        for where, row in rows:
-            yield from naming.graph.take(row, f"{place}, {where}")
-    elif isinstance(messages := value.get("messages"), list):
+    read = next((read for is_form, read in _FORMS if is_form(value)), None)
+    messages = value.get("messages")
+    is_graph = graphiti.is_graph(value)
+    is_of_many = read in _OF_MANY if read else is_graph or isinstance(messages, list)
+    if is_nested(value) and not is_of_many:
+        yield Refused(place=place, reason=NESTED)
+    elif read:
+        yield from read(value, place, naming.reading)
+    elif kind := graphiti.kind_of(value):
+        yield from naming.graph.take(value, place, kind)
+    elif is_graph:
+        yield from naming.graph.take_all(value, place)
+    elif isinstance(messages, list):
         yield from _read_chat(messages, place, naming)
     elif is_of_chat(value):
         yield from read_element(value, place, naming)
@@ -152,7 +179,11 @@ def _read_list(values: list[Json], place: str, naming: Naming) -> Iterator[Row]:
         yield from _read_chat(values, place, naming)
         return
     for number, value in enumerate(values, start=1):
-        yield from read_value(value, f"{place}, element {number}", naming)
+        where = f"{place}, element {number}"
+        if isinstance(value, list) and is_nested(value):
+            yield Refused(place=where, reason=NESTED)
+        else:
+            yield from read_value(value, where, naming)
 
 
 def _read_chat(values: list[Json], place: str, naming: Naming) -> Iterator[Row]:

@@ -4,57 +4,74 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
 from recollect.errors import UsageError
+from recollect.importers.documents import NESTED, is_nested
 from recollect.importers.entries import (
     Changed,
     Incoming,
     Reading,
     Refused,
     Row,
+    no_object,
     optional_text_in,
     read_moment,
     text_in,
 )
 from recollect.importers.knowledge import entity, fact_key, relation, times_of
 from recollect.importers.remembering import Found, moment_in, remembered
-from recollect.records import Json, JsonObject, NewMessage
+from recollect.records import Json, JsonObject, NewMessage, Role
 
 EDGES_HELD_MAX: Final = 100_000
 """So many facts wait at most for the entities that they name, which may come later."""
-_HELD: Final = (("nodes", "entities"), ("edges", "facts"), ("episodes",))
+Kind: TypeAlias = Literal["entity", "fact", "episode"]
+_HELD: Final[Mapping[str, Kind]] = {
+    "nodes": "entity",
+    "entities": "entity",
+    "edges": "fact",
+    "facts": "fact",
+    "episodes": "episode",
+}
+"""The lists of a whole graph, and what each holds."""
+_FACT: Final = frozenset(("uuid", "source_node_uuid", "target_node_uuid", "fact"))
+_EPISODE: Final = frozenset(
+    "source source_description group_id role_type processed thread_id session_id".split()
+)
+"""An episode has one of these beside its content."""
+_ROLES: Final[Mapping[str, Role]] = {
+    "user": "user",
+    "assistant": "assistant",
+    "system": "system",
+    "tool": "tool",
+    "function": "tool",
+}
 ATTRIBUTES: Final = "entities or facts have attributes of their own, which were left out"
+MENTIONS: Final = "edges that say no more than which nodes belong together were left out"
+OTHER_LISTS: Final = "rows of other lists than nodes, edges and episodes were left out"
 
 
-def is_entity(value: JsonObject) -> bool:
-    """Say whether *value* is an entity node."""
-    return {"uuid", "name", "summary", "group_id"} <= value.keys()
+def kind_of(value: Json) -> Kind | None:
+    """
+    Return which row of a graph *value* is, by its fields; ``None`` if it is none.
+
+    Graphiti's rows have a ``group_id``, those of Zep's interface have none.
+    """
+    if not isinstance(value, Mapping) or "uuid" not in value:
+        return None
+    if value.keys() >= _FACT:
+        return "fact"
+    if "content" in value and value.keys() & _EPISODE:
+        return "episode" if "role" not in value or "role_type" in value else None
+    return "entity" if "name" in value and value.keys() & {"summary", "labels"} else None
 
 
-def is_fact(value: JsonObject) -> bool:
-    """Say whether *value* is an entity edge."""
-    return {"uuid", "source_node_uuid", "target_node_uuid", "fact"} <= value.keys()
-
-
-def is_episode(value: JsonObject) -> bool:
-    """Say whether *value* is an episodic node."""
-    return {"uuid", "content", "source", "group_id"} <= value.keys()
-
-
-def is_row(value: JsonObject) -> bool:
-    """Say whether *value* is a node or an edge."""
-    return is_entity(value) or is_fact(value) or is_episode(value)
-
-
-def rows_in(value: JsonObject) -> Iterator[tuple[str, JsonObject]]:
-    """Yield place and row of everything in a whole graph; nothing if *value* is none."""
-    for names in _HELD:
-        for name in names:
-            rows = value.get(name)
-            for number, each in enumerate(rows if isinstance(rows, list) else (), start=1):
-                if isinstance(each, Mapping) and is_row(each):
-                    yield f"{name} {number}", each
+def is_graph(value: JsonObject) -> bool:
+    """Say whether *value* is a whole graph; it may be empty."""
+    if isinstance(value.get("nodes"), list) and isinstance(value.get("edges"), list):
+        return True
+    lists = (rows for name in _HELD if isinstance(rows := value.get(name), list))
+    return any(kind_of(each) for rows in lists for each in rows)
 
 
 @dataclass(slots=True)
@@ -67,15 +84,35 @@ class Graph:
     threads: dict[str, str] = field(default_factory=dict)
     """The thread of each episode."""
 
-    def take(self, value: JsonObject, place: str) -> Iterator[Row]:
+    def take_all(self, value: JsonObject, place: str) -> Iterator[Row]:
+        """Yield what each row of a whole graph gives, and how many rows are no part of one."""
+        for name, rows in value.items():
+            if not isinstance(rows, list):
+                continue
+            if name not in _HELD:
+                if rows:
+                    yield Changed(place=place, what=OTHER_LISTS, count=len(rows))
+                continue
+            for number, each in enumerate(rows, start=1):
+                kind = kind_of(each) or _HELD[name]
+                yield from self.take(each, f"{place}, {name} {number}", kind)
+
+    def take(self, value: Json, place: str, kind: Kind) -> Iterator[Row]:
         """Yield what a row gives; a fact gives something when its entities are known."""
+        if is_nested(value):
+            yield Refused(place=place, reason=NESTED)
+            return
+        if not isinstance(value, Mapping):
+            yield Refused(place=place, reason=no_object(value))
+            return
         try:
-            if is_fact(value):
-                yield from self._fact(value, place)
-            elif is_episode(value):
-                yield self._episode(value, place)
-            else:
-                yield from self._entity(value, place)
+            match kind:
+                case "fact":
+                    yield from self._fact(value, place)
+                case "episode":
+                    yield self._episode(value, place)
+                case "entity":
+                    yield from self._entity(value, place)
         except UsageError as error:
             yield Refused(place=place, reason=str(error))
 
@@ -110,6 +147,11 @@ class Graph:
         yield remembered(place, found)
 
     def _fact(self, value: JsonObject, place: str) -> Iterator[Row]:
+        for end in ("source_node_uuid", "target_node_uuid"):
+            text_in(value, end)
+        if not value.get("fact") and not value.get("name"):
+            yield Changed(place=place, what=MENTIONS)
+            return
         if len(self.held) >= EDGES_HELD_MAX:
             yield Refused(
                 place=place,
@@ -143,15 +185,22 @@ class Graph:
     def _episode(self, value: JsonObject, place: str) -> Incoming:
         time, is_assumed = read_moment(value.get("valid_at") or value.get("created_at"),
                                        self.reading)  # fmt: skip
-        thread = optional_text_in(value, "group_id") or self.reading.thread
+        named = (optional_text_in(value, each) for each in ("group_id", "thread_id", "session_id"))
+        thread = next(filter(None, named), self.reading.thread)
+        speaker = optional_text_in(value, "role")
+        kind = optional_text_in(value, "role_type")
+        role = _ROLES.get(kind or speaker or "")
+        about = value.get("metadata")
         uuid = text_in(value, "uuid")
         self.threads[uuid] = thread
         message = NewMessage(
-            role="user" if value.get("source") == "message" else "tool",
+            role=role or ("user" if value.get("source") == "message" else "tool"),
+            name=speaker if kind else None,
             text=text_in(value, "content"),
             id=uuid,
             time=time,
             source=optional_text_in(value, "source_description"),
+            metadata=about if isinstance(about, Mapping) else {},
         )
         return Incoming(place=place, thread=thread, message=message, is_zone_assumed=is_assumed)
 

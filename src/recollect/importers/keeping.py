@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from recollect.app import Recollect
+from recollect.importers.entries import shown
 from recollect.records import JsonObject, Memory, Scope
 from recollect.stores.validate import check_time
 
@@ -25,6 +28,15 @@ def _said(other: JsonObject | Memory, name: str) -> object:
         case _:
             at = other.valid_from if name == "valid_from" else other.valid_until
             return None if at is None else check_time(at, name)
+
+
+def named(record: JsonObject) -> str:
+    """Return a memory as a sentence names it: an entity or a fact by its words, not by its key."""
+    if record["type"] not in {"Entity", "Fact"}:
+        return f"{record['type']}/{record['key']}"
+    value = record["value"]
+    name = value.get("name") if isinstance(value, Mapping) else None
+    return f"{record['type']} {shown(name or record['text'])}"
 
 
 def written(record: JsonObject, scope: Scope, memory: Recollect) -> JsonObject:

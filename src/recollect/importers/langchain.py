@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Final, cast
 
 from recollect.errors import UsageError
+from recollect.importers.documents import NESTED, is_nested
 from recollect.importers.entries import Incoming, Reading, Refused, Row, made_id, shown
 from recollect.messages import message_classes, record_of
 from recollect.messages.fields import Content, Kind
@@ -69,13 +70,16 @@ def element_value(element: bytes) -> Json:
     Return what an element of such a list holds.
 
     Raises:
-        UsageError: It is not JSON.
+        UsageError: It is not JSON, or nested too deeply.
     """
     try:
-        return cast("Json", json.loads(element))
+        value = cast("Json", json.loads(element))
     except (ValueError, RecursionError):
         msg = f"it is {shown(element.decode(errors='replace'))}, not JSON"
         raise UsageError(msg) from None
+    if is_nested(value):
+        raise UsageError(NESTED)
+    return value
 
 
 def _kept(element: bytes, number: int, place: str, reading: Reading) -> Incoming:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from recollect.errors import UsageError
+from recollect.importers.documents import NESTED, is_nested
 from recollect.importers.entries import Changed, Reading, Refused, Row, shown, text_in
 from recollect.importers.remembering import Found, moment_in, remembered
 from recollect.records import Json, JsonObject, Scope
@@ -56,6 +57,8 @@ def _value(given: Json) -> JsonObject:
         except (ValueError, RecursionError):
             msg = f"its value is {shown(given)}, which is not JSON"
             raise UsageError(msg) from None
+        if is_nested(given):
+            raise UsageError(NESTED)
     if not isinstance(given, Mapping):
         msg = f"its value is {shown(given)}, not a JSON object"
         raise UsageError(msg)

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from recollect.errors import UsageError
-from recollect.importers.entries import Reading, Refused, Row, shown
+from recollect.importers.documents import NESTED, is_nested
+from recollect.importers.entries import Reading, Refused, Row, no_object, shown
 from recollect.importers.knowledge import entity, fact_key, observation, relation
 from recollect.importers.remembering import Found, remembered
 from recollect.records import Json, JsonObject
@@ -32,10 +33,12 @@ def read_graph(value: JsonObject, place: str, reading: Reading) -> Iterator[Row]
         rows: Json = value[name]
         for number, each in enumerate(rows if isinstance(rows, list) else (), start=1):
             where = f"{place}, {kind} {number}"
-            if isinstance(each, dict):
+            if is_nested(each):
+                yield Refused(place=where, reason=NESTED)
+            elif isinstance(each, dict):
                 yield from read_line({**each, "type": kind}, where, reading)
             else:
-                yield Refused(place=where, reason=f"{shown(each)} is not a JSON object")
+                yield Refused(place=where, reason=no_object(each))
 
 
 def read_line(value: JsonObject, place: str, reading: Reading) -> Iterator[Row]:

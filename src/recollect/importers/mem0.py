@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from recollect.errors import UsageError
+from recollect.importers.documents import NESTED, is_nested
 from recollect.importers.entries import Changed, Reading, Refused, Row, optional_text_in, text_in
 from recollect.importers.remembering import Found, Past, moment_in, remembered
 from recollect.recall.text import memory_text
@@ -21,6 +22,7 @@ OWNERS: Final = (
 """Which field says whose a memory is, and the segment under which that scope stands."""
 
 METADATA: Final = "memories have their metadata and categories in the words of their context"
+UNLED: Final = "memories whose history does not lead to what they say now were taken without it"
 DELETED: Final = "memories that mem0 had deleted were left out"
 CONTEXT: Final = "remembered by mem0"
 
@@ -36,10 +38,10 @@ def is_history(value: JsonObject) -> bool:
 
 
 def is_document(value: JsonObject) -> bool:
-    """Say whether *value* is a page of memories, with or without their history."""
+    """Say whether *value* is a page of memories, with or without their history; or an empty one."""
     rows = value.get("results", value.get("memories"))
-    return isinstance(rows, list) and any(
-        isinstance(each, Mapping) and is_memory(each) for each in rows
+    return isinstance(rows, list) and (
+        not rows or any(isinstance(each, Mapping) and is_memory(each) for each in rows)
     )
 
 
@@ -49,7 +51,7 @@ def read_document(value: JsonObject, place: str, reading: Reading) -> Iterator[R
     by_memory: dict[str, list[Json]] = {}
     history = value.get("history")
     for each in history if isinstance(history, list) else ():
-        if isinstance(each, Mapping) and isinstance(each.get("memory_id"), str):
+        if isinstance(each, Mapping) and isinstance(each.get("memory_id"), str | int):
             by_memory.setdefault(str(each["memory_id"]), []).append(each)
     for number, each in enumerate(rows, start=1):
         where = f"{place}, memory {number}"
@@ -57,7 +59,11 @@ def read_document(value: JsonObject, place: str, reading: Reading) -> Iterator[R
             yield Refused(place=where, reason="it is no memory: it needs 'id' and 'memory'")
             continue
         past = by_memory.pop(str(each["id"]), None)
-        yield from read_memory({**each, "history": past} if past else each, where, reading)
+        whole = {**each, "history": past} if past else each
+        if is_nested(whole):
+            yield Refused(place=where, reason=NESTED)
+        else:
+            yield from read_memory(whole, where, reading)
     if by_memory:
         yield Changed(place=place, what=DELETED, count=len(by_memory))
 
@@ -73,15 +79,24 @@ def refuse_history(place: str) -> Refused:
 
 def read_memory(value: JsonObject, place: str, reading: Reading) -> Iterator[Row]:
     """Yield one memory as a note, below the scope that its ids name."""
+    value = _with_text_ids(value)
     try:
-        found = _found(value, reading)
+        found, is_led = _found(value, reading)
         below = _below(value)
     except UsageError as error:
         yield Refused(place=place, reason=str(error))
         return
     if found.value["context"] != CONTEXT:
         yield Changed(place=place, what=METADATA)
+    if not is_led:
+        yield Changed(place=place, what=UNLED)
     yield remembered(place, found, below)
+
+
+def _with_text_ids(value: JsonObject) -> JsonObject:
+    """Return *value* with the ids that are whole numbers as their decimal text."""
+    names = ("id", *(name for name, _ in OWNERS))
+    return {**value, **{name: str(value[name]) for name in names if type(value.get(name)) is int}}
 
 
 def _below(value: JsonObject) -> Scope:
@@ -93,16 +108,19 @@ def _below(value: JsonObject) -> Scope:
     return tuple(segments)
 
 
-def _found(value: JsonObject, reading: Reading) -> Found:
+def _found(value: JsonObject, reading: Reading) -> tuple[Found, bool]:
+    """Return a memory, and whether its history, if it has one, leads to what it says."""
     context, text = _context(value), text_in(value, "memory")
     history = value.get("history")
     created_at = moment_in(value, "created_at", reading)
     updated_at = moment_in(value, "updated_at", reading)
-    past = _past(history if isinstance(history, list) else (), text, context, reading)
+    said = _said(history, reading) if isinstance(history, list) else []
+    is_led = not history or (bool(said) and said[-1][1] == text)
+    past = _past(said, context) if is_led else ()
     if past:
         created_at = past[0].believed_from
         updated_at = past[-1].believed_until
-    return Found(
+    found = Found(
         type="Note",
         key=text_in(value, "id"),
         value={"context": context, "content": text},
@@ -111,6 +129,7 @@ def _found(value: JsonObject, reading: Reading) -> Found:
         expires_at=moment_in(value, "expiration_date", reading),
         past=past,
     )
+    return found, is_led
 
 
 def _context(value: JsonObject) -> str:
@@ -121,8 +140,8 @@ def _context(value: JsonObject) -> str:
     return memory_text(named) or CONTEXT
 
 
-def _past(history: Sequence[Json], text: str, context: str, reading: Reading) -> tuple[Past, ...]:
-    """Return the versions before *text*, oldest first; none where the rows do not lead to it."""
+def _said(history: Sequence[Json], reading: Reading) -> list[tuple[int, str]]:
+    """Return what the rows of a history say, each with its time in µs since 1970, oldest first."""
     said: list[tuple[int, str]] = []
     for row in history:
         if not isinstance(row, Mapping) or not isinstance(row.get("new_memory"), str):
@@ -133,9 +152,11 @@ def _past(history: Sequence[Json], text: str, context: str, reading: Reading) ->
             msg = "a row of its history has neither 'created_at' nor 'updated_at'"
             raise UsageError(msg)
         said.append((at, str(row["new_memory"])))
-    said.sort(key=lambda each: each[0])
-    if not said or said[-1][1] != text:
-        return ()
+    return sorted(said, key=lambda each: each[0])
+
+
+def _past(said: Sequence[tuple[int, str]], context: str) -> tuple[Past, ...]:
+    """Return the versions before the last that was said, oldest first."""
     return tuple(
         Past(
             value={"context": context, "content": words},

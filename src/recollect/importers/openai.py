@@ -10,6 +10,7 @@ from recollect.importers.entries import (
     Incoming,
     Reading,
     made_id,
+    no_object,
     optional_text_in,
     read_moment,
     rest_of,
@@ -44,6 +45,8 @@ def read_chat_message(
     Raises:
         UsageError: A field is missing or is not what it must be.
     """
+    if value is None:
+        raise UsageError(no_object(value))
     if not isinstance(value, Mapping) or not is_chat_message(value):
         msg = f"{shown(value)} is no message: it needs 'role' and 'content'"
         raise UsageError(msg)

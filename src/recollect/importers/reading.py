@@ -139,7 +139,7 @@ def _read_each(lines: Iterator[Line | Refused], naming: Naming) -> Iterator[Row]
             yield _unreadable(line, error)
         else:
             yield from read_value(value, line.place, naming)
-    yield from naming.graph.end()
+    yield from naming.end("the end")
 
 
 def _unreadable(line: Line, error: Exception) -> Refused:
@@ -180,4 +180,4 @@ def _read_document(source: Source, begun: bytes, reading: Reading) -> Iterator[R
     except CutOffError as error:
         place = f"after element {number}" if number else "the document"
         yield Refused(place=place, reason=f"{error}; what came before was kept", is_cut=True)
-    yield from naming.graph.end()
+    yield from naming.end("the end")

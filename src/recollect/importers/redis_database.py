@@ -17,7 +17,16 @@ from recollect.errors import MissingExtraError, UsageError
 from recollect.importers import autochain, langchain
 from recollect.importers.entries import Changed, Reading, Refused, Row, shown
 from recollect.importers.pickled import is_pickle
-from recollect.importers.run import Imported, ImportProgress, OnRefused, Tally, keep_batch, nothing
+from recollect.importers.run import (
+    Imported,
+    ImportProgress,
+    OnRefused,
+    OnStopped,
+    Tally,
+    keep_batch,
+    nothing,
+    telling,
+)
 from recollect.importers.sources import LINE_BYTES_MAX
 from recollect.records import Scope
 
@@ -71,6 +80,7 @@ async def import_redis(
     selection: RedisSelection = ALL,
     *,
     on_refused: OnRefused = nothing,
+    on_stopped: OnStopped = nothing,
     progress: ImportProgress = nothing,
 ) -> Imported:
     """
@@ -91,8 +101,9 @@ async def import_redis(
         source = _Database(client, selection)
         await to_thread.run_sync(source.scan)
         rows = source.rows()
-        while await keep_batch(memory, scope, rows, tally):
-            progress(tally.rows, source.fraction)
+        with telling(tally, name_of(url), on_stopped):
+            while await keep_batch(memory, scope, rows, tally):
+                progress(tally.rows, source.fraction)
     return tally.imported(name_of(url))
 
 

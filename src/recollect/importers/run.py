@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, tzinfo
 from itertools import groupby, islice
@@ -21,7 +22,7 @@ from recollect.importers.entries import (
     Remembered,
     Row,
 )
-from recollect.importers.keeping import differing, written
+from recollect.importers.keeping import differing, named, written
 from recollect.importers.reading import read_rows
 from recollect.importers.sources import Source
 from recollect.records import Message, Scope
@@ -45,7 +46,8 @@ class Imported:
     and *refused* were not taken. *changed* counts what the memory has otherwise than the
     file, or not at all, by rule, under a sentence for each. *zoneless* counts the messages
     whose time named no zone, *undated* those without a time, which are dated by the store.
-    *is_cut* says that the file broke off.
+    *is_cut* says that the file broke off, *is_stopped* that an error ended the import before
+    the end of the file: the counts are of what was dealt with until then.
     """
 
     name: str
@@ -60,6 +62,11 @@ class Imported:
     threads: int
     memories: int = 0
     changed: Mapping[str, int] = field(default_factory=dict)
+    is_stopped: bool = False
+
+
+OnStopped: TypeAlias = Callable[[Imported], None]
+"""Told what became of the rows before an error, which is raised after it."""
 
 
 @dataclass(slots=True)
@@ -69,8 +76,8 @@ class Tally:
     on_refused: OnRefused
     waiting: list[Refused] = field(default_factory=list)
     """Refused, and not told yet."""
-    rows: int = 0
     taken: int = 0
+    present: int = 0
     refused: int = 0
     zoneless: int = 0
     undated: int = 0
@@ -80,6 +87,11 @@ class Tally:
     """The newest position of each thread."""
     memories: int = 0
     changed: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def rows(self) -> int:
+        """Return how many rows were dealt with."""
+        return self.taken + self.present + self.refused
 
     def refuse(self, refused: Refused) -> None:
         """Count a row that was not taken."""
@@ -94,13 +106,18 @@ class Tally:
             self.on_refused(refused)
         self.waiting.clear()
 
-    def imported(self, name: str) -> Imported:
+    def kept(self, rows: int, new: int) -> None:
+        """Count *rows* that the memory has now, *new* of which it had not before."""
+        self.taken += new
+        self.present += rows - new
+
+    def imported(self, name: str, *, is_stopped: bool = False) -> Imported:
         """Return the counts."""
         return Imported(
             name=name,
             rows=self.rows,
             taken=self.taken,
-            present=self.rows - self.taken - self.refused,
+            present=self.present,
             refused=self.refused,
             zoneless=self.zoneless,
             undated=self.undated,
@@ -109,6 +126,7 @@ class Tally:
             threads=len(self.threads),
             memories=self.memories,
             changed=dict(self.changed),
+            is_stopped=is_stopped,
         )
 
 
@@ -124,6 +142,7 @@ async def import_file(
     zone: tzinfo = UTC,
     thread: str | None = None,
     on_refused: OnRefused = nothing,
+    on_stopped: OnStopped = nothing,
     progress: ImportProgress = nothing,
 ) -> Imported:
     """
@@ -140,6 +159,7 @@ async def import_file(
         zone: Where times without a zone are taken to be.
         thread: The thread of a chat, which has no name of its own.
         on_refused: Told of each row that was not taken.
+        on_stopped: Told what was kept and refused where an error ends the import.
         progress: Told after each batch.
 
     Raises:
@@ -148,9 +168,22 @@ async def import_file(
     """
     rows = await to_thread.run_sync(lambda: read_rows(source, zone=zone, thread=thread))
     tally = Tally(on_refused)
-    while await keep_batch(memory, scope, rows, tally):
-        progress(tally.rows, source.fraction)
+    with telling(tally, source.name, on_stopped):
+        while await keep_batch(memory, scope, rows, tally):
+            progress(tally.rows, source.fraction)
     return tally.imported(source.name)
+
+
+@contextmanager
+def telling(tally: Tally, name: str, on_stopped: OnStopped) -> Iterator[None]:
+    """Tell *on_stopped* the counts where an error, or a signal, ends what is done in here."""
+    is_stopped = True
+    try:
+        yield
+        is_stopped = False
+    finally:
+        if is_stopped:
+            on_stopped(tally.imported(name, is_stopped=True))
 
 
 async def keep_batch(memory: Recollect, scope: Scope, rows: Iterator[Row], tally: Tally) -> bool:
@@ -168,10 +201,15 @@ def _next_batch(rows: Iterator[Row]) -> list[Row]:
 async def _keep(memory: Recollect, scope: Scope, batch: Sequence[Row], tally: Tally) -> None:
     for changed in _of_kind(batch, Changed):
         tally.changed[changed.what] += changed.count
-        tally.rows -= 1  # it says something of rows, and is none
-    tally.rows += len(batch)
     for refused in _of_kind(batch, Refused):
         tally.refuse(refused)
+    try:
+        await _keep_rows(memory, scope, batch, tally)
+    finally:
+        tally.tell(batch)
+
+
+async def _keep_rows(memory: Recollect, scope: Scope, batch: Sequence[Row], tally: Tally) -> None:
     for (below, thread), messages in _by_thread(_of_kind(batch, Incoming)).items():
         await _append(memory, (*scope, *below), thread, messages, tally)
     # One scope at a time, so that each call is one transaction, and what it says is all it did.
@@ -179,7 +217,6 @@ async def _keep(memory: Recollect, scope: Scope, batch: Sequence[Row], tally: Ta
         await _restore(memory, list(records), tally)
     for below, found in _by_scope(_of_kind(batch, Remembered)).items():
         await _remember(memory, (*scope, *below), found, tally)
-    tally.tell(batch)
 
 
 KindT = TypeVar("KindT", Incoming, Archived, Remembered, Changed, Refused)
@@ -219,7 +256,7 @@ async def _append(
             await _append(memory, scope, thread, half, tally)
         return
     tally.scopes[scope] = None
-    tally.taken += new_ones(kept, last)
+    tally.kept(len(rows), new_ones(kept, last))
     tally.threads[scope, thread] = max(last, *(message.position for message in kept))
     tally.zoneless += sum(row.is_zone_assumed for row in rows)
     tally.undated += sum(row.message.time is None for row in rows)
@@ -240,7 +277,7 @@ async def _last_position(memory: Recollect, scope: Scope, thread: str, tally: Ta
 async def _restore(memory: Recollect, rows: Sequence[Archived], tally: Tally) -> None:
     """Put records of one scope back, in halves where one of them is not accepted."""
     try:
-        tally.taken += await memory.restore([row.record for row in rows])
+        tally.kept(len(rows), await memory.restore([row.record for row in rows]))
     except (UsageError, ConflictError) as error:
         if len(rows) == 1:
             tally.refuse(Refused(place=rows[0].place, reason=str(error)))
@@ -265,7 +302,10 @@ async def _remember(
         address = (str(row.record["type"]), str(row.record["key"]))
         first = by_address.setdefault(address, row)
         if first is not row and differing(first.record, row.record):
-            tally.refuse(Refused(place=row.place, reason=f"{'/'.join(address)} came before"))
+            reason = f"{named(row.record)} came before with other content"
+            tally.refuse(Refused(place=row.place, reason=reason))
+        elif first is not row:
+            tally.present += 1
     addresses = list(by_address)
     try:
         standing = await memory.store.get_many(scope, addresses)
@@ -276,9 +316,12 @@ async def _remember(
         if there is None:
             absent.append(Archived(place=row.place, record=written(row.record, scope, memory)))
         elif differing(row.record, there):
-            named = f"{there.type}/{there.key}"
-            reason = f"memory {named} exists at version {there.version} with other content"
+            reason = (
+                f"memory {named(row.record)} exists at version {there.version} with other content"
+            )
             tally.refuse(Refused(place=row.place, reason=reason))
+        else:
+            tally.present += 1
     if absent:
         before = tally.taken
         await _restore(memory, absent, tally)

@@ -9,6 +9,7 @@ from typing import Any, Final
 from fastapi import APIRouter, Request
 from starlette.responses import StreamingResponse
 
+from recollect.copying import END, ended
 from recollect.errors import ConflictError, ForbiddenError, UsageError
 from recollect.formation.strictjson import NotJsonError, read_json
 from recollect.records import Json, JsonObject
@@ -34,11 +35,15 @@ async def export(reach: Reading, below: Below = False) -> StreamingResponse:
 
 
 async def _lines(reach: Reach, *, below: bool) -> AsyncIterator[bytes]:
+    async for record in ended(_relative(reach, below=below)):
+        yield json.dumps(record, ensure_ascii=False).encode() + b"\n"
+
+
+async def _relative(reach: Reach, *, below: bool) -> AsyncIterator[JsonObject]:
     async for record in reach.memory.export(reach.scope, below=below):
         scope = record["scope"]
         held = tuple(str(each) for each in scope) if isinstance(scope, list | tuple) else ()
-        told: JsonObject = {**record, "scope": reach.relative(held)}
-        yield json.dumps(told, ensure_ascii=False).encode() + b"\n"
+        yield {**record, "scope": reach.relative(held)}
 
 
 class _Import:
@@ -67,13 +72,15 @@ class _Import:
         except (UsageError, ForbiddenError) as error:
             self.refuse(line, str(error))
             return
+        if record is None:
+            return
         self._batch.append((line, record))
         self._size += len(written)
         if len(self._batch) >= RESTORE_RECORDS:
             await self.flush()
 
-    def _record(self, written: bytes) -> JsonObject:
-        """Return a record with its scope below that of the request."""
+    def _record(self, written: bytes) -> JsonObject | None:
+        """Return a record with its scope below that of the request; ``None`` for a last line."""
         if len(written) > LINE_BYTES_MAX:
             msg = f"the line has {len(written)} bytes; the limit LINE_BYTES_MAX is {LINE_BYTES_MAX}"
             raise UsageError(msg)
@@ -82,6 +89,8 @@ class _Import:
         except (NotJsonError, UnicodeDecodeError) as error:
             msg = f"the line cannot be read: {error}"
             raise UsageError(msg) from error
+        if isinstance(record, Mapping) and record.get("kind") == END:
+            return None
         below = record.get("scope") if isinstance(record, Mapping) else None
         if not isinstance(record, Mapping) or not isinstance(below, list):
             msg = "a line is a record of an export: an object with kind and scope"

@@ -198,7 +198,9 @@ class _Restoring:
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             if isinstance(error, UsageError):
                 raise
-            msg = f"a {record.get('kind')} record lacks or distorts a field: {error!r}"
+            is_absent = isinstance(error, KeyError)
+            why = f"lacks the field {error}" if is_absent else f"distorts a field: {error}"
+            msg = f"a {record.get('kind')} record {why}"
             raise UsageError(msg) from error
 
     def effect(self) -> Effect:
