@@ -94,7 +94,7 @@ class ArchiveContract(Contract):
 
     async def test_a_digest_is_of_one_store(self, store: Store) -> None:
         """
-        Return a digest of names that is always the same here, and another in any other store.
+        Return a digest of *names* that is always the same here, and another in any other store.
 
         It tells nothing of them.
         """

@@ -204,7 +204,7 @@ class EraseContract(Contract):
         assert [] == await store.receipts(unclean=True)
 
     async def test_the_bytes_of_another_stores_erase_are_removed(self, store: Store) -> None:
-        """What they name was here, and is deleted: `clean` has to remove its bytes."""
+        """unclean: What they name was here, and is deleted: `clean` has to remove its bytes."""
         async with InProcessStore() as other:
             receipt = await other.erase(ADA, EraseScope())
             await store.adopt(await other.ledger(), unclean=True)
