@@ -158,7 +158,7 @@ export const api = {
   forget: (scope: Scope, type: string, key: string, version?: number) =>
     ask<void>("DELETE", `memories/${at(type, key)}`, { scope, version }),
   history: (scope: Scope, type: string, key: string) =>
-    ask<{ revisions: Revision[] }>("GET", `memories/${at(type, key)}/history`, { scope, query: { limit: 200 } }),
+    ask<{ revisions: Revision[] }>("GET", `memories/${at(type, key)}/history`, { scope }),
   reject: (scope: Scope, type: string, key: string, version?: number, pointer = "") =>
     ask<Memory>("POST", `memories/${at(type, key)}/reject`, { scope, body: pointer ? { pointer } : {}, version }),
   restore: (scope: Scope, type: string, key: string, version: number, current?: number) =>
