@@ -96,6 +96,15 @@ class Indexes:
         self._keep_collection((_scopes_of(indexes), kinds), made)
         return made
 
+    def kept_collection(
+        self, indexes: Sequence[ScopeIndex], wanted: Sequence[Eligibility]
+    ) -> Collection | None:
+        """Return what `collection` returns if an earlier search made it; it is not made here."""
+        kinds = _kinds_of(wanted)
+        if kinds is None or not all(map(_is_timeless, indexes)):
+            return None
+        return self._kept_collection(indexes, kinds)
+
     def _kept_collection(self, indexes: Sequence[ScopeIndex], kinds: Kinds) -> Collection | None:
         """Return what an earlier search made of these very indexes, by *kinds* alone."""
         name = _scopes_of(indexes), kinds

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
@@ -20,7 +21,7 @@ from recollect.recall.index import ScopeIndex, refreshed
 from recollect.recall.question import read_question
 from recollect.recall.repeats import repeated
 from recollect.recall.result import Dropped, Recall, Recalled
-from recollect.recall.search import Hit, search, text_to_embed
+from recollect.recall.search import Hit, look_ahead, search, text_to_embed
 from recollect.recall.signals import OutsideHits
 from recollect.records import JsonObject, Scope
 from recollect.stores.base import Store
@@ -60,6 +61,12 @@ class Where:
     until: datetime | None = None
     valid_at: datetime | Literal["now", "ever"] = "now"
     known_at: datetime | None = None
+
+    @property
+    def is_by_kind(self) -> bool:
+        """Say whether nothing but messages and types restricts, whatever was true when."""
+        others = (self.threads, self.filter, self.since, self.until, self.known_at)
+        return all(each is None for each in others) and isinstance(self.valid_at, str)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,7 +135,7 @@ class Recaller:
             check_loop()
         outside = await self._outside.search(scopes, ask.query) if self._outside else None
         while True:
-            vector = await self._embedded(text)
+            vector = await self._embedded(text, indexes, ask)
             identity = self._identity
             # Read without the vectors of an embedder that is away, an index must not be kept.
             kept = self._indexes if identity or self._embedding is None else Indexes()
@@ -164,16 +171,33 @@ class Recaller:
             return [None] * len(scopes)
         return [await self._store.thread_numbers(scope, where.threads) for scope in scopes]
 
-    async def _embedded(self, text: str) -> Vector | None:
+    async def _embedded(self, text: str, indexes: Sequence[ScopeIndex], ask: Ask) -> Vector | None:
+        """Return the vector of *text*; what is said of its words is worked out beside it."""
         if self._embedding is None:
             return None
+        if not has_loop():
+            return self._query_vector(self._embedding, text)
+        async with asyncio.TaskGroup() as group:
+            group.create_task(to_thread.run_sync(self._look_ahead, indexes, ask))
+            return await to_thread.run_sync(self._query_vector, self._embedding, text)
+
+    @staticmethod
+    def _query_vector(embedding: Embedding, text: str) -> Vector | None:
         try:
-            if not has_loop():
-                return self._embedding.query_vector(text)
-            return await to_thread.run_sync(self._embedding.query_vector, text)
+            return embedding.query_vector(text)
         except EmbedderError as error:
-            self._embedding.last_error = error  # words still find; the answer names no embedder
+            embedding.last_error = error  # words still find; the answer names no embedder
             return None
+
+    def _look_ahead(self, indexes: Sequence[ScopeIndex], ask: Ask) -> None:
+        """Work out what the search will need, of what is known now: most often nothing changed."""
+        if not ask.where.is_by_kind:
+            return
+        now = self._store.now()
+        wanted = eligibility(ask.where, now, None, None)
+        collection = self._indexes.kept_collection(indexes, [wanted] * len(indexes))
+        if collection is not None:
+            look_ahead(collection, read_question(ask.query, asked_on(ask, now)))
 
 
 class Choice:
@@ -231,30 +255,38 @@ class Choice:
         if not self.is_made:
             return []
         self.searched, self.eligible = len(collection), collection.eligible
-        question = read_question(query, self._asked_on(feeds))
+        now = max((feed.now for feed in feeds), default=0)
+        question = read_question(query, asked_on(self._ask, now))
         wanted = considered(self._ask, may_repeat=collection.holds_both)
         self.hits = search(collection, question, self._vector, wanted, outside=self.outside)
         return [(hit.scope, hit.uid) for hit in self.hits]
 
-    def _asked_on(self, feeds: Sequence[Feed]) -> date:
-        asked_at = self._ask.asked_at or to_datetime(max((feed.now for feed in feeds), default=0))
-        return asked_at.date()
-
     def _wanted(self, feeds: Sequence[Feed]) -> list[Eligibility]:
-        where = self._ask.where
         return [
-            Eligibility(
-                now=feed.now,
-                valid_at=_valid_at(where, feed.now),
-                messages=where.messages,
-                types=None if where.types is None else frozenset(where.types),
-                threads=threads,
-                since=None if where.since is None else check_time(where.since, "since"),
-                until=None if where.until is None else check_time(where.until, "until"),
-                uids=feed.eligible,
-            )
+            eligibility(self._ask.where, feed.now, threads, feed.eligible)
             for feed, threads in zip(feeds, self._threads, strict=True)
         ]
+
+
+def eligibility(
+    where: Where, now: int, threads: frozenset[int] | None, uids: frozenset[int] | None
+) -> Eligibility:
+    """Return which entries of a scope take part at *now*: of *threads* and *uids*, if given."""
+    return Eligibility(
+        now=now,
+        valid_at=_valid_at(where, now),
+        messages=where.messages,
+        types=None if where.types is None else frozenset(where.types),
+        threads=threads,
+        since=None if where.since is None else check_time(where.since, "since"),
+        until=None if where.until is None else check_time(where.until, "until"),
+        uids=uids,
+    )
+
+
+def asked_on(ask: Ask, now: int) -> date:
+    """Return the day on which a question is asked."""
+    return (ask.asked_at or to_datetime(now)).date()
 
 
 def _valid_at(where: Where, now: int) -> int | None:

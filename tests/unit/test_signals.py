@@ -15,6 +15,7 @@ from recollect.recall.dates import Days
 from recollect.recall.fuse import WEIGHTS, WEIGHTS_WITHOUT_VECTOR
 from recollect.recall.index import ScopeIndex, refreshed
 from recollect.recall.question import read_question
+from recollect.recall.search import look_ahead, search
 from recollect.recall.signals import lifted, outside_similarity, signals_of, standardised
 from recollect.recall.terms import encode_terms
 from recollect.recall.vectors import encode_vector
@@ -308,3 +309,33 @@ def test_an_outside_store_that_names_nobody_says_nothing(
     found = outside_similarity(collection_of(said(1), said(2)), hits)
 
     assert [0.0, 0.0] == standardised(found).tolist()
+
+
+def test_what_was_worked_out_ahead_is_what_would_be() -> None:
+    """A search that finds its words' signals ready answers the same; they serve one search."""
+    question = read_question("When did Ada sail?", ASKED_AT)
+    collection = collection_of(said(1, "I sailed in May"), said(2, "The boat leaks"))
+    plain = search(collection, question, None, 5)
+
+    look_ahead(collection, question)
+    ready = collection.take_ahead(question)
+    look_ahead(collection, question)
+
+    assert ready is not None
+    assert plain == search(collection, question, None, 5) == search(collection, question, None, 5)
+    assert collection.take_ahead(question) is None
+
+
+def test_what_was_worked_out_for_another_question_is_not_taken() -> None:
+    """Nor for the same words asked on another day: a day may be meant by them."""
+    collection = collection_of(said(1, "I sailed in May"), said(2, "The boat leaks"))
+    look_ahead(collection, read_question("When did Ada sail?", ASKED_AT))
+
+    others = [
+        read_question("What leaks?", ASKED_AT),
+        read_question("When did Ada sail?", ASKED_AT + timedelta(days=1)),
+    ]
+
+    assert [None, None] == [collection.take_ahead(each) for each in others]
+    fresh = collection_of(said(1, "I sailed in May"), said(2, "The boat leaks"))
+    assert search(fresh, others[0], None, 5) == search(collection, others[0], None, 5)

@@ -160,6 +160,7 @@ class Collection:
             column = columns[name] if chosen else np.empty(0, np.int64)
             setattr(self, name, column if order is None else column[order])
         self._slices = self._ranked(chosen, order)
+        self._ahead: tuple[object, list[Any]] | None = None
 
     uid: NDArray[np.int64]
     key: NDArray[np.int64]
@@ -183,6 +184,18 @@ class Collection:
         joined = (each.segment for each in self._slices if isinstance(each.segment, Searched))
         own: int = sum(each.nbytes for each in (self.scope, *columns, *ranks, *derived, *joined))
         return own + _SESSION_DAYS_BYTES * self.sessions
+
+    def keep_ahead(self, question: object, found: list[Any]) -> None:
+        """Keep what was worked out of *question* before its search, which takes it."""
+        self._ahead = question, found
+
+    def take_ahead(self, question: object) -> list[Any] | None:
+        """Return what was worked out of this very question, once; ``None`` if nothing was."""
+        ahead = self._ahead
+        if ahead is None or ahead[0] is not question:
+            return None
+        self._ahead = None
+        return ahead[1]
 
     @property
     def is_scattered(self) -> bool:

@@ -9,7 +9,7 @@ from recollect.ports import Vector
 from recollect.recall.collection import Collection
 from recollect.recall.fuse import Ranking, fused
 from recollect.recall.question import Question, names_in, without_names
-from recollect.recall.signals import OutsideHits, signals_of
+from recollect.recall.signals import OutsideHits, signals_of, word_signals
 from recollect.records import Scope
 
 
@@ -40,6 +40,12 @@ def search(
         return []
     signals = signals_of(collection, question, vector, outside=outside)
     return _hits(collection, fused(collection, signals, limit))
+
+
+def look_ahead(collection: Collection, question: Question) -> None:
+    """Work out, while its vector is still to come, what the search for *question* says of words."""
+    if len(collection):
+        collection.keep_ahead(question, word_signals(collection, question))
 
 
 def _hits(collection: Collection, ranking: Ranking) -> list[Hit]:

@@ -43,10 +43,27 @@ def signals_of(
 
     *outside* is what an outside store of vectors found, if one was asked.
     """
+    found = collection.take_ahead(question) or word_signals(collection, question)
+    if vector is not None:
+        cosine, has_vector = collection.similarity(vector)
+        dense = standardised(cosine, has_vector)
+        found.append(Signal("dense", dense))
+        best = collection.best_of_session(np.where(has_vector, cosine, np.float32(-1)))
+        is_alone = collection.stands_alone
+        of_session = dense if is_alone else standardised(best, has_vector)
+        found.append(Signal("session_dense", of_session))
+        found.append(Signal("no_vector", (~has_vector).astype(np.float32)))
+    if outside is not None:
+        found.append(Signal("outside", standardised(outside_similarity(collection, outside))))
+    return found
+
+
+def word_signals(collection: Collection, question: Question) -> list[Signal]:
+    """Return the signals that need no vector."""
     lexical = lexical_scores(collection, question.terms)
     is_alone = collection.stands_alone
     entry = standardised(lexical.entry)
-    found = [
+    return [
         Signal("entry", entry),
         Signal("window", entry if is_alone else standardised(lexical.window)),
         Signal("session", entry if is_alone else standardised(lexical.session)),
@@ -55,17 +72,6 @@ def signals_of(
         Signal("when", when_signal(collection, question)),
         Signal("date", date_signal(collection, question)),
     ]
-    if vector is not None:
-        cosine, has_vector = collection.similarity(vector)
-        dense = standardised(cosine, has_vector)
-        found.append(Signal("dense", dense))
-        best = collection.best_of_session(np.where(has_vector, cosine, np.float32(-1)))
-        of_session = dense if is_alone else standardised(best, has_vector)
-        found.append(Signal("session_dense", of_session))
-        found.append(Signal("no_vector", (~has_vector).astype(np.float32)))
-    if outside is not None:
-        found.append(Signal("outside", standardised(outside_similarity(collection, outside))))
-    return found
 
 
 def outside_similarity(collection: Collection, hits: OutsideHits) -> Floats:
