@@ -11,9 +11,10 @@ from itertools import groupby
 from pathlib import Path
 from typing import Final, TextIO, TypeAlias
 
-from recollect.copying import END, Digest, digests_of, try_clean
+from recollect.copying import try_clean
 from recollect.destinations import MARK, each_scope, mark_destination
 from recollect.errors import ConflictError, NotFoundError, UsageError
+from recollect.record_digests import END, Digest, digests_of
 from recollect.records import JsonObject, Scope
 from recollect.stores.base import Store
 from recollect.stores.open import back_up_file, file_of, open_store, put_back, put_in_place

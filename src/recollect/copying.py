@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections import Counter
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
-from hashlib import blake2b
 from typing import Final, TypeAlias, cast
 
 from recollect.destinations import MARK, Notes, each_scope, mark_destination, read_notes
 from recollect.errors import ConflictError, StoreCorruptError, StoreError, UsageError
+from recollect.record_digests import Digest, digests_of
 from recollect.records import JsonObject, Scope
 from recollect.stores.base import Store
 from recollect.stores.plans.archive import RESTORE_RECORDS
@@ -20,41 +19,10 @@ from recollect.stores.plans.ledger import LedgerEntry, named_in
 
 PASSES_MAX: Final = 5
 """So often the source is read at most, for what was written in it meanwhile."""
-END: Final = "end"
-"""The kind of the last line of an export or an archive, which says what came before it."""
-_DIGEST_BYTES: Final = 32
-_MODULUS: Final = 1 << (8 * _DIGEST_BYTES)
-_encoded: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
-
 _Archives: TypeAlias = tuple[list[JsonObject], list[JsonObject]]
 
 CopyProgress: TypeAlias = Callable[[int, int, int], None]
 """Told after each scope: the pass, how many scopes it has seen, how many records were written."""
-
-
-@dataclass(slots=True)
-class Digest:
-    """A digest of records that does not depend on their order; *count* is how many there are."""
-
-    sum: int = 0
-    count: int = 0
-
-    def add(self, records: Iterable[JsonObject]) -> None:
-        """Take *records* in."""
-        self.take(digests_of(records))
-
-    def take(self, digests: Counter[int]) -> None:
-        """Take the records in of which these are the digests."""
-        for digest, count in digests.items():
-            self.sum = (self.sum + digest * count) % _MODULUS
-            self.count += count
-
-    def end_record(self) -> JsonObject:
-        """Return the last line of an export of these records."""
-        return {"kind": END, "count": self.count, "digest": str(self)}
-
-    def __str__(self) -> str:
-        return self.sum.to_bytes(_DIGEST_BYTES, "big").hex()
 
 
 def _content_of(digests: Counter[int]) -> str:
@@ -62,17 +30,6 @@ def _content_of(digests: Counter[int]) -> str:
     found = Digest()
     found.take(digests)
     return f"{found.count}:{found}"
-
-
-def record_digest(record: JsonObject) -> int:
-    """Return the digest of one record: equal for records of equal content."""
-    written = _encoded(record).encode()
-    return int.from_bytes(blake2b(written, digest_size=_DIGEST_BYTES).digest(), "big")
-
-
-def digests_of(records: Iterable[JsonObject]) -> Counter[int]:
-    """Return how often each digest occurs among *records*."""
-    return Counter(map(record_digest, records))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -300,15 +257,6 @@ async def _both_archives(one: Store, other: Store, scope: Scope) -> _Archives:
         if isinstance(each, BaseException):
             raise each
     return cast("_Archives", tuple(found))
-
-
-async def ended(records: AsyncIterator[JsonObject]) -> AsyncIterator[JsonObject]:
-    """Yield *records* and then a last line, without which a file of them was cut."""
-    digest = Digest()
-    async for record in records:
-        digest.add([record])
-        yield record
-    yield digest.end_record()
 
 
 async def content_digest(store: Store) -> Digest:

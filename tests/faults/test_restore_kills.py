@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from recollect.backups import restore_backup
-from recollect.copying import Digest, content_digest, copy_store
+from recollect.copying import content_digest, copy_store
 from recollect.errors import ConflictError, UsageError
+from recollect.record_digests import Digest
 from recollect.records import NewMessage, PutMemory
 from recollect.stores.open import open_store
 from recollect.stores.plans.erase import EraseThread

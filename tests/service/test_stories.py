@@ -7,7 +7,10 @@ from typing import Any
 import httpx
 import pytest
 
-from recollect.service.testing import Served
+from recollect.formation.config import Assistants, FormationSettings
+from recollect.formation.prompt import Prompts
+from recollect.ports import ModelRequest
+from recollect.service.testing import ROOT_SCOPE, Served
 from recollect.testing.rulemodel import RuleModel
 from recollect.testing.scripted import ScriptedModel
 
@@ -280,6 +283,26 @@ def test_a_turn_of_a_chat_is_streamed_and_kept(starting: Start, connect: Connect
     assert "done" == events[-1][0]
     assert [events[-1][1]["user"], events[-1][1]["assistant"]] == messages
     assert ["user", "assistant"] == [each["role"] for each in messages]
+
+
+def test_a_chat_is_with_the_assistant_of_its_scope(starting: Start, connect: Connect) -> None:
+    """Where a scope has an assistant of its own, it answers by that one's prompt."""
+    asked: list[str] = []
+
+    def answer(request: ModelRequest) -> str:
+        asked.append(request.system)
+        return "Aye."
+
+    pirate = FormationSettings(prompts=Prompts(chatbot="Speak as a pirate. {time} {memories}"))
+    assistants = Assistants(
+        named={"pirate": pirate}, scopes={(*ROOT_SCOPE, "users", "ada"): "pirate"}
+    )
+    model = ScriptedModel(answer, identity="script/test")
+    with connect(starting(model=model, assistants=assistants)) as client:
+        for scope in (ADA, {"scope": ["users", "bob"]}):
+            client.post("/v1/chat", params=scope, json={"thread": "c", "text": "Home?"})
+
+    assert [True, False] == [each.startswith("Speak as a pirate.") for each in asked]
 
 
 def test_a_turn_said_again_under_its_key_is_answered_once(

@@ -241,7 +241,10 @@ def test_a_machine_or_a_registry_is_reported(name: str, text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["https://example.org/work/1", "src/work/x.py", "~/work/x", "a/home/b", "--hash=sha256:00"],
+    [
+        *(f"{before}/{_MACHINE_FOLDERS[0]}/x" for before in ("https://example.org", "src", "~")),
+        "--hash=sha256:00",
+    ],
 )
 def test_what_only_looks_like_a_machine_is_not_reported(text: str) -> None:
     """Addresses, relative paths and hashes pass."""

@@ -32,7 +32,7 @@ GROUP_OF = {
     **dict.fromkeys(
         (
             *("app", "auditing", "backups", "beside", "copying", "destinations", "forming"),
-            *("reembedding", "scope_types", "worker"),
+            *("record_digests", "reembedding", "scope_types", "worker"),
         ),
         "app",
     ),

@@ -12,11 +12,11 @@ from click.testing import CliRunner, Result
 
 from recollect.cli import main
 from recollect.cli.importing import REFUSED_SHOWN_MAX
-from recollect.copying import Digest
 from recollect.errors import EXIT_STATUS
 from recollect.importers import BATCH_ROWS
 from recollect.importers.forms import MISCOUNTED, UNENDED
 from recollect.importers.mem0 import METADATA
+from recollect.record_digests import Digest
 
 ROW: Mapping[str, object] = {
     "conversation_id": "c",

@@ -18,8 +18,9 @@ from anyio import to_thread
 
 from recollect.bench import copied
 from recollect.bench.postgres import own_database
-from recollect.copying import Digest, content_digest
+from recollect.copying import content_digest
 from recollect.errors import StoreError
+from recollect.record_digests import Digest
 from recollect.records import NewMessage, PutMemory, Scope
 from recollect.stores.open import open_store
 from recollect.stores.plans.archive import RESTORE_RECORDS

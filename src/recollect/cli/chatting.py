@@ -116,7 +116,7 @@ def chat(
         store=store, scope=scope_from(scope, segments), embedder=embedder, is_json=False
     )
     settings: JsonObject | None = None if assistant is None else {"assistant": assistant}
-    formation = forming.assistants.of(settings or {})
+    formation = forming.assistants.of(settings or {}, target.scope)
     model = opened_model(forming)
     with PortalThread() as portal:
         opening = opened_to_form(target, forming, model, create=True, worker=True)

@@ -39,10 +39,10 @@ from recollect.client.reading import (
     written,
 )
 from recollect.client.targets import target_sent, where_sent
-from recollect.copying import END
 from recollect.errors import ConflictError, NotFoundError, StoreClosedError, VersionConflictError
 from recollect.recall.result import Recall
 from recollect.recaller import Where
+from recollect.record_digests import END
 from recollect.records import (
     EvidenceMap,
     Formation,

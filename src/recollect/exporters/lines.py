@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias, get_args
 
-from recollect.copying import END, ended
+from recollect.record_digests import END, ended
 from recollect.records import Json, JsonObject
 
 Form: TypeAlias = Literal["records", "langgraph", "mcp"]

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from recollect.copying import END
 from recollect.errors import UsageError
 from recollect.importers import chatgpt, claude, graphiti, langgraph, mcp, mem0
 from recollect.importers.documents import NESTED, is_nested
@@ -17,6 +16,7 @@ from recollect.importers.langchain import is_message as is_langchain_message
 from recollect.importers.locomo import is_sample, read_sample
 from recollect.importers.messages import is_message, read_message
 from recollect.importers.openai import is_chat_message, read_chat_message
+from recollect.record_digests import END
 from recollect.records import Json, JsonObject
 
 KINDS: Final = ("thread", "message", "memory", "formation")

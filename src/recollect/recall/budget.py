@@ -57,7 +57,7 @@ def packed(
         if len(kept) >= limit:
             dropped.append((place, "limit"))
             continue
-        # Without a budget nobody asks for the words, which take a ninth of a recall.
+        # Without a budget nobody asks for the words.
         words = "" if budget_tokens is None else _plain(text)
         if place in repeated or _is_said(words, said):
             dropped.append((place, "repeats"))

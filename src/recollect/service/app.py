@@ -29,8 +29,8 @@ from recollect.service.observing import Observing
 from recollect.service.opening import OpenMemory, Told, opened_service
 from recollect.service.origins import Origins
 from recollect.service.page import STATIC, page_router
+from recollect.service.parameters import check_parameters
 from recollect.service.problem import answer_error, answer_http, answer_invalid
-from recollect.service.queries import check_query
 from recollect.service.routes import ROUTERS
 from recollect.service.settings import Settings, checked
 
@@ -107,14 +107,20 @@ def create_app(
         middleware=_middleware(settings, counted),
     )
     app.state.stopping = stopping
+    _add_routes(app, static, doors)
+    add_documents(app)
+    return app
+
+
+def _add_routes(app: FastAPI, static: Path, doors: Sequence[Door]) -> None:
     for router in ROUTERS:
-        app.include_router(router, dependencies=[Depends(check_query)] if router.prefix else [])
+        # Whoever asks for health may add what he likes; all else is under /v1.
+        strict = [Depends(check_parameters)] if router.prefix else []
+        app.include_router(router, dependencies=strict)
     for router in LANGGRAPH_ROUTERS:
         app.include_router(router)
     add_doors(app, doors)
     app.include_router(page_router(static))
-    add_documents(app)
-    return app
 
 
 def _middleware(settings: Settings, metrics: Metrics) -> list[Middleware]:

@@ -33,7 +33,7 @@ async def settings_of(reach: Reach, assistant: str | None) -> JsonObject:
     if TYPES in own:
         found[TYPES] = own[TYPES]
     if found:
-        reach.service.assistants.of(found)
+        reach.service.assistants.of(found, reach.scope)
     return found
 
 

@@ -47,7 +47,7 @@ async def chat(
         service.model,
         reach.scope,
         thread=asked.thread,
-        formation=service.assistants.of(settings),
+        formation=service.assistants.of(settings, reach.scope),
         settings=settings or None,
     )
     said = await bot.hear(asked.text, idempotency_key=idempotency_key)

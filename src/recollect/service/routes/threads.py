@@ -134,7 +134,7 @@ def debounce_of(reach: Reach, settings: JsonObject, quiet_s: float | None) -> De
     """Return how long to wait for more, where the request says it."""
     if quiet_s is None:
         return None
-    chosen = reach.service.assistants.of(settings).debounce
+    chosen = reach.service.assistants.of(settings, reach.scope).debounce
     return replace(chosen, quiet_s=quiet_s)
 
 

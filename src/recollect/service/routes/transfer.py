@@ -9,9 +9,9 @@ from typing import Any, Final
 from fastapi import APIRouter, Request
 from starlette.responses import StreamingResponse
 
-from recollect.copying import END, ended
 from recollect.errors import ConflictError, ForbiddenError, UsageError
 from recollect.formation.strictjson import NotJsonError, read_json
+from recollect.record_digests import END, ended
 from recollect.records import Json, JsonObject
 from recollect.service.reaching import Below, Reach, Reading, Writing
 from recollect.stores.plans.archive import RESTORE_RECORDS

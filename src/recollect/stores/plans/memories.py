@@ -27,8 +27,8 @@ from recollect.records import (
     Trust,
     Write,
 )
-from recollect.stores.columns import maker_of
 from recollect.stores.digests import text_hash
+from recollect.stores.making import maker_of
 from recollect.stores.plans.derived import reopened, replaced_by, row_remainder, version_names
 from recollect.stores.plans.requests import Idempotency, key_row, opened, result_under_key
 from recollect.stores.plans.upkeep import compacted, old_before
@@ -82,7 +82,7 @@ class PreparedEnd:
 
 PreparedWrite = PreparedPut | PreparedEnd | DeleteMemory
 
-# Many are made of these at once: see `maker_of`.
+# Many are made of these at once, each of the values of its fields in order: see `maker_of`.
 _PUT: Final = maker_of(PreparedPut)
 _MEMORY: Final = maker_of(MemoryRow)
 _REVISION: Final = maker_of(RevisionRow)

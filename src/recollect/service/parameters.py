@@ -1,4 +1,4 @@
-"""The query of a request: only what its route knows."""
+"""The parameters of a request: only what its route knows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 
 
-async def check_query(request: Request) -> None:
+async def check_parameters(request: Request) -> None:
     """
     Refuse parameters that the route does not know: a misspelt scope would mean another one.
 

@@ -1,0 +1,63 @@
+"""Digests of records, whatever their order; and the last line of an export, which holds one."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import AsyncIterator, Iterable
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Final
+
+from recollect.records import JsonObject
+
+END: Final = "end"
+"""The kind of the last line of an export or an archive, which says what came before it."""
+_DIGEST_BYTES: Final = 32
+_MODULUS: Final = 1 << (8 * _DIGEST_BYTES)
+_encoded: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
+
+
+@dataclass(slots=True)
+class Digest:
+    """A digest of records that does not depend on their order; *count* is how many there are."""
+
+    sum: int = 0
+    count: int = 0
+
+    def add(self, records: Iterable[JsonObject]) -> None:
+        """Take *records* in."""
+        self.take(digests_of(records))
+
+    def take(self, digests: Counter[int]) -> None:
+        """Take the records in of which these are the digests."""
+        for digest, count in digests.items():
+            self.sum = (self.sum + digest * count) % _MODULUS
+            self.count += count
+
+    def end_record(self) -> JsonObject:
+        """Return the last line of an export of these records."""
+        return {"kind": END, "count": self.count, "digest": str(self)}
+
+    def __str__(self) -> str:
+        return self.sum.to_bytes(_DIGEST_BYTES, "big").hex()
+
+
+def record_digest(record: JsonObject) -> int:
+    """Return the digest of one record: equal for records of equal content."""
+    written = _encoded(record).encode()
+    return int.from_bytes(blake2b(written, digest_size=_DIGEST_BYTES).digest(), "big")
+
+
+def digests_of(records: Iterable[JsonObject]) -> Counter[int]:
+    """Return how often each digest occurs among *records*."""
+    return Counter(map(record_digest, records))
+
+
+async def ended(records: AsyncIterator[JsonObject]) -> AsyncIterator[JsonObject]:
+    """Yield *records* and then a last line, without which a file of them was cut."""
+    digest = Digest()
+    async for record in records:
+        digest.add([record])
+        yield record
+    yield digest.end_record()

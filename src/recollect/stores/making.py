@@ -1,0 +1,27 @@
+"""Making many frozen objects fast."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import fields
+from typing import Any, TypeVar
+
+MadeT = TypeVar("MadeT")
+
+
+def maker_of(kind: type[MadeT]) -> Callable[[Sequence[Any]], MadeT]:
+    """
+    Return what makes one of a *kind* of its values, which stand in the order of its fields.
+
+    It fills the slots of a frozen dataclass directly: its own ``__init__`` takes three times as
+    long, which is a third of what reading a row costs.
+    """
+    setters = tuple(getattr(kind, each.name).__set__ for each in fields(kind))  # type: ignore[arg-type]
+
+    def made(values: Sequence[Any]) -> MadeT:
+        found = object.__new__(kind)
+        for set_value, value in zip(setters, values, strict=True):
+            set_value(found, value)
+        return found
+
+    return made
