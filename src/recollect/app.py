@@ -256,7 +256,7 @@ class Recollect(Forming, ThreadSurroundings, Auditing, Reembedding):
             settings=settings,
             writes=[*state_writes(thread, state or {}), *attaching, *writes],
         )
-        self._wake()
+        self._wrote(scope)
         return kept
 
     async def threads(
@@ -292,7 +292,7 @@ class Recollect(Forming, ThreadSurroundings, Auditing, Reembedding):
     async def replace(self, scope: Scope, thread: str, message: NewMessage) -> Message:
         """Put *message* in the place of the one with its id; see `Store.replace`."""
         replaced = await self.store.replace(scope, thread, message)
-        self._wake()
+        self._wrote(scope)
         return replaced
 
     # Memories
@@ -332,7 +332,7 @@ class Recollect(Forming, ThreadSurroundings, Auditing, Reembedding):
     ) -> tuple[Memory | None, ...]:
         """Apply all of *writes* in order, or none of them; see `Store.apply`."""
         applied = await self.store.apply(scope, writes, idempotency_key=idempotency_key)
-        self._wake()
+        self._wrote(scope)
         return applied
 
     async def get(self, scope: Scope, type_: str, key: str) -> Memory | None:
@@ -493,6 +493,10 @@ class Recollect(Forming, ThreadSurroundings, Auditing, Reembedding):
             new += await self.store.restore(scope, batch)
         self._wake()
         return new
+
+    def _wrote(self, scope: Scope) -> None:
+        self._indexes.note_written(check_scope(scope))
+        self._wake()
 
     def _wake(self) -> None:
         if has_loop():

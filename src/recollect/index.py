@@ -40,6 +40,7 @@ class Indexes:
         self._collections: OrderedDict[CollectionName, Collection] = OrderedDict()
         self._collections_of: dict[Scope, set[CollectionName]] = {}
         self._used: dict[Scope, float] = {}
+        self._behind: set[Scope] = set()
         self._bytes = 0
         self._generation = 0
 
@@ -74,9 +75,16 @@ class Indexes:
             if generation not in (None, self._generation) or is_old:
                 return
             self._put(index)
+            self._behind.discard(index.scope)
             self._shrink()
             while self._bytes > self._bytes_max and len(self._indexes) > 1:
                 self._drop(next(iter(self._indexes)))
+
+    def note_written(self, scope: Scope) -> None:
+        """Take note that the index kept of *scope* is behind: it is of no use as it is."""
+        with self._turn:
+            if scope in self._indexes:
+                self._behind.add(scope)
 
     def collection(
         self, indexes: Sequence[ScopeIndex], wanted: Sequence[Eligibility]
@@ -99,9 +107,15 @@ class Indexes:
     def kept_collection(
         self, indexes: Sequence[ScopeIndex], wanted: Sequence[Eligibility]
     ) -> Collection | None:
-        """Return what `collection` returns if an earlier search made it; it is not made here."""
+        """
+        Return what `collection` returns if an earlier search made it; it is not made here.
+
+        Nor is it returned where something is known to have been written since.
+        """
         kinds = _kinds_of(wanted)
         if kinds is None or not all(map(_is_timeless, indexes)):
+            return None
+        if not self._behind.isdisjoint(_scopes_of(indexes)):
             return None
         return self._kept_collection(indexes, kinds)
 
@@ -187,6 +201,7 @@ class Indexes:
     def _drop(self, scope: Scope) -> None:
         self._bytes -= self._indexes.pop(scope).size_bytes
         del self._used[scope]
+        self._behind.discard(scope)
         self._drop_collections_of(scope)
 
 

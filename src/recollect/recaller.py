@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from contextvars import copy_context
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Final, Literal
-
-from anyio import to_thread
 
 from recollect.embedding import Embedding
 from recollect.errors import EmbedderError, LimitError, UsageError
@@ -177,9 +176,13 @@ class Recaller:
             return None
         if not has_loop():
             return self._query_vector(self._embedding, text)
-        async with asyncio.TaskGroup() as group:
-            group.create_task(to_thread.run_sync(self._look_ahead, indexes, ask))
-            return await to_thread.run_sync(self._query_vector, self._embedding, text)
+        # A hop to the loop's own pool of threads is the shortest one; here each of them counts.
+        in_thread = asyncio.get_running_loop().run_in_executor
+        vector, _ = await asyncio.gather(
+            in_thread(None, copy_context().run, self._query_vector, self._embedding, text),
+            in_thread(None, self._look_ahead, indexes, ask),
+        )
+        return vector
 
     @staticmethod
     def _query_vector(embedding: Embedding, text: str) -> Vector | None:

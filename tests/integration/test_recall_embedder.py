@@ -1,5 +1,6 @@
 """Recall beside an embedder that is late, fails, errs, is exchanged, or meets new people."""
 
+import asyncio
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from threading import get_ident
@@ -7,13 +8,15 @@ from threading import get_ident
 import anyio
 import numpy as np
 import pytest
-from anyio import from_thread
 
-from recollect import NewMessage, Recall, Recollect, Where
+from recollect import NewMessage, Recall, Recollect, Where, recaller
 from recollect.embedders.adapters import CallableEmbedder
 from recollect.embedding import Embedding
 from recollect.errors import EmbedderError
 from recollect.ports import Embedder, Vector
+from recollect.recall.collection import Collection
+from recollect.recall.question import Question
+from recollect.recall.search import look_ahead
 from recollect.records import Scope
 from recollect.stores.inprocess import InProcessStore
 from recollect.stores.open import open_store
@@ -357,6 +360,7 @@ class Interrupting(HashedEmbedder):
         self.memory: Recollect | None = None
         self.questions: list[str] = []
         self._names = list(names)
+        self._loop = asyncio.get_running_loop()
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Let the next person speak before a question is embedded."""
@@ -366,7 +370,8 @@ class Interrupting(HashedEmbedder):
             if self._names and self.memory:
                 name = self._names.pop(0)
                 message = NewMessage(role="user", name=name, text="I paint boats", id=name)
-                from_thread.run(self.memory.append, ADA, "talk", [message])
+                spoken = self.memory.append(ADA, "talk", [message])
+                asyncio.run_coroutine_threadsafe(spoken, self._loop).result(WAIT_S)
         return super().embed(texts)
 
 
@@ -386,6 +391,30 @@ async def test_who_begins_to_speak_while_a_question_is_embedded_is_heard() -> No
             "What did and paint?",
         ] == embedder.questions
         assert {"Carol", "Dave"} < set(ids(found))
+
+
+async def test_words_are_worked_out_beside_the_vector_where_nothing_was_written(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """After an append it would be in vain: the search reads that first."""
+    ahead: list[str] = []
+
+    def noted(collection: Collection, question: Question) -> None:
+        ahead.append(question.text)
+        look_ahead(collection, question)
+
+    monkeypatch.setattr(recaller, "look_ahead", noted)
+    async with Recollect(InProcessStore(), embedder=HashedEmbedder()) as memory:
+        await memory.append(ADA, "talk", TALK)
+        await memory.settled(ADA)
+        await memory.recall(ADA, "Where do I live?")
+        await memory.recall(ADA, "Where to?")
+        await memory.append(ADA, "talk", [NewMessage(role="user", text="I like boats")])
+        await memory.settled(ADA)
+        await memory.recall(ADA, "Which boats?")
+        await memory.recall(ADA, "What boats?")
+
+    assert ["Where to?", "What boats?"] == ahead
 
 
 async def test_a_question_is_embedded_once() -> None:

@@ -412,8 +412,28 @@ def test_an_index_stays_in_few_parts() -> None:
     for seq in range(1, 200):
         index = refreshed(index, feed_of(said(seq, "kite"), seq=seq))
 
-    assert len(index.parts) == 1
+    assert len(index.parts) <= 4
     assert not needs_merging(index)
+
+
+def test_a_large_part_is_not_copied_for_each_message() -> None:
+    """A message is merged with its like; the large part before stays the same object."""
+    index = refreshed(ScopeIndex(scope=ADA), feed_of(*(said(n, "kite") for n in range(1, 101))))
+    (large,) = index.parts
+    for seq in range(2, 20):
+        index = refreshed(index, feed_of(said(100 + seq, "kite"), seq=seq))
+
+    assert large is index.parts[0]
+    assert len(index.parts) <= 4
+
+
+def test_what_outgrew_a_large_part_is_merged_with_it() -> None:
+    """So each entry is copied a few times in its life, and parts stay few."""
+    index = refreshed(ScopeIndex(scope=ADA), feed_of(*(said(n, "kite") for n in range(1, 101))))
+    for seq in range(2, 60):
+        index = refreshed(index, feed_of(said(100 + seq, "kite"), seq=seq))
+
+    assert len(index.parts[0].segment) > 100
 
 
 def test_large_parts_are_left_to_be_merged_aside(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -160,6 +160,25 @@ def test_a_collection_is_made_once() -> None:
     assert indexes.collection(taken, [Eligibility(now=5)]) is first
 
 
+def test_a_collection_known_to_be_behind_is_not_looked_at_ahead() -> None:
+    """It would be of no use: the search reads what was written, and another one is made."""
+    indexes = with_offered(index_of())
+    taken = [indexes.take(ADA)]
+    made = indexes.collection(taken, [OPEN])
+    assert indexes.kept_collection(taken, [OPEN]) is made
+
+    indexes.note_written(ADA)
+
+    assert indexes.kept_collection(taken, [OPEN]) is None
+    assert indexes.collection(taken, [OPEN]) is made
+
+    indexes.offer(index_of(seq=2))
+    later = [indexes.take(ADA)]
+    again = indexes.collection(later, [OPEN])
+
+    assert indexes.kept_collection(later, [OPEN]) is again
+
+
 def test_a_changed_index_has_another_collection() -> None:
     """What was written since is in it."""
     indexes = with_offered(index_of())

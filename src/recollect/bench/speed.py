@@ -132,6 +132,10 @@ class Talk:
         """Return a text of so many words."""
         return " ".join(self._random.choices(self._words, self._weights, k=words))
 
+    def questions(self, count: int) -> list[str]:
+        """Return *count* texts of eight words."""
+        return [self.text(8) for _ in range(count)]
+
     def messages(self, count: int) -> list[NewMessage]:
         """Return *count* messages of about twenty words, in turn from user and assistant."""
         return [
@@ -181,15 +185,15 @@ async def _recall_rows(
         await _fill(memory, scope, messages)
         await memory.recall(scope, talk.text(8))
 
-        async def recall() -> None:
-            await memory.recall(scope, talk.text(8))
+        async def append_and_recall(said: Sequence[NewMessage], question: str) -> None:
+            await memory.append(scope, "new", said)
+            await memory.recall(scope, question)
 
-        async def append_and_recall() -> None:
-            await memory.append(scope, "new", talk.messages(1))
-            await memory.recall(scope, talk.text(8))
-
-        warm = await _times_ms(recall, plan.searches)
-        fresh = await _times_ms(append_and_recall, plan.searches // 3)
+        questions = talk.questions(plan.searches)
+        warm = await _times_ms([partial(memory.recall, scope, each) for each in questions])
+        said = [talk.messages(1) for _ in questions[::3]]
+        added = zip(said, talk.questions(len(said)), strict=True)
+        fresh = await _times_ms([partial(append_and_recall, *each) for each in added])
         size_bytes = memory._indexes.take(scope).size_bytes  # noqa: SLF001 (what is measured)
     cold = [await _cold_ms(path, scope, talk, embedder) for _ in range(plan.cold_loads)]
     control, control_ms = await _control_ms(messages, talk, embedder, plan.searches)
@@ -215,9 +219,10 @@ def _timed(
     )
 
 
-async def _times_ms(work: Callable[[], Awaitable[object]], times: int) -> list[float]:
+async def _times_ms(works: Sequence[Callable[[], Awaitable[object]]]) -> list[float]:
+    """Return how long each takes, one after the other; what it is given was made beforehand."""
     found = []
-    for _ in range(times):
+    for work in works:
         began = timer_s()
         await work()
         found.append((timer_s() - began) * 1_000)
@@ -229,8 +234,9 @@ async def _cold_ms(path: Path, scope: Scope, talk: Talk, embedder: Embedder | No
     async with AsyncExitStack() as exit_:
         memory = await _open(exit_, path, embedder)
         await memory.recall(("another",), "wake the reader and the embedder")
+        question = talk.text(8)
         began = timer_s()
-        await memory.recall(scope, talk.text(8))
+        await memory.recall(scope, question)
         return (timer_s() - began) * 1_000
 
 
@@ -241,10 +247,9 @@ async def _control_ms(
     system = PlainCosine(embedder, spoken_text) if embedder else PlainBm25(terms_of, dated_text)
     await system.load(_conversation(messages))
 
-    async def rank() -> None:
-        await system.rank(_question(talk.text(8)))
-
-    return f"plain {system.name}", statistics.median(await _times_ms(rank, searches))
+    questions = [_question(each) for each in talk.questions(searches)]
+    ranks = [partial(system.rank, each) for each in questions]
+    return f"plain {system.name}", statistics.median(await _times_ms(ranks))
 
 
 def _conversation(messages: Sequence[NewMessage]) -> Conversation:
@@ -286,7 +291,7 @@ async def _crowd_row(folder: Path, plan: SpeedPlan, embedder: Embedder | None) -
         for _ in range(3 * plan.searches):
             for is_crowded, memory in memories.items():
                 search = partial(memory.recall, scope, talk.text(8))
-                times_ms[is_crowded] += await _times_ms(search, 1)
+                times_ms[is_crowded] += await _times_ms([search])
     return _timed(
         f"recall, warm, 600 entries beside {plan.other_scopes:,} other scopes",
         times_ms[True],

@@ -24,6 +24,8 @@ NameT = TypeVar("NameT")
 
 MERGE_ENTRIES_MAX: Final = 2_048
 """Segments up to this size are merged while refreshing; larger ones by `merged`, aside."""
+MERGE_RATIO: Final = 4
+"""A segment is merged with newer ones only if it is at most so many times as large as they."""
 SEGMENTS_MAX: Final = 8
 
 
@@ -139,13 +141,21 @@ def merged(index: ScopeIndex) -> ScopeIndex:
 
 
 def _merged(parts: tuple[Part, ...], entries_max: int | None) -> tuple[Part, ...]:
-    """Merge the newest parts while together they stay within *entries_max*."""
+    """
+    Merge the newest parts while together they stay within *entries_max*.
+
+    A part that is `MERGE_RATIO` times as large as all newer ones stays as it is: to merge it
+    takes as long as it is large, and it would be merged at each append.
+    """
     tail: list[Part] = []
     size = 0
     for part in reversed(parts):
-        size += len(part.segment)
-        if entries_max is not None and size > entries_max:
+        added = len(part.segment)
+        if entries_max is not None and (
+            size + added > entries_max or 0 < MERGE_RATIO * size < added
+        ):
             break
+        size += added
         tail.insert(0, part)
     if len(tail) < 2 and not any(part.live < len(part.segment) for part in tail):
         return parts
