@@ -3,6 +3,7 @@
 import gzip
 import json
 import socket
+import time
 from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import urlsplit
@@ -253,6 +254,31 @@ def test_a_body_that_grows_beyond_its_limit_is_refused(served: Served) -> None:
     answered = raw(served, head(served, "transfer-encoding: chunked"), chunk * 17, leave_open=True)
 
     assert answered.startswith(b"HTTP/1.1 413")
+
+
+def test_who_comes_while_too_many_are_there_is_told_so(
+    starting: Callable[..., Served], connect: Connect
+) -> None:
+    """His connection ends with the answer; those who were there first go on."""
+    served = starting(connections_max=2)
+    first, second, third = (connect(served) for _ in range(3))
+    assert [200, 200] == [each.get("/v1/threads").status_code for each in (first, second)]
+
+    refused = third.get("/v1/threads")
+
+    assert (503, "limit") == (refused.status_code, refused.json()["code"])
+    assert "application/problem+json" == refused.headers["content-type"]
+    assert "connections_max" in refused.json()["detail"]
+    assert "1" == refused.headers["retry-after"]
+    assert "close" == refused.headers["connection"]
+    assert 200 == first.get("/v1/threads").status_code
+
+    second.close()
+
+    until = time.monotonic() + ANSWER_S_MAX
+    while third.get("/v1/threads").status_code == 503 and time.monotonic() < until:
+        time.sleep(0.01)  # until the service has seen that it is closed
+    assert 200 == third.get("/v1/threads").status_code
 
 
 def test_who_sends_slowly_is_told_so(starting: Callable[..., Served]) -> None:

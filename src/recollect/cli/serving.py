@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from recollect.service.settings import Settings
     from recollect.worker.former import Result
 
+GARBAGE_OBJECTS: Final = 10_000
+"""After so many new objects garbage is looked for: a request leaves next to none."""
 _EXAMPLE: Final = """\
 \b
 Examples:
@@ -128,6 +130,7 @@ def _run(
     log_to(level=log_level)
     gc.collect()
     gc.freeze()  # what was imported stays: no collection during a request looks through it
+    gc.set_threshold(GARBAGE_OBJECTS)
     with bound_socket(settings) as listening:
         note(f"serving {target.store} at {url_of(listening)}")
         server_of(app, settings).run(sockets=[listening])

@@ -19,6 +19,7 @@ from recollect.formation.config import Assistants
 from recollect.ports import Model
 from recollect.service.authenticating import Authenticating
 from recollect.service.bodies import Bodies
+from recollect.service.crowding import Crowding
 from recollect.service.deadlines import Deadlines
 from recollect.service.direct import Direct
 from recollect.service.documenting import add_documents
@@ -107,6 +108,7 @@ def create_app(
         middleware=_middleware(settings, counted),
     )
     app.state.stopping = stopping
+    app.state.connections = ()  # those of its server, once it has one
     _add_routes(app, static, doors)
     add_documents(app)
     return app
@@ -127,6 +129,7 @@ def _middleware(settings: Settings, metrics: Metrics) -> list[Middleware]:
     """Return what each request passes, outermost first: each refuses what the next need not see."""
     return [
         Middleware(Observing, metrics=metrics),
+        Middleware(Crowding, settings=settings),
         Middleware(Origins, settings=settings),
         Middleware(Authenticating),
         Middleware(Bodies, settings=settings),

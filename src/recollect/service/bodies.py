@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 from typing import Final
 
-import anyio
 from anyio import to_thread
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -82,20 +82,20 @@ class Bodies:
     async def _body(self, receive: Receive, limit: int) -> bytes:
         parts: list[bytes] = []
         size = 0
-        with anyio.move_on_after(self._settings.body_timeout_s) as waiting:
-            while True:
-                message = await receive()
-                if message["type"] == "http.disconnect":
-                    raise BodyRefusedError(_GONE)
-                parts.append(message.get("body", b""))
-                size += len(parts[-1])
-                if size > limit:
-                    raise BodyRefusedError(_too_large(limit, is_import=False))
-                if not message.get("more_body", False):
-                    break
-        if waiting.cancelled_caught:
-            raise BodyRefusedError(_slow(self._settings.body_timeout_s))
-        return b"".join(parts)
+        try:
+            async with asyncio.timeout(self._settings.body_timeout_s):
+                while True:
+                    message = await receive()
+                    if message["type"] == "http.disconnect":
+                        raise BodyRefusedError(_GONE)
+                    parts.append(message.get("body", b""))
+                    size += len(parts[-1])
+                    if size > limit:
+                        raise BodyRefusedError(_too_large(limit, is_import=False))
+                    if not message.get("more_body", False):
+                        return b"".join(parts)
+        except TimeoutError:
+            raise BodyRefusedError(_slow(self._settings.body_timeout_s)) from None
 
     def _counting(self, receive: Receive, limit: int) -> Receive:
         """Return a receive that fails once the body is larger, or slower, than it may be."""
@@ -103,10 +103,11 @@ class Bodies:
 
         async def counting() -> Message:
             nonlocal size
-            with anyio.move_on_after(self._settings.body_timeout_s) as waiting:
-                message = await receive()
-            if waiting.cancelled_caught:
-                raise BodyRefusedError(_slow(self._settings.body_timeout_s))
+            try:
+                async with asyncio.timeout(self._settings.body_timeout_s):
+                    message = await receive()
+            except TimeoutError:
+                raise BodyRefusedError(_slow(self._settings.body_timeout_s)) from None
             size += len(message.get("body", b""))
             if size > limit:
                 raise BodyRefusedError(_too_large(limit, is_import=True))

@@ -21,11 +21,16 @@ _BACKLOG: Final = 256
 
 
 class Server(uvicorn.Server):
-    """A server that ends open streams when it is told to stop, before it waits for requests."""
+    """
+    A server that ends open streams when it is told to stop, before it waits for requests.
+
+    Its application can see how many connections are open.
+    """
 
     def __init__(self, config: uvicorn.Config, app: FastAPI) -> None:
         super().__init__(config)
         self._app = app
+        app.state.connections = self.server_state.connections
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Begin to stop; a second signal ends it at once."""
@@ -70,7 +75,6 @@ def server_of(app: FastAPI, settings: Settings) -> Server:
         access_log=False,
         server_header=False,
         proxy_headers=False,
-        limit_concurrency=settings.connections_max,
         timeout_keep_alive=_KEEP_ALIVE_S,
         timeout_graceful_shutdown=max(1, round(settings.grace_s)),
     )
@@ -85,7 +89,12 @@ def url_of(listening: socket.socket) -> str:
 
 
 def log_to(stream: Any = None, *, level: str = "info") -> None:
-    """Write the service's log as JSON lines; what libraries log below a warning is left out."""
+    """
+    Write the service's log as JSON lines; what libraries log below a warning is left out.
+
+    Nothing is collected for a line that it does not show (Python's logging HOWTO, Optimization).
+    """
+    logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
     handler = logging.StreamHandler(stream or sys.stderr)
     handler.setFormatter(JsonLines())
     root = logging.getLogger()

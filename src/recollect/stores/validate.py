@@ -28,8 +28,9 @@ FUTURE_S_MAX: Final = 86_400
 """A message may be dated at most this far ahead of the store's clock."""
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_FIRST: Final = (datetime(1, 1, 1, tzinfo=UTC) - _EPOCH) // timedelta(microseconds=1)
-_LAST: Final = (datetime(9999, 12, 31, tzinfo=UTC) - _EPOCH) // timedelta(microseconds=1)
+_MICROSECOND: Final = timedelta(microseconds=1)
+_FIRST: Final = (datetime(1, 1, 1, tzinfo=UTC) - _EPOCH) // _MICROSECOND
+_LAST: Final = (datetime(9999, 12, 31, tzinfo=UTC) - _EPOCH) // _MICROSECOND
 _ROLES: Final = get_args(Role)
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 
@@ -150,7 +151,7 @@ def check_time(time: datetime, what: str) -> int:
     if time.tzinfo is None or time.utcoffset() is None:
         msg = f"{what} has no zone: {time.isoformat()}; say which, e.g. time.replace(tzinfo=UTC)"
         raise UsageError(msg)
-    moment = (time - _EPOCH) // timedelta(microseconds=1)
+    moment = (time - _EPOCH) // _MICROSECOND
     return check_moment(moment, what)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 from operator import attrgetter
 from typing import Final, TypeAlias
@@ -113,8 +113,9 @@ class _Writes:
     def run(self, name: str, values: tuple[object, ...]) -> None:
         self._connection.execute(WRITES[name], values)
 
-    def put(self, name: str, values_of: _Values, rows: Iterable[object]) -> None:
-        self._connection.executemany(WRITES[name], map(values_of, rows))
+    def put(self, name: str, values_of: _Values, rows: Sequence[object]) -> None:
+        if rows:
+            self._connection.executemany(WRITES[name], map(values_of, rows))
 
     def remove(self, effect: Effect) -> None:
         for gone in effect.removed:
