@@ -12,7 +12,17 @@ from datetime import datetime, timedelta
 from typing import Final, Literal, TypeAlias, cast, get_args
 
 from recollect.errors import ForbiddenError, NotFoundError, UnknownKeyError, UsageError
-from recollect.records import DeleteMemory, Json, JsonObject, Memory, PutMemory, Scope
+from recollect.records import (
+    SERVICE_KEY,
+    SERVICE_KEY_USE,
+    DeleteMemory,
+    Json,
+    JsonObject,
+    Memory,
+    PutMemory,
+    Scope,
+)
+from recollect.standing import Standing
 from recollect.stores.base import Store
 from recollect.stores.validate import check_id, check_scope, check_time, to_datetime
 
@@ -22,8 +32,6 @@ PERMISSIONS: Final[tuple[Permission, ...]] = get_args(Permission)
 RESERVED: Final = "recollect:service"
 """The first segment of the scopes in which the service keeps what is its own."""
 KEYS_SCOPE: Final[Scope] = (RESERVED, "keys")
-KEY_TYPE: Final = "ServiceKey"
-KEY_USE_TYPE: Final = "ServiceKeyUse"
 KEY_PREFIX: Final = "rk"
 KEY_CHARACTERS_MAX: Final = 128
 LOCAL: Final = "local"
@@ -175,6 +183,7 @@ class Keys:
 
     def __init__(self, store: Store) -> None:
         self._store = store
+        self._standing = Standing[tuple[Key, Memory | None]](store)
 
     async def principal(self, key: str) -> Principal:
         """
@@ -183,22 +192,36 @@ class Keys:
         Raises:
             UnknownKeyError: It is none of ours, has expired or was revoked.
         """
-        found = _KEY.fullmatch(key) if len(key) <= KEY_CHARACTERS_MAX else None
-        kept, used = await self._kept_and_used(found[1]) if found else (None, None)
+        id_, stamp = _id_in(key), self._store.settings_stamp()
+        kept, used = await self._kept_and_used(id_) if id_ else (None, None)
         now = to_datetime(self._store.now())
-        given = digest_of(key)
-        is_good = hmac.compare_digest(given, kept.digest if kept else _NO_DIGEST)
-        if kept and kept.old_digest and kept.old_until and now < kept.old_until:
-            is_good |= hmac.compare_digest(given, kept.old_digest)
-        if kept is None or not is_good or (kept.expires_at and kept.expires_at <= now):
+        if not _is_good(key, kept, now) or kept is None:
             msg = (
                 "the API key is not, or no longer, a good one: send a key of this service as "
                 "'Authorization: Bearer KEY' or 'x-api-key: KEY'"
             )
             raise UnknownKeyError(msg)
-        if used is None or now - used.updated_at >= timedelta(seconds=USED_EVERY_S):
+        if _is_to_be_noted(used, now):
             await self._note_use(kept.id)
+        else:
+            self._standing.keep(kept.id, (kept, used), stamp)
         return kept.principal
+
+    def assumed(self, key: str) -> tuple[Principal, int] | None:
+        """
+        Return who asks with *key* by what was read of it before, and the stamp of that.
+
+        What he asks for must be carried out under the stamp (`Store.acting`): the key may have
+        been revoked by another process since. ``None``: ask for the `principal`.
+        """
+        held = self._standing.get(_id_in(key))
+        if held is None:
+            return None
+        (kept, used), stamp = held
+        now = to_datetime(self._store.now())
+        if not _is_good(key, kept, now) or _is_to_be_noted(used, now):
+            return None
+        return kept.principal, stamp
 
     async def create(
         self,
@@ -258,7 +281,7 @@ class Keys:
 
     async def revoke(self, id_: str) -> None:
         """Let a key be good no longer, at once; nothing happens if there is none."""
-        types = (KEY_TYPE, KEY_USE_TYPE)
+        types = (SERVICE_KEY, SERVICE_KEY_USE)
         await self._store.apply(KEYS_SCOPE, [DeleteMemory(type=each, key=id_) for each in types])
 
     async def key(self, id_: str) -> Key:
@@ -276,10 +299,10 @@ class Keys:
 
     async def all(self, within: Scope = ()) -> list[Key]:
         """Return the keys that are bound to *within* or below it, oldest first."""
-        used = {each.key: each.updated_at for each in await self._listed(KEY_USE_TYPE)}
+        used = {each.key: each.updated_at for each in await self._listed(SERVICE_KEY_USE)}
         found = [
             replace(_key_of(each), last_used_at=used.get(each.key))
-            for each in await self._listed(KEY_TYPE)
+            for each in await self._listed(SERVICE_KEY)
         ]
         inside = [each for each in found if each.scope[: len(within)] == within]
         return sorted(inside, key=lambda each: (each.created_at, each.id))
@@ -297,24 +320,24 @@ class Keys:
                 return found
 
     async def _kept(self, id_: str) -> Key | None:
-        found = await self._store.get(KEYS_SCOPE, KEY_TYPE, id_)
+        found = await self._store.get(KEYS_SCOPE, SERVICE_KEY, id_)
         return None if found is None else _key_of(found)
 
     async def _kept_and_used(self, id_: str) -> tuple[Key | None, Memory | None]:
         """Return a key, and the note of its last use, by one read: every request asks for them."""
-        wanted = [(KEY_TYPE, id_), (KEY_USE_TYPE, id_)]
+        wanted = [(SERVICE_KEY, id_), (SERVICE_KEY_USE, id_)]
         found, used = await self._store.get_many(KEYS_SCOPE, wanted)
         return None if found is None else _key_of(found), used
 
     async def _note_use(self, id_: str) -> None:
         # Beside the key: noting it must never bring back one that is revoked meanwhile.
-        put = PutMemory(type=KEY_USE_TYPE, key=id_, value={}, text="")
-        delete = DeleteMemory(type=KEY_USE_TYPE, key=id_)
+        put = PutMemory(type=SERVICE_KEY_USE, key=id_, value={}, text="")
+        delete = DeleteMemory(type=SERVICE_KEY_USE, key=id_)
         await self._store.apply(KEYS_SCOPE, [delete, put])
 
     async def _keep(self, key: Key) -> None:
         put = PutMemory(
-            type=KEY_TYPE, key=key.id, value=_value_of(key), text="", expected=key.version
+            type=SERVICE_KEY, key=key.id, value=_value_of(key), text="", expected=key.version
         )
         await self._store.apply(KEYS_SCOPE, [put])
 
@@ -322,6 +345,26 @@ class Keys:
 def digest_of(key: str) -> str:
     """Return the digest under which a key is kept."""
     return hashlib.sha256(b"recollect key\0" + key.encode("utf-8", "replace")).hexdigest()
+
+
+def _id_in(key: str) -> str | None:
+    """Return the id of the key, ``None`` if it has not the form of one."""
+    found = _KEY.fullmatch(key) if len(key) <= KEY_CHARACTERS_MAX else None
+    return found[1] if found else None
+
+
+def _is_good(key: str, kept: Key | None, now: datetime) -> bool:
+    """Say whether *key* is the one that is kept, or its old one in time, and has not expired."""
+    given = digest_of(key)
+    is_good = hmac.compare_digest(given, kept.digest if kept else _NO_DIGEST)
+    if kept and kept.old_digest and kept.old_until and now < kept.old_until:
+        is_good |= hmac.compare_digest(given, kept.old_digest)
+    return is_good and kept is not None and not (kept.expires_at and kept.expires_at <= now)
+
+
+def _is_to_be_noted(used: Memory | None, now: datetime) -> bool:
+    """Say whether that a key is used was last noted so long ago that it is again."""
+    return used is None or now - used.updated_at >= timedelta(seconds=USED_EVERY_S)
 
 
 def _new_key(id_: str) -> str:

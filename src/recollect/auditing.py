@@ -17,18 +17,19 @@ class Auditing(ABC):
     _actor: str | None = None
     """In whose name it is used."""
 
-    def acting(self, actor: str) -> Self:
+    def acting(self, actor: str, *, stamp: int | None = None) -> Self:
         """
         Return this memory as *actor* uses it: what changes through it is audited.
 
         Each change and its audit row are one transaction; see `Store.acting`. It is the same
         memory, open as long as this one, and not to be entered itself. What *actor* has
         formed with `Recollect.form` is audited as well; what the background forms is nobody's
-        deed: open the memory over ``store.acting("…")`` to have that audited too.
+        deed: open the memory over ``store.acting("…")`` to have that audited too. For *stamp*
+        see there as well.
         """
         view = object.__new__(type(self))  # as `copy` does, in a tenth of its time
         view.__dict__.update(self.__dict__)
-        view.store = self.store.acting(actor)
+        view.store = self.store.acting(actor, stamp=stamp)
         view._actor = actor
         return view
 

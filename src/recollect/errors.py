@@ -85,6 +85,12 @@ class ConflictError(RecollectError):
     code = "conflict"
 
 
+class StaleReadError(ConflictError):
+    """A change rested on settings that have changed since they were read; nothing was written."""
+
+    code = "stale_read"
+
+
 class UpdateModeError(UsageError):
     """A memory type has another `update_mode` than its memories were written under."""
 
@@ -288,6 +294,7 @@ EXIT_STATUS: Final[dict[str, int]] = {
     "limit": 2,
     "missing_key": 2,
     "update_mode": 2,
+    "stale_read": 4,
     "not_found": 3,
     "conflict": 4,
     "version_conflict": 4,

@@ -188,6 +188,10 @@ SCOPE_SETTINGS: Final = "ScopeSettings"
 """How memories are formed in a scope and those below it, where that was set."""
 BESIDE_TYPES: Final = frozenset({STATE, ATTACHMENT, ATTACHMENT_PART, LIFETIME, SCOPE_SETTINGS})
 """Types of what stands beside messages and memories; recall finds none of it."""
+SERVICE_KEY: Final = "ServiceKey"
+SERVICE_KEY_USE: Final = "ServiceKeyUse"
+SETTING_TYPES: Final = frozenset({SCOPE_SETTINGS, SERVICE_KEY, SERVICE_KEY_USE})
+"""Types of what many requests in a row rest on; see `Store.settings_stamp`."""
 INSTRUCTIONS: Final = "Instructions"
 INSTRUCTIONS_PROPOSAL: Final = "InstructionsProposal"
 INSTRUCTIONS_CASE: Final = "InstructionsCase"

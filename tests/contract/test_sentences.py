@@ -21,6 +21,9 @@ UNTESTED = {
     "All methods raise `StoreError` when the backend fails; nothing was written then, but for "
     "`StoreUnavailableError`, where a write may have happened: repeat it with the same ids or "
     "idempotency key.": "how a backend fails is its own: see its tests of failures",
+    "Until then it may be old: what others changed is noticed when something is written.": (
+        "needs another connection: see the tests of SQLite's stamps"
+    ),
     "StoreUnavailableError: Another process reads from the file; try again later.": (
         "needs another process: see the tests of each backend that has files"
     ),

@@ -40,7 +40,17 @@ GROUP_OF = {
     **dict.fromkeys(("conversation", "graph", "examples", "instructions", "tools"), "policies"),
     **dict.fromkeys(
         (
-            *("integrations", "access", "service", "mcp", "cli", "bench", "importers", "demo"),
+            *(
+                "integrations",
+                "access",
+                "standing",
+                "service",
+                "mcp",
+                "cli",
+                "bench",
+                "importers",
+                "demo",
+            ),
             "json_records",
             "exporters",
             "chat",

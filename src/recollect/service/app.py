@@ -21,7 +21,7 @@ from recollect.service.authenticating import Authenticating
 from recollect.service.bodies import Bodies
 from recollect.service.crowding import Crowding
 from recollect.service.deadlines import Deadlines
-from recollect.service.direct import Direct
+from recollect.service.direct import Direct, is_append
 from recollect.service.documenting import add_documents
 from recollect.service.doors import Door, add_doors
 from recollect.service.langgraph import LANGGRAPH_ROUTERS
@@ -131,7 +131,7 @@ def _middleware(settings: Settings, metrics: Metrics) -> list[Middleware]:
         Middleware(Observing, metrics=metrics),
         Middleware(Crowding, settings=settings),
         Middleware(Origins, settings=settings),
-        Middleware(Authenticating),
+        Middleware(Authenticating, may_assume=is_append),
         Middleware(Bodies, settings=settings),
         Middleware(Deadlines, settings=settings),
         Middleware(Direct),

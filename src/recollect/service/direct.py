@@ -12,8 +12,9 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from recollect.access import Permission, granted
-from recollect.errors import RecollectError
+from recollect.errors import RecollectError, StaleReadError
 from recollect.service.asked import AskedMessages
+from recollect.service.authenticating import STAMP, settle
 from recollect.service.bodies import DOCUMENT
 from recollect.service.named import has_written_slash
 from recollect.service.problem import problem_of
@@ -88,18 +89,39 @@ class Direct:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer, or pass the request on."""
         asked = read_asked(scope)
-        if asked is None:
-            await self._app(scope, receive, send)
-            return
-        scope["route"] = asked.route
-        principal = scope["state"]["principal"]
+        answer: ASGIApp = self._app
         try:
-            within = granted(principal, asked.needs, asked.segments)
-            reach = Reach(service=scope["app"].state.service, principal=principal, scope=within)
-            response = await asked.answer(reach)
+            if asked is None:
+                await settle(scope)
+            else:
+                scope["route"] = asked.route
+                answer = await _answered(asked, scope)
         except RecollectError as error:
-            response = problem_of(error).response()
-        await response(scope, receive, send)
+            answer = problem_of(error).response()
+        await answer(scope, receive, send)
+
+
+def is_append(scope: Scope) -> bool:
+    """Say whether a request is one to append, whatever else is to be said of it."""
+    return bool(scope["method"] == "POST" and _MESSAGES.fullmatch(scope["path"]))
+
+
+async def _answered(asked: AskedAppend | AskedChanges, scope: Scope) -> Response:
+    try:
+        return await asked.answer(_reach(asked, scope))
+    except StaleReadError:  # what was known of the key, or of the scope's types, may be old
+        await settle(scope)
+        return await asked.answer(_reach(asked, scope))
+
+
+def _reach(asked: AskedAppend | AskedChanges, scope: Scope) -> Reach:
+    principal = scope["state"]["principal"]
+    return Reach(
+        service=scope["app"].state.service,
+        principal=principal,
+        scope=granted(principal, asked.needs, asked.segments),
+        stamp=scope["state"].get(STAMP),
+    )
 
 
 def read_asked(scope: Scope) -> AskedAppend | AskedChanges | None:

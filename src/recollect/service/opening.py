@@ -16,7 +16,7 @@ from recollect.app import Recollect
 from recollect.errors import VersionConflictError
 from recollect.formation.config import Assistants
 from recollect.ports import Model
-from recollect.records import PutMemory, Scope
+from recollect.records import JsonObject, PutMemory, Scope
 from recollect.service.metrics import Metrics
 from recollect.service.observing import LOG
 from recollect.service.rates import Rates
@@ -25,6 +25,7 @@ from recollect.service.settings import Settings
 from recollect.service.signing import Signer
 from recollect.service.usage import UsageBook
 from recollect.service.watching import Watch
+from recollect.standing import Standing
 
 SERVICE_SCOPE: Final[Scope] = (RESERVED, "settings")
 SECRET_TYPE: Final = "ServiceSecret"  # noqa: S105 (the name of a type)
@@ -51,6 +52,8 @@ class Service:
     watch: Watch
     metrics: Metrics
     stopping: anyio.Event
+    scope_settings: Standing[JsonObject]
+    """What was set for scopes, by scope and depth."""
     everybody: Principal | None
     """Who asks where no keys are asked for."""
     streams: dict[str, int] = field(default_factory=dict)
@@ -116,6 +119,7 @@ async def opened_service(
                 watch=watch,
                 metrics=metrics,
                 stopping=stopping,
+                scope_settings=Standing(memory.store),
                 everybody=None if settings.auth else nobody_in_particular(settings),
             )
         finally:

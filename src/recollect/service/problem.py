@@ -29,6 +29,7 @@ STATUS: Final[Mapping[str, int]] = {
     "limit": 422,
     "missing_key": 422,
     "update_mode": 409,
+    "stale_read": 409,
     "not_found": 404,
     "conflict": 409,
     "version_conflict": 412,

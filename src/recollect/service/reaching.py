@@ -62,11 +62,13 @@ class Reach:
     service: Service
     principal: Principal
     scope: Scope
+    stamp: int | None = None
+    """Under which stamp the key was read, if that was before this request."""
 
     @property
     def memory(self) -> Recollect:
         """Return the memory as who asks uses it: what changes through it is audited."""
-        return self.service.memory.acting(self.principal.actor)
+        return self.service.memory.acting(self.principal.actor, stamp=self.stamp)
 
     @property
     def keys(self) -> Keys:

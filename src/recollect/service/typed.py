@@ -9,14 +9,23 @@ from recollect.formation.types import BUILTIN_TYPES, EXAMPLE, INSTRUCTIONS, Memo
 from recollect.formation.types.schema import violations
 from recollect.instructions.rules import check_rules, rules_in
 from recollect.records import BESIDE_TYPES, SCOPE_SETTINGS, Json, JsonObject, PutMemory
-from recollect.scope_types import TYPES, settings_set, types_in_force
+from recollect.scope_types import TYPES, types_in_force
 from recollect.service.reaching import Reach
 
 
 async def own_settings(reach: Reach) -> JsonObject:
     """Return what was set for the scope that is meant, or for the nearest above it."""
-    store = reach.service.memory.store
-    return await settings_set(store, reach.scope, depth=len(reach.principal.scope))
+    store, standing = reach.service.memory.store, reach.service.scope_settings
+    name = reach.scope, len(reach.principal.scope)
+    held = standing.get(name)
+    if held is not None and held[1] == reach.stamp:
+        return held[0]
+    stamp = store.settings_stamp()
+    found = await store.nearest(reach.scope, SCOPE_SETTINGS, SCOPE_SETTINGS, depth=name[1])
+    settings = {} if found is None else found.value
+    if found is None or found.expires_at is None:
+        standing.keep(name, settings, stamp)
+    return settings
 
 
 async def settings_of(reach: Reach, assistant: str | None) -> JsonObject:

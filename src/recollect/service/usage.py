@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import Final
+from typing import Final, TypeAlias
 
 import anyio
 
@@ -21,8 +22,14 @@ USAGE_TYPE: Final = "ServiceUsage"
 FLUSH_EVERY_S: Final = 5.0
 COUNTS: Final = ("requests", "messages", "bytes", "recalls")
 _TRIES: Final = 5
+_TOGETHER: Final = 100
+"""Counts of so many scopes of a tenant are written in one transaction."""
 _PAGE: Final = 500
 _DAY_MICROSECONDS: Final = 86_400_000_000
+
+
+_Counted: TypeAlias = tuple[str, Scope, "Counter[str]"]
+"""A day, a scope, and what it used."""
 
 
 def usage_scope(tenant: str) -> Scope:
@@ -99,28 +106,30 @@ class UsageBook:
     async def flush(self) -> None:
         """Write what was counted since the last time."""
         fresh, self._fresh = self._fresh, defaultdict(Counter)
+        by_tenant: defaultdict[str, list[_Counted]] = defaultdict(list)
         for (day, scope), counts in fresh.items():
-            try:
-                await self._add(day, scope, counts)
-            except (StoreError, VersionConflictError):
-                self._fresh[day, scope].update(counts)  # with the next
+            by_tenant[scope[0]].append((day, scope, counts))
+        for tenant, counted in by_tenant.items():
+            for start in range(0, len(counted), _TOGETHER):
+                together = counted[start : start + _TOGETHER]
+                try:
+                    await self._add(usage_scope(tenant), together)
+                except (StoreError, VersionConflictError):
+                    for day, scope, counts in together:
+                        self._fresh[day, scope].update(counts)  # with the next
 
-    async def _add(self, day: str, scope: Scope, counts: Counter[str]) -> None:
-        place, key = usage_scope(scope[0]), _key(day, scope)
+    async def _add(self, place: Scope, counted: Sequence[_Counted]) -> None:
+        """Add counts of a tenant to what was kept of the same days and scopes, all at once."""
+        expires_at = to_datetime(self._store.now()) + timedelta(days=400)
+        addresses = [(USAGE_TYPE, _key(day, scope)) for day, scope, _ in counted]
         for attempt in range(1, _TRIES + 1):
-            old = await self._store.get(place, USAGE_TYPE, key)
-            before = _row_of(old)[2] if old else {}
-            summed = {name: before.get(name, 0) + counts[name] for name in COUNTS}
-            put = PutMemory(
-                type=USAGE_TYPE,
-                key=key,
-                value={"day": day, "scope": list(scope), **summed},
-                text="",
-                expected=old.version if old else 0,
-                expires_at=to_datetime(self._store.now()) + timedelta(days=400),
-            )
+            kept = await self._store.get_many(place, addresses)
+            puts = [
+                replace(_summed(each, old), expires_at=expires_at)
+                for each, old in zip(counted, kept, strict=True)
+            ]
             try:
-                await self._store.apply(place, [put])
+                await self._store.apply(place, puts)
             except VersionConflictError:
                 if attempt == _TRIES:
                     raise
@@ -152,6 +161,20 @@ class UsageBook:
         now = self._now()
         next_day = datetime(now.year, now.month, now.day, tzinfo=UTC) + timedelta(days=1)
         return (next_day - now).total_seconds()
+
+
+def _summed(counted: _Counted, old: Memory | None) -> PutMemory:
+    """Return what writes the counts of a scope's day, with those that were kept of it."""
+    day, scope, counts = counted
+    before = _row_of(old)[2] if old else {}
+    summed = {name: before.get(name, 0) + counts[name] for name in COUNTS}
+    return PutMemory(
+        type=USAGE_TYPE,
+        key=_key(day, scope),
+        value={"day": day, "scope": list(scope), **summed},
+        text="",
+        expected=old.version if old else 0,
+    )
 
 
 def _key(day: str, scope: Scope) -> str:

@@ -21,6 +21,7 @@ from recollect.stores.formation import FormationStore, Listening
 from recollect.stores.memories import MemoryStore
 from recollect.stores.plans.audit import Deed, plan_audited
 from recollect.stores.plans.formation import Claim, Lease
+from recollect.stores.plans.stamped import plan_under_stamp
 from recollect.stores.scopes import ScopeStore
 from recollect.stores.threads import ThreadStore
 from recollect.stores.unit import LikelyQuery, Plan, Query
@@ -53,7 +54,7 @@ class Store(
     """
 
     @final
-    def acting(self, actor: str) -> Store:
+    def acting(self, actor: str, *, stamp: int | None = None) -> Store:
         """
         Return this store as *actor* uses it: every change is audited, in its own transaction.
 
@@ -63,8 +64,19 @@ class Store(
 
         Args:
             actor: By what the one who answers is known, such as the id of a key; no secret.
+            stamp: Only where `settings_stamp` is still this, else `StaleReadError` is raised.
         """
-        return ActingStore(self._inner(), check_id(actor, "an actor"))
+        return ActingStore(self._inner(), check_id(actor, "an actor"), stamp)
+
+    def settings_stamp(self) -> int | None:
+        """
+        Return a number that is another one after any change of a setting (`SETTING_TYPES`).
+
+        What is read of settings after it was taken holds for a change under it (`acting`).
+        Until then it may be old: what others changed is noticed when something is written.
+        ``None``: this store has none, or nothing was written lately.
+        """
+        return None
 
     def _inner(self) -> Store:
         """Return the store that keeps the rows."""
@@ -74,10 +86,11 @@ class Store(
 class ActingStore(Store):
     """A store as one actor uses it: the same rows, and whoever closes it closes that store."""
 
-    def __init__(self, store: Store, actor: str) -> None:
+    def __init__(self, store: Store, actor: str, stamp: int | None = None) -> None:
         super().__init__(clock=store._clock, ids=store._ids)
         self._store = store
         self._actor = actor
+        self._stamp = stamp
         self.answers_in_place = store.answers_in_place
 
     async def aclose(self) -> None:
@@ -87,6 +100,10 @@ class ActingStore(Store):
     def listen(self, heard: Callable[[], None]) -> Listening:
         """Listen as the store itself does."""
         return self._store.listen(heard)
+
+    def settings_stamp(self) -> int | None:
+        """Return the stamp of the store itself."""
+        return self._store.settings_stamp()
 
     def _inner(self) -> Store:
         return self._store
@@ -99,6 +116,8 @@ class ActingStore(Store):
             now=self.now(),
             secret=await self._secret(),
         )
+        if self._stamp is not None:
+            plan = partial(plan_under_stamp, plan=plan, stamp=self._stamp)
         return await self._store._transact(partial(plan_audited, plan=plan, deed=deed))
 
     async def _transact(self, plan: Plan[ResultT]) -> ResultT:

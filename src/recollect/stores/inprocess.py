@@ -103,6 +103,8 @@ class ScopeTable:
 class Tables:
     """The rows of the store, as `Rows` to a plan, and the place where effects are written."""
 
+    settings_stamp: int | None = None
+
     def __init__(self) -> None:
         self._scopes: dict[int, ScopeTable] = {}
         self._by_segments: dict[Scope, int] = {}

@@ -40,6 +40,11 @@ class Rows(Protocol):
     In a writing transaction the scope rows that it reads stay locked until it ends.
     """
 
+    @property
+    def settings_stamp(self) -> int | None:
+        """Return the stamp of the store's settings as they are now, where it keeps one."""
+        ...
+
     def new_number(self) -> int:
         """
         Return a larger number than this store ever gave; only in a writing transaction.

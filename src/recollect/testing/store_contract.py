@@ -28,6 +28,7 @@ from recollect.testing.contract_prolong import ProlongContract
 from recollect.testing.contract_receipts import ReceiptContract
 from recollect.testing.contract_redrive import RedriveContract
 from recollect.testing.contract_resets import ResetContract
+from recollect.testing.contract_stamps import StampContract
 from recollect.testing.contract_targets import TargetContract
 from recollect.testing.contract_threads import ThreadContract
 from recollect.testing.contract_transactions import TransactionContract
@@ -66,6 +67,7 @@ class StoreContract(
     DerivedContract,
     ArchiveContract,
     AuditContract,
+    StampContract,
     TransactionContract,
 ):
     """

@@ -77,6 +77,8 @@ class PostgresRows:
     by several statements is of one moment; a reading one has one snapshot for all.
     """
 
+    settings_stamp: int | None = None
+
     def __init__(self, transaction: Transaction) -> None:
         self._transaction = transaction
         self._lock: LiteralString = _LOCKED if transaction.writing else ""

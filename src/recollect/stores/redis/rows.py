@@ -53,6 +53,8 @@ class RedisRows:
     In a writing one the numbers that it takes stay taken, whatever becomes of it.
     """
 
+    settings_stamp: int | None = None
+
     def __init__(self, reading: Reading) -> None:
         self.reading: Final = reading
 

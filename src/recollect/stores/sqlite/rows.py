@@ -70,7 +70,8 @@ def _revision_row(row: Stored) -> RevisionRow:
 class SQLiteRows:
     """What one transaction on a connection can read; valid until it ends."""
 
-    def __init__(self, connection: apsw.Connection) -> None:
+    def __init__(self, connection: apsw.Connection, settings_stamp: int | None = None) -> None:
+        self.settings_stamp = settings_stamp
         self._connection = connection
         self._open: set[apsw.Cursor] = set()
 

@@ -125,6 +125,10 @@ class SQLiteStore(Store):
         result: ResultT = await self._writer.carry_out(plan)
         return result
 
+    def settings_stamp(self) -> int | None:
+        """Return the stamp of the file's settings, if its writer looked at it lately."""
+        return self._writer.stamps.told()
+
     async def _read(self, query: Query[ResultT]) -> ResultT:
         self._check_process()
         if not has_loop():

@@ -20,6 +20,7 @@ from recollect.stores.sqlite.failures import store_errors
 from recollect.stores.sqlite.identity import Identity
 from recollect.stores.sqlite.reserve import Reserve
 from recollect.stores.sqlite.rows import SQLiteRows
+from recollect.stores.sqlite.stamps import Stamps
 from recollect.stores.sqlite.statements import WRITES
 from recollect.stores.unit import Effect, Plan
 
@@ -61,6 +62,7 @@ class Writer:
         self._connection: apsw.Connection | None = connection
         self._frees_room = False
         self._line: Line[Work] = Line(location.path)
+        self.stamps = Stamps()
         # A daemon: a program that forgets to close its store can still end, and loses
         # nothing by it, because every answered call is in the log.
         self._thread = Thread(target=self._serve, name="recollect-sqlite-writer", daemon=True)
@@ -190,6 +192,7 @@ class Writer:
         connection.execute("BEGIN IMMEDIATE")
         try:
             self._identity.check()
+            self.stamps.begin(connection)
             before = connection.total_changes()
             for call in calls:
                 self._carry_out(connection, call)
@@ -200,6 +203,8 @@ class Writer:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
             raise
+        finally:
+            self.stamps.end()
         self._identity.check()
 
     def _carry_out(self, connection: apsw.Connection, call: Call[Work]) -> None:
@@ -209,13 +214,14 @@ class Writer:
         Raises:
             StoreError: SQLite failed in a way that concerns the whole transaction.
         """
-        rows = SQLiteRows(connection)
+        rows = SQLiteRows(connection, self.stamps.present)
         connection.execute("SAVEPOINT plan")
         with call, store_errors(self._location.path):
             try:
                 planned = call.work(rows)  # type: ignore[operator]
                 self._frees_room = _frees_room(planned.effect)
                 write_effect(connection, planned.effect)
+                self.stamps.note(planned.effect)
                 call.result = planned.result
             finally:
                 rows.close()

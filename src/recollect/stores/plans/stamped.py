@@ -1,0 +1,33 @@
+"""Changes that rest on settings that were read before; pure."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from recollect.errors import StaleReadError
+from recollect.records import SETTING_TYPES
+from recollect.stores.unit import Effect, Plan, Planned, Rows
+
+ResultT = TypeVar("ResultT")
+
+
+def plan_under_stamp(rows: Rows, plan: Plan[ResultT], stamp: int) -> Planned[ResultT]:
+    """
+    Carry out *plan* if the store's settings are still those of *stamp*.
+
+    Raises:
+        StaleReadError: They are not, or the store keeps no stamp.
+    """
+    if rows.settings_stamp != stamp:
+        msg = (
+            f"settings were read under the stamp {stamp}, and have {rows.settings_stamp} now: "
+            "read them again"
+        )
+        raise StaleReadError(msg)
+    return plan(rows)
+
+
+def changes_settings(effect: Effect) -> bool:
+    """Say whether an effect may change a setting: one too often rather than one too few."""
+    gone = effect.removed or effect.dropped_revisions or effect.dropped_scopes
+    return bool(gone) or any(each.type in SETTING_TYPES for each in effect.memories)

@@ -1,0 +1,84 @@
+"""The contract, stamps: by which a change rests on what was read of memories before."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Final, TypeAlias
+
+import pytest
+
+from recollect.errors import StaleReadError
+from recollect.records import SCOPE_SETTINGS, DeleteMemory, PutMemory
+from recollect.stores.base import Store
+from recollect.stores.plans.erase import EraseMemory, EraseScope
+from recollect.testing.contract import Contract
+from recollect.testing.samples import ADA, BOB, TALK, ids_in, said, tell
+
+KEY: Final = "key-1"
+_Change: TypeAlias = Callable[[Store], Awaitable[object]]
+
+
+def setting(city: str) -> PutMemory:
+    """Return what writes a setting."""
+    return PutMemory(type=SCOPE_SETTINGS, key=SCOPE_SETTINGS, value={"city": city}, text="")
+
+
+CHANGES: Final[Mapping[str, _Change]] = {
+    "put": lambda store: store.apply(ADA, [setting("Rome")]),
+    "put elsewhere": lambda store: store.apply(BOB, [setting("Rome")]),
+    "append with it": lambda store: store.append(ADA, TALK, [], writes=[setting("Rome")]),
+    "delete": lambda store: store.apply(
+        ADA, [DeleteMemory(type=SCOPE_SETTINGS, key=SCOPE_SETTINGS)]
+    ),
+    "erase": lambda store: store.erase(ADA, EraseMemory(type=SCOPE_SETTINGS, key=SCOPE_SETTINGS)),
+    "erase of all": lambda store: store.erase(ADA, EraseScope()),
+}
+
+
+class StampContract(Contract):
+    """What rests on a setting that was read before is not carried out once that has changed."""
+
+    @pytest.mark.parametrize("change", sorted(CHANGES))
+    async def test_a_change_has_another_stamp(self, store: Store, change: str) -> None:
+        """Return a number that is another one after any change of a setting (`SETTING_TYPES`)."""
+        await store.apply(ADA, [setting("Oslo")])
+        await tell(store, "m1")
+        before = store.settings_stamp()
+
+        await CHANGES[change](store)
+
+        after = store.settings_stamp()
+        assert before is None or before != after
+
+    async def test_what_was_read_holds_under_its_stamp(self, store: Store) -> None:
+        """What is read of settings after it was taken holds for a change under it (`acting`)."""
+        await store.apply(ADA, [setting("Oslo")])
+        stamp = store.settings_stamp()
+        if stamp is None:
+            return
+        await tell(store.acting(KEY, stamp=stamp), "m1")
+
+        await store.apply(ADA, [setting("Rome")])
+
+        with pytest.raises(StaleReadError):
+            await tell(store.acting(KEY, stamp=stamp), "m2")
+        assert ["m1"] == await ids_in(store)
+
+    async def test_a_change_under_another_stamp_is_refused(self, store: Store) -> None:
+        """stamp: Only where `settings_stamp` is still this, else `StaleReadError` is raised."""
+        (kept,) = await store.apply(ADA, [setting("Oslo")])
+        acting = store.acting(KEY, stamp=-7)
+
+        with pytest.raises(StaleReadError, match="read them again"):
+            await acting.append(ADA, TALK, [said("m1")])
+        with pytest.raises(StaleReadError):
+            await acting.apply(ADA, [setting("Rome")])
+
+        assert kept == await store.get(ADA, SCOPE_SETTINGS, SCOPE_SETTINGS)
+        assert await store.thread(ADA, TALK) is None
+
+    async def test_who_acts_has_the_stamp_of_the_store(self, store: Store) -> None:
+        """``None``: this store has none, or nothing was written lately."""
+        await store.apply(ADA, [setting("Oslo")])
+
+        assert store.settings_stamp() in {None, store.acting(KEY).settings_stamp()}
