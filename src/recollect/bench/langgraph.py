@@ -6,7 +6,7 @@ import random
 import sqlite3
 import statistics
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from importlib import import_module
@@ -168,7 +168,7 @@ def stores_in(folder: Path) -> Iterator[dict[str, BaseStore]]:
 
 def _sqlite_store(exit_: ExitStack, path: Path, index: Any, journal: str) -> Any | None:
     """
-    Return SqliteStore, without vectors where this Python's sqlite3 loads no extensions.
+    Return SqliteStore, without vectors where no driver loads extensions.
 
     By itself it keeps the journal that SQLite begins with, DELETE.
     """
@@ -176,13 +176,25 @@ def _sqlite_store(exit_: ExitStack, path: Path, index: Any, journal: str) -> Any
         from langgraph.store.sqlite import SqliteStore  # noqa: PLC0415 (optional)
     except ModuleNotFoundError:
         return None
-    loads = hasattr(sqlite3.Connection, "enable_load_extension")
-    store = exit_.enter_context(
-        SqliteStore.from_conn_string(str(path), index=index if loads else None)
-    )
-    store.conn.execute(f"PRAGMA journal_mode = {journal}")
+    driver = _driver()
+    # As `SqliteStore.from_conn_string` opens it, which knows Python's own driver alone.
+    opened = driver.connect(str(path), check_same_thread=False, isolation_level=None)
+    connection = exit_.enter_context(closing(opened))
+    connection.execute(f"PRAGMA journal_mode = {journal}")
+    store = SqliteStore(connection, index=index if _loads_extensions(driver) else None)
     store.setup()
     return store
+
+
+def _driver() -> Any:
+    """Return a driver of SQLite that loads extensions, else Python's own."""
+    if not _loads_extensions(sqlite3) and find_spec("pysqlite3"):
+        return import_module("pysqlite3")
+    return sqlite3
+
+
+def _loads_extensions(driver: Any) -> bool:
+    return hasattr(driver.Connection, "enable_load_extension")
 
 
 def _beside(stores: Mapping[str, Any]) -> str:
