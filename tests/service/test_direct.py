@@ -86,11 +86,11 @@ def answered(
     monkeypatch.setattr(direct, "read_asked", reading)
     answers = []
     for served in services:
-        sent = {"x-api-key": served.key, "content-type": "application/json", **headers}
+        sent = {"x-api-key": served.key, "content-type": "application/json"}
         with httpx.Client(base_url=served.url, headers=sent) as client:
-            client.post(PATH, json={"messages": [SAID]})
+            client.post(PATH, json={"messages": [SAID]}).raise_for_status()
             content = None if body is None else json.dumps(body)
-            answers.append(told(client.post(path, content=content)))
+            answers.append(told(client.post(path, content=content, headers=headers)))
     return answers, seen
 
 
@@ -143,7 +143,8 @@ def test_a_key_that_may_only_read_is_refused(services: tuple[Served, Served]) ->
         said = {"messages": [SAID | {"id": "m9"}]}
 
         def status(key: dict[str, Any]) -> int:
-            return client.post(PATH, json=said, headers={"x-api-key": key["key"]}).status_code
+            path = "/v1/threads/of one service alone/messages"
+            return client.post(path, json=said, headers={"x-api-key": key["key"]}).status_code
 
         assert [403, 201] == [status(reader), status(writer)]
         client.delete(f"/v1/keys/{writer['id']}").raise_for_status()
