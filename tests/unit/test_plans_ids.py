@@ -6,6 +6,7 @@ import pytest
 
 from recollect.errors import LimitError, UsageError
 from recollect.records import Scope
+from recollect.stores import validate
 from recollect.stores.digests import keyed_digest, request_digest, text_hash
 from recollect.stores.plans.requests import idempotency_of
 from recollect.stores.validate import ID_CHARACTERS_MAX, check_id, check_scope
@@ -49,6 +50,31 @@ def test_a_number_is_its_digits() -> None:
     assert ("users", "42", "-1") == check_scope(cast("Scope", ("users", 42, -1)))
     with pytest.raises(UsageError):
         check_scope(cast("Scope", ("users", True)))
+
+
+@pytest.mark.parametrize("bad", [("users", True), ("users", 1.0), ("users", ["1"]), ("users", "")])
+def test_a_good_scope_makes_none_like_it_good(bad: object) -> None:
+    """What was found good before is known again; nothing that only resembles it is."""
+    for _ in range(2):
+        assert ("users", "1") == check_scope(cast("Scope", ("users", 1)))
+        assert ("users", "True") == check_scope(("users", "True"))
+        assert ("users", "1.0") == check_scope(("users", "1.0"))
+
+        with pytest.raises(UsageError):
+            check_scope(cast("Scope", bad))
+
+
+def test_few_good_scopes_are_known_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor is a long one: whoever asks for many must not fill the memory with them."""
+    known: set[Scope] = set()
+    monkeypatch.setattr(validate, "_KNOWN_SCOPES", known)
+    monkeypatch.setattr(validate, "KNOWN_SCOPES_MAX", 10)
+    for number in range(100):
+        check_scope(("users", str(number)))
+        check_scope(("users", str(number), "x" * ID_CHARACTERS_MAX))
+
+    assert 0 < len(known) <= 10
+    assert max(len(segment) for scope in known for segment in scope) < ID_CHARACTERS_MAX
 
 
 def test_a_list_of_segments_is_a_scope() -> None:

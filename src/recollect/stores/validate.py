@@ -32,6 +32,10 @@ _MICROSECOND: Final = timedelta(microseconds=1)
 _FIRST: Final = (datetime(1, 1, 1, tzinfo=UTC) - _EPOCH) // _MICROSECOND
 _LAST: Final = (datetime(9999, 12, 31, tzinfo=UTC) - _EPOCH) // _MICROSECOND
 _ROLES: Final = get_args(Role)
+KNOWN_SCOPES_MAX: Final = 4_096
+KNOWN_CHARACTERS_MAX: Final = 256
+_KNOWN_SCOPES: Final[set[Scope]] = set()
+"""Scopes that were found good lately: each is checked several times for one request."""
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 
 
@@ -45,6 +49,8 @@ def check_scope(scope: Sequence[str | int]) -> Scope:
         UsageError: It is empty, is a bare string, or has a segment that is not text.
         LimitError: It has more than ``SEGMENTS_MAX`` segments, or a too long one.
     """
+    if _is_known(scope):
+        return cast("Scope", scope)
     if isinstance(scope, str | bytes) or not isinstance(scope, tuple | list):
         msg = f"a scope is a tuple of text segments, such as ('users', 'ada'); not {scope!r}"
         raise UsageError(msg)
@@ -55,7 +61,20 @@ def check_scope(scope: Sequence[str | int]) -> Scope:
         raise LimitError(
             f"segments of the scope {scope!r}", len(scope), SEGMENTS_MAX, "SEGMENTS_MAX"
         )
-    return tuple(_check_segment(segment) for segment in scope)
+    checked = tuple(_check_segment(segment) for segment in scope)
+    if sum(map(len, checked)) <= KNOWN_CHARACTERS_MAX:
+        if len(_KNOWN_SCOPES) >= KNOWN_SCOPES_MAX:
+            _KNOWN_SCOPES.clear()
+        _KNOWN_SCOPES.add(checked)
+    return checked
+
+
+def _is_known(scope: object) -> bool:
+    """Say whether a scope was found good before; no tuple equals one of texts but one of texts."""
+    try:
+        return type(scope) is tuple and scope in _KNOWN_SCOPES
+    except TypeError:  # a segment that cannot be hashed
+        return False
 
 
 def _check_segment(segment: str | int) -> str:
