@@ -452,11 +452,15 @@ class SyncRecollect:
         """See `Recollect.redrive`."""
         return self.call(lambda memory: memory.redrive(scope, formation_id))
 
-    def acting(self, actor: str) -> Self:
+    def acting(self, actor: str, *, stamp: int | None = None) -> Self:
         """See `Recollect.acting`."""
         view = copy(self)
         of_view = vars(view)
-        of_view |= {"_memory": self._open().acting(actor), "_of": self, "_exit": ExitStack()}
+        of_view |= {
+            "_memory": self._open().acting(actor, stamp=stamp),
+            "_of": self,
+            "_exit": ExitStack(),
+        }
         return view
 
     def audit(

@@ -21,7 +21,8 @@ pytestmark = pytest.mark.anyio
 
 ADA: Scope = ("users", "ada")
 SAID = [NewMessage(role="user", text="hello")]
-ROUNDS = 150
+ROUNDS = 60
+TRIES_MAX = 30
 
 
 def setting(city: str, expected: int | None = None) -> PutMemory:
@@ -169,6 +170,9 @@ async def test_a_stamp_that_misleads_is_noticed(
     """The check above fails for a store that does not see others, or tells too little or early."""
     monkeypatch.setattr(Stamps, name, mutant)
 
-    found = await read_under_stamps(file)
+    for _ in range(TRIES_MAX):  # it is a race
+        found = await read_under_stamps(file)
+        if found["old"]:
+            break
 
     assert found["old"] > 0
