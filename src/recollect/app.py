@@ -491,7 +491,7 @@ class Recollect(Forming, ThreadSurroundings, Auditing, Reembedding):
         new = 0
         for scope, batch in batches_of(records):
             new += await self.store.restore(scope, batch)
-        self._wake()
+            self._wrote(scope)
         return new
 
     def _wrote(self, scope: Scope) -> None:

@@ -7,20 +7,19 @@ from typing import Final, cast
 
 from recollect.formation.config import Assistants
 from recollect.formation.types import MemoryType, load_types
-from recollect.records import SCOPE_SETTINGS, JsonObject, Scope
+from recollect.records import SCOPE_SETTINGS, JsonObject, Memory, Scope
 from recollect.stores.base import Store
 
 TYPES: Final = "types"
 
 
-async def settings_set(store: Store, scope: Scope, *, depth: int) -> JsonObject:
+async def settings_memory(store: Store, scope: Scope, *, depth: int) -> Memory | None:
     """
-    Return what was set for a scope, or for the nearest above it; nothing if neither was.
+    Return what was set for a scope, or for the nearest above it; ``None`` if neither was.
 
     Scopes of fewer than *depth* segments are not looked at.
     """
-    found = await store.nearest(scope, SCOPE_SETTINGS, SCOPE_SETTINGS, depth=depth)
-    return {} if found is None else found.value
+    return await store.nearest(scope, SCOPE_SETTINGS, SCOPE_SETTINGS, depth=depth)
 
 
 def types_in(settings: JsonObject) -> tuple[MemoryType, ...] | None:
@@ -34,8 +33,9 @@ def types_in(settings: JsonObject) -> tuple[MemoryType, ...] | None:
 async def types_in_force(
     store: Store, scope: Scope, assistants: Assistants, *, depth: int
 ) -> tuple[MemoryType, ...]:
-    """Return the types of which memories of a scope are kept; *depth* is that of `settings_set`."""
-    own = types_in(await settings_set(store, scope, depth=depth))
+    """Return the types of which memories of a scope are kept; for *depth* see `settings_memory`."""
+    found = await settings_memory(store, scope, depth=depth)
+    own = None if found is None else types_in(found.value)
     return assistants.of({}, scope).types if own is None else own
 
 

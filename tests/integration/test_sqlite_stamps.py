@@ -16,6 +16,7 @@ from recollect.stores.sqlite import stamps
 from recollect.stores.sqlite.stamps import Stamps
 from recollect.stores.sqlite.store import SQLiteStore
 from recollect.stores.unit import Effect
+from recollect.stores.world import timer_s
 
 pytestmark = pytest.mark.anyio
 
@@ -94,8 +95,9 @@ async def test_a_change_that_is_taken_back_leaves_no_stamp_that_misleads(file: s
         assert {"city": "Kiel"} == found.value
 
 
-def _blind(self: Stamps, connection: apsw.Connection) -> None:
+def _blind(self: Stamps, _connection: apsw.Connection) -> None:
     """Begin as `Stamps.begin`, but see nobody else."""
+    self._looked_at_s = timer_s()
 
 
 def _early(self: Stamps, effect: Effect) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Final, TypeAlias
 
@@ -124,10 +123,7 @@ class UsageBook:
         addresses = [(USAGE_TYPE, _key(day, scope)) for day, scope, _ in counted]
         for attempt in range(1, _TRIES + 1):
             kept = await self._store.get_many(place, addresses)
-            puts = [
-                replace(_summed(each, old), expires_at=expires_at)
-                for each, old in zip(counted, kept, strict=True)
-            ]
+            puts = [_summed(each, old, expires_at) for each, old in zip(counted, kept, strict=True)]
             try:
                 await self._store.apply(place, puts)
             except VersionConflictError:
@@ -163,7 +159,7 @@ class UsageBook:
         return (next_day - now).total_seconds()
 
 
-def _summed(counted: _Counted, old: Memory | None) -> PutMemory:
+def _summed(counted: _Counted, old: Memory | None, expires_at: datetime) -> PutMemory:
     """Return what writes the counts of a scope's day, with those that were kept of it."""
     day, scope, counts = counted
     before = _row_of(old)[2] if old else {}
@@ -174,6 +170,7 @@ def _summed(counted: _Counted, old: Memory | None) -> PutMemory:
         value={"day": day, "scope": list(scope), **summed},
         text="",
         expected=old.version if old else 0,
+        expires_at=expires_at,
     )
 
 

@@ -1,4 +1,4 @@
-"""The contract, stamps: by which a change rests on what was read of memories before."""
+"""The contract, stamps: by which a change rests on settings that were read before."""
 
 from __future__ import annotations
 

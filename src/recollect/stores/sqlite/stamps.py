@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Final
 
 import apsw
@@ -26,13 +27,15 @@ class Stamps:
     def __init__(self) -> None:
         self.present = 0
         """The stamp as the transaction that is open sees it."""
-        self._told: tuple[int, float] | None = None
+        self._looked_at_s = -math.inf
+        self._told = 0, self._looked_at_s
         self._version: int | None = None
         self._connection: apsw.Connection | None = None
 
     def begin(self, connection: apsw.Connection) -> None:
         """Notice, in a transaction that has just begun to write, what others committed."""
         version = int(connection.pragma("data_version"))
+        self._looked_at_s = timer_s()
         if connection is not self._connection or version != self._version:
             self.present += 1
             self._connection, self._version = connection, version
@@ -44,9 +47,9 @@ class Stamps:
 
     def end(self) -> None:
         """Tell the stamp, now that the transaction is over, in whichever way."""
-        self._told = self.present, timer_s()
+        self._told = self.present, self._looked_at_s
 
     def told(self) -> int | None:
         """Return the stamp, from any thread; ``None`` if nothing was written lately."""
-        told = self._told
-        return told[0] if told is not None and timer_s() - told[1] <= STAMP_S else None
+        stamp, looked_at_s = self._told
+        return stamp if timer_s() - looked_at_s <= STAMP_S else None
