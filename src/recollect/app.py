@@ -24,7 +24,7 @@ from recollect.outside import Outside, opened_outside
 from recollect.ports import Clock, Ids, OutsideVectors, TokenCounter
 from recollect.recall.budget import estimated_tokens
 from recollect.recall.result import Recall
-from recollect.recaller import Ask, Recaller, Where
+from recollect.recaller import Ask, Recaller, Where, scopes_below
 from recollect.records import (
     Attachment,
     EvidenceMap,
@@ -48,6 +48,7 @@ from recollect.stores.in_place import has_loop
 from recollect.stores.open import open_store
 from recollect.stores.plans.archive import batches_of
 from recollect.stores.plans.erase import EraseReceipt, EraseTarget
+from recollect.stores.plans.feed import Below
 from recollect.stores.plans.formation import Debounce
 from recollect.stores.scopes import ScopePattern
 from recollect.stores.validate import check_scope
@@ -420,7 +421,8 @@ class Recollect(Forming, ThreadSurroundings, Auditing, Reembedding):
             where=where or Where(),
             asked_at=asked_at,
         )
-        return await recaller.recall(await self._scopes_of(scope, below=below), ask)
+        scopes = tuple(dict.fromkeys(_listed(scope)))
+        return await recaller.recall(Below(scopes) if below else scopes, ask)
 
     async def settled(self, scope: Scope, *, below: bool = False) -> None:
         """
@@ -516,16 +518,7 @@ class Recollect(Forming, ThreadSurroundings, Auditing, Reembedding):
         given = _listed(scope)
         if not below:
             return tuple(dict.fromkeys(given))
-        found: dict[Scope, None] = {}
-        for each in given:
-            cursor: str | None = None
-            while True:
-                page = await self.store.scopes(prefix=each, cursor=cursor, limit=1_000)
-                found.update(dict.fromkeys(page.rows))
-                cursor = page.cursor
-                if cursor is None:
-                    break
-        return tuple(found) or given
+        return await scopes_below(self.store, Below(given)) or given
 
     async def _try_clean(self) -> list[EraseReceipt]:
         try:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from operator import is_not
 from threading import Lock
 from typing import Final, TypeAlias
 
 from recollect.recall.collection import Collection, Eligibility, Kinds
 from recollect.recall.index import ScopeIndex, merged, needs_merging
 from recollect.records import Scope
+from recollect.stores.plans.feed import Below
+from recollect.stores.rows import Moment, Moments
 from recollect.stores.world import timer_s
 
 INDEX_BYTES_MAX: Final = 512 * 1024 * 1024
@@ -19,10 +23,30 @@ Together the indexes of a process, and the collections made of them, stay below 
 Collections go first, which are made again within a search; then the longest unused indexes.
 """
 COLLECTIONS_MAX: Final = 1_024
-CollectionName: TypeAlias = tuple[tuple[Scope, ...], Kinds]
+LISTINGS_MAX: Final = 64
+"""So many times it is remembered which scopes were found below some."""
+CollectionName: TypeAlias = tuple[tuple[Scope, ...], Kinds | None]
 """The scopes that were searched together, and for which kinds of entries."""
 IDLE_S: Final = 900.0
 """An index that no search took for so long is dropped; the next search loads it again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """The indexes of some scopes, and what an earlier search made of them, if anything."""
+
+    indexes: Sequence[ScopeIndex] = ()
+    collection: Collection | None = None
+    listed_at: Moments | None = None
+    """When these were all scopes below some, if those were asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Listing:
+    """All scopes below some, as they were at some moments."""
+
+    scopes: tuple[Scope, ...]
+    moments: Moments
 
 
 class Indexes:
@@ -41,6 +65,7 @@ class Indexes:
         self._collections_of: dict[Scope, set[CollectionName]] = {}
         self._used: dict[Scope, float] = {}
         self._behind: set[Scope] = set()
+        self._listings: OrderedDict[Below, _Listing] = OrderedDict()
         self._bytes = 0
         self._generation = 0
 
@@ -54,31 +79,70 @@ class Indexes:
         """Return what the kept indexes and collections take."""
         return self._bytes
 
-    def take(self, scope: Scope) -> ScopeIndex:
-        """Return the latest index of *scope*, an empty one if none is kept."""
-        with self._turn:
-            if scope in self._indexes:
-                self._indexes.move_to_end(scope)
-                self._used[scope] = timer_s()
-            return self._indexes.get(scope) or ScopeIndex(scope=scope)
-
-    def offer(self, index: ScopeIndex, generation: int | None = None) -> None:
+    def take(self, scopes: Sequence[Scope], kinds: Kinds | None = None) -> Taken:
         """
-        Keep *index* if it is later than the one kept of its scope.
+        Return the latest index of each of *scopes*, an empty one where none is kept.
 
-        One that was made from what was taken in an earlier *generation* is let go: something
-        was forgotten since, which it may still hold.
+        With them comes the collection of *kinds* that an earlier search made of these indexes,
+        unless one of them is known to be behind.
+        """
+        name = tuple(scopes), kinds
+        with self._turn:
+            collection = self._collections.get(name)
+            if collection is None:
+                found = [self._indexes.get(scope) or ScopeIndex(scope=scope) for scope in scopes]
+                self._note_used(each.scope for each in found if each.scope in self._indexes)
+                return Taken(found)
+            self._collections.move_to_end(name)
+            self._note_used(scopes)
+            is_behind = not self._behind.isdisjoint(scopes)
+            return Taken(collection.indexes, None if is_behind else collection)
+
+    def take_below(self, below: Below, kinds: Kinds | None) -> Taken:
+        """Do as `take`, for the scopes that an earlier search found below; of none if none did."""
+        listing = self._listings.get(below)
+        if listing is None:
+            return Taken()
+        return replace(self.take(listing.scopes, kinds), listed_at=listing.moments)
+
+    def note_listed(self, below: Below, scopes: Sequence[Scope], moment: Moment) -> None:
+        """Note that at *moment* all scopes *below* were *scopes*, in order."""
+        with self._turn:
+            listing = self._listings.get(below)
+            if listing is None or listing.scopes != tuple(scopes):
+                self._listings[below] = listing = _Listing(tuple(scopes), Moments())
+            listing.moments.note(moment)
+            self._listings.move_to_end(below)
+            while len(self._listings) > LISTINGS_MAX:
+                self._listings.popitem(last=False)
+
+    def _note_used(self, scopes: Iterable[Scope]) -> None:
+        now = timer_s()
+        for scope in scopes:
+            self._indexes.move_to_end(scope)
+            self._used[scope] = now
+
+    def offer(self, indexes: Iterable[ScopeIndex], generation: int | None = None) -> None:
+        """
+        Keep each of *indexes* that is later than the one kept of its scope.
+
+        Those that were made from what was taken in an earlier *generation* are let go: something
+        was forgotten since, which they may still hold.
         """
         with self._turn:
-            kept = self._indexes.get(index.scope)
-            is_old = kept is not None and (kept.epoch, kept.seq) >= (index.epoch, index.seq)
-            if generation not in (None, self._generation) or is_old:
-                return
-            self._put(index)
-            self._behind.discard(index.scope)
-            self._shrink()
-            while self._bytes > self._bytes_max and len(self._indexes) > 1:
-                self._drop(next(iter(self._indexes)))
+            if generation in (None, self._generation):
+                for index in indexes:
+                    self._keep(index)
+
+    def _keep(self, index: ScopeIndex) -> None:
+        self._behind.discard(index.scope)
+        kept = self._indexes.get(index.scope)
+        if kept is index or (kept and (kept.epoch, kept.seq) >= (index.epoch, index.seq)):
+            return
+        self._put(index)
+        self._shrink()
+        while self._bytes > self._bytes_max and len(self._indexes) > 1:
+            self._drop(next(iter(self._indexes)))
 
     def note_written(self, scope: Scope) -> None:
         """Take note that the index kept of *scope* is behind: it is of no use as it is."""
@@ -95,41 +159,33 @@ class Indexes:
         One of many scopes is joined when it is searched for the second time.
         """
         kinds = _kinds_of(wanted)
-        if kinds is None or not all(map(_is_timeless, indexes)):
-            return Collection(indexes, wanted)
-        kept = self._kept_collection(indexes, kinds)
-        if kept is not None and not kept.is_scattered:
-            return kept
-        made = Collection(indexes, wanted) if kept is None else kept.joined()
-        self._keep_collection((_scopes_of(indexes), kinds), made)
+        if kinds and (kept := self._kept_collection(indexes, kinds)) is not None:
+            return self.searched_again(kept, kinds)
+        made = Collection(indexes, wanted)
+        if kinds and all(map(_is_timeless, indexes)):
+            self._keep_collection(made, kinds)
         return made
-
-    def kept_collection(
-        self, indexes: Sequence[ScopeIndex], wanted: Sequence[Eligibility]
-    ) -> Collection | None:
-        """
-        Return what `collection` returns if an earlier search made it; it is not made here.
-
-        Nor is it returned where something is known to have been written since.
-        """
-        kinds = _kinds_of(wanted)
-        if kinds is None or not all(map(_is_timeless, indexes)):
-            return None
-        if not self._behind.isdisjoint(_scopes_of(indexes)):
-            return None
-        return self._kept_collection(indexes, kinds)
 
     def _kept_collection(self, indexes: Sequence[ScopeIndex], kinds: Kinds) -> Collection | None:
         """Return what an earlier search made of these very indexes, by *kinds* alone."""
         name = _scopes_of(indexes), kinds
         with self._turn:
             kept = self._collections.get(name)
-            if kept is None or any(a is not b for a, b in zip(kept.indexes, indexes, strict=True)):
+            if kept is None or any(map(is_not, kept.indexes, indexes)):
                 return None
             self._collections.move_to_end(name)
             return kept
 
-    def _keep_collection(self, name: CollectionName, made: Collection) -> None:
+    def searched_again(self, kept: Collection, kinds: Kinds) -> Collection:
+        """Return a collection that was kept, joined if that makes its searches faster."""
+        if not kept.is_scattered:
+            return kept
+        joined = kept.joined()
+        self._keep_collection(joined, kinds)
+        return joined
+
+    def _keep_collection(self, made: Collection, kinds: Kinds) -> None:
+        name = _scopes_of(made.indexes), kinds
         size_bytes = made.size_bytes
         with self._turn:
             # Made of what is not kept any more, it would hold that, and be of no further use.
@@ -211,8 +267,9 @@ def _scopes_of(indexes: Sequence[ScopeIndex]) -> tuple[Scope, ...]:
 
 def _kinds_of(wanted: Sequence[Eligibility]) -> Kinds | None:
     """Return the kinds that are wanted of every scope, ``None`` if that is not all there is."""
-    kinds = {each.kinds for each in wanted}
-    return kinds.pop() if len(kinds) == 1 else None
+    if not wanted or any(each is not wanted[0] and each != wanted[0] for each in wanted):
+        return None
+    return wanted[0].kinds
 
 
 def _is_timeless(index: ScopeIndex) -> bool:

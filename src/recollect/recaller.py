@@ -11,11 +11,11 @@ from typing import Final, Literal
 
 from recollect.embedding import Embedding
 from recollect.errors import EmbedderError, LimitError, UsageError
-from recollect.index import Indexes
+from recollect.index import Indexes, Taken
 from recollect.outside import Outside
 from recollect.ports import TokenCounter, Vector
 from recollect.recall.budget import packed
-from recollect.recall.collection import Eligibility
+from recollect.recall.collection import Collection, Eligibility, Kinds
 from recollect.recall.index import ScopeIndex, refreshed
 from recollect.recall.question import read_question
 from recollect.recall.repeats import repeated
@@ -25,9 +25,15 @@ from recollect.recall.signals import OutsideHits
 from recollect.records import JsonObject, Scope
 from recollect.stores.base import Store
 from recollect.stores.in_place import check_loop, has_loop
-from recollect.stores.plans.feed import Entry
-from recollect.stores.rows import Feed
-from recollect.stores.validate import check_text, check_texts, check_time, to_datetime
+from recollect.stores.plans.feed import Below, Entry
+from recollect.stores.rows import Cursor, Feed, Moment
+from recollect.stores.validate import (
+    PAGE_ROWS_MAX,
+    check_text,
+    check_texts,
+    check_time,
+    to_datetime,
+)
 
 MATCHES_MAX: Final = 1_000
 QUERY_CHARACTERS_MAX: Final = 20_000
@@ -62,10 +68,18 @@ class Where:
     known_at: datetime | None = None
 
     @property
-    def is_by_kind(self) -> bool:
-        """Say whether nothing but messages and types restricts, whatever was true when."""
+    def kinds(self) -> Kinds | None:
+        """Return the kinds of entries, ``None`` if it is not by them alone that it restricts."""
         others = (self.threads, self.filter, self.since, self.until, self.known_at)
-        return all(each is None for each in others) and isinstance(self.valid_at, str)
+        if any(each is not None for each in others) or not isinstance(self.valid_at, str):
+            return None
+        return self.messages, None if self.types is None else frozenset(self.types)
+
+    @property
+    def only_type(self) -> str | None:
+        """Return the type of memories outside which nothing may be found, if there is one."""
+        types = () if self.types is None else tuple(self.types)
+        return types[0] if len(types) == 1 and not self.messages else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +115,7 @@ class Recaller:
         """Let *successor* answer every query from now on; those that began are finished here."""
         self._successor = successor
 
-    async def recall(self, scopes: Sequence[Scope], ask: Ask) -> Recall:
+    async def recall(self, scopes: Sequence[Scope] | Below, ask: Ask) -> Recall:
         """Return what bears on the query in *scopes*, which are scored as one collection."""
         if self._successor is not None:
             return await self._successor.recall(scopes, ask)
@@ -123,32 +137,66 @@ class Recaller:
         except EmbedderError:
             return None
 
-    async def _search(self, scopes: Sequence[Scope], ask: Ask) -> tuple[Choice, Sequence[Entry]]:
+    async def _search(
+        self, scopes: Sequence[Scope] | Below, ask: Ask
+    ) -> tuple[Choice, Sequence[Entry]]:
+        if isinstance(scopes, Below):
+            scopes = replace(scopes, type=ask.where.only_type)
+            if self._store.names_moments and self._outside is None and ask.where.kinds:
+                return await self._search_below(scopes, ask)
+            scopes = await scopes_below(self._store, scopes) or scopes.scopes
         if ask.where.known_at is not None:
             return await self._search_past(scopes, ask, ask.where.known_at)
         threads = await self._thread_numbers(scopes, ask.where)
         generation = self._indexes.generation
-        indexes: Sequence[ScopeIndex] = [self._indexes.take(scope) for scope in scopes]
-        text = text_to_embed(ask.query, participants_of(indexes))
+        taken = self._indexes.take(scopes, ask.where.kinds)
+        text = text_to_embed(ask.query, participants_of(taken))
         if self._outside:
             check_loop()
         outside = await self._outside.search(scopes, ask.query) if self._outside else None
         while True:
-            vector = await self._embedded(text, indexes, ask)
+            vector = await self._embedded(text, taken.collection, ask)
             identity = self._identity
-            # Read without the vectors of an embedder that is away, an index must not be kept.
-            kept = self._indexes if identity or self._embedding is None else Indexes()
-            choice = Choice(kept, indexes, ask, text, vector, threads, generation, outside=outside)
+            now = self._store.now()
+            choice = Choice(
+                self._kept(identity), taken, ask, text, vector, threads, now, generation,
+                outside=outside,
+            )  # fmt: skip
             entries = await self._store.consult(
-                [index.cursor for index in indexes],
+                [index.cursor for index in taken.indexes],
                 choice,
                 embedder=identity,
                 filter_=ask.where.filter,
+                is_latest=choice.is_latest,
             )
             if choice.is_made:
                 return choice, entries
             # Somebody named in the query turned out to be a participant, or not to be one.
-            indexes, text = choice.indexes, choice.text
+            taken, text = Taken(choice.indexes), choice.text
+
+    async def _search_below(self, below: Below, ask: Ask) -> tuple[Choice, Sequence[Entry]]:
+        """Search the scopes below, which are looked up in the transaction in which it chooses."""
+        generation = self._indexes.generation
+        taken = self._indexes.take_below(below, ask.where.kinds)
+        text = text_to_embed(ask.query, participants_of(taken))
+        while True:
+            vector = await self._embedded(text, taken.collection, ask)
+            identity = self._identity
+            now = self._store.now()
+            choice = Choice(
+                self._kept(identity), taken, ask, text, vector, (), now, generation, below=below
+            )
+            entries = await self._store.consult_below(
+                below, choice.cursors_of, choice, embedder=identity, is_latest=choice.is_latest
+            )
+            if choice.is_made:
+                return choice, entries
+            text = choice.text
+
+    def _kept(self, identity: str | None) -> Indexes:
+        """Return where indexes are kept that are read with the vectors of an embedder."""
+        # Read without the vectors of an embedder that is away, an index must not be kept.
+        return self._indexes if identity or self._embedding is None else Indexes()
 
     async def _search_past(
         self, scopes: Sequence[Scope], ask: Ask, known_at: datetime
@@ -158,7 +206,7 @@ class Recaller:
             await self._store.past(scope, known_at, filter_=ask.where.filter) for scope in scopes
         ]
         indexes = [ScopeIndex(scope=scope) for scope in scopes]
-        choice = Choice(Indexes(), indexes, ask, ask.query, None, threads)
+        choice = Choice(Indexes(), Taken(indexes), ask, ask.query, None, threads, self._store.now())
         wanted = choice([feed for feed, _ in past])
         found = {(entry.scope, entry.uid): entry for _, entries in past for entry in entries}
         return choice, [found[each] for each in wanted]
@@ -170,8 +218,8 @@ class Recaller:
             return [None] * len(scopes)
         return [await self._store.thread_numbers(scope, where.threads) for scope in scopes]
 
-    async def _embedded(self, text: str, indexes: Sequence[ScopeIndex], ask: Ask) -> Vector | None:
-        """Return the vector of *text*; what is said of its words is worked out beside it."""
+    async def _embedded(self, text: str, known: Collection | None, ask: Ask) -> Vector | None:
+        """Return the vector of *text*; what *known* says of its words is worked out beside it."""
         if self._embedding is None:
             return None
         if not has_loop():
@@ -180,7 +228,7 @@ class Recaller:
         in_thread = asyncio.get_running_loop().run_in_executor
         vector, _ = await asyncio.gather(
             in_thread(None, copy_context().run, self._query_vector, self._embedding, text),
-            in_thread(None, self._look_ahead, indexes, ask),
+            in_thread(None, self._look_ahead, known, ask),
         )
         return vector
 
@@ -192,15 +240,26 @@ class Recaller:
             embedding.last_error = error  # words still find; the answer names no embedder
             return None
 
-    def _look_ahead(self, indexes: Sequence[ScopeIndex], ask: Ask) -> None:
+    def _look_ahead(self, known: Collection | None, ask: Ask) -> None:
         """Work out what the search will need, of what is known now: most often nothing changed."""
-        if not ask.where.is_by_kind:
-            return
-        now = self._store.now()
-        wanted = eligibility(ask.where, now, None, None)
-        collection = self._indexes.kept_collection(indexes, [wanted] * len(indexes))
-        if collection is not None:
-            look_ahead(collection, read_question(ask.query, asked_on(ask, now)))
+        if known is not None:
+            look_ahead(known, read_question(ask.query, asked_on(ask, self._store.now())))
+
+
+async def scopes_below(store: Store, below: Below) -> tuple[Scope, ...]:
+    """Return the scopes that *below* stands for, page by page."""
+    found: dict[Scope, None] = {}
+    for prefix in below.scopes:
+        cursor: str | None = None
+        while True:
+            page = await store.scopes(
+                prefix=prefix, type_=below.type, cursor=cursor, limit=PAGE_ROWS_MAX
+            )
+            found |= dict.fromkeys(page.rows)
+            cursor = page.cursor
+            if cursor is None:
+                break
+    return tuple(found)
 
 
 class Choice:
@@ -209,23 +268,26 @@ class Choice:
 
     It refreshes the indexes from the feeds, and ranks, unless the query was embedded with
     or without a name where that now turns out wrong; *text* then says what to embed. Asked
-    again, it answers as if it had not been asked before.
+    again, it answers as if it had not been asked before. Where the indexes are known to be the
+    latest, it needs no feeds.
     """
 
     def __init__(  # noqa: PLR0917 (made in one place, of what a search has at hand)
         self,
         kept: Indexes,
-        indexes: Sequence[ScopeIndex],
+        taken: Taken,
         ask: Ask,
         text: str,
         vector: Vector | None,
         threads: Sequence[frozenset[int] | None],
+        now: int,
         generation: int = 0,
         *,
         outside: OutsideHits | None = None,
+        below: Below | None = None,
     ) -> None:
         self.outside = outside
-        self.indexes = indexes
+        self.indexes = taken.indexes
         self.text = text
         self.hits: list[Hit] = []
         self.searched = 0
@@ -236,21 +298,37 @@ class Choice:
         self._embedded = text
         self._vector = vector
         self._threads = threads
+        self._now = now
         self._generation = generation
+        self._below = below
+        self._taken = taken
+        self._moment: Moment | None = None
+        self._latest: Collection | None = None
 
     @property
     def is_by_meaning(self) -> bool:
         """Say whether the query had a vector."""
         return self._vector is not None
 
+    def is_latest(self, moment: Moment) -> bool:
+        """Say whether an earlier search found these very indexes to be the latest at *moment*."""
+        self._moment = moment
+        known, kinds = self._taken.collection, self._ask.where.kinds
+        if known is None or kinds is None or moment not in known.moments:
+            return False
+        if self._below and (self._taken.listed_at is None or moment not in self._taken.listed_at):
+            return False
+        self._latest = self._kept.searched_again(known, kinds)
+        return True
+
+    def cursors_of(self, scopes: Sequence[Scope]) -> list[Cursor]:
+        """Take the indexes of *scopes*, and return where in the feeds they stand."""
+        self.indexes = self._kept.take(scopes).indexes
+        return [index.cursor for index in self.indexes]
+
     def __call__(self, feeds: Sequence[Feed]) -> list[tuple[Scope, int]]:
         """Refresh, rank, and return the scope and uid of the best entries."""
-        self.indexes = [
-            refreshed(index, feed) for index, feed in zip(self.indexes, feeds, strict=True)
-        ]
-        for index in self.indexes:
-            self._kept.offer(index, self._generation)
-        collection = self._kept.collection(self.indexes, self._wanted(feeds))
+        collection = self._refreshed(feeds) if self._latest is None else self._latest
         query = self._ask.query
         self.text = text_to_embed(query, list(collection.participants))
         # It may have been asked before, of feeds that turned out to be older.
@@ -258,15 +336,28 @@ class Choice:
         if not self.is_made:
             return []
         self.searched, self.eligible = len(collection), collection.eligible
-        now = max((feed.now for feed in feeds), default=0)
-        question = read_question(query, asked_on(self._ask, now))
+        question = read_question(query, asked_on(self._ask, self._now))
         wanted = considered(self._ask, may_repeat=collection.holds_both)
         self.hits = search(collection, question, self._vector, wanted, outside=self.outside)
         return [(hit.scope, hit.uid) for hit in self.hits]
 
+    def _refreshed(self, feeds: Sequence[Feed]) -> Collection:
+        self.indexes = list(map(refreshed, self.indexes, feeds))
+        self._kept.offer(self.indexes, self._generation)
+        collection = self._kept.collection(self.indexes, self._wanted(feeds))
+        if self._moment is not None:
+            collection.moments.note(self._moment)
+            if self._below is not None:
+                scopes = [index.scope for index in self.indexes]
+                self._kept.note_listed(self._below, scopes, self._moment)
+        return collection
+
     def _wanted(self, feeds: Sequence[Feed]) -> list[Eligibility]:
+        where = self._ask.where
+        if where.kinds and feeds:
+            return [eligibility(where, feeds[0].now, None, None)] * len(feeds)
         return [
-            eligibility(self._ask.where, feed.now, threads, feed.eligible)
+            eligibility(where, feed.now, threads, feed.eligible)
             for feed, threads in zip(feeds, self._threads, strict=True)
         ]
 
@@ -298,9 +389,11 @@ def _valid_at(where: Where, now: int) -> int | None:
     return now if where.valid_at == "now" else None
 
 
-def participants_of(indexes: Sequence[ScopeIndex]) -> list[str]:
-    """Return the names of all who speak in *indexes*."""
-    return list(dict.fromkeys(name for index in indexes for name in index.names.speakers))
+def participants_of(taken: Taken) -> list[str]:
+    """Return the names of all who speak there, as far as is known now."""
+    if taken.collection is not None:
+        return list(taken.collection.participants)
+    return list(dict.fromkeys(name for index in taken.indexes for name in index.names.speakers))
 
 
 def considered(ask: Ask, *, may_repeat: bool) -> int:

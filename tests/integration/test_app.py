@@ -276,7 +276,7 @@ async def test_an_index_taken_before_an_erase_returns_nothing_erased(
 ) -> None:
     """The text is read in the same transaction as the choice: an old index chooses in vain."""
     await memory.recall(ADA, "boat")
-    stale = memory._indexes.take(ADA)
+    (stale,) = memory._indexes.take([ADA]).indexes
     assert stale.live == len(TALK)
 
     await store.erase(ADA, EraseMessages(thread="talk", messages=["m4"]))

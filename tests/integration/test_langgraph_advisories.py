@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 
 import recollect
 from recollect import SyncRecollect
-from recollect.integrations.langgraph import RecollectStore, reading
+from recollect.integrations.langgraph import RecollectStore
 from recollect.records import Scope
+from recollect.stores.paths import stored_path
+from recollect.stores.sqlite import rows
 
 ROOT = ("app",)
 SECRET = {"text": "the neighbour's secret", "owner": "bob"}
@@ -103,16 +105,12 @@ def test_a_leaking_prefix_would_be_seen(
 ) -> None:
     """The mutant that searches the neighbours of a prefix as well is caught."""
     memory, _ = opened
-    scopes = reading._scopes
 
-    async def leaking(memory: Any, prefix: Scope) -> list[Scope]:
-        return [
-            each
-            for each in await scopes(memory, prefix[:1])
-            if "/".join(each).startswith("/".join(prefix))
-        ]
+    def leaking(prefix: Scope) -> tuple[bytes, bytes]:
+        first = stored_path(prefix)[:-1]
+        return first, first + b"\xff"
 
-    monkeypatch.setattr(reading, "_scopes", leaking)
+    monkeypatch.setattr(rows, "range_below", leaking)
 
     assert leaks(RecollectStore(memory, ("leaking",)))
 

@@ -358,7 +358,8 @@ def test_postings_count_eligible_entries_only() -> None:
     entries = [said(1, "kite kite"), said(2, "sky"), said(3, "kite")]
     wanted = Eligibility(now=NOW, uids=frozenset({2, 3}))
 
-    places, counts = Collection([index_of(entries)], [wanted]).postings(term_hash("kite"))
+    collection = Collection([index_of(entries)], [wanted])
+    ((places, counts),) = collection.postings([term_hash("kite")])
 
     assert ([1], [1.0]) == (places.tolist(), counts.tolist())
 

@@ -1,11 +1,13 @@
 """Which days a question means, and whether it, or an entry, speaks of time at all."""
 
+import re
 from datetime import date, timedelta
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recollect.recall import dates
 from recollect.recall.dates import Days, asks_when, days_meant, has_time_expression
 
 ASKED_AT = date(2024, 5, 15)  # a Wednesday
@@ -107,6 +109,16 @@ COMMON_YEARS = st.lists(st.integers(1, 9998), max_size=3)
 def written(found: list[Days]) -> str:
     """Return the stretches in the form of the tables above."""
     return " ".join(f"{days.first}..{days.last}" for days in found)
+
+
+@given(QUESTIONS, COMMON_YEARS)
+def test_no_question_that_names_days_is_passed_over(question: str, years: list[int]) -> None:
+    """What is looked for first, to leave most questions at once, stands in all that name days."""
+    found = days_meant(question, ASKED_AT, years)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(dates, "_ANY_DAYS_IN_LOWER_ASCII", re.compile(""))
+        assert days_meant(question, ASKED_AT, years) == found
 
 
 @pytest.mark.parametrize(

@@ -185,7 +185,7 @@ def portrait(index: ScopeIndex, wanted: Eligibility) -> dict[str, object]:
         for number in range(collection.sessions)
     }
     for term in TERMS:
-        places, counts = collection.postings(term_hash(term))
+        ((places, counts),) = collection.postings([term_hash(term)])
         seen[term] = {uid[p]: c for p, c in zip(places.tolist(), counts.tolist(), strict=True)}
     return seen | {"years": collection.years, "eligible": collection.eligible, "live": index.live}
 

@@ -43,17 +43,23 @@ def index_of(
     return refreshed(ScopeIndex(scope=scope), feed)
 
 
+def latest(indexes: Indexes, scope: Scope) -> ScopeIndex:
+    """Take the index of one scope."""
+    (found,) = indexes.take([scope]).indexes
+    return found
+
+
 def with_offered(*offered: ScopeIndex, bytes_max: int = 1 << 30) -> Indexes:
     """Return a cache that was offered these, in order."""
     indexes = Indexes(bytes_max)
     for each in offered:
-        indexes.offer(each)
+        indexes.offer([each])
     return indexes
 
 
 def test_an_unknown_scope_has_an_empty_index() -> None:
     """It begins before the feed does."""
-    found = Indexes().take(ADA)
+    found = latest(Indexes(), ADA)
 
     assert (ADA, 0, ()) == (found.scope, found.seq, found.parts)
 
@@ -62,7 +68,7 @@ def test_what_was_offered_is_taken() -> None:
     """The next search goes on where the last one ended."""
     index = index_of()
 
-    assert with_offered(index).take(ADA) is index
+    assert latest(with_offered(index), ADA) is index
 
 
 @pytest.mark.parametrize(("first", "second"), [(3, 7), (7, 3)])
@@ -70,39 +76,39 @@ def test_the_later_index_is_kept(first: int, second: int) -> None:
     """In whatever order two searches end, the one that saw more stays."""
     indexes = with_offered(index_of(seq=first), index_of(seq=second))
 
-    assert indexes.take(ADA).seq == 7
+    assert latest(indexes, ADA).seq == 7
 
 
 def test_of_equally_late_indexes_the_first_is_kept() -> None:
     """So that what was derived from it stays useful."""
     first, second = index_of(), index_of()
 
-    assert with_offered(first, second).take(ADA) is first
+    assert latest(with_offered(first, second), ADA) is first
 
 
 def test_an_erase_begins_anew() -> None:
     """An index of the epoch after an erase takes the place of a longer one from before."""
     before, after = index_of(seq=9, epoch=1), index_of(seq=2, epoch=2)
 
-    assert with_offered(before, after).take(ADA) is after
+    assert latest(with_offered(before, after), ADA) is after
 
 
 def test_an_index_from_before_an_erase_does_not_come_back() -> None:
     """A search that began before an erase ends after it, and what it saw is not kept."""
     before, after = index_of(seq=9, epoch=1), index_of(seq=2, epoch=2)
 
-    assert with_offered(after, before).take(ADA) is after
+    assert latest(with_offered(after, before), ADA) is after
 
 
 def test_the_longest_unused_are_dropped_over_the_limit() -> None:
     """Taking an index is using it."""
     size = index_of().size_bytes
     indexes = with_offered(index_of(("a",)), index_of(("b",)), bytes_max=2 * size)
-    indexes.take(("a",))
+    latest(indexes, ("a",))
 
-    indexes.offer(index_of(("c",)))
+    indexes.offer([index_of(("c",))])
 
-    assert [1, 0, 1] == [len(indexes.take((name,)).parts) for name in "abc"]
+    assert [1, 0, 1] == [len(latest(indexes, (name,)).parts) for name in "abc"]
     assert indexes.size_bytes <= 2 * size
 
 
@@ -110,7 +116,7 @@ def test_one_index_over_the_limit_is_kept() -> None:
     """A scope that is larger than the limit can be searched all the same."""
     indexes = with_offered(index_of(BOB), index_of(entries=500), bytes_max=100)
 
-    assert (500, 0) == (indexes.take(ADA).live, indexes.take(BOB).live)
+    assert (500, 0) == (latest(indexes, ADA).live, latest(indexes, BOB).live)
 
 
 OFFERS = st.lists(
@@ -126,7 +132,7 @@ def test_bytes_are_counted_exactly(offers: Sequence[tuple[str, int, int]], bytes
         bytes_max=bytes_max,
     )
 
-    kept = [indexes.take((name,)) for name in "abc"]
+    kept = indexes.take([(name,) for name in "abc"]).indexes
     assert sum(index.size_bytes for index in kept) == indexes.size_bytes
     assert indexes.size_bytes <= bytes_max or sum(bool(index.parts) for index in kept) == 1
 
@@ -138,7 +144,7 @@ def test_a_forgotten_scope_takes_those_below_along() -> None:
 
     indexes.forget(ADA)
 
-    assert [1, 0, 0, 1, 1] == [indexes.take(scope).live for scope in scopes]
+    assert [1, 0, 0, 1, 1] == [latest(indexes, scope).live for scope in scopes]
 
 
 def test_nothing_is_counted_for_what_was_forgotten() -> None:
@@ -153,7 +159,7 @@ def test_nothing_is_counted_for_what_was_forgotten() -> None:
 def test_a_collection_is_made_once() -> None:
     """While nothing changed, searches share one."""
     indexes = with_offered(index_of())
-    taken = [indexes.take(ADA)]
+    taken = indexes.take([ADA]).indexes
 
     first = indexes.collection(taken, [OPEN])
 
@@ -163,29 +169,29 @@ def test_a_collection_is_made_once() -> None:
 def test_a_collection_known_to_be_behind_is_not_looked_at_ahead() -> None:
     """It would be of no use: the search reads what was written, and another one is made."""
     indexes = with_offered(index_of())
-    taken = [indexes.take(ADA)]
+    taken = indexes.take([ADA]).indexes
     made = indexes.collection(taken, [OPEN])
-    assert indexes.kept_collection(taken, [OPEN]) is made
+    assert indexes.take([ADA], OPEN.kinds).collection is made
 
     indexes.note_written(ADA)
 
-    assert indexes.kept_collection(taken, [OPEN]) is None
+    assert indexes.take([ADA], OPEN.kinds).collection is None
     assert indexes.collection(taken, [OPEN]) is made
 
-    indexes.offer(index_of(seq=2))
-    later = [indexes.take(ADA)]
+    indexes.offer([index_of(seq=2)])
+    later = indexes.take([ADA]).indexes
     again = indexes.collection(later, [OPEN])
 
-    assert indexes.kept_collection(later, [OPEN]) is again
+    assert indexes.take([ADA], OPEN.kinds).collection is again
 
 
 def test_a_changed_index_has_another_collection() -> None:
     """What was written since is in it."""
     indexes = with_offered(index_of())
-    before = indexes.collection([indexes.take(ADA)], [OPEN])
-    indexes.offer(index_of(seq=2, entries=2))
+    before = indexes.collection(indexes.take([ADA]).indexes, [OPEN])
+    indexes.offer([index_of(seq=2, entries=2)])
 
-    after = indexes.collection([indexes.take(ADA)], [OPEN])
+    after = indexes.collection(indexes.take([ADA]).indexes, [OPEN])
 
     assert (1, 2) == (len(before), len(after))
 
@@ -193,7 +199,7 @@ def test_a_changed_index_has_another_collection() -> None:
 def test_several_scopes_have_a_collection_of_their_own() -> None:
     """Scopes in another order are other numbers."""
     indexes = with_offered(index_of(ADA), index_of(BOB, entries=2))
-    both = [indexes.take(ADA), indexes.take(BOB)]
+    both = indexes.take([ADA, BOB]).indexes
 
     found = indexes.collection(both, [OPEN, OPEN])
     other = indexes.collection(both[::-1], [OPEN, OPEN])
@@ -216,7 +222,7 @@ def test_several_scopes_have_a_collection_of_their_own() -> None:
 def test_a_restricted_collection_is_made_for_its_search(wanted: Eligibility) -> None:
     """It is not taken for the open one, nor the open one for it."""
     indexes = with_offered(index_of())
-    taken = [indexes.take(ADA)]
+    taken = indexes.take([ADA]).indexes
     whole = indexes.collection(taken, [OPEN])
 
     restricted = indexes.collection(taken, [wanted])
@@ -228,7 +234,7 @@ def test_a_restricted_collection_is_made_for_its_search(wanted: Eligibility) -> 
 def test_a_collection_of_some_kinds_is_kept_beside_that_of_all() -> None:
     """Kinds depend on no hour: what was made of the same ones is found again."""
     indexes = with_offered(index_of(kind="memory", type="Note"))
-    taken = [indexes.take(ADA)]
+    taken = indexes.take([ADA]).indexes
     notes = Eligibility(now=0, messages=False, types=frozenset({"Note"}))
     facts = Eligibility(now=0, messages=False, types=frozenset({"Fact"}))
 
@@ -258,7 +264,7 @@ def test_what_depends_on_the_hour_is_looked_at_each_time(field: str) -> None:
     """An entry that expires or ends between two searches is in the first one only."""
     span: dict[str, Any] = {field: 0 if field == "valid_from" else 5}
     indexes = with_offered(index_of(kind="memory", type="Note", **span))
-    taken = [indexes.take(ADA)]
+    taken = indexes.take([ADA]).indexes
 
     now, later = (indexes.collection(taken, [Eligibility(now=at, valid_at=at)]) for at in (0, 9))
 
@@ -268,7 +274,7 @@ def test_what_depends_on_the_hour_is_looked_at_each_time(field: str) -> None:
 def test_forgetting_a_scope_forgets_its_collections() -> None:
     """Nothing of it stays behind in a collection that it shared with others."""
     indexes = with_offered(index_of(ADA), index_of(BOB))
-    both = [indexes.take(ADA), indexes.take(BOB)]
+    both = indexes.take([ADA, BOB]).indexes
     indexes.collection(both, [OPEN, OPEN])
     alone = indexes.collection(both[1:], [OPEN])
 
@@ -297,10 +303,10 @@ def test_collections_go_before_indexes() -> None:
     made = indexes.collection([offered[0]], [OPEN])
     assert size - offered[2].size_bytes + made.size_bytes == indexes.size_bytes
 
-    indexes.offer(offered[2])
+    indexes.offer([offered[2]])
 
     assert size == indexes.size_bytes
-    assert [20, 20, 20] == [indexes.take((name,)).live for name in "abc"]
+    assert [20, 20, 20] == [latest(indexes, (name,)).live for name in "abc"]
     assert indexes.collection([offered[0]], [OPEN]) is not made
 
 
@@ -318,7 +324,7 @@ def test_a_collection_of_what_is_not_kept_is_not_kept() -> None:
 def test_what_a_collection_takes_is_known_before_it_is_searched() -> None:
     """Its count holds what searches will derive from it."""
     indexes = with_offered(index_of(entries=9))
-    made = indexes.collection([indexes.take(ADA)], [OPEN])
+    made = indexes.collection(indexes.take([ADA]).indexes, [OPEN])
     before = made.size_bytes
 
     lasting = [made.session_days, made.session_length, made.window_length, made.participants]
@@ -351,8 +357,8 @@ def test_a_merged_index_takes_the_place_of_what_it_was_made_of(unmerged: ScopeIn
 
     indexes.merge(unmerged)
 
-    assert indexes.take(ADA).live == unmerged.live
-    assert indexes.size_bytes == indexes.take(ADA).size_bytes < unmerged.size_bytes
+    assert latest(indexes, ADA).live == unmerged.live
+    assert indexes.size_bytes == latest(indexes, ADA).size_bytes < unmerged.size_bytes
     assert indexes.unmerged() == []
 
 
@@ -360,11 +366,11 @@ def test_a_merged_index_does_not_replace_a_later_one(unmerged: ScopeIndex) -> No
     """What came in while it was merged is not lost."""
     indexes = with_offered(unmerged)
     later = index_of(seq=3, entries=2)
-    indexes.offer(later)
+    indexes.offer([later])
 
     indexes.merge(unmerged)
 
-    assert indexes.take(ADA) is later
+    assert latest(indexes, ADA) is later
 
 
 def test_a_merged_index_does_not_bring_back_a_forgotten_scope(unmerged: ScopeIndex) -> None:
@@ -374,7 +380,7 @@ def test_a_merged_index_does_not_bring_back_a_forgotten_scope(unmerged: ScopeInd
 
     indexes.merge(unmerged)
 
-    assert (0, 0) == (indexes.take(ADA).live, indexes.size_bytes)
+    assert (0, 0) == (latest(indexes, ADA).live, indexes.size_bytes)
 
 
 def test_threads_share_the_cache() -> None:
@@ -383,15 +389,15 @@ def test_threads_share_the_cache() -> None:
     indexes = Indexes(bytes_max=5_000)
 
     def use(index: ScopeIndex) -> None:
-        indexes.offer(index)
-        indexes.collection([indexes.take(index.scope)], [OPEN])
+        indexes.offer([index])
+        indexes.collection(indexes.take([index.scope]).indexes, [OPEN])
         if index.seq % 11 == 0:
             indexes.forget(index.scope)
 
     with ThreadPoolExecutor(8) as threads:
         list(threads.map(use, offered))
 
-    kept = sum(indexes.take((f"s{n}",)).size_bytes for n in range(7))
+    kept = sum(latest(indexes, (f"s{n}",)).size_bytes for n in range(7))
     kept += sum(each.size_bytes for each in indexes._collections.values())
     assert kept == indexes.size_bytes <= 5_000
 
@@ -402,12 +408,12 @@ def test_an_idle_index_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(caching, "timer_s", lambda: now_s)
     indexes = with_offered(index_of(ADA), index_of(BOB))
     now_s = 50
-    indexes.take(BOB)
+    latest(indexes, BOB)
     now_s = 61
 
     assert (1, 0) == (indexes.drop_idle(idle_s=60), indexes.drop_idle(idle_s=60))
-    assert indexes.size_bytes == indexes.take(BOB).size_bytes
-    assert indexes.take(ADA).parts == ()
+    assert indexes.size_bytes == latest(indexes, BOB).size_bytes
+    assert latest(indexes, ADA).parts == ()
 
 
 def test_what_was_taken_before_something_was_forgotten_is_not_kept() -> None:
@@ -416,6 +422,6 @@ def test_what_was_taken_before_something_was_forgotten_is_not_kept() -> None:
     generation = indexes.generation
     indexes.forget(ADA)
 
-    indexes.offer(index_of(seq=2), generation)
+    indexes.offer([index_of(seq=2)], generation)
 
-    assert indexes.take(ADA).parts == ()
+    assert latest(indexes, ADA).parts == ()

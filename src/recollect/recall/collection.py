@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,6 +17,7 @@ from recollect.recall.joining import joined_postings, joined_vectors
 from recollect.recall.segment import MESSAGE, Searched, Segment
 from recollect.recall.vectors import similarities
 from recollect.records import UNRECALLED_TYPES
+from recollect.stores.rows import Moments
 from recollect.stores.validate import to_datetime
 
 SCAN_ENTRIES_MAX: Final = 250_000
@@ -92,22 +93,41 @@ def _restricted(index: ScopeIndex, segment: Segment, wanted: Eligibility) -> Boo
     return found
 
 
+Postings: TypeAlias = tuple[NDArray[np.int32], NDArray[np.uint16]]
+"""Entries that have a term, and how often."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Slice:
-    """A segment, and where its entries stand in the collection (-1: not eligible)."""
+    """
+    A segment, and where its entries stand in the collection (-1: not eligible).
+
+    All are eligible if it is whole, and they are the collection's entries, in its order, if it
+    is all there is.
+    """
 
     segment: Segment | Searched
     rank: NDArray[np.int32]
     is_whole: bool
+    is_all: bool = False
 
-    def postings(self, term: int) -> tuple[NDArray[np.int32], NDArray[np.uint16]] | None:
-        """Return where the term with this hash stands, and how often; ``None`` if nowhere."""
+    def postings(self, terms: NDArray[np.uint64]) -> Iterator[Postings | None]:
+        """Yield for each of *terms* where it stands, and how often; ``None`` if nowhere."""
         segment = self.segment
-        at = int(segment.hashes.searchsorted(np.uint64(term)))
-        if at == len(segment.hashes) or int(segment.hashes[at]) != term:
-            return None
-        found = slice(segment.starts[at], segment.starts[at + 1])
-        rank, counts = self.rank[segment.entries[found]], segment.counts[found]
+        last = len(segment.hashes) - 1
+        if last < 0:
+            yield from (None for _ in terms)
+            return
+        at = np.minimum(segment.hashes.searchsorted(terms), last)
+        found = (segment.hashes[at] == terms, segment.starts[at], segment.starts[at + 1])
+        for is_there, start, end in zip(*(each.tolist() for each in found), strict=True):
+            yield self._standing(slice(start, end)) if is_there else None
+
+    def _standing(self, found: slice) -> Postings:
+        entries, counts = self.segment.entries[found], self.segment.counts[found]
+        if self.is_all:
+            return entries, counts
+        rank = self.rank[entries]
         if self.is_whole:
             return rank, counts
         is_eligible = rank >= 0
@@ -135,7 +155,8 @@ class Collection:
     Eligible entries in the order of their sessions and positions, each a column's element.
 
     *scope* is the number of the entry's scope among those searched. Of more than
-    ``SCAN_ENTRIES_MAX`` entries only the newest take part; *eligible* counts all.
+    ``SCAN_ENTRIES_MAX`` entries only the newest take part; *eligible* counts all. *moments* are
+    those at which its indexes were the latest of their scopes.
     """
 
     def __init__(self, indexes: Sequence[ScopeIndex], wanted: Sequence[Eligibility]) -> None:
@@ -161,6 +182,7 @@ class Collection:
             setattr(self, name, column if order is None else column[order])
         self._slices = self._ranked(chosen, order)
         self._ahead: tuple[object, list[Any]] | None = None
+        self.moments = Moments()
 
     uid: NDArray[np.int64]
     key: NDArray[np.int64]
@@ -213,7 +235,8 @@ class Collection:
         same = copy(self)
         same.__dict__.pop("size_bytes", None)
         own_places = np.arange(len(self), dtype=np.int32)
-        vars(same)["_slices"] = [_Slice(Searched(*postings, *vectors), own_places, is_whole=True)]
+        searched = Searched(*postings, *vectors)
+        vars(same)["_slices"] = [_Slice(searched, own_places, is_whole=True, is_all=True)]
         return same
 
     def _ranked(
@@ -230,7 +253,9 @@ class Collection:
             rank = np.full(len(segment), -1, np.int32)
             rank[at] = place[start : start + len(at)]
             start += len(at)
-            slices.append(_Slice(segment, rank, is_whole=len(at) == len(segment)))
+            is_whole = len(at) == len(segment)
+            is_all = is_whole and order is None and len(chosen) == 1
+            slices.append(_Slice(segment, rank, is_whole, is_all))
         return slices
 
     @cached_property
@@ -304,19 +329,18 @@ class Collection:
         years = self.time.astype("M8[us]").astype("M8[Y]").astype(int) + 1970
         return [int(year) + first for year in np.flatnonzero(np.bincount(years - first))]
 
-    def postings(self, term: int) -> tuple[NDArray[np.int32], Floats]:
-        """Return which entries have the term with this hash, and how often."""
-        found = [part for each in self._slices if (part := each.postings(term)) is not None]
-        if not found:
-            return np.empty(0, np.int32), np.empty(0, np.float32)
-        if len(found) == 1:
-            places, counts = found[0]
-            return places, counts.astype(np.float32)
-        places, counts = (np.concatenate(part) for part in zip(*found, strict=True))
-        return places, counts.astype(np.float32)
+    def postings(self, terms: Iterable[int]) -> list[tuple[NDArray[np.int32], Floats]]:
+        """Return for each of *terms* (hashes) which entries have it, and how often."""
+        wanted = np.fromiter(terms, np.uint64)
+        by_slice = [list(each.postings(wanted)) for each in self._slices]
+        return [_together(each[at] for each in by_slice) for at in range(len(wanted))]
 
     def similarity(self, query: Vector) -> tuple[Floats, Bools]:
         """Return the cosine of each entry's vector with *query*, and which entries have one."""
+        if self._vectors_are_entries:
+            (only,) = self._slices
+            cosine = similarities(only.segment.vectors, only.segment.scales, query)
+            return cosine, np.ones(len(self), np.bool_)
         found = np.zeros(len(self), np.float32)
         has_vector = np.zeros(len(self), np.bool_)
         for each in self._slices:
@@ -331,6 +355,13 @@ class Collection:
         return found, has_vector
 
     @cached_property
+    def _vectors_are_entries(self) -> bool:
+        """Say whether the vectors are those of all entries, in their order."""
+        if not len(self) or not self._slices[0].is_all:
+            return False
+        return np.array_equal(self._slices[0].segment.vector_row, np.arange(len(self)))
+
+    @cached_property
     def participants(self) -> dict[str, list[tuple[int, int]]]:
         """Return the named speakers of eligible entries: for each its (scope, speaker number)s."""
         names: dict[str, list[tuple[int, int]]] = {}
@@ -342,6 +373,18 @@ class Collection:
                 if speaker in present:
                     names.setdefault(name, []).append((number, speaker))
         return names
+
+
+def _together(found: Iterable[Postings | None]) -> tuple[NDArray[np.int32], Floats]:
+    """Return the postings of one term in all slices."""
+    present = [each for each in found if each is not None]
+    if not present:
+        return np.empty(0, np.int32), np.empty(0, np.float32)
+    if len(present) == 1:
+        places, counts = present[0]
+        return places, counts.astype(np.float32)
+    places, counts = (np.concatenate(part) for part in zip(*present, strict=True))
+    return places, counts.astype(np.float32)
 
 
 def _full(count: int, number: int) -> NDArray[np.int32]:

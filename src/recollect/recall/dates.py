@@ -108,6 +108,13 @@ _CHINESE: Final = re.compile(
     r"(?:\s{0,2}(\d{1,2})\s{0,2}[日号]|(上旬|中旬|下旬|初|底))?"
 )
 
+_ANY_DAYS_IN_LOWER_ASCII: Final = re.compile(
+    rf"\d|\b(?:{_MONTH_NAMES}|ago|last|past|previous|this|tonight"
+    r"|(?:yester|to|mon|tues|wednes|thurs|fri|satur|sun)day)\b",
+    re.ASCII,
+)
+"""One of these stands in each lower-case ASCII text that names days: most questions name none."""
+
 LONGEST_LIFTED_DAYS: Final = 366
 """An interval longer than this (a year of the calendar) says too little to lift a session."""
 
@@ -162,6 +169,8 @@ def days_meant(query: str, asked_at: date, years: Iterable[int]) -> list[Days]:
     ('2023-05-01', '2023-05-31')
     """
     query = unicodedata.normalize("NFKC", query)
+    if query.isascii() and not _ANY_DAYS_IN_LOWER_ASCII.search(query.lower()):
+        return []
     years = sorted(year for year in set(years) if date.min.year <= year <= date.max.year)
     found = _chinese_days(query, years, asked_at) or _absolute_days(query, years)
     return found or _relative_days(query, asked_at)

@@ -67,7 +67,11 @@ def fused(collection: Collection, signals: Sequence[Signal], limit: int) -> Rank
     """
     by_name = {signal.name: signal.value for signal in signals}
     without = by_name.pop("no_vector", None)
-    parts = {name: _weighted(name, value, without) for name, value in by_name.items()}
+    if without is None or not without.any():
+        weights = WEIGHTS_WITHOUT_VECTOR if without is None else WEIGHTS
+        parts = {name: np.float32(weights[name]) * value for name, value in by_name.items()}
+    else:
+        parts = {name: _weighted(name, value, without) for name, value in by_name.items()}
     score = np.zeros(len(collection), np.float32)
     for part in parts.values():
         score += part
@@ -84,9 +88,7 @@ def best_of(score: Floats, limit: int) -> NDArray[np.intp]:
     return np.flatnonzero(score >= threshold)
 
 
-def _weighted(name: str, value: Floats, without: Floats | None) -> Floats:
-    if without is None:
-        return np.float32(WEIGHTS_WITHOUT_VECTOR[name]) * value
+def _weighted(name: str, value: Floats, without: Floats) -> Floats:
     difference = WEIGHTS_WITHOUT_VECTOR[name] - WEIGHTS[name]
     weight = np.float32(WEIGHTS[name]) + np.float32(difference) * without
     return weight * value

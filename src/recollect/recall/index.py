@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import count
 from typing import Final, TypeVar
 
@@ -73,7 +74,7 @@ class Part:
         return int(np.count_nonzero(self.is_live))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class ScopeIndex:
     """What a scope's feed said up to *seq*, ready to be searched."""
 
@@ -83,7 +84,7 @@ class ScopeIndex:
     parts: tuple[Part, ...] = ()
     names: Names = field(default_factory=Names)
 
-    @property
+    @cached_property
     def cursor(self) -> Cursor:
         """Return where in the feed this index stands."""
         return Cursor(scope=self.scope, seq=self.seq, epoch=self.epoch)

@@ -34,18 +34,22 @@ def joined_postings(
 def joined_vectors(
     segments: Sequence[Segment | Searched], ranks: Ranks, length: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int8], NDArray[np.float32]]:
-    """Return the row of each of *length* entries (-1 without a vector), the rows, their scales."""
+    """
+    Return the row of each of *length* entries (-1 without a vector), the rows, their scales.
+
+    The rows stand in the order of their entries.
+    """
     row = np.full(length, -1, np.int32)
-    vectors, scales = [], []
-    start = 0
+    owners, vectors, scales = [], [], []
     for segment, rank in zip(segments, ranks, strict=True):
         has = (rank >= 0) & (segment.vector_row >= 0)
-        count = int(np.count_nonzero(has))
-        if count:
-            row[rank[has]] = np.arange(start, start + count)
+        if has.any():
+            owners.append(rank[has])
             vectors.append(segment.vectors[segment.vector_row[has]])
             scales.append(segment.scales[segment.vector_row[has]])
-            start += count
     if not vectors:
         return row, np.empty((0, 0), np.int8), np.empty(0, np.float32)
-    return row, np.concatenate(vectors), np.concatenate(scales)
+    owner = np.concatenate(owners)
+    order = np.argsort(owner)
+    row[owner[order]] = np.arange(len(owner), dtype=np.int32)
+    return row, np.concatenate(vectors)[order], np.concatenate(scales)[order]

@@ -7,6 +7,7 @@ with the idf of Lucene, which is never negative: ln(1 + (n - df + 0.5) / (df + 0
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -42,16 +43,12 @@ def lexical_scores(collection: Collection, terms: Mapping[int, int]) -> LexicalS
         return LexicalScores(entry, entry, entry)
     entry_norm = _norm(collection.length.astype(np.float32))
     if collection.stands_alone:
-        for term, asked in terms.items():
-            places, counts = collection.postings(term)
-            if len(places):
-                _add(entry, places, counts, entry_norm, asked)
+        entry = _alone(collection, terms, entry_norm)
         return LexicalScores(entry, entry, entry)
     window, session = np.zeros(n, np.float32), np.zeros(collection.sessions, np.float32)
     window_norm = _norm(collection.window_length)
     session_norm = _norm(collection.session_length)
-    for term, asked in terms.items():
-        places, counts = collection.postings(term)
+    for (places, counts), asked in zip(collection.postings(terms), terms.values(), strict=True):
         if not len(places):
             continue
         _add(entry, places, counts, entry_norm, asked)
@@ -60,6 +57,20 @@ def lexical_scores(collection: Collection, terms: Mapping[int, int]) -> LexicalS
         at, frequency = _sessions(collection, places, counts)
         _add(session, at, frequency, session_norm, asked)
     return LexicalScores(entry, window, session[collection.session])
+
+
+def _alone(collection: Collection, terms: Mapping[int, int], norm: Floats) -> Floats:
+    """Return the scores of entries alone: of all terms at once, as there are few steps each."""
+    n = len(norm)
+    found = collection.postings(terms)
+    if not found:
+        return np.zeros(n, np.float32)
+    lengths = [len(places) for places, _ in found]
+    weights = [_weight(asked, n, df) for asked, df in zip(terms.values(), lengths, strict=True)]
+    weight = np.repeat(np.array(weights, np.float32), lengths)
+    places, frequency = (np.concatenate(part) for part in zip(*found, strict=True))
+    parts = weight * frequency / (frequency + norm[places])
+    return np.bincount(places, parts, n).astype(np.float32)
 
 
 def _norm(length: Floats) -> Floats:
@@ -71,9 +82,13 @@ def _add(
     scores: Floats, at: NDArray[np.integer], frequency: Floats, norm: Floats, asked: int
 ) -> None:
     """Add one term's part to the scores of the documents *at*, which are distinct."""
-    n, df = len(scores), len(at)
-    idf = np.log(1 + (n - df + 0.5) / (df + 0.5))
-    scores[at] += np.float32(asked * idf * (K1 + 1)) * frequency / (frequency + norm[at])
+    weight = np.float32(_weight(asked, len(scores), len(at)))
+    scores[at] += weight * frequency / (frequency + norm[at])
+
+
+def _weight(asked: int, n: int, df: int) -> float:
+    """Return the weight of a term that is asked for so often, and stands in *df* of *n*."""
+    return asked * math.log(1 + (n - df + 0.5) / (df + 0.5)) * (K1 + 1)
 
 
 def _windows(

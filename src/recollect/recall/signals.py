@@ -46,11 +46,12 @@ def signals_of(
     found = collection.take_ahead(question) or word_signals(collection, question)
     if vector is not None:
         cosine, has_vector = collection.similarity(vector)
-        dense = standardised(cosine, has_vector)
+        among = None if has_vector.all() else has_vector
+        of_session = dense = standardised(cosine, among)
+        if not collection.stands_alone:
+            best = collection.best_of_session(np.where(has_vector, cosine, np.float32(-1)))
+            of_session = standardised(best, among)
         found.append(Signal("dense", dense))
-        best = collection.best_of_session(np.where(has_vector, cosine, np.float32(-1)))
-        is_alone = collection.stands_alone
-        of_session = dense if is_alone else standardised(best, has_vector)
         found.append(Signal("session_dense", of_session))
         found.append(Signal("no_vector", (~has_vector).astype(np.float32)))
     if outside is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
+from threading import local
 from typing import Final
 
 import numpy as np
@@ -12,7 +13,8 @@ from numpy.typing import NDArray
 from recollect.ports import Vector
 
 _SCALE_BYTES: Final = 4
-_ROWS_AT_ONCE: Final = 1_024
+_BLOCK_FLOATS: Final = 262_144
+"""A block of 1 MiB; of one twice as large the product is made by two threads that wait."""
 NO_VECTOR: Final = b""
 """Stored for a text that the embedder does not understand."""
 
@@ -50,12 +52,33 @@ def similarities(
     2**24, which float32 holds exactly, so that equal rows get equal scores on every machine.
     Rows are widened block by block: a block of float32 stays in the cache, matrix products
     of integers have no fast path in numpy, and a product this small keeps to one thread
-    (two that wait for each other took ten times as long on a busy machine).
+    (two that wait for each other took ten times as long on a busy machine). Each thread keeps
+    its block: to be given the memory anew by the system took longer than a thousand rows.
     """
     query_scale = float(np.abs(query).max()) / 127 or 1.0
     rounded = np.rint(query / np.float32(query_scale))
     found = np.empty(len(vectors), np.float32)
-    for start in range(0, len(vectors), _ROWS_AT_ONCE):
-        block = vectors[start : start + _ROWS_AT_ONCE].astype(np.float32)
-        found[start : start + _ROWS_AT_ONCE] = block @ rounded
+    block = _block(vectors.shape[1])
+    for start in range(0, len(vectors), len(block)):
+        rows = vectors[start : start + len(block)]
+        widened = block[: len(rows)]
+        np.copyto(widened, rows)
+        np.dot(widened, rounded, out=found[start : start + len(block)])
     return found * scales * np.float32(query_scale)
+
+
+class _Spare(local):
+    """What a thread keeps to widen rows in."""
+
+    floats = np.empty(0, np.float32)
+
+
+_spare: Final = _Spare()
+
+
+def _block(dimensions: int) -> NDArray[np.float32]:
+    """Return this thread's block, of as many rows of so many *dimensions* as it has room for."""
+    if _spare.floats.size < max(_BLOCK_FLOATS, dimensions):
+        _spare.floats = np.empty(max(_BLOCK_FLOATS, dimensions), np.float32)
+    rows = max(1, _BLOCK_FLOATS // dimensions)
+    return _spare.floats[: rows * dimensions].reshape(rows, dimensions)

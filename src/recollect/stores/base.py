@@ -92,6 +92,7 @@ class ActingStore(Store):
         self._actor = actor
         self._stamp = stamp
         self.answers_in_place = store.answers_in_place
+        self.names_moments = store.names_moments
 
     async def aclose(self) -> None:
         """Close the store itself."""

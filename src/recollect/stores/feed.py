@@ -11,10 +11,14 @@ from typing import final
 from recollect.records import JsonObject, Scope
 from recollect.stores.filters import read_filter
 from recollect.stores.plans.feed import (
+    Below,
     Choose,
     Consultation,
+    ConsultationBelow,
+    CursorsOf,
     Embedded,
     Entry,
+    IsLatest,
     Unembedded,
     plan_embedded,
     read_feed,
@@ -24,7 +28,7 @@ from recollect.stores.plans.feed import (
 )
 from recollect.stores.rows import Cursor, Feed
 from recollect.stores.transactor import Transactor
-from recollect.stores.validate import check_scope, check_time
+from recollect.stores.validate import check_id, check_scope, check_time
 
 
 class FeedStore(Transactor):
@@ -55,6 +59,7 @@ class FeedStore(Transactor):
         *,
         embedder: str | None = None,
         filter_: JsonObject | None = None,
+        is_latest: IsLatest | None = None,
     ) -> list[Entry]:
         """
         Read what changed in some scopes, let *choose* pick entries, and return those.
@@ -67,6 +72,8 @@ class FeedStore(Transactor):
                 entries wanted. It runs on the store's thread; it must not block. It may be
                 asked more than once; what it says of the last feeds counts.
             filter_: Restricts ``Feed.eligible``.
+            is_latest: Is asked, where the store names its moments, whether nothing has changed
+                since the cursors at the moment of this reading; if so, *choose* is given no feeds.
 
         Returns:
             Those entries that exist, in the order chosen.
@@ -77,10 +84,41 @@ class FeedStore(Transactor):
             embedder=embedder,
             conditions=None if filter_ is None else read_filter(filter_),
             now=self.now(),
+            is_latest=is_latest,
         )
         if filter_ is not None or not cursors:
             return await self._read(consultation)
         return await self._read_likely(consultation)
+
+    @final
+    async def consult_below(
+        self,
+        below: Below,
+        cursors_of: CursorsOf,
+        choose: Choose,
+        *,
+        embedder: str | None = None,
+        is_latest: IsLatest | None = None,
+    ) -> list[Entry]:
+        """
+        Do as `consult`, for the scopes that *below* stands for at that moment.
+
+        *cursors_of* is given them in the same read transaction, below each of its scopes in the
+        order of their segments, and returns their cursors. It is not asked where *is_latest* says
+        that nothing has changed.
+        """
+        scopes = tuple(check_scope(each) for each in below.scopes)
+        if below.type is not None:
+            check_id(below.type, "a memory's type")
+        consultation = ConsultationBelow(
+            replace(below, scopes=scopes),
+            cursors_of,
+            choose,
+            embedder=embedder,
+            now=self.now(),
+            is_latest=is_latest,
+        )
+        return await self._read(consultation)
 
     @final
     async def past(
@@ -125,4 +163,5 @@ class FeedStore(Transactor):
 
 
 def _checked(cursor: Cursor) -> Cursor:
-    return replace(cursor, scope=check_scope(cursor.scope))
+    scope = check_scope(cursor.scope)
+    return cursor if scope is cursor.scope else replace(cursor, scope=scope)

@@ -18,6 +18,7 @@ from recollect.stores.base import Store
 from recollect.stores.filters import Condition
 from recollect.stores.plans.feed import memory_entry, message_entry
 from recollect.stores.plans.formation import is_due, is_leased
+from recollect.stores.plans.holding import scopes_holding
 from recollect.stores.plans.memories import evidence_messages
 from recollect.stores.plans.newest import matching, updates_of
 from recollect.stores.plans.receipts import place_of
@@ -104,6 +105,7 @@ class Tables:
     """The rows of the store, as `Rows` to a plan, and the place where effects are written."""
 
     settings_stamp: int | None = None
+    moment: None = None
 
     def __init__(self) -> None:
         self._scopes: dict[int, ScopeTable] = {}
@@ -128,6 +130,11 @@ class Tables:
         for segments in sorted(self._by_segments):
             if segments[: len(prefix)] == prefix and (after is None or segments > after):
                 yield self._scopes[self._by_segments[segments]].row
+
+    def scopes_holding(
+        self, type_: str, now: int, prefix: Scope, after: Scope | None
+    ) -> Iterator[Scope]:
+        return scopes_holding(self, type_, now, prefix, after)
 
     def thread(self, scope_id: int, thread_id: str) -> ThreadRow | None:
         return self._of(scope_id).threads.get(thread_id)

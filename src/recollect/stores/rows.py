@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from recollect.records import FormationStatus, MemoryState, Role, Scope, Trust
 
@@ -265,6 +265,32 @@ class Feed:
     entries: tuple[FeedEntry, ...]
     removed: tuple[int, ...]
     eligible: frozenset[int] | None = None
+
+
+class Moment(NamedTuple):
+    """
+    A name for all that a store held at a moment.
+
+    Whoever reads twice at the same moment reads the same. A *version* is counted for each
+    *reader* of a store apart: of two readers none is the same, whatever they read.
+    """
+
+    reader: int
+    version: int
+
+
+class Moments:
+    """The moments at which something was found to be the latest: the last one of each reader."""
+
+    def __init__(self) -> None:
+        self._versions: dict[int, int] = {}
+
+    def note(self, moment: Moment) -> None:
+        """Note that it was the latest at *moment*."""
+        self._versions[moment.reader] = moment.version
+
+    def __contains__(self, moment: Moment) -> bool:
+        return self._versions.get(moment.reader) == moment.version
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Iterator, Sequence
 from types import EllipsisType
 from typing import TypeAlias, final
 
 from recollect.errors import UsageError
 from recollect.records import Page, Scope
 from recollect.stores.pages import page_of
-from recollect.stores.plans.memories import is_shown
+from recollect.stores.plans.holding import holds_anything
 from recollect.stores.rows import ScopeRow
 from recollect.stores.transactor import Transactor
 from recollect.stores.unit import Rows
@@ -47,20 +46,23 @@ class ScopeStore(Transactor):
         check_page(limit)
         if type_ is not None:
             check_id(type_, "a memory's type")
-        holds_wanted = partial(_holds, type_=type_, now=self.now())
+        now = self.now()
         if depth_max is not None and check_position(depth_max, "depth_max") < 1:
             msg = f"depth_max {depth_max} leaves nothing of a scope: give at least 1, or None"
             raise UsageError(msg)
         prefix, suffix, after = _texts(prefix), _texts(suffix), _read_cursor(cursor)
         fixed = prefix[: next((i for i, s in enumerate(prefix) if s is ...), None)]
         base = tuple(segment for segment in fixed if isinstance(segment, str))
+        is_range = base == prefix and not suffix
 
         def query(rows: Rows) -> list[Scope]:
             found: dict[Scope, None] = {}
-            for row in rows.scopes_below(base, None if depth_max else after):
-                cut = row.segments[:depth_max]
-                is_new = cut not in found and (after is None or cut > after)
-                if is_new and _fits(row.segments, prefix, suffix) and holds_wanted(rows, row):
+            for segments, row in _below(rows, type_, now, base, None if depth_max else after):
+                cut = segments[:depth_max]
+                if cut in found or (after is not None and cut <= after):
+                    continue
+                fits = is_range or _fits(segments, prefix, suffix)
+                if fits and (row is None or holds_anything(rows, row)):
                     found[cut] = None
                 if len(found) > limit:
                     break
@@ -93,11 +95,13 @@ def _read_cursor(cursor: str | None) -> Scope | None:
         raise UsageError(msg) from error
 
 
-def _holds(rows: Rows, scope: ScopeRow, *, type_: str | None, now: int) -> bool:
-    """Say whether a scope holds anything, or something of a type that is in force."""
+def _below(
+    rows: Rows, type_: str | None, now: int, prefix: Scope, after: Scope | None
+) -> Iterator[tuple[Scope, ScopeRow | None]]:
+    """Yield scopes below *prefix*; the row of each where it is not known yet what it holds."""
     if type_ is not None:
-        return any(is_shown(row, now) for row in rows.memories(scope.id, type_, None))
-    return bool(rows.threads(scope.id, None, 1)) or any(rows.memories(scope.id, None, None))
+        return ((scope, None) for scope in rows.scopes_holding(type_, now, prefix, after))
+    return ((row.segments, row) for row in rows.scopes_below(prefix, after))
 
 
 def _fits(segments: Scope, prefix: ScopePattern, suffix: ScopePattern) -> bool:

@@ -21,6 +21,9 @@ class Transactor(ABC):
     answers_in_place: bool = False
     """Whether it answers on any thread that has no event loop; see `run_in_place`."""
 
+    names_moments: bool = False
+    """Whether its readings know their `Moment`."""
+
     def __init__(self, *, clock: Clock | None = None, ids: Ids | None = None) -> None:
         self._clock: Clock = clock or SystemClock()
         self._ids: Ids = ids or SystemIds()

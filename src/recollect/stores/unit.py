@@ -22,6 +22,7 @@ from recollect.stores.rows import (
     IdempotencyRow,
     MemoryRow,
     MessageRow,
+    Moment,
     ReceiptRow,
     RevisionRow,
     ScopeRow,
@@ -45,6 +46,11 @@ class Rows(Protocol):
         """Return the stamp of the store's settings as they are now, where it keeps one."""
         ...
 
+    @property
+    def moment(self) -> Moment | None:
+        """Return the moment of which everything that is read here is, where the store names it."""
+        ...
+
     def new_number(self) -> int:
         """
         Return a larger number than this store ever gave; only in a writing transaction.
@@ -63,6 +69,12 @@ class Rows(Protocol):
 
     def scopes_below(self, prefix: Scope, after: Scope | None) -> Iterator[ScopeRow]:
         """Yield *prefix* itself and all scopes below it, after *after*, by their segments."""
+        ...
+
+    def scopes_holding(
+        self, type_: str, now: int, prefix: Scope, after: Scope | None
+    ) -> Iterator[Scope]:
+        """Yield the scopes of `scopes_below` that hold a memory of a type in force at *now*."""
         ...
 
     def thread(self, scope_id: int, thread_id: str) -> ThreadRow | None:

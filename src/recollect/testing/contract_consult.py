@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
 from recollect.records import DeleteMemory, Scope
 from recollect.stores.base import Store
-from recollect.stores.rows import Cursor, Feed
+from recollect.stores.plans.feed import Below
+from recollect.stores.rows import Cursor, Feed, Moment
+from recollect.stores.validate import to_datetime
 from recollect.testing.clock import FrozenClock
 from recollect.testing.contract import Contract
 from recollect.testing.samples import (
@@ -25,6 +28,11 @@ from recollect.testing.samples import (
 )
 
 NOBODY: Scope = ("acme", "users", "nobody")
+
+
+def from_start(scopes: Sequence[Scope]) -> list[Cursor]:
+    """Return where a reader stands who has read nothing of *scopes*."""
+    return [Cursor(scope=scope) for scope in scopes]
 
 
 class ChoiceError(Exception):
@@ -153,6 +161,133 @@ class ConsultContract(Contract):
         assert frozenset({feed.entries[0].uid}) == found[0].eligible
         assert () == found[0].entries
         assert not found[1].eligible
+
+    async def test_of_a_known_moment_no_feed_is_read(self, store: Store) -> None:
+        """is_latest: Is asked, where the store names its moments, whether nothing has changed since the cursors at the moment of this reading; if so, *choose* is given no feeds."""  # noqa: E501
+        await tell(store, "m1")
+        start = await feed_from_start(store)
+        wanted = [(ADA, start.entries[0].uid)]
+        cursor = Cursor(scope=ADA, seq=start.seq, epoch=start.epoch)
+        seen: list[int] = []
+        moments: list[Moment] = []
+
+        def choose(feeds: Sequence[Feed]) -> list[tuple[Scope, int]]:
+            seen.append(len(feeds))
+            return wanted
+
+        def is_latest(moment: Moment) -> bool:
+            moments.append(moment)
+            return len(moments) > 1
+
+        for _ in range(2):
+            (entry,) = await store.consult([cursor], choose, is_latest=is_latest)
+            assert "m1" == name_of(entry.content)
+
+        assert [1, 0] == seen if store.names_moments else seen == [1, 1] and not moments
+
+    async def test_a_write_begins_another_moment(self, store: Store) -> None:
+        """Whoever reads twice at the same moment reads the same."""
+        found: list[Moment] = []
+
+        def note(moment: Moment) -> bool:
+            found.append(moment)
+            return False
+
+        numbers: list[int] = []
+        for name in ("m1", "m2", "m3"):
+            await tell(store, name)
+            before = set(found)
+            for _ in range(3):
+                await store.consult([], lambda _: [], is_latest=note)
+            numbers.append(len(set(found) - before))
+            assert before.isdisjoint(found[-3:])
+
+        assert all(numbers) is store.names_moments
+
+    async def test_scopes_below_are_consulted(self, store: Store) -> None:
+        """Do as `consult`, for the scopes that *below* stands for at that moment."""
+        await keep_facts(store, "Oslo")
+        await store.apply(("acme",), [replace(fact("home"), type="Note")])
+        await store.apply(("other", "ada"), [fact("home")])
+        seen: list[Feed] = []
+
+        def all_of(feeds: Sequence[Feed]) -> list[tuple[Scope, int]]:
+            seen.extend(feeds)
+            return [(feed.scope, entry.uid) for feed in feeds for entry in feed.entries]
+
+        for below, scopes in (
+            (Below((("acme",),)), [("acme",), ADA]),
+            (Below((("acme",), ADA), "Fact"), [ADA]),
+            (Below((("acme",), ("other",)), "Fact"), [ADA, ("other", "ada")]),
+            (Below((NOBODY,)), []),
+        ):
+            seen.clear()
+            found = await store.consult_below(below, from_start, all_of)
+            assert scopes == [feed.scope for feed in seen] == [each.scope for each in found]
+            assert seen == [await feed_from_start(store, scope) for scope in scopes]
+
+    async def test_what_has_expired_is_not_below(self, store: Store, clock: FrozenClock) -> None:
+        """A scope whose memories of the type are ended by time holds none of it."""
+        expires_at = to_datetime(store.now()) + timedelta(hours=1)
+        await store.apply(ADA, [replace(fact("home"), expires_at=expires_at)])
+        await store.apply(BOB, [replace(fact("home"), state="rejected")])
+        clock.advance(7_200)
+        given: list[Scope] = []
+
+        def note(scopes: Sequence[Scope]) -> list[Cursor]:
+            given.extend(scopes)
+            return from_start(scopes)
+
+        await store.consult_below(Below((ADA[:1],), "Fact"), note, lambda _: [])
+        assert [] == given
+
+        await store.consult_below(Below((ADA[:1],)), note, lambda _: [])
+        assert {ADA, BOB} == set(given)
+
+    async def test_cursors_are_asked_for_in_the_transaction(self, store: Store) -> None:
+        """*cursors_of* is given them in the same read transaction, below each of its scopes in the order of their segments, and returns their cursors."""  # noqa: E501
+        names = ("b", "a", "\uffff", "a b", "A", "\U0001f600")
+        for name in names:
+            await store.apply(("acme", name), [fact("home")])
+        await keep_facts(store, "Oslo")
+        start = await feed_from_start(store)
+        given: list[Scope] = []
+        read: list[int] = []
+
+        def latest(scopes: Sequence[Scope]) -> list[Cursor]:
+            given.extend(scopes)
+            return [
+                Cursor(scope=each, seq=start.seq, epoch=start.epoch)
+                if each == ADA
+                else Cursor(scope=each)
+                for each in scopes
+            ]
+
+        def count(feeds: Sequence[Feed]) -> list[tuple[Scope, int]]:
+            read.extend(len(feed.entries) for feed in feeds)
+            return []
+
+        await store.consult_below(Below((("acme",),), "Fact"), latest, count)
+
+        assert sorted([*(("acme", name) for name in names), ADA]) == given
+        assert [0 if scope == ADA else 1 for scope in given] == read
+
+    async def test_of_a_known_moment_no_scope_is_listed(self, store: Store) -> None:
+        """It is not asked where *is_latest* says that nothing has changed."""
+        await keep_facts(store, "Oslo")
+        uid = (await feed_from_start(store)).entries[0].uid
+        asked: list[Scope] = []
+
+        def note(scopes: Sequence[Scope]) -> list[Cursor]:
+            asked.extend(scopes)
+            return from_start(scopes)
+
+        (entry,) = await store.consult_below(
+            Below((ADA,)), note, lambda _: [(ADA, uid)], is_latest=lambda _: True
+        )
+
+        assert "home" == name_of(entry.content)
+        assert [] == asked if store.names_moments else [ADA] == asked
 
     async def test_what_exists_is_returned(self, store: Store) -> None:
         """Those entries that exist, in the order chosen."""

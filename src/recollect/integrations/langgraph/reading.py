@@ -99,13 +99,10 @@ async def _ranked(
     memory: Recollect, prefix: Scope, op: SearchOp, end: int
 ) -> list[tuple[Memory, float | None]]:
     """Return the best *end* items that have a text, or all of them, best first."""
-    scopes = await _scopes(memory, prefix)
-    if not scopes:
-        return []
     where = Where(messages=False, types=(ITEM,), filter=op.filter or None, valid_at="ever")
     limit = min(end, MATCHES_MAX)
     while True:
-        recall = await memory.recall(scopes, op.query or "", limit=limit, where=where)
+        recall = await memory.recall(prefix, op.query or "", limit=limit, below=True, where=where)
         found: list[tuple[Memory, float | None]] = [
             (each.content, each.score)
             for each in recall.entries

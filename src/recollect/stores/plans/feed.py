@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
@@ -19,6 +20,7 @@ from recollect.stores.rows import (
     FeedEntry,
     MemoryRow,
     MessageRow,
+    Moment,
     ScopeRow,
     VectorRow,
 )
@@ -58,6 +60,18 @@ Embedded: TypeAlias = tuple[int, bytes, bytes]
 """An entry's uid, the hash of the text that was embedded, the vector as it is stored."""
 Choose: TypeAlias = Callable[[Sequence[Feed]], Sequence[tuple[Scope, int]]]
 """From the feeds of some scopes, the (scope, uid) of the entries that are wanted."""
+CursorsOf: TypeAlias = Callable[[Sequence[Scope]], Sequence[Cursor]]
+"""From some scopes, where a reader stands in their feeds, in order."""
+IsLatest: TypeAlias = Callable[[Moment], bool]
+"""Whether nothing has changed since some cursors, as far as is known, at a moment."""
+
+
+@dataclass(frozen=True, slots=True)
+class Below:
+    """Some scopes and all below them; with a *type*, those that hold a memory of it in force."""
+
+    scopes: tuple[Scope, ...]
+    type: str | None = None
 
 
 def read_feed(
@@ -135,44 +149,52 @@ def eligible_uids(
     return frozenset([*messages, *memories])
 
 
-def read_entries(rows: Rows, scope: Scope, uids: Sequence[int], now: int) -> list[Entry]:
-    """Return those of *uids* that are live entries of *scope*, in any order."""
-    row = rows.scope(scope)
-    if row is None or not uids:
-        return []
-    messages = rows.messages_by_uid(row.id, uids)
-    threads = rows.thread_ids(row.id, sorted({each.thread for each in messages}))
-    found = [
-        Entry(uid=each.uid, scope=scope, content=message_of(each, threads[each.thread]))
-        for each in messages
-    ]
-    memories = rows.memories_by_uid(row.id, uids)
-    found += [
-        Entry(uid=each.uid, scope=scope, content=memory_of(each, scope))
-        for each in memories
-        if not is_expired(each, now)
-    ]
-    return found
-
-
 def read_chosen(rows: Rows, chosen: Sequence[tuple[Scope, int]], now: int) -> list[Entry]:
     """Return those of *chosen* that are live entries, in the order chosen."""
     by_scope: dict[Scope, list[int]] = {}
     for scope, uid in chosen:
         by_scope.setdefault(scope, []).append(uid)
-    found = {
-        (scope, entry.uid): entry
-        for scope, uids in by_scope.items()
-        for entry in read_entries(rows, scope, uids, now)
-    }
+    found: dict[tuple[Scope, int], Entry] = {}
+    kinds = deque((_read_messages, _read_memories))
+    for scope, uids in by_scope.items():
+        row = rows.scope(scope)
+        if row is None:
+            continue
+        entries = kinds[0](rows, row, uids, now)
+        there = {each.uid for each in entries}
+        if others := [uid for uid in uids if uid not in there]:
+            of_other_kind = kinds[1](rows, row, others, now)
+            if len(of_other_kind) > len(entries):
+                kinds.rotate()  # the next scopes are likely like this one
+            entries += of_other_kind
+        found |= {(scope, each.uid): each for each in entries}
     return [found[each] for each in chosen if each in found]
+
+
+def _read_messages(rows: Rows, scope: ScopeRow, uids: Sequence[int], now: int) -> list[Entry]:
+    del now
+    messages = rows.messages_by_uid(scope.id, uids)
+    threads = rows.thread_ids(scope.id, sorted({each.thread for each in messages}))
+    return [
+        Entry(uid=each.uid, scope=scope.segments, content=message_of(each, threads[each.thread]))
+        for each in messages
+    ]
+
+
+def _read_memories(rows: Rows, scope: ScopeRow, uids: Sequence[int], now: int) -> list[Entry]:
+    return [
+        Entry(uid=each.uid, scope=scope.segments, content=memory_of(each, scope.segments))
+        for each in rows.memories_by_uid(scope.id, uids)
+        if not is_expired(each, now)
+    ]
 
 
 class Consultation:
     """
     The query that reads feeds, has entries chosen from them, and reads these.
 
-    Of the same feeds the choice is made once, however often the query is run.
+    Of the same feeds the choice is made once, however often the query is run. At a moment of
+    which it is known that nothing has changed since the cursors, none is read.
     """
 
     def __init__(
@@ -183,8 +205,10 @@ class Consultation:
         embedder: str | None,
         conditions: Sequence[Condition] | None,
         now: int,
+        is_latest: IsLatest | None = None,
     ) -> None:
         self.cursors = cursors
+        self._is_latest = is_latest
         self._choose = choose
         self._embedder = embedder
         self._conditions = conditions
@@ -194,13 +218,22 @@ class Consultation:
 
     def __call__(self, rows: Rows) -> list[Entry]:
         """Return those of the chosen entries that are live, in the order chosen."""
-        feeds = [
+        return read_chosen(rows, self._choice(self._read_feeds(rows)), self._now)
+
+    def _read_feeds(self, rows: Rows) -> Sequence[Feed]:
+        moment = rows.moment if self._is_latest else None
+        if moment is not None and self._is_latest and self._is_latest(moment):
+            return ()
+        return [
             read_feed(
                 rows, each, embedder=self._embedder, conditions=self._conditions, now=self._now
             )
-            for each in self.cursors
+            for each in self._read_cursors(rows)
         ]
-        return read_chosen(rows, self._choice(feeds), self._now)
+
+    def _read_cursors(self, rows: Rows) -> Sequence[Cursor]:
+        del rows
+        return self.cursors
 
     def likely(self) -> dict[Scope, list[int]]:
         """Return what is chosen, by scope, if nothing has changed since the cursors."""
@@ -217,6 +250,40 @@ class Consultation:
             self._chosen = [(checked[scope], uid) for scope, uid in chosen]
             self._feeds = feeds
         return self._chosen
+
+
+class ConsultationBelow(Consultation):
+    """A consultation of scopes that are looked up in the same transaction."""
+
+    def __init__(
+        self,
+        below: Below,
+        cursors_of: CursorsOf,
+        choose: Choose,
+        *,
+        embedder: str | None,
+        now: int,
+        is_latest: IsLatest | None,
+    ) -> None:
+        super().__init__(
+            (), choose, embedder=embedder, conditions=None, now=now, is_latest=is_latest
+        )
+        self._below = below
+        self._cursors_of = cursors_of
+
+    def _read_cursors(self, rows: Rows) -> Sequence[Cursor]:
+        return self._cursors_of(scopes_of(rows, self._below, self._now))
+
+
+def scopes_of(rows: Rows, below: Below, now: int) -> list[Scope]:
+    """Return the scopes that *below* stands for, each once."""
+    found: dict[Scope, None] = {}
+    for prefix in below.scopes:
+        if below.type is None:
+            found |= dict.fromkeys(row.segments for row in rows.scopes_below(prefix, None))
+        else:
+            found |= dict.fromkeys(rows.scopes_holding(below.type, now, prefix, None))
+    return list(found)
 
 
 def _unchanged(cursor: Cursor, now: int) -> Feed:

@@ -23,6 +23,7 @@ from recollect.stores.columns import (
 from recollect.stores.filters import Condition
 from recollect.stores.paths import range_below, stored_path
 from recollect.stores.plans.formation import DUE_THREADS_MAX
+from recollect.stores.plans.holding import scopes_holding
 from recollect.stores.plans.newest import matching
 from recollect.stores.postgres.statements import QUERIES
 from recollect.stores.postgres.transaction import (
@@ -78,6 +79,7 @@ class PostgresRows:
     """
 
     settings_stamp: int | None = None
+    moment: None = None
 
     def __init__(self, transaction: Transaction) -> None:
         self._transaction = transaction
@@ -155,6 +157,11 @@ class PostgresRows:
             return self._transaction.ask(statement, (head, first, past, end, limit), wall)
 
         return _paged(scope_row, page)
+
+    def scopes_holding(
+        self, type_: str, now: int, prefix: Scope, after: Scope | None
+    ) -> Iterator[Scope]:
+        return scopes_holding(self, type_, now, prefix, after)
 
     def thread(self, scope_id: int, thread_id: str) -> ThreadRow | None:
         found = self._of("thread", scope_id, thread_id)

@@ -11,6 +11,7 @@ from recollect.records import FormationStatus, MemoryState, Scope
 from recollect.stores.filters import Condition
 from recollect.stores.paths import range_below, stored_path
 from recollect.stores.plans.feed import memory_entry, message_entry
+from recollect.stores.plans.holding import scopes_holding
 from recollect.stores.plans.newest import matching, updates_of
 from recollect.stores.redis import keys
 from recollect.stores.redis.codec import (
@@ -54,6 +55,7 @@ class RedisRows:
     """
 
     settings_stamp: int | None = None
+    moment: None = None
 
     def __init__(self, reading: Reading) -> None:
         self.reading: Final = reading
@@ -81,6 +83,11 @@ class RedisRows:
             if len(paths) < _PAGE:
                 return
             start = b"(" + paths[-1]
+
+    def scopes_holding(
+        self, type_: str, now: int, prefix: Scope, after: Scope | None
+    ) -> Iterator[Scope]:
+        return scopes_holding(self, type_, now, prefix, after)
 
     def _scopes_at(self, paths: Sequence[bytes]) -> list[ScopeRow]:
         if not paths:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import count
 from secrets import randbelow
 from time import sleep
-from typing import Final
+from typing import Any, Final
 
 import apsw
 
@@ -18,6 +19,7 @@ from recollect.stores.world import timer_s
 LOCK_WAIT_S: Final = 30.0
 """How long a call waits for other processes before it fails."""
 
+_NUMBERS: Final = count(1)
 _PAUSE_US_MIN: Final = 200
 _PAUSE_US_MAX: Final = 3_000
 _PAGE_BYTES: Final = 4_096
@@ -62,7 +64,15 @@ class Patience:
         return True
 
 
-def connect(location: Location, *, for_reading: bool = False) -> apsw.Connection:
+class NumberedConnection(apsw.Connection):
+    """A connection with a *number* that no other in this process has, or had."""
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self.number = next(_NUMBERS)
+
+
+def connect(location: Location, *, for_reading: bool = False) -> NumberedConnection:
     """
     Open a connection to a file that exists.
 
@@ -77,9 +87,11 @@ def connect(location: Location, *, for_reading: bool = False) -> apsw.Connection
     return connection
 
 
-def new_connection(location: Location, flags: int, *, for_reading: bool = False) -> apsw.Connection:
+def new_connection(
+    location: Location, flags: int, *, for_reading: bool = False
+) -> NumberedConnection:
     """Open a connection and set what SQLite does not keep in the file."""
-    connection = apsw.Connection(location.path, flags=flags, vfs=location.vfs)
+    connection = NumberedConnection(location.path, flags=flags, vfs=location.vfs)
     connection.set_busy_handler(Patience(location.lock_wait_s))
     connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
     connection.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)

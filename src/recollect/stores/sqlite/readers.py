@@ -13,7 +13,7 @@ import apsw
 from recollect.errors import StoreClosedError
 from recollect.stores.calls import Call, Outcome, answer
 from recollect.stores.line import Line
-from recollect.stores.sqlite.connect import Location, connect, let_go
+from recollect.stores.sqlite.connect import Location, NumberedConnection, connect, let_go
 from recollect.stores.sqlite.failures import store_errors
 from recollect.stores.sqlite.identity import Identity
 from recollect.stores.sqlite.rows import SQLiteRows
@@ -54,7 +54,7 @@ class Readers:
         self._threads: list[Thread] = []
         self._counting = Condition()
         self._unanswered = 0
-        self._idle: list[apsw.Connection] = []
+        self._idle: list[NumberedConnection] = []
         self._in_place = 0
         self._is_closed = False
 
@@ -96,7 +96,7 @@ class Readers:
         finally:
             self._put_back(connection, is_good=is_good)
 
-    def _taken(self) -> apsw.Connection | None:
+    def _taken(self) -> NumberedConnection | None:
         """Wait for a turn in place; return a connection if one is idle."""
         with self._counting:
             self._counting.wait_for(lambda: self._is_closed or self._in_place < self._threads_max)
@@ -106,7 +106,7 @@ class Readers:
             self._in_place += 1
             return self._idle.pop() if self._idle else None
 
-    def _put_back(self, connection: apsw.Connection | None, *, is_good: bool) -> None:
+    def _put_back(self, connection: NumberedConnection | None, *, is_good: bool) -> None:
         with self._counting:
             if connection and is_good and not self._is_closed:
                 self._idle.append(connection)
@@ -132,7 +132,7 @@ class Readers:
             self._counting.wait_for(lambda: not self._in_place)
 
     def _serve(self) -> None:
-        connection: apsw.Connection | None = None
+        connection: NumberedConnection | None = None
         ended = False
         while not ended and (first := self._line.take()):
             more, ended = self._line.take_more(self._together - 1)
@@ -145,8 +145,8 @@ class Readers:
             let_go(connection)
 
     def _answered(
-        self, calls: list[Call[Query[Any]]], connection: apsw.Connection | None
-    ) -> apsw.Connection | None:
+        self, calls: list[Call[Query[Any]]], connection: NumberedConnection | None
+    ) -> NumberedConnection | None:
         """Run queries and answer them; return the connection if it is good for others."""
         group = Outcome()
         with group, store_errors(self._location.path):
@@ -177,8 +177,8 @@ def _transaction(connection: apsw.Connection) -> Iterator[None]:
         connection.execute("ROLLBACK")
 
 
-def _result_of(connection: apsw.Connection, query: Query[ResultT]) -> ResultT:
-    rows = SQLiteRows(connection)
+def _result_of(connection: NumberedConnection, query: Query[ResultT]) -> ResultT:
+    rows = SQLiteRows(connection, reader=connection.number)
     try:
         return query(rows)
     finally:

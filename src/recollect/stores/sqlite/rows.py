@@ -21,7 +21,7 @@ from recollect.stores.columns import (
     thread_row,
 )
 from recollect.stores.filters import Condition, matches
-from recollect.stores.paths import range_below, stored_path
+from recollect.stores.paths import range_below, segments_of, stored_path
 from recollect.stores.rows import (
     AuditRow,
     FeedEntry,
@@ -29,6 +29,7 @@ from recollect.stores.rows import (
     IdempotencyRow,
     MemoryRow,
     MessageRow,
+    Moment,
     ReceiptRow,
     RevisionRow,
     ScopeRow,
@@ -70,15 +71,34 @@ def _revision_row(row: Stored) -> RevisionRow:
 class SQLiteRows:
     """What one transaction on a connection can read; valid until it ends."""
 
-    def __init__(self, connection: apsw.Connection, settings_stamp: int | None = None) -> None:
+    def __init__(
+        self,
+        connection: apsw.Connection,
+        settings_stamp: int | None = None,
+        *,
+        reader: int | None = None,
+    ) -> None:
         self.settings_stamp = settings_stamp
         self._connection = connection
+        self._reader = reader
         self._open: set[apsw.Cursor] = set()
 
     def close(self) -> None:
         """End the iterations that nobody finished; they would hold the transaction open."""
         while self._open:
             self._open.pop().close(force=True)
+
+    @property
+    def moment(self) -> Moment | None:
+        """
+        Return the moment, if this is the transaction of a connection that only reads.
+
+        SQLite changes its ``data_version`` when another connection has committed, and only then
+        (https://www.sqlite.org/pragma.html#pragma_data_version).
+        """
+        if self._reader is None:
+            return None
+        return Moment(self._reader, int(self._connection.pragma("data_version")))
 
     def new_number(self) -> int:
         return int(self._one("new_number", ())[0])
@@ -99,6 +119,14 @@ class SQLiteRows:
         first, end = range_below(prefix)
         beyond = b"" if after is None else stored_path(after)
         return map(scope_row, self._each("scopes_below", (first, beyond, end)))
+
+    def scopes_holding(
+        self, type_: str, now: int, prefix: Scope, after: Scope | None
+    ) -> Iterator[Scope]:
+        first, end = range_below(prefix)
+        beyond = b"" if after is None else stored_path(after)
+        found = self._each("scopes_holding", (first, beyond, end, type_, now))
+        return (segments_of(path) for (path,) in found)
 
     def thread(self, scope_id: int, thread_id: str) -> ThreadRow | None:
         found = self._first("thread", (scope_id, thread_id))

@@ -52,6 +52,7 @@ class SQLiteStore(Store):
     """
 
     answers_in_place = True
+    names_moments = True
 
     def __init__(
         self,

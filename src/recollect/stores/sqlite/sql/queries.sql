@@ -18,6 +18,15 @@ FROM scope WHERE id = ?;
 SELECT id, path, created_at, epoch, seq, compacted, fence, lease_owner, lease_until
 FROM scope WHERE path >= ? AND path > ? AND path < ? ORDER BY path;
 
+-- :name scopes_holding
+SELECT path FROM scope
+WHERE path >= ? AND path > ? AND path < ? AND EXISTS (
+    SELECT 1 FROM memory
+    WHERE scope_id = scope.id AND type = ? AND state = 'active'
+        AND (expires_at IS NULL OR expires_at > ?)
+)
+ORDER BY path;
+
 -- :name thread
 SELECT scope_id, number, id, created_at, last, count, formed, first_pending_at, due,
     not_before, attempts, state, waiting_tokens, again, settings
