@@ -2,7 +2,6 @@
 
 import asyncio
 import warnings
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -25,7 +24,6 @@ with warnings.catch_warnings():
     from langchain_classic import memory as originals
 
 EXAMPLES = 40
-EXCUSED_SHARE_MAX = 0.02
 PART = "\x1f"
 PROMPT = PromptTemplate.from_template(f"{{summary}}{PART}{{new_lines}}")
 
@@ -75,21 +73,12 @@ OPTIONS = st.fixed_dictionaries(
 TALKS = st.builds(
     Talk,
     steps=STEPS,
-    # The originals know nothing of what was said before: seldom, to compare the rest.
-    before=st.sampled_from([*[[]] * 99, ["Hello"]]),
+    before=st.sampled_from([[], [], ["Hello"]]),
     options=OPTIONS,
     limit=st.sampled_from([0, 1, 5, 12, 30, 2000]),
 )
-tally: Counter[str] = Counter()
-
-
-@pytest.fixture(scope="module", autouse=True)
-def excused() -> Iterator[None]:
-    """Print how many examples were excused, and fail if they were many."""
-    yield
-    share = tally["excused"] / max(1, tally["all"])
-    print(f"\nexcused: {tally['excused']} of {tally['all']} examples ({share:.1%})")  # noqa: T201
-    assert share <= EXCUSED_SHARE_MAX
+# The original summary knows nothing of what was said before it was made: see test_faults.py.
+AT_THE_START = TALKS.filter(lambda talk: not talk.before)
 
 
 @contextmanager
@@ -149,20 +138,10 @@ def ours(kind: type, talk: Talk, *, awaited: bool) -> tuple[list[Any], list[list
     return found, model.calls
 
 
-def forgets_what_was_said_before(talk: Talk) -> bool:
-    """Opened over a conversation, the original summary has none of it; see differences.md."""
-    return bool(talk.before)
-
-
 @settings(max_examples=EXAMPLES)
-@given(talk=TALKS, awaited=st.booleans())
+@given(talk=AT_THE_START, awaited=st.booleans())
 def test_a_summary_is_the_originals(talk: Talk, *, awaited: bool) -> None:
     """Equal variables, and equal calls with equal variables in equal order."""
-    tally["all"] += 1
-    if forgets_what_was_said_before(talk):
-        tally["excused"] += 1
-        return
-
     expected = original("ConversationSummaryMemory", talk)
     actual = ours(ConversationSummaryMemory, talk, awaited=awaited)
 
@@ -173,8 +152,6 @@ def test_a_summary_is_the_originals(talk: Talk, *, awaited: bool) -> None:
 @given(talk=TALKS, awaited=st.booleans())
 def test_a_summary_buffer_is_the_originals(talk: Talk, *, awaited: bool) -> None:
     """Equal variables, and one equal call each time that the limit is passed."""
-    tally["all"] += 1
-
     expected = original("ConversationSummaryBufferMemory", talk)
     actual = ours(ConversationSummaryBufferMemory, talk, awaited=awaited)
 
@@ -185,7 +162,6 @@ def test_a_summary_buffer_is_the_originals(talk: Talk, *, awaited: bool) -> None
 @given(said=st.lists(TEXTS, max_size=9), step=st.integers(1, 5), awaited=st.booleans())
 def test_from_messages_is_the_originals(said: list[str], step: int, *, awaited: bool) -> None:
     """A conversation that has begun is summarised in equal steps."""
-    tally["all"] += 1
     kinds = (HumanMessage, AIMessage)
     messages: list[BaseMessage] = [
         kinds[number % 2](content=each) for number, each in enumerate(said)

@@ -85,8 +85,7 @@ def terms_of(text: str) -> list[str]:
     ['set', 'max', 'retri', 'max_retries', '1000']
     """
     if text.isascii():
-        tokens = _ASCII_TOKEN.findall(_POSSESSIVE.sub("", text) if "'" in text else text)
-        return [term for token in tokens for term in _ascii_terms(token)]
+        return [term for token in ascii_tokens(text) for term in ascii_terms(token)]
     text = _POSSESSIVE.sub("", unicodedata.normalize("NFKC", text))
     found: list[str] = []
     for match in _TOKEN.finditer(text):
@@ -100,7 +99,14 @@ def terms_of(text: str) -> list[str]:
     return found
 
 
-def _ascii_terms(token: str) -> Sequence[str]:
+def ascii_tokens(text: str) -> list[str]:
+    """Return the words and numbers of a *text* in ASCII, in order."""
+    found: list[str] = _ASCII_TOKEN.findall(_POSSESSIVE.sub("", text) if "'" in text else text)
+    return found
+
+
+def ascii_terms(token: str) -> Sequence[str]:
+    """Return the terms of a word or number in ASCII."""
     if "." in token or "," in token:
         return number_terms(token)
     return word_terms(token[:WORD_CHARACTERS_MAX])

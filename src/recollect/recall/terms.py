@@ -18,6 +18,9 @@ from numpy.typing import NDArray
 
 from recollect.recall.analyse import (
     ANALYSER_VERSION,
+    WORD_CHARACTERS_MAX,
+    ascii_terms,
+    ascii_tokens,
     is_first_person,
     terms_of,
 )
@@ -70,19 +73,40 @@ def encode_terms(text: str, time: datetime | None) -> bytes:
     The date counts among the words, written as the text's language writes it, so that
     a question for a day or month finds it.
     """
-    words = terms_of(text)
-    dated = words + (date_terms(text, time) if time else [])
-    counts = Counter(map(term_hash, dated))
+    every = _hashes_of(text)
+    if time:
+        every += map(term_hash, date_terms(text, time))
+    counts = Counter(every)
     hashes = sorted(counts)
     counted = [counts[each] for each in hashes]
-    if len(dated) > COUNT_MAX:
+    if len(every) > COUNT_MAX:
         counted = [min(each, COUNT_MAX) for each in counted]
     flags = _TIME_EXPRESSION * has_time_expression(text) | _FIRST_PERSON * is_first_person(text)
     return (
-        _HEADER.pack(ANALYSER_VERSION, flags, len(dated))
+        _HEADER.pack(ANALYSER_VERSION, flags, len(every))
         + array("Q", hashes).tobytes()
         + array("H", counted).tobytes()
     )
+
+
+def _hashes_of(text: str) -> list[int]:
+    """Return the hashes of the terms of *text*; most of its words have been seen before."""
+    if not text.isascii():
+        return list(map(term_hash, terms_of(text)))
+    return [
+        hash_
+        for token in ascii_tokens(text)
+        for hash_ in (
+            _known_hashes(token) if len(token) <= WORD_CHARACTERS_MAX else _hashes_in(token)
+        )
+    ]
+
+
+def _hashes_in(token: str) -> tuple[int, ...]:
+    return tuple(map(term_hash, ascii_terms(token)))
+
+
+_known_hashes: Final = lru_cache(maxsize=100_000)(_hashes_in)
 
 
 def date_terms(text: str, time: datetime) -> list[str]:

@@ -42,9 +42,9 @@ def writes_of(root: Scope, ops: Sequence[Op], fields: Sequence[str], now: dateti
 
 
 def _writes(op: PutOp, fields: Sequence[str], now: datetime) -> list[PreparedWrite]:
-    lasting = DeleteMemory(type=LIFETIME, key=lifetime_key(op.key))
     if op.value is None:
-        return [prepare_write(DeleteMemory(type=ITEM, key=op.key)), lasting]
+        addresses = ((ITEM, op.key), (LIFETIME, lifetime_key(op.key)))
+        return [prepare_write(DeleteMemory(type=type_, key=key)) for type_, key in addresses]
     minutes = check_ttl(op.ttl, "ttl")
     expires_at = None if minutes is None else _later(now, minutes)
     item = PutMemory(
@@ -57,7 +57,7 @@ def _writes(op: PutOp, fields: Sequence[str], now: datetime) -> list[PreparedWri
     )
     prepared = prepare_put(item, partial(searched_text, index=op.index, fields=fields))
     if minutes is None:
-        return [prepared, lasting]
+        return [prepared]  # the lifetime that it may have had ends by itself, and is read no more
     kept = PutMemory(
         type=LIFETIME,
         key=lifetime_key(op.key),
