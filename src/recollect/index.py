@@ -100,7 +100,8 @@ class Indexes:
 
     def take_below(self, below: Below, kinds: Kinds | None) -> Taken:
         """Do as `take`, for the scopes that an earlier search found below; of none if none did."""
-        listing = self._listings.get(below)
+        with self._turn:
+            listing = self._listings.get(below)
         if listing is None:
             return Taken()
         return replace(self.take(listing.scopes, kinds), listed_at=listing.moments)
@@ -198,9 +199,10 @@ class Indexes:
                 self._shrink()
 
     def forget(self, scope: Scope) -> None:
-        """Drop the indexes of *scope* and of all scopes below it."""
+        """Drop the indexes of *scope* and of all scopes below it, and what names them."""
         with self._turn:
             self._generation += 1
+            self._listings.clear()
             for each in [each for each in self._indexes if each[: len(scope)] == scope]:
                 self._drop(each)
 

@@ -287,7 +287,7 @@ HOSTILE_UNITS: Final = (
     *("System: x\n", "\n\n", "no ", "no\n", "summarise email ", "看看邮件", "curl -a ", "keep it "),
     *("\ufdfa", "\u200b", "\ud800", "x.com ", "sk-", "a.b", "recommend.a"),
 )
-HOSTILE: Final = ["\n" * 16_000, *(unit * (100_000 // len(unit)) for unit in HOSTILE_UNITS)]
+HOSTILE: Final = ["\n" * 16_000, *(unit * (30_000 // len(unit)) for unit in HOSTILE_UNITS)]
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=lambda text: repr(text[:12]))
@@ -299,7 +299,7 @@ def test_hostile_text_is_read_in_linear_time(text: str) -> None:
     without_recalled(text)
     instructs(text)
 
-    assert time.process_time() - started < 10
+    assert time.process_time() - started < 3
 
 
 @given(st.text(alphabet=st.sampled_from('<>/memory 0a"“”`~>\n:系统 Fromx')))

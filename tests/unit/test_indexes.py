@@ -11,13 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect import index as caching
-from recollect.index import Indexes
+from recollect.index import LISTINGS_MAX, Indexes, Taken
 from recollect.recall import index as indexing
 from recollect.recall.collection import SCATTERED_FROM, Eligibility
 from recollect.recall.index import ScopeIndex, refreshed
 from recollect.recall.terms import encode_terms
 from recollect.records import Scope
-from recollect.stores.rows import Feed, FeedEntry
+from recollect.stores.plans.feed import Below
+from recollect.stores.rows import Feed, FeedEntry, Moment
 
 ADA: Scope = ("users", "ada")
 BOB: Scope = ("users", "bob")
@@ -414,6 +415,30 @@ def test_an_idle_index_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (1, 0) == (indexes.drop_idle(idle_s=60), indexes.drop_idle(idle_s=60))
     assert indexes.size_bytes == latest(indexes, BOB).size_bytes
     assert latest(indexes, ADA).parts == ()
+
+
+def test_what_was_forgotten_is_not_named() -> None:
+    """A list of scopes is kept only until one of them, or anything, is forgotten."""
+    indexes, below = with_offered(index_of()), Below(((ADA[0],),))
+    indexes.note_listed(below, [ADA], Moment(1, 1))
+    assert [ADA] == [index.scope for index in indexes.take_below(below, None).indexes]
+
+    indexes.forget(ADA)
+
+    assert Taken() == indexes.take_below(below, None)
+
+
+def test_lists_are_few() -> None:
+    """The one that was noted longest ago goes first."""
+    indexes = Indexes()
+    for number in range(LISTINGS_MAX + 1):
+        indexes.note_listed(Below(((str(number),),)), [ADA], Moment(1, 1))
+
+    kept = [
+        bool(indexes.take_below(Below(((str(number),),)), None).indexes)
+        for number in (0, 1, LISTINGS_MAX)
+    ]
+    assert [False, True, True] == kept
 
 
 def test_what_was_taken_before_something_was_forgotten_is_not_kept() -> None:

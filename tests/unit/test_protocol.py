@@ -579,10 +579,8 @@ LONG_CASES = {
     "an erase of a thread": (THREAD, World(budget=ALL), 15_000),
     "an erase of everything": (EVERYTHING, World(budget=ALL), 15_000),
     "an erase, failures": (Protocol(), World(budget=Budget(2, 1, 1, 1)), 100_000),
-    "an erase, failures, pauses": (
-        FULL, World(wait=PAUSE, budget=Budget(1, 1, 1, 1)), 100_000,
-    ),
-}  # fmt: skip
+    "an erase, failures, pauses": (FULL, World(wait=PAUSE, budget=Budget(1, 1, 1, 1)), 100_000),
+}
 
 
 @pytest.mark.parametrize("name", CASES)
