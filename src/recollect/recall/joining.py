@@ -49,7 +49,9 @@ def joined_vectors(
             scales.append(segment.scales[segment.vector_row[has]])
     if not vectors:
         return row, np.empty((0, 0), np.int8), np.empty(0, np.float32)
-    owner = np.concatenate(owners)
-    order = np.argsort(owner)
-    row[owner[order]] = np.arange(len(owner), dtype=np.int32)
-    return row, np.concatenate(vectors)[order], np.concatenate(scales)[order]
+    owner, rows, scale = np.concatenate(owners), np.concatenate(vectors), np.concatenate(scales)
+    if not bool((owner[1:] > owner[:-1]).all()):
+        order = np.argsort(owner)
+        owner, rows, scale = owner[order], rows[order], scale[order]
+    row[owner] = np.arange(len(owner), dtype=np.int32)
+    return row, rows, scale
