@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from recollect.app import Recollect, open  # noqa: A004 (users write recollect.open)
+    from recollect.ask import Where
     from recollect.errors import (
         ConflictError,
         EmbedderError,
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
         VersionConflictError,
     )
     from recollect.recall.result import Recall, Recalled
-    from recollect.recaller import Where
     from recollect.records import (
         Attachment,
         DeleteMemory,
@@ -87,9 +87,9 @@ _ERASING: Final = (
 )
 _HOMES: Final = {
     "recollect.app": "Recollect open",
+    "recollect.ask": "Where",
     "recollect.errors": _ERRORS,
     "recollect.recall.result": "Recall Recalled",
-    "recollect.recaller": "Where",
     "recollect.records": _RECORDS,
     "recollect.stores.plans.erase": _ERASING,
     "recollect.stores.plans.formation": "Debounce",

@@ -11,6 +11,7 @@ from typing import Final, Self, cast
 import anyio
 from anyio import to_thread
 
+from recollect.ask import Ask, Where
 from recollect.auditing import Auditing
 from recollect.beside import ThreadSurroundings, state_writes
 from recollect.embedders import EmbedderChoice, open_embedder
@@ -24,7 +25,7 @@ from recollect.outside import Outside, opened_outside
 from recollect.ports import Clock, Ids, OutsideVectors, TokenCounter
 from recollect.recall.budget import estimated_tokens
 from recollect.recall.result import Recall
-from recollect.recaller import Ask, Recaller, Where, scopes_below
+from recollect.recaller import Recaller, scopes_below
 from recollect.records import (
     Attachment,
     EvidenceMap,

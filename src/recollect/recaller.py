@@ -5,92 +5,30 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from contextvars import copy_context
-from dataclasses import dataclass, replace
-from datetime import date, datetime
-from typing import Final, Literal
+from dataclasses import replace
+from datetime import datetime
 
+from recollect.ask import Ask, Where, asked_on, check_ask
+from recollect.choice import Choice, participants_of
 from recollect.embedding import Embedding
-from recollect.errors import EmbedderError, LimitError, UsageError
+from recollect.errors import EmbedderError
 from recollect.index import Indexes, Taken
 from recollect.outside import Outside
 from recollect.ports import TokenCounter, Vector
 from recollect.recall.budget import packed
-from recollect.recall.collection import Collection, Eligibility, Kinds
-from recollect.recall.index import ScopeIndex, refreshed
+from recollect.recall.collection import Collection
+from recollect.recall.index import ScopeIndex
 from recollect.recall.question import read_question
 from recollect.recall.repeats import repeated
 from recollect.recall.result import Dropped, Recall, Recalled
-from recollect.recall.search import Hit, look_ahead, search, text_to_embed
-from recollect.recall.signals import OutsideHits
-from recollect.records import JsonObject, Scope
+from recollect.recall.search import Hit, look_ahead, text_to_embed
+from recollect.records import Scope
 from recollect.stores.base import Store
 from recollect.stores.in_place import check_loop, has_loop
 from recollect.stores.plans.feed import Below, Entry
-from recollect.stores.rows import Cursor, Feed, Moment
 from recollect.stores.validate import (
     PAGE_ROWS_MAX,
-    check_text,
-    check_texts,
-    check_time,
-    to_datetime,
 )
-
-MATCHES_MAX: Final = 1_000
-QUERY_CHARACTERS_MAX: Final = 20_000
-CONSIDERED_MIN: Final = 50
-"""Where entries may be passed over, at least so many of the best are tried for a place."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Where:
-    """
-    Which entries recall may find; the others shape no statistic.
-
-    Args:
-        messages: Whether messages may be found.
-        types: The types of memories that may be found; ``None`` for all, ``()`` for none.
-        threads: Only messages of these threads (memories are not restricted by it).
-        filter: Conditions on a message's metadata or a memory's value; see
-            `recollect.stores.filters`.
-        since: Only what was said, or is true, from then on.
-        until: Only what was said, or began to be true, before then.
-        valid_at: Only memories true in the world then; ``"now"``, or ``"ever"`` for all.
-        known_at: Search what was kept and believed then, with no promise of speed.
-    """
-
-    messages: bool = True
-    types: Sequence[str] | None = None
-    threads: Sequence[str] | None = None
-    filter: JsonObject | None = None
-    since: datetime | None = None
-    until: datetime | None = None
-    valid_at: datetime | Literal["now", "ever"] = "now"
-    known_at: datetime | None = None
-
-    @property
-    def kinds(self) -> Kinds | None:
-        """Return the kinds of entries, ``None`` if it is not by them alone that it restricts."""
-        others = (self.threads, self.filter, self.since, self.until, self.known_at)
-        if any(each is not None for each in others) or not isinstance(self.valid_at, str):
-            return None
-        return self.messages, None if self.types is None else frozenset(self.types)
-
-    @property
-    def only_type(self) -> str | None:
-        """Return the type of memories outside which nothing may be found, if there is one."""
-        types = () if self.types is None else tuple(self.types)
-        return types[0] if len(types) == 1 and not self.messages else None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ask:
-    """A query with everything that shapes its answer."""
-
-    query: str
-    limit: int
-    budget_tokens: int | None
-    where: Where
-    asked_at: datetime | None
 
 
 class Recaller:
@@ -260,176 +198,6 @@ async def scopes_below(store: Store, below: Below) -> tuple[Scope, ...]:
             if cursor is None:
                 break
     return tuple(found)
-
-
-class Choice:
-    """
-    The choice that a search makes inside the store's read transaction.
-
-    It refreshes the indexes from the feeds, and ranks, unless the query was embedded with
-    or without a name where that now turns out wrong; *text* then says what to embed. Asked
-    again, it answers as if it had not been asked before. Where the indexes are known to be the
-    latest, it needs no feeds.
-    """
-
-    def __init__(  # noqa: PLR0917 (made in one place, of what a search has at hand)
-        self,
-        kept: Indexes,
-        taken: Taken,
-        ask: Ask,
-        text: str,
-        vector: Vector | None,
-        threads: Sequence[frozenset[int] | None],
-        now: int,
-        generation: int = 0,
-        *,
-        outside: OutsideHits | None = None,
-        below: Below | None = None,
-    ) -> None:
-        self.outside = outside
-        self.indexes = taken.indexes
-        self.text = text
-        self.hits: list[Hit] = []
-        self.searched = 0
-        self.eligible = 0
-        self.is_made = False
-        self._kept = kept
-        self._ask = ask
-        self._embedded = text
-        self._vector = vector
-        self._threads = threads
-        self._now = now
-        self._generation = generation
-        self._below = below
-        self._taken = taken
-        self._moment: Moment | None = None
-        self._latest: Collection | None = None
-
-    @property
-    def is_by_meaning(self) -> bool:
-        """Say whether the query had a vector."""
-        return self._vector is not None
-
-    def is_latest(self, moment: Moment) -> bool:
-        """Say whether an earlier search found these very indexes to be the latest at *moment*."""
-        self._moment = moment
-        known, kinds = self._taken.collection, self._ask.where.kinds
-        if known is None or kinds is None or moment not in known.moments:
-            return False
-        if self._below and (self._taken.listed_at is None or moment not in self._taken.listed_at):
-            return False
-        self._latest = self._kept.searched_again(known, kinds)
-        return True
-
-    def cursors_of(self, scopes: Sequence[Scope]) -> list[Cursor]:
-        """Take the indexes of *scopes*, and return where in the feeds they stand."""
-        self.indexes = self._kept.take(scopes).indexes
-        return [index.cursor for index in self.indexes]
-
-    def __call__(self, feeds: Sequence[Feed]) -> list[tuple[Scope, int]]:
-        """Refresh, rank, and return the scope and uid of the best entries."""
-        collection = self._refreshed(feeds) if self._latest is None else self._latest
-        query = self._ask.query
-        self.text = text_to_embed(query, list(collection.participants))
-        # It may have been asked before, of feeds that turned out to be older.
-        self.is_made = self._vector is None or self.text == self._embedded
-        if not self.is_made:
-            return []
-        self.searched, self.eligible = len(collection), collection.eligible
-        question = read_question(query, asked_on(self._ask, self._now))
-        wanted = considered(self._ask, may_repeat=collection.holds_both)
-        self.hits = search(collection, question, self._vector, wanted, outside=self.outside)
-        return [(hit.scope, hit.uid) for hit in self.hits]
-
-    def _refreshed(self, feeds: Sequence[Feed]) -> Collection:
-        self.indexes = list(map(refreshed, self.indexes, feeds))
-        self._kept.offer(self.indexes, self._generation)
-        collection = self._kept.collection(self.indexes, self._wanted(feeds))
-        if self._moment is not None:
-            collection.moments.note(self._moment)
-            if self._below is not None:
-                scopes = [index.scope for index in self.indexes]
-                self._kept.note_listed(self._below, scopes, self._moment)
-        return collection
-
-    def _wanted(self, feeds: Sequence[Feed]) -> list[Eligibility]:
-        where = self._ask.where
-        if where.kinds and feeds:
-            return [eligibility(where, feeds[0].now, None, None)] * len(feeds)
-        return [
-            eligibility(where, feed.now, threads, feed.eligible)
-            for feed, threads in zip(feeds, self._threads, strict=True)
-        ]
-
-
-def eligibility(
-    where: Where, now: int, threads: frozenset[int] | None, uids: frozenset[int] | None
-) -> Eligibility:
-    """Return which entries of a scope take part at *now*: of *threads* and *uids*, if given."""
-    return Eligibility(
-        now=now,
-        valid_at=_valid_at(where, now),
-        messages=where.messages,
-        types=None if where.types is None else frozenset(where.types),
-        threads=threads,
-        since=None if where.since is None else check_time(where.since, "since"),
-        until=None if where.until is None else check_time(where.until, "until"),
-        uids=uids,
-    )
-
-
-def asked_on(ask: Ask, now: int) -> date:
-    """Return the day on which a question is asked."""
-    return (ask.asked_at or to_datetime(now)).date()
-
-
-def _valid_at(where: Where, now: int) -> int | None:
-    if isinstance(where.valid_at, datetime):
-        return check_time(where.valid_at, "valid_at")
-    return now if where.valid_at == "now" else None
-
-
-def participants_of(taken: Taken) -> list[str]:
-    """Return the names of all who speak there, as far as is known now."""
-    if taken.collection is not None:
-        return list(taken.collection.participants)
-    return list(dict.fromkeys(name for index in taken.indexes for name in index.names.speakers))
-
-
-def considered(ask: Ask, *, may_repeat: bool) -> int:
-    """Return how many of the best entries may take part in packing."""
-    if ask.budget_tokens is None and not may_repeat:
-        return ask.limit
-    return min(MATCHES_MAX, max(CONSIDERED_MIN, 2 * ask.limit))
-
-
-def check_ask(ask: Ask) -> None:
-    """Refuse an ask that no answer can satisfy."""
-    check_text(ask.query, "a query")
-    if len(ask.query) > QUERY_CHARACTERS_MAX:
-        what = "characters of the query"
-        raise LimitError(what, len(ask.query), QUERY_CHARACTERS_MAX, "QUERY_CHARACTERS_MAX")
-    if not ask.query.strip():
-        msg = "the query is empty: say what the next turn is about"
-        raise UsageError(msg)
-    if not 1 <= ask.limit <= MATCHES_MAX:
-        msg = f"limit {ask.limit} is outside 1 to {MATCHES_MAX} (MATCHES_MAX)"
-        raise UsageError(msg)
-    _check_where(ask.where)
-    if ask.budget_tokens is not None and ask.budget_tokens < 1:
-        msg = f"a budget of {ask.budget_tokens} tokens holds nothing: give at least 1, or None"
-        raise UsageError(msg)
-    if ask.asked_at is not None:
-        check_time(ask.asked_at, "asked_at")
-
-
-def _check_where(where: Where) -> None:
-    for name, given in (("types", where.types), ("threads", where.threads)):
-        if given is not None:
-            check_texts(given, f"element of where.{name}")
-    if isinstance(where.valid_at, str) and where.valid_at not in ("now", "ever"):
-        msg = f"where.valid_at is a time, 'now' or 'ever'; not {where.valid_at!r}"
-        raise UsageError(msg)
 
 
 def answer_of(

@@ -15,6 +15,7 @@ from anyio.from_thread import BlockingPortal
 
 from recollect.app import Recollect
 from recollect.app import open as open_async
+from recollect.ask import Where
 from recollect.beside import Attached
 from recollect.embedders import EmbedderChoice
 from recollect.errors import StoreClosedError
@@ -25,7 +26,6 @@ from recollect.portal import PortalThread
 from recollect.ports import Clock, Ids, OutsideVectors, TokenCounter
 from recollect.recall.budget import estimated_tokens
 from recollect.recall.result import Recall
-from recollect.recaller import Where
 from recollect.records import (
     Attachment,
     EvidenceMap,

@@ -11,9 +11,9 @@ import pytest
 
 import recollect
 from recollect.app import Recollect
+from recollect.ask import Where
 from recollect.index import Indexes, Taken
 from recollect.recall.collection import Kinds
-from recollect.recaller import Where
 from recollect.records import DeleteMemory, PutMemory, Scope
 from recollect.stores.plans.erase import EraseScope
 from recollect.stores.plans.feed import Below

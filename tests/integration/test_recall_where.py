@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from recollect import EndMemory, LimitError, NewMessage, Recall, Recollect, UsageError, Where
+from recollect.ask import MATCHES_MAX
 from recollect.recall import collection as collections
 from recollect.recall.budget import estimated_tokens
 from recollect.recall.render import Record, read_block
-from recollect.recaller import MATCHES_MAX
 from recollect.records import PutMemory, Scope
 from recollect.stores.open import open_store
 from recollect.testing import NOON, CountingIds, FrozenClock, HashedEmbedder

@@ -26,7 +26,7 @@ GROUP_OF = {
     **dict.fromkeys(("errors", "records", "ports"), "ground"),
     **dict.fromkeys(("formation", "recall", "erasure", "messages"), "decisions"),
     "stores": "contract",
-    **dict.fromkeys(("index", "embedding", "outside", "recaller"), "memory"),
+    **dict.fromkeys(("ask", "choice", "embedding", "index", "outside", "recaller"), "memory"),
     **dict.fromkeys(("models", "embedders"), "adapters"),
     "testing": "testing",
     **dict.fromkeys(

@@ -10,13 +10,13 @@ from typing import Final
 from anyio import CancelScope
 
 from recollect.app import Recollect
+from recollect.ask import QUERY_CHARACTERS_MAX
 from recollect.chat.correcting import correction_of
 from recollect.chat.prompting import Known, filled, known_within, scope_entries, turns_of
 from recollect.errors import NotFoundError, UsageError
 from recollect.formation.config import FormationSettings
 from recollect.ports import Model, ModelRequest, TokenCounter
 from recollect.recall.budget import estimated_tokens
-from recollect.recaller import QUERY_CHARACTERS_MAX
 from recollect.records import Evidence, Json, JsonObject, Memory, Message, NewMessage, Scope
 from recollect.stores.plans.formation import Debounce
 from recollect.stores.validate import to_datetime

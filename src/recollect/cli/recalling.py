@@ -18,8 +18,8 @@ from recollect.records import Memory
 
 if TYPE_CHECKING:
     from recollect.app import Recollect
+    from recollect.ask import Where
     from recollect.recall.result import Recall, Recalled
-    from recollect.recaller import Where
 
 SHOWN_PART_MIN: Final = 0.005
 _SCOPES_SHOWN: Final = 5
@@ -105,7 +105,7 @@ async def _recall(
     *,
     render: bool,
 ) -> None:
-    from recollect.recaller import Where
+    from recollect.ask import Where
 
     async with opened(target) as memory:
         asked = Where(**where)  # type: ignore[arg-type]

@@ -11,6 +11,7 @@ from uuid import uuid4
 
 import anyio
 
+from recollect.ask import Where
 from recollect.client.asking import (
     RETRIES,
     Answer,
@@ -41,7 +42,6 @@ from recollect.client.reading import (
 from recollect.client.targets import target_sent, where_sent
 from recollect.errors import ConflictError, NotFoundError, StoreClosedError, VersionConflictError
 from recollect.recall.result import Recall
-from recollect.recaller import Where
 from recollect.record_digests import END
 from recollect.records import (
     EvidenceMap,

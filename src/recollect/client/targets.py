@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
+from recollect.ask import Where
 from recollect.client.reading import written
 from recollect.errors import UsageError
-from recollect.recaller import Where
 from recollect.stores.plans.erase import (
     EraseMemory,
     EraseMessages,

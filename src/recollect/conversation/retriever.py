@@ -9,6 +9,7 @@ from typing import Any, Final, Protocol, runtime_checkable
 from anyio import to_thread
 
 from recollect.app import Recollect
+from recollect.ask import Where
 from recollect.conversation.base import PolicyMemory, Values
 from recollect.conversation.exchanges import (
     Document,
@@ -20,7 +21,6 @@ from recollect.conversation.keys import input_key_of
 from recollect.conversation.parts import Part, as_text
 from recollect.errors import UsageError
 from recollect.home import AnyRecollect, Home, new_private_scope, private_memory
-from recollect.recaller import Where
 from recollect.records import JsonObject, Message, Scope
 
 HITS_PER_EXCHANGE: Final = 3

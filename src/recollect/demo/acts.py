@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Final, Literal
 
 from recollect.app import Recollect
+from recollect.ask import Where
 from recollect.demo.story import SCOPE
 from recollect.recall.result import Recall, Recalled, text_of
-from recollect.recaller import Where
 from recollect.records import Memory, Message
 from recollect.stores.plans.erase import EraseMessages, EraseReceipt
 from recollect.stores.world import timer_s

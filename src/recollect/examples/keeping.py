@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from recollect.app import Recollect
+from recollect.ask import MATCHES_MAX, Where
 from recollect.errors import ConflictError, NotFoundError, UsageError, VersionConflictError
 from recollect.examples.choosing import (
     Basis,
@@ -31,7 +32,6 @@ from recollect.graph.twins import twins
 from recollect.home import AnyRecollect, Home
 from recollect.ports import TokenCounter
 from recollect.recall.budget import estimated_tokens
-from recollect.recaller import MATCHES_MAX, Where
 from recollect.records import Evidence, Json, JsonObject, Memory, Page, PutMemory, Scope, Trust
 from recollect.stores.plans.erase import EraseMemory, EraseReceipt
 from recollect.stores.validate import WRITES_MAX, check_scope, check_texts

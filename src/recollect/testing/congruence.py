@@ -11,13 +11,14 @@ from pathlib import Path
 from random import Random
 from typing import Any, Final, TypeAlias, cast
 
+from recollect.ask import Ask, Where
 from recollect.embedding import Embedding
 from recollect.errors import RecollectError
 from recollect.index import Indexes
 from recollect.recall.budget import estimated_tokens
 from recollect.recall.result import Recall
 from recollect.recall.vectors import encode_vector
-from recollect.recaller import Ask, Recaller, Where
+from recollect.recaller import Recaller
 from recollect.records import (
     DeleteMemory,
     EndMemory,

@@ -9,6 +9,7 @@ from functools import wraps
 from typing import Any, Final, ParamSpec
 
 from recollect.app import Recollect
+from recollect.ask import Where
 from recollect.errors import UsageError, VersionConflictError
 from recollect.formation.answer import read_answer
 from recollect.formation.completing import completed
@@ -26,7 +27,6 @@ from recollect.graph.twins import twins
 from recollect.home import AnyRecollect, Home
 from recollect.ports import ModelAnswer, Tool, ToolCall
 from recollect.recall.budget import estimated_tokens
-from recollect.recaller import Where
 from recollect.records import (
     UNRECALLED_TYPES,
     Json,

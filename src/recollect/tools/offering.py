@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from recollect.ask import QUERY_CHARACTERS_MAX
 from recollect.formation.citing import CITATIONS_MAX
 from recollect.formation.types import MemoryType
 from recollect.ports import Tool
-from recollect.recaller import QUERY_CHARACTERS_MAX
 from recollect.records import Json, JsonObject
 from recollect.stores.validate import ID_CHARACTERS_MAX
 

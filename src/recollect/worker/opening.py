@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
+from recollect.ask import Ask, Where
 from recollect.errors import UsageError
 from recollect.formation.config import Assistants, FormationSettings
 from recollect.models import ModelChoice, open_model
 from recollect.ports import Model, TokenCounter
-from recollect.recaller import Ask, Recaller, Where
+from recollect.recaller import Recaller
 from recollect.records import Memory, Scope
 from recollect.stores.base import Store
 from recollect.worker.former import Former

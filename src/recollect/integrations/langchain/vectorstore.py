@@ -12,10 +12,10 @@ from langchain_core.embeddings import Embeddings
 from langchain_core.vectorstores import VectorStore
 
 from recollect.app import Recollect
+from recollect.ask import Where
 from recollect.errors import UsageError
 from recollect.home import AnyRecollect, Home
 from recollect.recall.result import Recalled
-from recollect.recaller import Where
 from recollect.records import DeleteMemory, JsonObject, Memory, PutMemory, Scope
 from recollect.stores.validate import WRITES_MAX
 

@@ -19,13 +19,13 @@ from langgraph.store.base import (
 )
 
 from recollect.app import Recollect
+from recollect.ask import MATCHES_MAX, Where
 from recollect.errors import UsageError
 from recollect.formation.types import BUILTIN_TYPES, MemoryType
 from recollect.formation.types.schema import violations
 from recollect.home import AnyRecollect
 from recollect.integrations.langgraph.reading import ITEM, fits_all, prolong_used
 from recollect.integrations.langgraph.store import RecollectStore
-from recollect.recaller import MATCHES_MAX, Where
 from recollect.records import UNRECALLED_TYPES, DeleteMemory, Memory, PutMemory, Scope, Write
 from recollect.stores.validate import PAGE_ROWS_MAX, to_datetime
 

@@ -21,7 +21,7 @@ from langgraph.store.base import (
 )
 
 from recollect.app import Recollect
-from recollect.recaller import MATCHES_MAX, Where
+from recollect.ask import MATCHES_MAX, Where
 from recollect.records import LIFETIME, Memory, ProlongMemory, Scope
 from recollect.stores.validate import PAGE_ROWS_MAX, WRITES_MAX, to_datetime
 

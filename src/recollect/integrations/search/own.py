@@ -9,6 +9,7 @@ from typing import Final
 from urllib.parse import quote
 
 from recollect.app import Recollect
+from recollect.ask import Where
 from recollect.conversation.documents import (
     TOP_K,
     DocumentSearch,
@@ -18,7 +19,6 @@ from recollect.conversation.documents import (
     new_id,
 )
 from recollect.home import AnyRecollect, Home
-from recollect.recaller import Where
 from recollect.records import DeleteMemory, JsonObject, Memory, PutMemory, Scope
 from recollect.stores.validate import PAGE_ROWS_MAX, WRITES_MAX
 

@@ -7,10 +7,10 @@ from typing import Annotated, Any, Final, Literal, cast
 
 from fastapi import APIRouter, Path, Query, Response
 
+from recollect.ask import QUERY_CHARACTERS_MAX, Where
 from recollect.errors import NotFoundError, UsageError
 from recollect.formation.strictjson import NotJsonError, read_json
 from recollect.json_records import moment, revision_record
-from recollect.recaller import QUERY_CHARACTERS_MAX, Where
 from recollect.records import (
     BESIDE_TYPES,
     DeleteMemory,

@@ -8,8 +8,8 @@ from typing import Any, Final, cast
 
 from fastapi import APIRouter
 
+from recollect.ask import Where
 from recollect.recall.result import Recall, Recalled
-from recollect.recaller import Where
 from recollect.records import JsonObject, Memory, Message
 from recollect.service.answers import answer_recall
 from recollect.service.asked import AskedRecall

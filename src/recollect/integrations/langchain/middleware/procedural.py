@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias
 from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
 from langchain_core.messages import SystemMessage
 
+from recollect.ask import QUERY_CHARACTERS_MAX
 from recollect.errors import UsageError
 from recollect.examples import Basis, Examples, Selection
 from recollect.instructions import Instructions, Prompt
@@ -16,7 +17,6 @@ from recollect.integrations.langchain.middleware.placing import asked_in, with_b
 from recollect.integrations.langgraph.caller import Whose, check_whose, present_caller, scope_of
 from recollect.integrations.langgraph.forwarding import forwarded
 from recollect.recall.render import keyed_marker, render_block
-from recollect.recaller import QUERY_CHARACTERS_MAX
 from recollect.records import Scope
 from recollect.stores.validate import check_texts
 

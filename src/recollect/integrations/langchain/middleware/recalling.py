@@ -12,6 +12,7 @@ from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResp
 from langchain_core.messages import BaseMessage
 
 from recollect.app import Recollect
+from recollect.ask import QUERY_CHARACTERS_MAX, Where
 from recollect.errors import UsageError
 from recollect.home import AnyRecollect
 from recollect.integrations.langchain.middleware.placing import asked_in, with_block, words_of
@@ -21,7 +22,6 @@ from recollect.ports import TokenCounter
 from recollect.recall.budget import estimated_tokens, packed
 from recollect.recall.render import keyed_marker, render_block
 from recollect.recall.result import Recalled, in_time, record_of
-from recollect.recaller import QUERY_CHARACTERS_MAX, Where
 from recollect.records import Memory, Message, Scope
 
 BUDGET_TOKENS: Final = 1_000
