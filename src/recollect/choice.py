@@ -112,7 +112,7 @@ class Choice:
             collection.moments.note(self._moment)
             if self._below is not None:
                 scopes = [index.scope for index in self.indexes]
-                self._kept.note_listed(self._below, scopes, self._moment)
+                self._kept.note_listed(self._below, scopes, self._moment, self._generation)
         return collection
 
     def _wanted(self, feeds: Sequence[Feed]) -> list[Eligibility]:

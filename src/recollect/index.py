@@ -106,9 +106,17 @@ class Indexes:
             return Taken()
         return replace(self.take(listing.scopes, kinds), listed_at=listing.moments)
 
-    def note_listed(self, below: Below, scopes: Sequence[Scope], moment: Moment) -> None:
-        """Note that at *moment* all scopes *below* were *scopes*, in order."""
+    def note_listed(
+        self, below: Below, scopes: Sequence[Scope], moment: Moment, generation: int | None = None
+    ) -> None:
+        """
+        Note that at *moment* all scopes *below* were *scopes*, in order.
+
+        What was listed in an earlier *generation* may name what was forgotten, and is let go.
+        """
         with self._turn:
+            if generation not in (None, self._generation):
+                return
             listing = self._listings.get(below)
             if listing is None or listing.scopes != tuple(scopes):
                 self._listings[below] = listing = _Listing(tuple(scopes), Moments())

@@ -423,7 +423,10 @@ def test_what_was_forgotten_is_not_named() -> None:
     indexes.note_listed(below, [ADA], Moment(1, 1))
     assert [ADA] == [index.scope for index in indexes.take_below(below, None).indexes]
 
+    generation = indexes.generation
+
     indexes.forget(ADA)
+    indexes.note_listed(below, [ADA], Moment(1, 1), generation)
 
     assert Taken() == indexes.take_below(below, None)
 
