@@ -190,6 +190,9 @@ BESIDE_TYPES: Final = frozenset({STATE, ATTACHMENT, ATTACHMENT_PART, LIFETIME, S
 """Types of what stands beside messages and memories; recall finds none of it."""
 SERVICE_KEY: Final = "ServiceKey"
 SERVICE_KEY_USE: Final = "ServiceKeyUse"
+SERVICE_USAGE: Final = "ServiceUsage"
+UNREVISED_TYPES: Final = frozenset({LIFETIME, SERVICE_USAGE})
+"""Types of what is written all day long, of which no past version is kept."""
 SETTING_TYPES: Final = frozenset({SCOPE_SETTINGS, SERVICE_KEY, SERVICE_KEY_USE})
 """Types of what many requests in a row rest on; see `Store.settings_stamp`."""
 INSTRUCTIONS: Final = "Instructions"

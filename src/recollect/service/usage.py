@@ -12,12 +12,11 @@ import anyio
 
 from recollect.access import RESERVED
 from recollect.errors import QuotaError, StoreError, VersionConflictError
-from recollect.records import DeleteMemory, Memory, PutMemory, Scope
+from recollect.records import SERVICE_USAGE, DeleteMemory, Memory, PutMemory, Scope
 from recollect.stores.base import Store
 from recollect.stores.digests import text_hash
 from recollect.stores.validate import to_datetime
 
-USAGE_TYPE: Final = "ServiceUsage"
 FLUSH_EVERY_S: Final = 5.0
 COUNTS: Final = ("requests", "messages", "bytes", "recalls")
 _TRIES: Final = 5
@@ -82,7 +81,7 @@ class UsageBook:
         cursor: str | None = None
         while True:
             page = await self._store.memories(
-                usage_scope(tenant), type_=USAGE_TYPE, cursor=cursor, limit=_PAGE
+                usage_scope(tenant), type_=SERVICE_USAGE, cursor=cursor, limit=_PAGE
             )
             found += [_row_of(each) for each in page.rows]
             cursor = page.cursor
@@ -93,7 +92,7 @@ class UsageBook:
         """Forget what an erased scope used."""
         for day, counted, _ in await self.days(scope[0]):
             if counted == scope or (below and counted[: len(scope)] == scope):
-                delete = DeleteMemory(type=USAGE_TYPE, key=_key(day, counted))
+                delete = DeleteMemory(type=SERVICE_USAGE, key=_key(day, counted))
                 await self._store.apply(usage_scope(scope[0]), [delete])
 
     async def keep(self) -> None:
@@ -120,7 +119,7 @@ class UsageBook:
     async def _add(self, place: Scope, counted: Sequence[_Counted]) -> None:
         """Add counts of a tenant to what was kept of the same days and scopes, all at once."""
         expires_at = to_datetime(self._store.now()) + timedelta(days=400)
-        addresses = [(USAGE_TYPE, _key(day, scope)) for day, scope, _ in counted]
+        addresses = [(SERVICE_USAGE, _key(day, scope)) for day, scope, _ in counted]
         for attempt in range(1, _TRIES + 1):
             kept = await self._store.get_many(place, addresses)
             puts = [_summed(each, old, expires_at) for each, old in zip(counted, kept, strict=True)]
@@ -165,7 +164,7 @@ def _summed(counted: _Counted, old: Memory | None, expires_at: datetime) -> PutM
     before = _row_of(old)[2] if old else {}
     summed = {name: before.get(name, 0) + counts[name] for name in COUNTS}
     return PutMemory(
-        type=USAGE_TYPE,
+        type=SERVICE_USAGE,
         key=_key(day, scope),
         value={"day": day, "scope": list(scope), **summed},
         text="",

@@ -229,7 +229,11 @@ class MemoryStore(Transactor):
 
     @final
     async def history(self, scope: Scope, type_: str, key: str) -> tuple[Revision, ...]:
-        """Return all versions of a memory, oldest first, the present one last; or none."""
+        """
+        Return all versions of a memory, oldest first, the present one last; or none.
+
+        Of the `UNREVISED_TYPES` no past version is kept.
+        """
         scope, now = check_scope(scope), self.now()
         address = _check_address((type_, key))
 

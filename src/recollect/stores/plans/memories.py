@@ -14,6 +14,7 @@ from recollect.ports import Ids
 from recollect.recall.terms import encode_terms
 from recollect.recall.text import memory_text
 from recollect.records import (
+    UNREVISED_TYPES,
     DeleteMemory,
     EndMemory,
     Evidence,
@@ -270,7 +271,7 @@ class _Staged:
         if isinstance(write, PreparedPut):
             self._check_sources(write, current)
         after = self._version_after(current, write)
-        if current:
+        if current and current.type not in UNREVISED_TYPES:
             self._revisions.append(revision_row(current, self._now))
         self._current[address] = after
         if current and current.state == "active" and after.state != "active":
