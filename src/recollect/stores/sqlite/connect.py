@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import count
 from secrets import randbelow
 from time import sleep
-from typing import Any, Final
+from typing import Final
 
 import apsw
 
@@ -19,7 +18,6 @@ from recollect.stores.world import timer_s
 LOCK_WAIT_S: Final = 30.0
 """How long a call waits for other processes before it fails."""
 
-_NUMBERS: Final = count(1)
 _PAUSE_US_MIN: Final = 200
 _PAUSE_US_MAX: Final = 3_000
 _PAGE_BYTES: Final = 4_096
@@ -64,15 +62,7 @@ class Patience:
         return True
 
 
-class NumberedConnection(apsw.Connection):
-    """A connection with a *number* that no other in this process has, or had."""
-
-    def __init__(self, *given: Any, **named: Any) -> None:
-        super().__init__(*given, **named)
-        self.number = next(_NUMBERS)
-
-
-def connect(location: Location, *, for_reading: bool = False) -> NumberedConnection:
+def connect(location: Location, *, for_reading: bool = False) -> apsw.Connection:
     """
     Open a connection to a file that exists.
 
@@ -87,11 +77,9 @@ def connect(location: Location, *, for_reading: bool = False) -> NumberedConnect
     return connection
 
 
-def new_connection(
-    location: Location, flags: int, *, for_reading: bool = False
-) -> NumberedConnection:
+def new_connection(location: Location, flags: int, *, for_reading: bool = False) -> apsw.Connection:
     """Open a connection and set what SQLite does not keep in the file."""
-    connection = NumberedConnection(location.path, flags=flags, vfs=location.vfs)
+    connection = apsw.Connection(location.path, flags=flags, vfs=location.vfs)
     connection.set_busy_handler(Patience(location.lock_wait_s))
     connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
     connection.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)

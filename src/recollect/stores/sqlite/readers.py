@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import count
 from threading import Condition, Thread
 from typing import Any, Final, TypeVar
 
@@ -13,7 +15,7 @@ import apsw
 from recollect.errors import StoreClosedError
 from recollect.stores.calls import Call, Outcome, answer
 from recollect.stores.line import Line
-from recollect.stores.sqlite.connect import Location, NumberedConnection, connect, let_go
+from recollect.stores.sqlite.connect import Location, connect, let_go
 from recollect.stores.sqlite.failures import store_errors
 from recollect.stores.sqlite.identity import Identity
 from recollect.stores.sqlite.rows import SQLiteRows
@@ -21,10 +23,24 @@ from recollect.stores.unit import Query
 
 ResultT = TypeVar("ResultT")
 
+_NUMBERS: Final = count(1)
 READERS_MAX: Final = 4
 """More at once would only take turns: rows become objects one thread at a time."""
 BRIEF_TOGETHER_MAX: Final = 256
 """At most this many brief queries share a transaction."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """A connection that reads, with a number that no other in this process has, or had."""
+
+    connection: apsw.Connection
+    number: int
+
+    @classmethod
+    def on(cls, location: Location) -> _Reader:
+        """Open one."""
+        return cls(connect(location, for_reading=True), next(_NUMBERS))
 
 
 class Readers:
@@ -54,7 +70,7 @@ class Readers:
         self._threads: list[Thread] = []
         self._counting = Condition()
         self._unanswered = 0
-        self._idle: list[NumberedConnection] = []
+        self._idle: list[_Reader] = []
         self._in_place = 0
         self._is_closed = False
 
@@ -82,22 +98,22 @@ class Readers:
         Raises:
             StoreClosedError: The readers were closed.
         """
-        connection = self._taken()
+        reader = self._taken()
         is_good = False
         try:
             with store_errors(self._location.path):
                 self._identity.check()
-                connection = connection or connect(self._location, for_reading=True)
-                with _transaction(connection):
-                    result = _result_of(connection, query)
+                reader = reader or _Reader.on(self._location)
+                with _transaction(reader.connection):
+                    result = _result_of(reader, query)
                 self._identity.check()
             is_good = True
             return result
         finally:
-            self._put_back(connection, is_good=is_good)
+            self._put_back(reader, is_good=is_good)
 
-    def _taken(self) -> NumberedConnection | None:
-        """Wait for a turn in place; return a connection if one is idle."""
+    def _taken(self) -> _Reader | None:
+        """Wait for a turn in place; return a reader if one is idle."""
         with self._counting:
             self._counting.wait_for(lambda: self._is_closed or self._in_place < self._threads_max)
             if self._is_closed:
@@ -106,12 +122,12 @@ class Readers:
             self._in_place += 1
             return self._idle.pop() if self._idle else None
 
-    def _put_back(self, connection: NumberedConnection | None, *, is_good: bool) -> None:
+    def _put_back(self, reader: _Reader | None, *, is_good: bool) -> None:
         with self._counting:
-            if connection and is_good and not self._is_closed:
-                self._idle.append(connection)
-            elif connection:
-                let_go(connection)
+            if reader and is_good and not self._is_closed:
+                self._idle.append(reader)
+            elif reader:
+                let_go(reader.connection)
             self._in_place -= 1
             self._counting.notify_all()
 
@@ -120,7 +136,7 @@ class Readers:
         with self._counting:
             self._is_closed = True
             while self._idle:
-                let_go(self._idle.pop())
+                let_go(self._idle.pop().connection)
             self._line.close(len(self._threads))
             self._counting.notify_all()
 
@@ -132,40 +148,38 @@ class Readers:
             self._counting.wait_for(lambda: not self._in_place)
 
     def _serve(self) -> None:
-        connection: NumberedConnection | None = None
+        reader: _Reader | None = None
         ended = False
         while not ended and (first := self._line.take()):
             more, ended = self._line.take_more(self._together - 1)
             calls = [call for call in (first, *more) if not call.future.cancelled()]
             if calls:
-                connection = self._answered(calls, connection)
+                reader = self._answered(calls, reader)
             with self._counting:
                 self._unanswered -= 1 + len(more)
-        if connection:
-            let_go(connection)
+        if reader:
+            let_go(reader.connection)
 
-    def _answered(
-        self, calls: list[Call[Query[Any]]], connection: NumberedConnection | None
-    ) -> NumberedConnection | None:
-        """Run queries and answer them; return the connection if it is good for others."""
+    def _answered(self, calls: list[Call[Query[Any]]], reader: _Reader | None) -> _Reader | None:
+        """Run queries and answer them; return the reader if it is good for others."""
         group = Outcome()
         with group, store_errors(self._location.path):
             self._identity.check()
-            connection = connection or connect(self._location, for_reading=True)
-            with _transaction(connection):
+            reader = reader or _Reader.on(self._location)
+            with _transaction(reader.connection):
                 for call in calls:
                     with call, store_errors(self._location.path):
-                        call.result = _result_of(connection, call.work)
+                        call.result = _result_of(reader, call.work)
             self._identity.check()
         if group.error:
             for call in calls:
                 call.fail(group.error)
         errors = [call.error.__cause__ for call in calls if call.error]
-        if connection and any(isinstance(each, apsw.Error) for each in errors):
-            let_go(connection)
-            connection = None
+        if reader and any(isinstance(each, apsw.Error) for each in errors):
+            let_go(reader.connection)
+            reader = None
         answer(calls)
-        return connection
+        return reader
 
 
 @contextmanager
@@ -177,8 +191,8 @@ def _transaction(connection: apsw.Connection) -> Iterator[None]:
         connection.execute("ROLLBACK")
 
 
-def _result_of(connection: NumberedConnection, query: Query[ResultT]) -> ResultT:
-    rows = SQLiteRows(connection, reader=connection.number)
+def _result_of(reader: _Reader, query: Query[ResultT]) -> ResultT:
+    rows = SQLiteRows(reader.connection, reader=reader.number)
     try:
         return query(rows)
     finally:
