@@ -77,10 +77,18 @@ SLOW = (
     "structure/test_install.py",
     "structure/test_docs.py",
     "integration/test_models_provider.py",
+    "integration/test_postgres_limits.py",
+    "integration/test_postgres_upgrade.py",
+    "integration/test_recall_linearity.py",
+    "integration/test_sqlite_cleaning.py",
+    "integration/test_sqlite_disk.py",
+    "integration/test_sqlite_migrations.py",
     "integration/test_sqlite_processes.py",
+    "integration/test_worker_races.py",
     "contract/test_model.py",
+    "search/test_indexes.py",
 )
-"""Tests that start programs, servers and a browser, kill them, or play long histories."""
+"""Tests that start programs, servers or a browser, kill them, fill disks or play long histories."""
 
 
 @pytest.hookimpl(tryfirst=True)
