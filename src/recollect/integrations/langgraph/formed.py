@@ -26,8 +26,10 @@ from recollect.formation.types.schema import violations
 from recollect.home import AnyRecollect
 from recollect.integrations.langgraph.reading import ITEM, fits_all, prolong_used
 from recollect.integrations.langgraph.store import RecollectStore
+from recollect.recaller import scopes_below
 from recollect.records import UNRECALLED_TYPES, DeleteMemory, Memory, PutMemory, Scope, Write
-from recollect.stores.validate import PAGE_ROWS_MAX, to_datetime
+from recollect.stores.plans.feed import Below
+from recollect.stores.validate import to_datetime
 
 Ranked = list[tuple[Memory, float | None]]
 
@@ -213,15 +215,6 @@ def _is_true(memory: Recollect, found: Memory) -> bool:
     return found.type == ITEM or until is None or to_datetime(memory.store.now()) < until
 
 
-async def _scopes(memory: Recollect, prefix: Scope, type_: str) -> list[Scope]:
+async def _scopes(memory: Recollect, prefix: Scope, type_: str) -> tuple[Scope, ...]:
     """Return *prefix* and the scopes below it, those that hold a memory of a type."""
-    found: list[Scope] = []
-    cursor: str | None = None
-    while True:
-        page = await memory.store.scopes(
-            prefix=prefix, type_=type_, cursor=cursor, limit=PAGE_ROWS_MAX
-        )
-        found += page.rows
-        cursor = page.cursor
-        if cursor is None:
-            return found
+    return await scopes_below(memory.store, Below((prefix,), type_))

@@ -22,8 +22,10 @@ from langgraph.store.base import (
 
 from recollect.app import Recollect
 from recollect.ask import MATCHES_MAX, Where
+from recollect.recaller import scopes_below
 from recollect.records import LIFETIME, Memory, ProlongMemory, Scope
-from recollect.stores.validate import PAGE_ROWS_MAX, WRITES_MAX, to_datetime
+from recollect.stores.plans.feed import Below
+from recollect.stores.validate import WRITES_MAX, to_datetime
 
 ITEM: Final = "Item"
 """The type of the memories that are LangGraph's items."""
@@ -120,7 +122,7 @@ async def _namespaces(memory: Recollect, root: Scope, op: ListNamespacesOp) -> l
     for condition in conditions:
         if condition.match_type == "prefix" and ANY_LABEL not in condition.path:
             start = max(start, tuple(condition.path), key=len)
-    scopes = await _scopes(memory, (*root, *start))
+    scopes = await scopes_below(memory.store, Below(((*root, *start),), ITEM))
     found = [scope[len(root) :] for scope in scopes]
     fitting = {each[: op.max_depth] for each in found if fits_all(conditions, each)}
     return sorted(fitting)[op.offset : op.offset + op.limit]
@@ -145,20 +147,6 @@ def _fits(condition: MatchCondition, namespace: Scope) -> bool:
     at = 0 if condition.match_type == "prefix" else len(namespace) - len(path)
     part = namespace[at : at + len(path)]
     return all(wanted in {ANY_LABEL, label} for wanted, label in zip(path, part, strict=True))
-
-
-async def _scopes(memory: Recollect, prefix: Scope) -> list[Scope]:
-    """Return *prefix* and the scopes below it, those that hold an item."""
-    found: list[Scope] = []
-    cursor: str | None = None
-    while True:
-        page = await memory.store.scopes(
-            prefix=prefix, type_=ITEM, cursor=cursor, limit=PAGE_ROWS_MAX
-        )
-        found += page.rows
-        cursor = page.cursor
-        if cursor is None:
-            return found
 
 
 def lifetime_key(key: str) -> str:
