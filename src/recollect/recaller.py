@@ -26,9 +26,7 @@ from recollect.records import Scope
 from recollect.stores.base import Store
 from recollect.stores.in_place import check_loop, has_loop
 from recollect.stores.plans.feed import Below, Entry
-from recollect.stores.validate import (
-    PAGE_ROWS_MAX,
-)
+from recollect.stores.validate import PAGE_ROWS_MAX
 
 
 class Recaller:
@@ -80,7 +78,9 @@ class Recaller:
     ) -> tuple[Choice, Sequence[Entry]]:
         if isinstance(scopes, Below):
             scopes = replace(scopes, type=ask.where.only_type)
-            if self._store.names_moments and self._outside is None and ask.where.kinds:
+            is_away = self._embedding is not None and self._identity is None
+            is_plain = self._outside is None and not is_away and ask.where.kinds is not None
+            if is_plain and self._store.names_moments:
                 return await self._search_below(scopes, ask)
             scopes = await scopes_below(self._store, scopes) or scopes.scopes
         if ask.where.known_at is not None:

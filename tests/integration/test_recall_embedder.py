@@ -229,6 +229,20 @@ async def test_a_service_that_comes_back_finds_the_vectors_it_made_before() -> N
         assert ids(found)[0] == "m2"
 
 
+async def test_scopes_below_are_found_while_it_is_away(tmp_path: Path) -> None:
+    """By words, and what was written since as well."""
+    async with Recollect(open_store(f"sqlite:///{tmp_path}/memory.db"), embedder=away) as memory:
+        await memory.append(("team", "ada"), "talk", [NewMessage(role="user", text="I like tea")])
+        before = await memory.recall(("team",), "who likes tea", below=True)
+        await memory.append(("team", "bob"), "talk", [NewMessage(role="user", text="I like tea")])
+
+        after = await memory.recall(("team",), "who likes tea", below=True)
+
+    assert (1, 2) == (before.searched, after.searched)
+    assert {("team", "ada"), ("team", "bob")} == {each.scope for each in after.entries}
+    assert after.embedder is None
+
+
 async def test_an_embedder_never_holds_up_the_loop() -> None:
     """It may take its time: every call of it is made on a thread of its own."""
     threads: set[int] = set()

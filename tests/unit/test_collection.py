@@ -121,6 +121,29 @@ def test_a_joined_collection_gives_the_same_scores() -> None:
         assert 3 * len(TEXTS) == len(joined)
 
 
+def test_what_was_worked_out_of_its_parts_is_not_said_of_the_joined() -> None:
+    """Joined, the vectors are all there, in order, and are multiplied as they stand."""
+    (query, *vectors) = HashedEmbedder(32).embed([QUERIES[0], *TEXTS])
+    assert query is not None
+    indexes = [
+        index_of(
+            [
+                replace(each, vector=encode_vector(vector))
+                for each, vector in zip(talk_of(first), vectors, strict=True)
+            ],
+            scope=(str(first),),
+        )
+        for first in (100, 200)
+    ]
+    collection = Collection(indexes, [Eligibility(now=NOW)] * 2)
+    scattered, _ = collection.similarity(query)
+
+    joined = collection.joined()
+
+    assert joined._vectors_are_entries
+    assert scattered.tolist() == joined.similarity(query)[0].tolist()
+
+
 def talk_of(first: int) -> list[FeedEntry]:
     """Return messages from uid *first* on."""
     return [

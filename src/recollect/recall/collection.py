@@ -233,7 +233,8 @@ class Collection:
             joined_vectors(segments, ranks, len(self)),
         )
         same = copy(self)
-        same.__dict__.pop("size_bytes", None)
+        for of_its_slices in ("size_bytes", "_vectors_are_entries"):
+            vars(same).pop(of_its_slices, None)
         own_places = np.arange(len(self), dtype=np.int32)
         searched = Searched(*postings, *vectors)
         vars(same)["_slices"] = [_Slice(searched, own_places, is_whole=True, is_all=True)]

@@ -1,4 +1,4 @@
-"""Which scopes hold something, for backends that have no statement for it."""
+"""Which scopes hold something, found by a look into each."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from recollect.stores.unit import Rows
 def scopes_holding(
     rows: Rows, type_: str, now: int, prefix: Scope, after: Scope | None
 ) -> Iterator[Scope]:
-    """Yield what `Rows.scopes_holding` does, by a look into each scope."""
+    """Yield what `Rows.scopes_holding` does, for backends that have no statement for it."""
     for scope in rows.scopes_below(prefix, after):
         memories = rows.memories(scope.id, type_, None, "active")
         if any(not is_expired(row, now) for row in memories):
