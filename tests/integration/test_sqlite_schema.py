@@ -251,6 +251,13 @@ def test_columns_stand_as_the_fields_do(name: str, row: type, database: apsw.Con
     assert [field.name for field in fields(row)] + last == columns_of(database, QUERIES[name])
 
 
+def test_a_memory_comes_with_its_number_in_the_request(database: apsw.Connection) -> None:
+    """Where many are asked for at once, the number stands before the columns."""
+    wanted = [field.name for field in fields(MemoryRow)]
+
+    assert ["?1", *wanted, "checksum"] == columns_of(database, QUERIES["memory_in"])
+
+
 @pytest.mark.parametrize("name", ["due_threads", "waiting_threads"])
 def test_threads_come_with_their_scopes(name: str, database: apsw.Connection) -> None:
     """A thread that is due, or waits, comes with the row of its scope before it."""

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from recollect.recall import collection as collections
 from recollect.recall.collection import Collection, Eligibility
 from recollect.recall.index import ScopeIndex, refreshed
+from recollect.recall.lexical import lexical_scores
 from recollect.recall.question import read_question
 from recollect.recall.search import search
 from recollect.recall.terms import encode_terms, term_hash
@@ -119,6 +120,23 @@ def test_a_joined_collection_gives_the_same_scores() -> None:
 
         assert scattered == joined
         assert 3 * len(TEXTS) == len(joined)
+
+
+def test_joined_memories_give_the_same_scores() -> None:
+    """What each posting counts for is worked out once: terms that none has, and repeated ones."""
+    indexes = [
+        index_of([noted(first + n, text) for n, text in enumerate(TEXTS)], (str(first),))
+        for first in (100, 200)
+    ]
+    collection = Collection(indexes, [EVERYTHING] * 2)
+    joined = collection.joined()
+
+    assert joined.stands_alone
+    for query in (*QUERIES, "kite kite", "nobody says this"):
+        terms = read_question(query, date(2024, 5, 15)).terms
+        scattered, together = (lexical_scores(each, terms).entry for each in (collection, joined))
+        assert (joined.impacts(terms) is None, collection.impacts(terms)) == (False, None)
+        assert scattered.tolist() == pytest.approx(together.tolist(), abs=TOLERANCE)
 
 
 def test_what_was_worked_out_of_its_parts_is_not_said_of_the_joined() -> None:

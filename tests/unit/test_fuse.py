@@ -119,6 +119,28 @@ def test_a_part_is_weight_times_value() -> None:
     assert parts == {name: float(part[0]) for name, part in found.parts.items()}
 
 
+def test_signals_that_are_the_same_weigh_together() -> None:
+    """Of entries alone several are one: each has its part, and the score is their sum."""
+    alike = np.array([0.5, 2.0, -1.0], np.float32)
+    other = np.array([1.0, 0.0, 0.0], np.float32)
+    signals = [
+        *(Signal(name, alike) for name in ("entry", "window", "session")),
+        Signal("speaker", other),
+    ]
+    collection = collection_of([said(uid, "kite") for uid in (1, 2, 3)])
+
+    shared = fused(collection, signals, 3)
+    apart = fused(collection, [replace(each, value=each.value.copy()) for each in signals], 3)
+
+    assert apart.order.tolist() == shared.order.tolist()
+    assert apart.score.tolist() == pytest.approx(shared.score.tolist())
+    assert {name: part.tolist() for name, part in apart.parts.items()} == {
+        name: part.tolist() for name, part in shared.parts.items()
+    }
+    sums = np.sum(list(shared.parts.values()), axis=0)
+    assert shared.score.tolist() == pytest.approx(sums.tolist())
+
+
 def test_an_entry_without_a_vector_has_the_weights_of_no_model() -> None:
     """Beside entries that have one: one rule for all that lack it."""
     entries = [said(1, "kite"), said(2, "kite", has_vector=False)]

@@ -24,6 +24,7 @@ from recollect.stores.rows import Feed, FeedEntry
 
 ADA: Scope = ("users", "ada")
 ASKED_AT = date(2024, 5, 15)
+WHEN = "When was the kite red in May 2024?"
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 HOUR = timedelta(hours=1)
 
@@ -61,10 +62,10 @@ def collection_of(*entries: FeedEntry, more: Sequence[FeedEntry] = ()) -> Collec
 def signal(
     name: str, collection: Collection, query: str, vector: Vector | None = None
 ) -> list[float]:
-    """Return what one signal says of each entry."""
+    """Return what one signal says of each entry: nothing, if it is not there."""
     found = signals_of(collection, read_question(query, ASKED_AT), vector)
-    (value,) = [each.value for each in found if each.name == name]
-    return [float(each) for each in value]
+    values = [[float(each) for each in one.value] for one in found if one.name == name]
+    return values[0] if values else [0.0] * len(collection)
 
 
 @given(st.lists(st.floats(-100, 100, width=32), min_size=2, max_size=40))
@@ -265,7 +266,7 @@ def test_what_is_said_of_oneself_is_personal() -> None:
 
 def test_without_a_vector_of_the_query_meaning_is_no_signal() -> None:
     """A query that the embedder does not understand is answered by words alone."""
-    found = signals_of(collection_of(said(1)), read_question("kite", ASKED_AT), None)
+    found = signals_of(collection_of(said(1)), read_question(WHEN, ASKED_AT), None)
 
     by_words = {name for name, weight in WEIGHTS_WITHOUT_VECTOR.items() if weight}
     assert by_words - {"outside"} == {each.name for each in found}
@@ -275,10 +276,17 @@ def test_with_a_vector_every_weight_has_its_signal() -> None:
     """No weight is without a signal, and no signal without a weight, but for the mark."""
     vector = np.array([1, 0], np.float32)
 
-    question = read_question("kite", ASKED_AT)
+    question = read_question(WHEN, ASKED_AT)
     found = signals_of(collection_of(said(1)), question, vector, outside={})
 
     assert {*WEIGHTS, "no_vector"} == {each.name for each in found}
+
+
+def test_times_for_which_nothing_asks_are_no_signals() -> None:
+    """They would say the same of every entry: that it is not asked for."""
+    found = signals_of(collection_of(said(1)), read_question("kite", ASKED_AT), None)
+
+    assert {"when", "date"}.isdisjoint(each.name for each in found)
 
 
 def test_every_signal_speaks_of_every_entry() -> None:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.ports import Vector
+from recollect.recall.bm25 import length_norm, saturated
 from recollect.recall.index import Part, ScopeIndex
 from recollect.recall.joining import joined_postings, joined_vectors
 from recollect.recall.segment import MESSAGE, Searched, Segment
@@ -94,7 +95,9 @@ def _restricted(index: ScopeIndex, segment: Segment, wanted: Eligibility) -> Boo
 
 
 Postings: TypeAlias = tuple[NDArray[np.int32], NDArray[np.uint16]]
-"""Entries that have a term, and how often."""
+"""Entries of a segment that have a term, and how often."""
+Standing: TypeAlias = tuple[NDArray[np.int32], Floats]
+"""Where in a collection a term stands, and how often, or what it counts for there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +114,8 @@ class _Slice:
     is_whole: bool
     is_all: bool = False
 
-    def postings(self, terms: NDArray[np.uint64]) -> Iterator[Postings | None]:
-        """Yield for each of *terms* where it stands, and how often; ``None`` if nowhere."""
+    def runs(self, terms: NDArray[np.uint64]) -> Iterator[slice | None]:
+        """Yield for each of *terms* where its postings are, ``None`` if it has none."""
         segment = self.segment
         last = len(segment.hashes) - 1
         if last < 0:
@@ -121,7 +124,12 @@ class _Slice:
         at = np.minimum(segment.hashes.searchsorted(terms), last)
         found = (segment.hashes[at] == terms, segment.starts[at], segment.starts[at + 1])
         for is_there, start, end in zip(*(each.tolist() for each in found), strict=True):
-            yield self._standing(slice(start, end)) if is_there else None
+            yield slice(start, end) if is_there else None
+
+    def postings(self, terms: NDArray[np.uint64]) -> Iterator[Postings | None]:
+        """Yield for each of *terms* where it stands, and how often; ``None`` if nowhere."""
+        for run in self.runs(terms):
+            yield None if run is None else self._standing(run)
 
     def _standing(self, found: slice) -> Postings:
         entries, counts = self.segment.entries[found], self.segment.counts[found]
@@ -181,6 +189,7 @@ class Collection:
             column = columns[name] if chosen else np.empty(0, np.int64)
             setattr(self, name, column if order is None else column[order])
         self._slices = self._ranked(chosen, order)
+        self._impacts: Floats | None = None
         self._ahead: tuple[object, list[Any]] | None = None
         self.moments = Moments()
 
@@ -204,7 +213,9 @@ class Collection:
         ranks = (each.rank for each in self._slices)
         derived = (self.begins_session, self.session, self.session_length, self.window_length)
         joined = (each.segment for each in self._slices if isinstance(each.segment, Searched))
-        own: int = sum(each.nbytes for each in (self.scope, *columns, *ranks, *derived, *joined))
+        impacts = () if self._impacts is None else (self._impacts,)
+        arrays = (self.scope, *columns, *ranks, *derived, *joined, *impacts)
+        own: int = sum(each.nbytes for each in arrays)
         return own + _SESSION_DAYS_BYTES * self.sessions
 
     def keep_ahead(self, question: object, found: list[Any]) -> None:
@@ -237,6 +248,10 @@ class Collection:
             vars(same).pop(of_its_slices, None)
         own_places = np.arange(len(self), dtype=np.int32)
         searched = Searched(*postings, *vectors)
+        if self.stands_alone:
+            norm = length_norm(self.length.astype(np.float32))
+            counts = searched.counts.astype(np.float32)
+            vars(same)["_impacts"] = saturated(counts, norm[searched.entries])
         vars(same)["_slices"] = [_Slice(searched, own_places, is_whole=True, is_all=True)]
         return same
 
@@ -330,7 +345,22 @@ class Collection:
         years = self.time.astype("M8[us]").astype("M8[Y]").astype(int) + 1970
         return [int(year) + first for year in np.flatnonzero(np.bincount(years - first))]
 
-    def postings(self, terms: Iterable[int]) -> list[tuple[NDArray[np.int32], Floats]]:
+    def impacts(self, terms: Iterable[int]) -> list[Standing] | None:
+        """
+        Return for each of *terms* which entries have it, and its saturated frequency in each.
+
+        ``None`` where that was not worked out beforehand, as `joined` does of entries alone.
+        """
+        if self._impacts is None:
+            return None
+        (only,) = self._slices
+        runs = only.runs(np.fromiter(terms, np.uint64))
+        return [
+            (only.segment.entries[run], self._impacts[run])
+            for run in (slice(0) if each is None else each for each in runs)
+        ]
+
+    def postings(self, terms: Iterable[int]) -> list[Standing]:
         """Return for each of *terms* (hashes) which entries have it, and how often."""
         wanted = np.fromiter(terms, np.uint64)
         by_slice = [list(each.postings(wanted)) for each in self._slices]
@@ -376,15 +406,15 @@ class Collection:
         return names
 
 
-def _together(found: Iterable[Postings | None]) -> tuple[NDArray[np.int32], Floats]:
+def _together(found: Iterable[Postings | None]) -> Standing:
     """Return the postings of one term in all slices."""
     present = [each for each in found if each is not None]
     if not present:
         return np.empty(0, np.int32), np.empty(0, np.float32)
     if len(present) == 1:
         places, counts = present[0]
-        return places, counts.astype(np.float32)
-    places, counts = (np.concatenate(part) for part in zip(*present, strict=True))
+    else:
+        places, counts = (np.concatenate(part) for part in zip(*present, strict=True))
     return places, counts.astype(np.float32)
 
 

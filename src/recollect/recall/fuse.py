@@ -7,7 +7,7 @@ and diversification, and finds more; see docs/benchmarks.md.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -51,7 +51,7 @@ WEIGHTS_WITHOUT_VECTOR: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """Entries by score, best first, with each signal's part in it."""
+    """The best entries, best first: their places, their scores, and each signal's part in these."""
 
     order: NDArray[np.intp]
     score: Floats
@@ -67,17 +67,38 @@ def fused(collection: Collection, signals: Sequence[Signal], limit: int) -> Rank
     """
     by_name = {signal.name: signal.value for signal in signals}
     without = by_name.pop("no_vector", None)
-    if without is None or not without.any():
-        weights = WEIGHTS_WITHOUT_VECTOR if without is None else WEIGHTS
-        parts = {name: np.float32(weights[name]) * value for name, value in by_name.items()}
-    else:
-        parts = {name: _weighted(name, value, without) for name, value in by_name.items()}
+    weights = WEIGHTS_WITHOUT_VECTOR if without is None else WEIGHTS
+    if without is not None and not without.any():
+        without = None
     score = np.zeros(len(collection), np.float32)
-    for part in parts.values():
-        score += part
+    for names, column in _columns(by_name):
+        score += _weight(names, weights, without) * column
     top = best_of(score, limit)
     order = top[np.lexsort((collection.uid[top], -collection.time[top], -score[top]))][:limit]
-    return Ranking(order=order, score=score, parts=parts)
+    shown = None if without is None else without[order]
+    parts = {
+        name: _weight([name], weights, shown) * column[order] for name, column in by_name.items()
+    }
+    return Ranking(order=order, score=score[order], parts=parts)
+
+
+def _columns(by_name: Mapping[str, Floats]) -> Iterable[tuple[list[str], Floats]]:
+    """Return each column once, with all signals that it is: of entries alone several are one."""
+    found: dict[int, tuple[list[str], Floats]] = {}
+    for name, column in by_name.items():
+        found.setdefault(id(column), ([], column))[0].append(name)
+    return found.values()
+
+
+def _weight(
+    names: Sequence[str], weights: Mapping[str, float], without: Floats | None
+) -> np.float32 | Floats:
+    """Return what signals weigh together; of each entry, if some are *without* a vector."""
+    weight = sum(weights[name] for name in names)
+    if without is None:
+        return np.float32(weight)
+    difference = sum(WEIGHTS_WITHOUT_VECTOR[name] for name in names) - weight
+    return np.float32(weight) + np.float32(difference) * without
 
 
 def best_of(score: Floats, limit: int) -> NDArray[np.intp]:
@@ -86,9 +107,3 @@ def best_of(score: Floats, limit: int) -> NDArray[np.intp]:
         return np.arange(len(score))
     threshold = np.partition(score, len(score) - limit)[len(score) - limit]
     return np.flatnonzero(score >= threshold)
-
-
-def _weighted(name: str, value: Floats, without: Floats) -> Floats:
-    difference = WEIGHTS_WITHOUT_VECTOR[name] - WEIGHTS[name]
-    weight = np.float32(WEIGHTS[name]) + np.float32(difference) * without
-    return weight * value

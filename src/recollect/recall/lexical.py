@@ -1,24 +1,15 @@
-"""
-BM25 over entries, over windows of three, and over sessions, from one set of postings.
-
-Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009),
-with the idf of Lucene, which is never negative: ln(1 + (n - df + 0.5) / (df + 0.5)).
-"""
+"""BM25 over entries, over windows of three, and over sessions, from one set of postings."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from recollect.recall.bm25 import length_norm, saturated, term_weight
 from recollect.recall.collection import Collection, Floats
-
-K1: Final = 1.2
-B: Final = 0.75
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,16 +32,17 @@ def lexical_scores(collection: Collection, terms: Mapping[int, int]) -> LexicalS
     entry = np.zeros(n, np.float32)
     if not n:
         return LexicalScores(entry, entry, entry)
-    entry_norm = _norm(collection.length.astype(np.float32))
     if collection.stands_alone:
-        entry = _alone(collection, terms, entry_norm)
+        entry = _alone(collection, terms)
         return LexicalScores(entry, entry, entry)
+    entry_norm = length_norm(collection.length.astype(np.float32))
     window, session = np.zeros(n, np.float32), np.zeros(collection.sessions, np.float32)
-    window_norm = _norm(collection.window_length)
-    session_norm = _norm(collection.session_length)
-    for (places, counts), asked in zip(collection.postings(terms), terms.values(), strict=True):
-        if not len(places):
+    window_norm = length_norm(collection.window_length)
+    session_norm = length_norm(collection.session_length)
+    for (found, counts), asked in zip(collection.postings(terms), terms.values(), strict=True):
+        if not len(found):
             continue
+        places = found.astype(np.intp)  # as numpy looks them up: it would convert them each time
         _add(entry, places, counts, entry_norm, asked)
         at, frequency = _windows(collection, places, counts)
         _add(window, at, frequency, window_norm, asked)
@@ -59,40 +51,33 @@ def lexical_scores(collection: Collection, terms: Mapping[int, int]) -> LexicalS
     return LexicalScores(entry, window, session[collection.session])
 
 
-def _alone(collection: Collection, terms: Mapping[int, int], norm: Floats) -> Floats:
+def _alone(collection: Collection, terms: Mapping[int, int]) -> Floats:
     """Return the scores of entries alone: of all terms at once, as there are few steps each."""
-    n = len(norm)
-    found = collection.postings(terms)
+    n = len(collection)
+    known = collection.impacts(terms)
+    found = collection.postings(terms) if known is None else known
     if not found:
         return np.zeros(n, np.float32)
     lengths = [len(places) for places, _ in found]
-    weights = [_weight(asked, n, df) for asked, df in zip(terms.values(), lengths, strict=True)]
+    weights = [term_weight(asked, n, df) for asked, df in zip(terms.values(), lengths, strict=True)]
+    places, impact = (np.concatenate(part) for part in zip(*found, strict=True))
+    if known is None:
+        norm = length_norm(collection.length.astype(np.float32))
+        impact = saturated(impact, norm[places])
     weight = np.repeat(np.array(weights, np.float32), lengths)
-    places, frequency = (np.concatenate(part) for part in zip(*found, strict=True))
-    parts = weight * frequency / (frequency + norm[places])
-    return np.bincount(places, parts, n).astype(np.float32)
-
-
-def _norm(length: Floats) -> Floats:
-    mean = float(np.add.reduce(length)) / len(length)  # numpy's own takes twice as long to begin
-    return np.float32(K1) * (1 - B + B * length / max(mean, 1e-9))
+    return np.bincount(places, weight * impact, n).astype(np.float32)
 
 
 def _add(
     scores: Floats, at: NDArray[np.integer], frequency: Floats, norm: Floats, asked: int
 ) -> None:
     """Add one term's part to the scores of the documents *at*, which are distinct."""
-    weight = np.float32(_weight(asked, len(scores), len(at)))
-    scores[at] += weight * frequency / (frequency + norm[at])
-
-
-def _weight(asked: int, n: int, df: int) -> float:
-    """Return the weight of a term that is asked for so often, and stands in *df* of *n*."""
-    return asked * math.log(1 + (n - df + 0.5) / (df + 0.5)) * (K1 + 1)
+    weight = term_weight(asked, len(scores), len(at))
+    scores[at] += weight * saturated(frequency, norm[at])
 
 
 def _windows(
-    collection: Collection, places: NDArray[np.int32], counts: Floats
+    collection: Collection, places: NDArray[np.intp], counts: Floats
 ) -> tuple[NDArray[np.intp], Floats]:
     """Return the entries whose window has the term, and how often."""
     begins = collection.begins_session
@@ -109,7 +94,7 @@ def _windows(
 
 
 def _sessions(
-    collection: Collection, places: NDArray[np.int32], counts: Floats
+    collection: Collection, places: NDArray[np.intp], counts: Floats
 ) -> tuple[NDArray[np.intp], Floats]:
     """Return the sessions that have the term, and how often."""
     frequency = np.bincount(collection.session[places], counts, collection.sessions)

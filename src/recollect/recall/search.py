@@ -52,8 +52,8 @@ def _hits(collection: Collection, ranking: Ranking) -> list[Hit]:
     # Column by column: to take one number out of an array takes longer than to take them all.
     order = ranking.order
     scopes = [collection.indexes[number].scope for number in collection.scope[order].tolist()]
-    uids, scores = collection.uid[order].tolist(), ranking.score[order].tolist()
-    parts = zip(*(part[order].tolist() for part in ranking.parts.values()), strict=True)
+    uids, scores = collection.uid[order].tolist(), ranking.score.tolist()
+    parts = zip(*(part.tolist() for part in ranking.parts.values()), strict=True)
     signals = [
         {name: each for name, each in zip(ranking.parts, mine, strict=True) if each}
         for mine in parts

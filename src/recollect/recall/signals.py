@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Final, TypeAlias
@@ -60,19 +60,22 @@ def signals_of(
 
 
 def word_signals(collection: Collection, question: Question) -> list[Signal]:
-    """Return the signals that need no vector."""
+    """Return the signals that need no vector, but those of times for which nothing asks."""
     lexical = lexical_scores(collection, question.terms)
     is_alone = collection.stands_alone
     entry = standardised(lexical.entry)
-    return [
+    found = [
         Signal("entry", entry),
         Signal("window", entry if is_alone else standardised(lexical.window)),
         Signal("session", entry if is_alone else standardised(lexical.session)),
         Signal("speaker", speaker_signal(collection, question)),
         Signal("personal", collection.is_first_person.astype(np.float32)),
-        Signal("when", when_signal(collection, question)),
-        Signal("date", date_signal(collection, question)),
     ]
+    if question.asks_when:
+        found.append(Signal("when", collection.has_time_expression.astype(np.float32)))
+    if days := days_of(question, collection.years):
+        found.append(Signal("date", date_signal(collection, days)))
+    return found
 
 
 def outside_similarity(collection: Collection, hits: OutsideHits) -> Floats:
@@ -132,20 +135,11 @@ def speaker_signal(collection: Collection, question: Question) -> Floats:
     return np.asarray(is_asked, np.float32)
 
 
-def when_signal(collection: Collection, question: Question) -> Floats:
-    """Return 1 for entries with a time expression, if the question asks when."""
-    if not question.asks_when:
-        return np.zeros(len(collection), np.float32)
-    return collection.has_time_expression.astype(np.float32)
-
-
-def date_signal(collection: Collection, question: Question) -> Floats:
-    """Return 1 for entries of sessions that lie in the days the question names."""
+def date_signal(collection: Collection, wanted: Sequence[Days]) -> Floats:
+    """Return 1 for entries of sessions that lie in the days *wanted*."""
     found = np.zeros(len(collection), np.float32)
-    if not len(collection):
-        return found
     firsts, lasts = collection.session_days
-    for days in days_of(question, collection.years):
+    for days in wanted:
         if (days.last - days.first).days > LONGEST_LIFTED_DAYS:
             continue
         start, end = lifted(days)

@@ -30,13 +30,14 @@ from recollect.stores.rows import (
     IdempotencyRow,
     MemoryRow,
     MessageRow,
+    Place,
     ReceiptRow,
     RevisionRow,
     ScopeRow,
     ThreadRow,
     VectorRow,
 )
-from recollect.stores.unit import Effect, Plan, Query
+from recollect.stores.unit import Effect, Plan, Query, memories_in_each
 
 ResultT = TypeVar("ResultT")
 
@@ -254,6 +255,9 @@ class Tables:
     def memories_by_uid(self, scope_id: int, uids: Sequence[int]) -> Sequence[MemoryRow]:
         table = self._of(scope_id)
         return [table.memories[uid] for uid in uids if uid in table.memories]
+
+    def memories_in(self, places: Sequence[Place]) -> Sequence[tuple[Scope, MemoryRow]]:
+        return memories_in_each(self, places)
 
     def all_messages(self, scope_id: int) -> Iterator[MessageRow]:
         table = self._of(scope_id)

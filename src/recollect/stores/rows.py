@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from recollect.records import FormationStatus, MemoryState, Role, Scope, Trust
 
@@ -11,6 +11,8 @@ MICROSECONDS: Final = 1_000_000
 
 
 EntryKind = Literal["message", "memory"]
+Place: TypeAlias = tuple[Scope, int]
+"""Where an entry is: its scope, and its uid there."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

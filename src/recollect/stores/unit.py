@@ -23,6 +23,7 @@ from recollect.stores.rows import (
     MemoryRow,
     MessageRow,
     Moment,
+    Place,
     ReceiptRow,
     RevisionRow,
     ScopeRow,
@@ -179,6 +180,10 @@ class Rows(Protocol):
         """Return those of *uids* that are live memories, in any order."""
         ...
 
+    def memories_in(self, places: Sequence[Place]) -> Sequence[tuple[Scope, MemoryRow]]:
+        """Return those of *places* (scope, uid) that are live memories, in any order."""
+        ...
+
     def all_messages(self, scope_id: int) -> Iterator[MessageRow]:
         """Yield all live messages of a scope, by thread number and position."""
         ...
@@ -244,6 +249,19 @@ class Rows(Protocol):
     def audit(self, chain: bytes, after: int, limit: int) -> Sequence[AuditRow]:
         """Return the rows of a chain by their number, after the number *after*."""
         ...
+
+
+def memories_in_each(rows: Rows, places: Sequence[Place]) -> list[tuple[Scope, MemoryRow]]:
+    """Do as `Rows.memories_in`, scope by scope."""
+    by_scope: dict[Scope, list[int]] = {}
+    for scope, uid in places:
+        by_scope.setdefault(scope, []).append(uid)
+    return [
+        (scope, memory)
+        for scope, uids in by_scope.items()
+        if (row := rows.scope(scope))
+        for memory in rows.memories_by_uid(row.id, uids)
+    ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -310,3 +310,20 @@ class ConsultContract(Contract):
 
         assert ["b1", "m1", "b1"] == [name_of(each.content) for each in found]
         assert [BOB, ADA, BOB] == [each.scope for each in found]
+
+    @pytest.mark.parametrize("first", [0, 1, 2, 3])
+    async def test_messages_and_memories_are_returned(self, store: Store, first: int) -> None:
+        """Those entries that exist, in the order chosen: of several scopes and both kinds, whichever is first."""  # noqa: E501
+        wanted: list[tuple[str, tuple[Scope, int]]] = []
+        for scope in (ADA, BOB):
+            await store.append(scope, TALK, [said("m1")])
+            await store.apply(scope, [fact("home", "Oslo")])
+            entries = (await feed_from_start(store, scope)).entries
+            wanted += [(each.kind, (scope, each.uid)) for each in entries]
+        wanted = wanted[first:] + wanted[:first]
+
+        found = await store.consult([], lambda _: [place for _, place in wanted])
+
+        names = {"message": "m1", "memory": "home"}
+        assert [names[kind] for kind, _ in wanted] == [name_of(each.content) for each in found]
+        assert [place for _, place in wanted] == [(each.scope, each.uid) for each in found]

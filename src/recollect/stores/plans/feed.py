@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
@@ -21,6 +20,7 @@ from recollect.stores.rows import (
     MemoryRow,
     MessageRow,
     Moment,
+    Place,
     ScopeRow,
     VectorRow,
 )
@@ -58,8 +58,8 @@ class Unembedded:
 
 Embedded: TypeAlias = tuple[int, bytes, bytes]
 """An entry's uid, the hash of the text that was embedded, the vector as it is stored."""
-Choose: TypeAlias = Callable[[Sequence[Feed]], Sequence[tuple[Scope, int]]]
-"""From the feeds of some scopes, the (scope, uid) of the entries that are wanted."""
+Choose: TypeAlias = Callable[[Sequence[Feed]], Sequence[Place]]
+"""From the feeds of some scopes, the places of the entries that are wanted."""
 CursorsOf: TypeAlias = Callable[[Sequence[Scope]], Sequence[Cursor]]
 """From some scopes, where a reader stands in their feeds, in order."""
 IsLatest: TypeAlias = Callable[[Moment], bool]
@@ -149,44 +149,41 @@ def eligible_uids(
     return frozenset([*messages, *memories])
 
 
-def read_chosen(rows: Rows, chosen: Sequence[tuple[Scope, int]], now: int) -> list[Entry]:
+def read_chosen(rows: Rows, chosen: Sequence[Place], now: int) -> list[Entry]:
     """Return those of *chosen* that are live entries, in the order chosen."""
-    by_scope: dict[Scope, list[int]] = {}
-    for scope, uid in chosen:
-        by_scope.setdefault(scope, []).append(uid)
-    found: dict[tuple[Scope, int], Entry] = {}
-    kinds = deque((_read_messages, _read_memories))
-    for scope, uids in by_scope.items():
-        row = rows.scope(scope)
-        if row is None:
-            continue
-        entries = kinds[0](rows, row, uids, now)
-        there = {each.uid for each in entries}
-        if others := [uid for uid in uids if uid not in there]:
-            of_other_kind = kinds[1](rows, row, others, now)
-            if len(of_other_kind) > len(entries):
-                kinds.rotate()  # the next scopes are likely like this one
-            entries += of_other_kind
-        found |= {(scope, each.uid): each for each in entries}
+    first = chosen[0][0] if chosen else ()
+    found = _read_messages(rows, [each for each in chosen if each[0] == first])
+    elsewhere = [each for each in chosen if each[0] != first]
+    are_messages = bool(found)  # so are the others, likely, and are tried as such first
+    if are_messages:
+        found |= _read_messages(rows, elsewhere)
+    found |= _read_memories(rows, [each for each in chosen if each not in found], now)
+    if not are_messages:
+        found |= _read_messages(rows, [each for each in elsewhere if each not in found])
     return [found[each] for each in chosen if each in found]
 
 
-def _read_messages(rows: Rows, scope: ScopeRow, uids: Sequence[int], now: int) -> list[Entry]:
-    del now
-    messages = rows.messages_by_uid(scope.id, uids)
-    threads = rows.thread_ids(scope.id, sorted({each.thread for each in messages}))
-    return [
-        Entry(uid=each.uid, scope=scope.segments, content=message_of(each, threads[each.thread]))
-        for each in messages
-    ]
+def _read_messages(rows: Rows, places: Sequence[Place]) -> dict[Place, Entry]:
+    by_scope: dict[Scope, list[int]] = {}
+    for scope, uid in places:
+        by_scope.setdefault(scope, []).append(uid)
+    found: dict[Place, Entry] = {}
+    for scope, uids in by_scope.items():
+        row = rows.scope(scope)
+        messages = rows.messages_by_uid(row.id, uids) if row else ()
+        threads = rows.thread_ids(row.id, sorted({each.thread for each in messages})) if row else {}
+        for each in messages:
+            content = message_of(each, threads[each.thread])
+            found[scope, each.uid] = Entry(uid=each.uid, scope=scope, content=content)
+    return found
 
 
-def _read_memories(rows: Rows, scope: ScopeRow, uids: Sequence[int], now: int) -> list[Entry]:
-    return [
-        Entry(uid=each.uid, scope=scope.segments, content=memory_of(each, scope.segments))
-        for each in rows.memories_by_uid(scope.id, uids)
-        if not is_expired(each, now)
-    ]
+def _read_memories(rows: Rows, places: Sequence[Place], now: int) -> dict[Place, Entry]:
+    return {
+        (scope, row.uid): Entry(uid=row.uid, scope=scope, content=memory_of(row, scope))
+        for scope, row in rows.memories_in(places)
+        if not is_expired(row, now)
+    }
 
 
 class Consultation:
@@ -214,7 +211,7 @@ class Consultation:
         self._conditions = conditions
         self._now = now
         self._feeds: Sequence[Feed] | None = None
-        self._chosen: list[tuple[Scope, int]] = []
+        self._chosen: list[Place] = []
 
     def __call__(self, rows: Rows) -> list[Entry]:
         """Return those of the chosen entries that are live, in the order chosen."""
@@ -243,7 +240,7 @@ class Consultation:
             by_scope.setdefault(scope, []).append(uid)
         return by_scope
 
-    def _choice(self, feeds: Sequence[Feed]) -> list[tuple[Scope, int]]:
+    def _choice(self, feeds: Sequence[Feed]) -> list[Place]:
         if feeds != self._feeds:
             chosen = self._choose(feeds)
             checked = {scope: check_scope(scope) for scope in {scope for scope, _ in chosen}}

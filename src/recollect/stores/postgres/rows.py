@@ -50,11 +50,13 @@ from recollect.stores.rows import (
     IdempotencyRow,
     MemoryRow,
     MessageRow,
+    Place,
     ReceiptRow,
     RevisionRow,
     ScopeRow,
     ThreadRow,
 )
+from recollect.stores.unit import memories_in_each
 
 RowT = TypeVar("RowT")
 
@@ -285,6 +287,9 @@ class PostgresRows:
             found = self._of("memories_by_uid", scope_id, unknown)
             self._keep_memories(scope_id, unknown, found)
         return [row for uid in left if (row := kept[scope_id, uid])]
+
+    def memories_in(self, places: Sequence[Place]) -> Sequence[tuple[Scope, MemoryRow]]:
+        return memories_in_each(self, places)
 
     def _keep_messages(self, scope_id: int, uids: Sequence[int], found: Sequence[Stored]) -> None:
         self._messages |= dict.fromkeys((scope_id, uid) for uid in uids)

@@ -34,11 +34,13 @@ from recollect.stores.rows import (
     IdempotencyRow,
     MemoryRow,
     MessageRow,
+    Place,
     ReceiptRow,
     RevisionRow,
     ScopeRow,
     ThreadRow,
 )
+from recollect.stores.unit import memories_in_each
 
 RowT = TypeVar("RowT")
 
@@ -280,6 +282,9 @@ class RedisRows:
 
     def memories_by_uid(self, scope_id: int, uids: Sequence[int]) -> Sequence[MemoryRow]:
         return self._by_uid(scope_id, "memories", uids, MEMORIES.decode)
+
+    def memories_in(self, places: Sequence[Place]) -> Sequence[tuple[Scope, MemoryRow]]:
+        return memories_in_each(self, places)
 
     def _by_uid(
         self, scope_id: int, kind: str, uids: Sequence[int], decode: Callable[..., RowT]

@@ -30,6 +30,7 @@ from recollect.stores.rows import (
     MemoryRow,
     MessageRow,
     Moment,
+    Place,
     ReceiptRow,
     RevisionRow,
     ScopeRow,
@@ -239,6 +240,11 @@ class SQLiteRows:
     def memories_by_uid(self, scope_id: int, uids: Sequence[int]) -> Sequence[MemoryRow]:
         keys = [(scope_id, uid) for uid in dict.fromkeys(uids)]
         return [memory_row(row) for row in self._found("memory_by_uid", keys)]
+
+    def memories_in(self, places: Sequence[Place]) -> Sequence[tuple[Scope, MemoryRow]]:
+        keys = [(at, stored_path(scope), uid) for at, (scope, uid) in enumerate(places)]
+        found = self._found("memory_in", keys)
+        return [(places[row[0]][0], memory_row(row[1:])) for row in found]
 
     def all_messages(self, scope_id: int) -> Iterator[MessageRow]:
         return map(message_row, self._each("all_messages", (scope_id,)))

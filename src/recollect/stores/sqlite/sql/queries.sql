@@ -82,6 +82,11 @@ SELECT scope_id, uid, type, key, version, value, text, created_at, updated_at, v
     valid_until, expires_at, evidence, trust, state, cause, seq, terms, text_hash, checksum
 FROM memory WHERE scope_id = ? AND uid = ?;
 
+-- :name memory_in
+SELECT ?1, scope_id, uid, type, key, version, value, text, created_at, updated_at, valid_from,
+    valid_until, expires_at, evidence, trust, state, cause, seq, terms, text_hash, checksum
+FROM memory WHERE scope_id = (SELECT id FROM scope WHERE path = ?2) AND uid = ?3;
+
 -- :name memories
 SELECT scope_id, uid, type, key, version, value, text, created_at, updated_at, valid_from,
     valid_until, expires_at, evidence, trust, state, cause, seq, terms, text_hash, checksum
