@@ -337,6 +337,11 @@ class Recollect(Forming, ThreadSurroundings, Auditing, Reembedding):
         self._wrote(scope)
         return applied
 
+    async def apply_each(self, writes: Mapping[Scope, Sequence[Write]]) -> None:
+        """Apply the writes of several scopes, all of them or none; see `Store.apply_each`."""
+        await self.store.apply_each(writes)
+        self._wrote(*writes)
+
     async def get(self, scope: Scope, type_: str, key: str) -> Memory | None:
         """Return the memory at an address, ``None`` if there is none or it has expired."""
         return await self.store.get(scope, type_, key)
@@ -497,8 +502,9 @@ class Recollect(Forming, ThreadSurroundings, Auditing, Reembedding):
             self._wrote(scope)
         return new
 
-    def _wrote(self, scope: Scope) -> None:
-        self._indexes.note_written(check_scope(scope))
+    def _wrote(self, *scopes: Scope) -> None:
+        for scope in scopes:
+            self._indexes.note_written(check_scope(scope))
         self._wake()
 
     def _wake(self) -> None:

@@ -322,6 +322,10 @@ class SyncRecollect:
             lambda memory: memory.apply(scope, writes, idempotency_key=idempotency_key)
         )
 
+    def apply_each(self, writes: Mapping[Scope, Sequence[Write]]) -> None:
+        """See `Recollect.apply_each`."""
+        return self.here(lambda memory: memory.apply_each(writes))
+
     def get(self, scope: Scope, type_: str, key: str) -> Memory | None:
         """See `Recollect.get`."""
         return self.here(lambda memory: memory.get(scope, type_, key))

@@ -20,9 +20,13 @@ from langgraph.store.base import (
 
 import recollect
 from recollect import SyncRecollect, UsageError
+from recollect.errors import StoreFullError
 from recollect.integrations.langgraph import RecollectStore
 from recollect.records import PutMemory
+from recollect.stores.plans import memories as plans
 from recollect.stores.plans.erase import EraseExpired, EraseScope
+from recollect.stores.rows import ScopeRow
+from recollect.stores.unit import Rows
 from recollect.testing import FrozenClock, HashedEmbedder
 
 ROOT = ("app",)
@@ -342,8 +346,32 @@ def test_a_batch_that_is_refused_writes_nothing(store: RecollectStore) -> None:
 
 def test_many_writes_are_made_in_parts(store: RecollectStore) -> None:
     store.batch([PutOp(ADA, f"k{number}", {"n": number}) for number in range(1_201)])
+    store.batch([PutOp((f"{number % 7}",), f"k{number}", {}, ttl=9) for number in range(1_201)])
 
     assert 1_201 == len(store.search(ADA, limit=5_000))
+    assert 2_402 == len(store.search((), limit=5_000))
+
+
+@pytest.mark.parametrize("failing", ["a", "b", "c"])
+def test_a_batch_is_written_whole(
+    store: RecollectStore, failing: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What fails in one namespace leaves nothing in the others."""
+    plan_writes = plans.plan_writes
+
+    def refused(rows: Rows, scope: ScopeRow, *given: Any, **more: Any) -> Any:
+        if scope.segments[-1] == failing:
+            msg = "no room"
+            raise StoreFullError(msg)
+        return plan_writes(rows, scope, *given, **more)
+
+    store.put(("a",), "k", {"n": 1})
+    monkeypatch.setattr(plans, "plan_writes", refused)
+    with pytest.raises(StoreFullError):
+        store.batch([PutOp((name,), "k", {"n": 2}) for name in "abc"])
+    monkeypatch.undo()
+
+    assert [{"n": 1}] == [each.value for each in store.search(())]
 
 
 def test_an_item_expires_and_reading_begins_its_time_anew(

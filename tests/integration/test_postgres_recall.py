@@ -3,17 +3,18 @@
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from typing import Any
 
 import pytest
 
 from recollect.app import Recollect
-from recollect.records import NewMessage, Scope
+from recollect.records import NewMessage, PutMemory, Scope
 from recollect.stores.plans.erase import EraseMessages, EraseScope
 from recollect.stores.plans.feed import Consultation, Entry, read_chosen
 from recollect.stores.postgres.known import KNOWN_SCOPES_MAX, KnownScopes
 from recollect.stores.postgres.statements import SESSION
 from recollect.stores.postgres.store import PostgresStore
-from recollect.stores.postgres.transaction import Bound, Stored, Transaction
+from recollect.stores.postgres.transaction import Bound, Question, Stored, Transaction
 from recollect.stores.postgres.wall import CLOSED, Wall
 from recollect.stores.rows import Cursor, Feed, ScopeRow
 from recollect.stores.unit import Rows
@@ -86,6 +87,38 @@ def test_a_recall_where_nothing_changed_is_one_trip(
 
     assert 0 == unchanged
     assert changed > 0
+
+
+def test_writes_to_many_scopes_are_looked_up_in_two_trips(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All scopes at once, then all that stands in them: so many trips for two as for twenty."""
+    trips: list[int] = []
+    ask_all = Transaction.ask_all
+
+    def noted(self: Transaction, questions: Sequence[Question], *, last: bool = False) -> Any:
+        trips.append(len(questions))
+        return ask_all(self, questions, last=last)
+
+    def refused(_: Transaction, *given: object) -> list[Stored]:
+        raise AssertionError(given)
+
+    async def written(count: int) -> list[int]:
+        writes = [PutMemory(type="Fact", key="home", value={"n": count})]
+        scopes: list[Scope] = [("users", str(number)) for number in range(count)]
+        async with Recollect(PostgresStore(url), embedder="none") as memory:
+            await memory.apply_each(dict.fromkeys(scopes, writes))
+            with monkeypatch.context() as patched:
+                patched.setattr(Transaction, "ask", refused)
+                patched.setattr(Transaction, "ask_all", noted)
+                await memory.apply_each(dict.fromkeys(scopes, writes))
+            versions = [await memory.get(scope, "Fact", "home") for scope in scopes]
+        return [each.version for each in versions if each]
+
+    assert [1 + 1] * 2 == asyncio.run(written(2))
+    assert [2, 2] == trips
+    assert [4, 4, *[2] * 18] == asyncio.run(written(20))
+    assert [2, 2, 20, 20] == trips
 
 
 def test_what_another_process_said_is_found(url: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from typing import Final, final
@@ -22,11 +22,13 @@ from recollect.records import (
 from recollect.stores.filters import matches, read_filter
 from recollect.stores.pages import page_of
 from recollect.stores.plans.memories import (
+    PreparedWrite,
     is_expired,
     is_valid,
     memories_of,
     memory_of,
     plan_apply,
+    plan_apply_each,
     prepare_write,
     revisions_of,
     unexpired,
@@ -86,6 +88,28 @@ class MemoryStore(Transactor):
             now=now,
         )
         return memories_of(await self._change("apply", scope, plan), scope)
+
+    @final
+    async def apply_each(self, writes: Mapping[Scope, Sequence[Write]]) -> None:
+        """
+        Apply the writes of several scopes, all of them or none; those of each scope as by `apply`.
+
+        Args:
+            writes: The writes of each scope, in order; of all together at most ``WRITES_MAX``.
+
+        Raises:
+            VersionConflictError: A write expected another version.
+            NotFoundError: A memory to be ended does not exist.
+        """
+        total = sum(map(len, writes.values()))
+        check_count(total, WRITES_MAX, "WRITES_MAX", "writes in one call")
+        prepared: dict[Scope, list[PreparedWrite]] = {}
+        for scope, given in writes.items():
+            if given:
+                prepared.setdefault(check_scope(scope), []).extend(map(prepare_write, given))
+        if prepared:
+            plan = partial(plan_apply_each, writes=prepared, ids=self._ids, now=self.now())
+            await self._change("apply", min(prepared), plan)
 
     @final
     async def get(self, scope: Scope, type_: str, key: str) -> Memory | None:

@@ -8,9 +8,9 @@ so that what an operation means is written once and cannot differ between backen
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeAlias, TypeVar
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 from recollect.records import FormationStatus, MemoryState, Scope
 from recollect.stores.filters import Condition
@@ -50,6 +50,14 @@ class Rows(Protocol):
     @property
     def moment(self) -> Moment | None:
         """Return the moment of which everything that is read here is, where the store names it."""
+        ...
+
+    def expect(self, addresses: Mapping[Scope, Sequence[tuple[str, str]]]) -> None:
+        """
+        Take note that these scopes will be asked for, and then the memories at (type, key) in each.
+
+        A backend for which every answer is a trip may fetch them together; nothing depends on it.
+        """
         ...
 
     def new_number(self) -> int:
@@ -305,6 +313,16 @@ class Effect:
     formations: Sequence[FormationRow] = ()
     audit: Sequence[AuditRow] = ()
     unnamed: Sequence[bytes] = ()
+
+
+def together(effects: Iterable[Effect]) -> Effect:
+    """Return what carries out *effects*, none of which touches what another does."""
+    parts: dict[str, list[Any]] = {}
+    for effect in effects:
+        for name in Effect.__slots__:
+            if part := getattr(effect, name):
+                parts.setdefault(name, []).extend(part)
+    return Effect(**parts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -24,6 +25,7 @@ from recollect.testing.samples import (
     seconds,
 )
 
+NEW: Scope = ("acme", "users", "new")
 GONE = DeleteMemory(type="Fact", key="home")
 ENDED = EndMemory(type="Fact", key="home", at=NOON)
 
@@ -95,6 +97,57 @@ class MemoryContract(Contract):
         await store.apply(ADA, writes[:-1])
 
         assert WRITES_MAX == len((await store.memories(ADA, limit=WRITES_MAX)).rows)
+
+    async def test_many_scopes_are_all_or_nothing(self, store: Store) -> None:
+        """Apply the writes of several scopes, all of them or none; those of each scope as by `apply`."""  # noqa: E501
+        await keep_facts(store, "Oslo")
+        seq = (await feed_from_start(store)).seq
+        good: list[Write] = [fact("home", "Rome", expected=1), fact("home", "Bonn", expected=2)]
+        for bad, error in (
+            (fact("pet", expected=7), VersionConflictError),
+            (EndMemory(type="Fact", key="pet", at=NOON), NotFoundError),
+        ):
+            refused: list[dict[Scope, list[Write]]] = [
+                {ADA: good, BOB: [bad]},
+                {NEW: [fact("work")], ADA: [bad]},
+            ]
+            for writes in refused:
+                with pytest.raises(error):
+                    await store.apply_each(writes)
+        assert seq == (await feed_from_start(store)).seq
+        assert (ADA,) == tuple((await store.scopes()).rows)
+
+        await store.apply_each({BOB: [fact("home"), fact("work")], NEW: [], ADA: [*good, GONE]})
+        await store.apply_each({})
+
+        assert ([], ["home", "work"]) == (await keys_in(store), await keys_in(store, BOB))
+        assert seq < (await feed_from_start(store)).seq
+
+    async def test_many_scopes_are_written_as_each_is(self, store: Store) -> None:
+        """Each scope has its own feed and histories, whoever else is written with it; one that is named twice is one."""  # noqa: E501
+        scopes: list[Scope] = [("many", str(number)) for number in range(20)]
+        for city in ("Oslo", "Rome"):
+            await store.apply_each({scope: [fact("home", city)] for scope in reversed(scopes)})
+        numbered: Any = {("many", 3): [fact("work")], ("many", "3"): [fact("pet")]}
+        await store.apply_each(numbered)
+
+        for scope in scopes:
+            history = await store.history(scope, "Fact", "home")
+            assert ["Oslo", "Rome"] == [each.value["city"] for each in history]
+            others = 2 if scope == ("many", "3") else 0
+            assert others + 1 == len((await feed_from_start(store, scope)).entries)
+        assert scopes == sorted((await store.scopes(limit=50)).rows, key=lambda each: int(each[1]))
+
+    async def test_writes_to_many_scopes_have_a_limit(self, store: Store) -> None:
+        """writes: The writes of each scope, in order; of all together at most ``WRITES_MAX``."""
+        half = [fact(f"f{number}") for number in range(WRITES_MAX // 2)]
+
+        with pytest.raises(LimitError, match="WRITES_MAX"):
+            await store.apply_each({ADA: half, BOB: [*half, fact("one")]})
+        await store.apply_each({ADA: half, BOB: half})
+
+        assert [] == await keys_in(store, NEW)
+        assert len(half) == len((await store.memories(BOB, limit=WRITES_MAX)).rows)
 
     async def test_the_stored_memories_are_returned(self, store: Store, clock: FrozenClock) -> None:
         """The memories as stored, one per write; ``None`` for one that was deleted."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any, Self
 
-from langgraph.store.base import BaseStore, IndexConfig, Op, PutOp, Result, TTLConfig
+from langgraph.store.base import BaseStore, IndexConfig, Op, Result, TTLConfig
 
 from recollect.app import Recollect
 from recollect.errors import UsageError
@@ -81,18 +81,15 @@ class RecollectStore(BaseStore):
         Carry out *ops* and return their results, in order.
 
         All reads come before all writes and see none of them; of several writes to one item
-        the last counts. The writes of one namespace are made all or none (of each 500).
+        the last counts. All writes are made or none, of whatever namespaces they are; of more
+        than a thousand each thousand (a write with a time to live counts for two).
 
         Raises:
             InvalidNamespaceError: A namespace has a label that LangGraph does not allow.
             UsageError: Something of an operation is not allowed, and nothing was done; or
                 this is the event loop on which the memory lives.
         """
-        checked = check_ops(ops)
-        batch = partial(self._batch, ops=checked)
-        # The writes of several namespaces share a commit, if they come from a loop at once.
-        written = {tuple(op.namespace) for op in checked if isinstance(op, PutOp)}
-        return self._home.call(batch) if len(written) > 1 else self._home.here(batch)
+        return self._home.here(partial(self._batch, ops=check_ops(ops)))
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
         """Do the same as `batch`, from any event loop."""

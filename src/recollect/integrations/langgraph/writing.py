@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Final, cast
+from typing import TypeAlias, cast
 
 from langgraph.store.base import Op, PutOp
 
@@ -19,9 +18,7 @@ from recollect.records import LIFETIME, DeleteMemory, PutMemory, Scope, Write
 from recollect.stores.plans.memories import PreparedWrite, prepare_put, prepare_write
 from recollect.stores.validate import WRITES_MAX, check_scope
 
-SCOPES_AT_ONCE: Final = 256
-"""So many scopes are written at the same time."""
-Writes = dict[Scope, list[list[PreparedWrite]]]
+Writes: TypeAlias = dict[Scope, list[list[PreparedWrite]]]
 """The writes of each scope, checked and prepared; those of one item stand together."""
 
 
@@ -80,31 +77,25 @@ def _later(now: datetime, minutes: float) -> datetime:
 
 async def write_all(memory: Recollect, writes: Writes) -> None:
     """
-    Carry out *writes*: of each scope all or none, of each ``WRITES_MAX``.
-
-    Scopes are written at the same time, so that a store that groups commits makes one of them.
+    Carry out *writes*: all or none, of each ``WRITES_MAX``.
 
     Raises:
-        RecollectError: The first of what went wrong; other scopes are written all the same.
+        RecollectError: Why those that are left are not written.
     """
-    scopes = list(writes.items())
-    if len(scopes) == 1:
-        await _write_scope(memory, *scopes[0])
-        return
-    for start in range(0, len(scopes), SCOPES_AT_ONCE):
-        several = scopes[start : start + SCOPES_AT_ONCE]
-        done = await asyncio.gather(
-            *(_write_scope(memory, scope, items) for scope, items in several),
-            return_exceptions=True,
-        )
-        for error in done:
-            if error is not None:
-                raise error
+    for part in _parts(writes):
+        await memory.apply_each(part)
 
 
-async def _write_scope(memory: Recollect, scope: Scope, items: list[list[PreparedWrite]]) -> None:
-    several = WRITES_MAX // 2
-    for start in range(0, len(items), several):
-        part = items[start : start + several]
-        writes = [write for item in part for write in item]
-        await memory.apply(scope, cast("list[Write]", writes))  # prepared ones pass as they are
+def _parts(writes: Writes) -> Iterator[dict[Scope, list[Write]]]:
+    """Yield *writes* in parts of at most ``WRITES_MAX``; those of one item stay together."""
+    part: dict[Scope, list[Write]] = {}
+    count = 0
+    for scope, items in writes.items():
+        for item in items:
+            if count + len(item) > WRITES_MAX:
+                yield part
+                part, count = {}, 0
+            part.setdefault(scope, []).extend(cast("list[Write]", item))  # they pass as they are
+            count += len(item)
+    if part:
+        yield part

@@ -34,7 +34,7 @@ from recollect.stores.plans.derived import reopened, replaced_by, row_remainder,
 from recollect.stores.plans.requests import Idempotency, key_row, opened, result_under_key
 from recollect.stores.plans.upkeep import compacted, old_before
 from recollect.stores.rows import MemoryRow, RevisionRow, ScopeRow
-from recollect.stores.unit import NOTHING, Effect, Planned, Removal, Rows
+from recollect.stores.unit import NOTHING, Effect, Planned, Removal, Rows, together
 from recollect.stores.validate import (
     check_id,
     check_object,
@@ -521,6 +521,22 @@ def plan_apply(
         old_keys=[(row.id, old_before(now))],
     )
     return Planned(effect, planned.result)
+
+
+def plan_apply_each(
+    rows: Rows, writes: Mapping[Scope, Sequence[PreparedWrite]], *, ids: Ids, now: int
+) -> Planned[None]:
+    """Carry out the writes of several scopes; see `plan_writes`."""
+    # In one order, whoever writes: two that lock the same scopes never wait for each other.
+    ordered = {scope: writes[scope] for scope in sorted(writes)}
+    rows.expect(
+        {scope: [(each.type, each.key) for each in of_scope] for scope, of_scope in ordered.items()}
+    )
+    effects = [
+        plan_writes(rows, opened(rows, scope, now), of_scope, ids=ids, now=now).effect
+        for scope, of_scope in ordered.items()
+    ]
+    return Planned(together(effects), None)
 
 
 def unexpired(row: MemoryRow | None, scope: Scope, now: int) -> Memory | None:

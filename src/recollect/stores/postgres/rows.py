@@ -91,6 +91,7 @@ class PostgresRows:
         self._thread_ids: dict[tuple[int, int], str] = {}
         self._messages: dict[tuple[int, int], MessageRow | None] = {}
         self._memories: dict[tuple[int, int], MemoryRow | None] = {}
+        self._at: dict[tuple[int, tuple[tuple[str, str], ...]], list[MemoryRow]] = {}
         self._due: dict[tuple[int, int], list[ThreadRow]] = {}
 
     @property
@@ -123,6 +124,17 @@ class PostgresRows:
             if uids:
                 self._keep_messages(row.id, uids, next(answers))
                 self._keep_memories(row.id, uids, next(answers))
+
+    def expect(self, addresses: Mapping[Scope, Sequence[tuple[str, str]]]) -> None:
+        statement = QUERIES["scope"] + self._lock
+        scopes = [(statement, _key_of(each), finding(each)) for each in addresses]
+        found = self._transaction.ask_all(scopes)
+        there = [scope_row(row) for each in found for row in each]
+        self._scopes |= {row.segments: row for row in there}
+        wanted = [(row.id, tuple(addresses[row.segments])) for row in there]
+        memories = self._transaction.ask_all([_asked_at(*each) for each in wanted])
+        for each, rows in zip(wanted, memories, strict=True):
+            self._at[each] = [memory_row(row) for row in rows]
 
     def new_number(self) -> int:
         ((number,),) = self._transaction.ask(QUERIES["new_number"], ())
@@ -212,9 +224,9 @@ class PostgresRows:
     ) -> Sequence[MemoryRow]:
         if not addresses:
             return []
-        types, keys = zip(*addresses, strict=True)
-        found = self._of("memories_at", scope_id, list(types), list(keys))
-        return [memory_row(row) for row in found]
+        if (expected := self._at.get((scope_id, tuple(addresses)))) is not None:
+            return expected
+        return [memory_row(row) for row in self._transaction.ask(*_asked_at(scope_id, addresses))]
 
     def memories(
         self,
@@ -411,6 +423,12 @@ class PostgresRows:
     def _of(self, name: str, scope_id: int, *values: object) -> list[Stored]:
         """Ask for rows of one scope, behind its wall."""
         return self._transaction.ask(QUERIES[name], (scope_id, *values), inside(scope_id))
+
+
+def _asked_at(scope_id: int, addresses: Sequence[tuple[str, str]]) -> Question:
+    """Return what asks for the memories at (type, key) in a scope; at least one."""
+    types, keys = zip(*addresses, strict=True)
+    return QUERIES["memories_at"], (scope_id, list(types), list(keys)), inside(scope_id)
 
 
 def _key_of(scope: Scope) -> tuple[bytes, bytes]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Any, Final, TypeVar
@@ -61,6 +61,9 @@ class RedisRows:
 
     def __init__(self, reading: Reading) -> None:
         self.reading: Final = reading
+
+    def expect(self, addresses: Mapping[Scope, Sequence[tuple[str, str]]]) -> None:
+        """Do nothing: each is at hand when it is asked for."""
 
     def new_number(self) -> int:
         return int(self.reading.script("number", [keys.NUMBER, f"{keys.NUMBER}:none"]))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from typing import Any, Final, TypeAlias
 
@@ -100,6 +100,9 @@ class SQLiteRows:
         if self._reader is None:
             return None
         return Moment(self._reader, int(self._connection.pragma("data_version")))
+
+    def expect(self, addresses: Mapping[Scope, Sequence[tuple[str, str]]]) -> None:
+        """Do nothing: each is at hand when it is asked for."""
 
     def new_number(self) -> int:
         return int(self._one("new_number", ())[0])
