@@ -30,7 +30,7 @@ LARGE: Final = 100_000
 NAMESPACES: Final = 100
 REPEATS: Final = 40
 AT_ONCE: Final = 100
-LARGE_REPEATS: Final = 10
+LONG_REPEATS: Final = 10
 WARM_UP: Final = 5
 FILLED_AT_ONCE: Final = 1_000
 OURS: Final = "RecollectStore"
@@ -216,7 +216,9 @@ def run(sizes: Sequence[int], progress: Progress) -> StoreReport:
         filled = 0
         for size in sorted(set(sizes)):
             progress(f"{size:,} items")
-            _fill(stores, filled, size)
+            timed_from = max(filled, size - LONG_REPEATS * AT_ONCE)
+            _fill(stores, filled, timed_from)
+            report.rows.append(_filled(stores, timed_from, size))
             filled = size
             report.rows += _measured(stores, size)
     return report
@@ -224,10 +226,21 @@ def run(sizes: Sequence[int], progress: Progress) -> StoreReport:
 
 def _fill(stores: dict[str, BaseStore], first: int, end: int) -> None:
     for start in range(first, end, FILLED_AT_ONCE):
-        ops: list[Op] = [put_of(each) for each in range(start, min(end, start + FILLED_AT_ONCE))]
+        ops = [put_of(each) for each in range(start, min(end, start + FILLED_AT_ONCE))]
         for store in stores.values():
             store.batch(ops)
     _settle(stores[OURS], [()])
+
+
+def _filled(stores: dict[str, BaseStore], first: int, end: int) -> StoreRow:
+    """Put the last items, an equal number into each namespace, and return how long that took."""
+    operation = "put, 100 new at once in all"
+    found: dict[str, list[float]] = {name: [] for name in stores}
+    for start in range(first, end, AT_ONCE):
+        ops = [put_of(each) for each in range(start, min(end, start + AT_ONCE))]
+        _take(_Turn(partial(_put_all, ops=ops), frozenset({()})), stores, found)
+    among = {name: each for name, each in found.items() if _can(operation, name, stores[name])}
+    return StoreRow(items=end, operation=operation, median_ms=_middle(among))
 
 
 def _measured(stores: dict[str, BaseStore], size: int) -> Iterator[StoreRow]:
@@ -235,7 +248,7 @@ def _measured(stores: dict[str, BaseStore], size: int) -> Iterator[StoreRow]:
     for operation in (*_reads(0, size), *_puts(0, size)):
         among = {name: store for name, store in stores.items() if _can(operation, name, store)}
         is_long = size >= LARGE or "at once" in operation
-        repeats = LARGE_REPEATS if is_long else REPEATS
+        repeats = LONG_REPEATS if is_long else REPEATS
         medians = _medians(among, partial(_turn, operation, size=size), repeats)
         yield StoreRow(items=size, operation=operation, median_ms=medians)
 
@@ -261,9 +274,13 @@ def _turn(operation: str, number: int, *, size: int) -> _Turn:
     ops = puts[operation]
     written = frozenset(each.namespace for each in ops)
     if len(ops) > 1:
-        return _Turn(lambda store: store.batch(ops), written)
+        return _Turn(partial(_put_all, ops=ops), written)
     (one,) = ops
     return _Turn(lambda store: store.put(one.namespace, one.key, one.value or {}), written)
+
+
+def _put_all(store: BaseStore, ops: Sequence[PutOp]) -> None:
+    store.batch(ops)
 
 
 def _reads(number: int, size: int) -> dict[str, Callable[[BaseStore], object]]:
@@ -303,12 +320,23 @@ def _medians(
     found: dict[str, list[float]] = {name: [] for name in stores}
     for number in range(-WARM_UP, repeats):  # the first turns load what is kept in memory
         turn = turn_of(abs(number))
-        for name, store in stores.items():
-            start = timer_s()
-            turn.act(store)
-            if number >= 0:
-                found[name].append((timer_s() - start) * 1_000)
-            _settle(store, turn.written)
+        _take(turn, stores, found if number >= 0 else None)
+    return _middle(found)
+
+
+def _take(
+    turn: _Turn, stores: Mapping[str, BaseStore], found: dict[str, list[float]] | None
+) -> None:
+    """Have each of *stores* take a turn; note in *found*, if given, how many ms it took."""
+    for name, store in stores.items():
+        start = timer_s()
+        turn.act(store)
+        if found is not None:
+            found[name].append((timer_s() - start) * 1_000)
+        _settle(store, turn.written)
+
+
+def _middle(found: Mapping[str, Sequence[float]]) -> dict[str, float]:
     return {name: statistics.median(times) for name, times in found.items()}
 
 
