@@ -21,12 +21,14 @@ import recollect
 from recollect import Recollect, SyncRecollect, UsageError
 from recollect.integrations.langgraph import MessageMirror, checkpointer, mirror, thread_id_of
 from recollect.integrations.langgraph.completing import CompleteSaver
-from recollect.messages import MessageLike
+from recollect.messages import MessageLike, message_of
 from recollect.records import NewMessage
 from recollect.stores.plans.erase import EraseMessages, EraseThread
+from recollect.stores.validate import TEXT_CHARACTERS_MAX
 
 ADA, TALK = ("users", "ada"), "talk"
 THREAD_ID = thread_id_of(ADA, TALK)
+CALL: Any = {"name": "look", "id": "c"}
 CONFIG: RunnableConfig = {"configurable": {"thread_id": THREAD_ID}}
 
 
@@ -253,6 +255,44 @@ def test_what_json_cannot_hold_is_left_out(memory: SyncRecollect) -> None:
     MessageMirror(memory).mirror(THREAD_ID, [odd])
 
     assert [("tool", "found")] == told(memory)
+
+
+@pytest.mark.parametrize(
+    ("message", "kept"),
+    [
+        (HumanMessage("Hi\0", id="m"), "Hi\ufffd"),
+        (HumanMessage([{"type": "text", "text": "Hi\0"}], id="m"), "Hi\ufffd"),
+        (HumanMessage("Hi", id="m" * 300), "Hi"),
+        (HumanMessage("Hi", id="m\n"), "Hi"),
+        (ToolMessage("y" * 1_200_000, tool_call_id="c", id="m"), "y" * TEXT_CHARACTERS_MAX),
+        (AIMessage("Hi", tool_calls=[{**CALL, "args": {"at": "\0"}}], id="m"), "Hi"),
+        (AIMessage("Hi", tool_calls=[{**CALL, "args": {"at": "y" * 1_200_000}}], id="m"), "Hi"),
+    ],
+)
+def test_no_message_stops_a_thread(
+    memory: SyncRecollect, saver: CompleteSaver, message: AnyMessage, kept: str
+) -> None:
+    """What no store takes is mirrored as far as one takes it, again and again, and removed."""
+    run = graph(saver)
+    run.invoke({"messages": [message]}, CONFIG)
+    run.invoke({"messages": [HumanMessage("more", id="n")]}, CONFIG)
+    MessageMirror(memory).replay(saver, THREAD_ID)
+
+    assert 1 == [text for _, text in told(memory)].count(kept)
+
+    run.update_state(CONFIG, {"messages": [RemoveMessage(str(message.id))]})
+
+    assert kept not in [text for _, text in told(memory)]
+
+
+def test_what_is_mirrored_keeps_which_call_it_answers(memory: SyncRecollect) -> None:
+    odd = ToolMessage("\0" * 1_200_000, tool_call_id="c", name="look", id="t")
+
+    MessageMirror(memory).mirror(THREAD_ID, [odd])
+
+    (row,) = memory.messages(ADA, TALK).rows
+    found: Any = message_of(row)
+    assert ("c", "look", "t") == (found.tool_call_id, found.name, found.id)
 
 
 def test_a_thread_of_no_scope_is_refused(memory: SyncRecollect, saver: CompleteSaver) -> None:

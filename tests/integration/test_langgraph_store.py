@@ -156,6 +156,18 @@ def test_an_empty_query_is_none(store: RecollectStore, query: str | None) -> Non
     assert [None] == [each.score for each in store.search(ADA, query=query)]
 
 
+@pytest.mark.parametrize("query", ["tea " * 10_000, "tea\0", "tea\ud83d", "tea " + "x" * 1_200_000])
+def test_any_text_may_be_a_query(store: RecollectStore, query: str) -> None:
+    """As in LangGraph's stores: agents search for what was said, whatever that is."""
+    store.put(ADA, "drink", {"text": "green tea"})
+    store.put(ADA, "city", {"text": "Oslo"})
+
+    found = store.search(ADA, query=query)
+
+    assert ["drink", "city"] == keys(found)
+    assert found[0].score is not None
+
+
 def test_a_query_finds_by_meaning_and_no_vector_is_stale(
     store: RecollectStore, memory: SyncRecollect
 ) -> None:

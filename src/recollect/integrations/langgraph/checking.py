@@ -19,7 +19,7 @@ from langgraph.store.base import (
 from recollect.errors import UsageError
 from recollect.records import Scope
 from recollect.stores.filters import read_filter
-from recollect.stores.validate import check_id, check_position, check_text
+from recollect.stores.validate import check_id, check_position
 
 MATCHES = ("prefix", "suffix")
 
@@ -84,8 +84,9 @@ def _check_search(op: SearchOp) -> None:
     check_namespace(op.namespace_prefix)
     _check_page(op.limit, op.offset)
     read_filter({} if op.filter is None else op.filter)
-    if op.query is not None:
-        check_text(op.query, "a query")
+    if op.query is not None and not isinstance(op.query, str):
+        msg = f"a query is text, or None to list what is newest; not {op.query!r}"
+        raise UsageError(msg)
 
 
 def _check_listing(op: ListNamespacesOp) -> None:

@@ -19,10 +19,11 @@ from langgraph.checkpoint.base import (
 )
 
 from recollect.app import Recollect
-from recollect.conversation.history import ThreadTalk, storable
+from recollect.conversation.history import ThreadTalk
 from recollect.errors import ConflictError, UsageError
 from recollect.home import AnyRecollect
 from recollect.integrations.langgraph.forwarding import HomeLoop
+from recollect.integrations.langgraph.keepable import keepable, keepable_id
 from recollect.messages import AnyMessage, MessageLike, changed, coerced_all
 from recollect.records import Scope
 from recollect.stores.checkpoints import thread_of
@@ -220,22 +221,12 @@ def _told(messages: Sequence[MessageLike]) -> Change:
 async def _changed_thread(memory: Recollect, *, place: tuple[Scope, str], change: Change) -> None:
     """Make our thread hold the messages of *change*, and none of those removed."""
     scope, thread = place
-    messages = [_keepable(each) for each in change.messages]
+    messages = [keepable(each) for each in change.messages]
     talk = ThreadTalk(scope, thread)
     if change.removed and await memory.thread(scope, thread):
-        await memory.remove(scope, thread, change.removed)
+        await memory.remove(scope, thread, [keepable_id(each) for each in change.removed])
     try:
         if messages:
             await talk.add(memory, messages)
     except ConflictError:  # one of them is there with another content
         await talk.update(memory, messages)
-
-
-def _keepable(message: AnyMessage) -> AnyMessage:
-    """Return *message*, without what providers and tools attach if JSON cannot hold that."""
-    try:
-        storable(message)
-    except UsageError:
-        fields: dict[str, object] = {"additional_kwargs": {}, "response_metadata": {}}
-        return changed(message, **fields, **({"artifact": None} if message.type == "tool" else {}))
-    return message

@@ -21,7 +21,8 @@ from langgraph.store.base import (
 )
 
 from recollect.app import Recollect
-from recollect.ask import MATCHES_MAX, Where
+from recollect.ask import MATCHES_MAX, QUERY_CHARACTERS_MAX, Where
+from recollect.integrations.langgraph.keepable import readable
 from recollect.recaller import scopes_below
 from recollect.records import LIFETIME, Memory, ProlongMemory, Scope
 from recollect.stores.plans.feed import Below
@@ -102,9 +103,10 @@ async def _ranked(
 ) -> list[tuple[Memory, float | None]]:
     """Return the best *end* items that have a text, or all of them, best first."""
     where = Where(messages=False, types=(ITEM,), filter=op.filter or None, valid_at="ever")
+    query = readable(op.query or "")[:QUERY_CHARACTERS_MAX]
     limit = min(end, MATCHES_MAX)
     while True:
-        recall = await memory.recall(prefix, op.query or "", limit=limit, below=True, where=where)
+        recall = await memory.recall(prefix, query, limit=limit, below=True, where=where)
         found: list[tuple[Memory, float | None]] = [
             (each.content, each.score)
             for each in recall.entries

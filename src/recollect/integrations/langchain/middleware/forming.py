@@ -11,7 +11,7 @@ from langchain_core.messages import BaseMessage, HumanMessage
 from langgraph.runtime import Runtime
 
 from recollect.app import Recollect
-from recollect.errors import ConflictError, UsageError
+from recollect.errors import ConflictError
 from recollect.home import AnyRecollect
 from recollect.integrations.langchain.middleware.placing import asked_in, is_said
 from recollect.integrations.langgraph.caller import (
@@ -24,13 +24,13 @@ from recollect.integrations.langgraph.caller import (
     thread_of,
 )
 from recollect.integrations.langgraph.forwarding import HomeLoop
-from recollect.messages import changed, kind_of, record_of, text_of
-from recollect.records import JsonObject, NewMessage, Role, Scope
+from recollect.integrations.langgraph.keepable import keepable
+from recollect.messages import kind_of, record_of
+from recollect.records import JsonObject, NewMessage, Scope
 from recollect.stores.plans.formation import Debounce
 from recollect.stores.validate import MESSAGES_MAX
 
 _KINDS = frozenset({"human", "ai", "tool", "function", "chat"})
-_ROLES: dict[str, Role] = {"human": "user", "chat": "user", "ai": "assistant"}
 
 
 class FormationMiddleware(AgentMiddleware[Any, Any, Any]):
@@ -88,7 +88,7 @@ class FormationMiddleware(AgentMiddleware[Any, Any, Any]):
             self._keep,
             scope=scope_of(self.scope, caller),
             thread=thread_of(self.thread, caller),
-            records=[storable(each) for each in turn_in(state["messages"])],
+            records=[record_of(keepable(each)) for each in turn_in(state["messages"])],
         )
 
     async def _keep(
@@ -132,25 +132,3 @@ def turn_in(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
     while first > 0 and isinstance(messages[first - 1], HumanMessage):
         first -= 1
     return [each for each in messages[first:] if is_said(each) and kind_of(each) in _KINDS]
-
-
-def storable(message: BaseMessage) -> NewMessage:
-    """
-    Return *message* as a record that every store can hold.
-
-    Of what JSON cannot hold, such as an object that a tool returned beside its text, the words
-    are kept; characters that no store takes are shown as unreadable.
-    """
-    content = message.content
-    if isinstance(content, str):
-        message = changed(message, content=_readable(content))
-    try:
-        return record_of(message)
-    except UsageError:
-        words = _readable(text_of(message))
-        role = _ROLES.get(kind_of(message), "tool")
-        return NewMessage(role=role, text=words or "(no words)", id=message.id or None)
-
-
-def _readable(text: str) -> str:
-    return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()

@@ -7,7 +7,9 @@ from typing import TypeVar
 
 from langchain_core.messages import AnyMessage, BaseMessage, HumanMessage
 
+from recollect.ask import QUERY_CHARACTERS_MAX
 from recollect.formation.wording.foreign import without_recalled
+from recollect.integrations.langgraph.keepable import readable
 from recollect.messages import changed, is_summary, text_of
 
 MessageT = TypeVar("MessageT", bound=BaseMessage)
@@ -29,6 +31,11 @@ def is_said(message: BaseMessage) -> bool:
 def words_of(message: BaseMessage) -> str:
     """Return what a message says, without blocks of data that were put into it."""
     return without_recalled(text_of(message)).strip()
+
+
+def query_of(message: BaseMessage) -> str:
+    """Return what *message* says as a query that recall takes: of a long one the beginning."""
+    return readable(words_of(message))[:QUERY_CHARACTERS_MAX]
 
 
 def with_block(messages: Sequence[AnyMessage], block: str) -> list[AnyMessage]:

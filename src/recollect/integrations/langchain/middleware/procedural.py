@@ -9,11 +9,10 @@ from typing import Any, Literal, TypeAlias
 from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
 from langchain_core.messages import SystemMessage
 
-from recollect.ask import QUERY_CHARACTERS_MAX
 from recollect.errors import UsageError
 from recollect.examples import Basis, Examples, Selection
 from recollect.instructions import Instructions, Prompt
-from recollect.integrations.langchain.middleware.placing import asked_in, with_block, words_of
+from recollect.integrations.langchain.middleware.placing import asked_in, query_of, with_block
 from recollect.integrations.langgraph.caller import Whose, check_whose, present_caller, scope_of
 from recollect.integrations.langgraph.forwarding import forwarded
 from recollect.recall.render import keyed_marker, render_block
@@ -144,7 +143,7 @@ class ExamplesMiddleware(AgentMiddleware[Any, Any, Any]):
 
 def _asked(request: ModelRequest[Any]) -> str:
     place = asked_in(request.messages)
-    return "" if place is None else words_of(request.messages[place])[:QUERY_CHARACTERS_MAX]
+    return "" if place is None else query_of(request.messages[place])
 
 
 def _instructed(request: ModelRequest[Any], prompt: Prompt) -> ModelRequest[Any]:

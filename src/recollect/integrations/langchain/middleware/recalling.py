@@ -12,12 +12,18 @@ from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResp
 from langchain_core.messages import BaseMessage
 
 from recollect.app import Recollect
-from recollect.ask import QUERY_CHARACTERS_MAX, Where
+from recollect.ask import Where
 from recollect.errors import UsageError
 from recollect.home import AnyRecollect
-from recollect.integrations.langchain.middleware.placing import asked_in, with_block, words_of
+from recollect.integrations.langchain.middleware.placing import (
+    asked_in,
+    query_of,
+    with_block,
+    words_of,
+)
 from recollect.integrations.langgraph.caller import Whose, check_whose, present_caller, scope_of
 from recollect.integrations.langgraph.forwarding import HomeLoop
+from recollect.integrations.langgraph.keepable import readable
 from recollect.ports import TokenCounter
 from recollect.recall.budget import estimated_tokens, packed
 from recollect.recall.render import keyed_marker, render_block
@@ -131,7 +137,7 @@ async def _block(
         Recalled(scope=scope, content=each, score=0.0, signals={})
         for each in await _documents(memory, scope, manner.documents)
     ]
-    query = words_of(messages[place])[:QUERY_CHARACTERS_MAX]
+    query = query_of(messages[place])
     found: Sequence[Recalled] = ()
     if query.strip():
         recall = await memory.recall(
@@ -158,7 +164,7 @@ async def _documents(memory: Recollect, scope: Scope, names: Sequence[str]) -> l
 
 def unseen(found: Sequence[Recalled], messages: Sequence[BaseMessage]) -> list[Recalled]:
     """Return what was *found* without the messages whose words stand in *messages* already."""
-    said = {_plain(words_of(each)) for each in messages}
+    said = {_plain(readable(words_of(each))) for each in messages}
     return [
         each
         for each in found
