@@ -10,7 +10,13 @@ from typing import Final, Literal
 from recollect.errors import LimitError, UsageError
 from recollect.recall.collection import Kinds
 from recollect.records import JsonObject
-from recollect.stores.validate import check_text, check_texts, check_time, to_datetime
+from recollect.stores.validate import (
+    check_text,
+    check_texts,
+    check_time,
+    readable,
+    to_datetime,
+)
 
 MATCHES_MAX: Final = 1_000
 QUERY_CHARACTERS_MAX: Final = 20_000
@@ -66,6 +72,11 @@ class Ask:
     budget_tokens: int | None
     where: Where
     asked_at: datetime | None
+
+
+def query_in(text: str) -> str:
+    """Return any *text* as a query that recall takes, as far as that goes: a long one is cut."""
+    return readable(text)[:QUERY_CHARACTERS_MAX]
 
 
 def check_ask(ask: Ask) -> None:

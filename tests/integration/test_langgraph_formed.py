@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 import pytest
+from langgraph.store.base import GetOp, ListNamespacesOp, Op, PutOp, SearchOp
 
 import recollect
 from recollect import SyncRecollect
@@ -39,6 +40,53 @@ def test_what_is_no_longer_true_is_not_an_item(memory: SyncRecollect) -> None:
     assert {"f0", "f2", "f4"} == {each.key for each in newest} == {each.key for each in ranked}
     assert store.get(("ada", "Fact"), "f1") is None
     assert store.get(("ada", "Fact"), "f2") is not None
+
+
+def test_reads_of_a_batch_see_the_state_before_it(memory: SyncRecollect) -> None:
+    """As those of the store of items alone; of several writes to one memory the last counts."""
+    memory.put(ADA, "User", "User", {"home": "Oslo"})
+    store = FormedStore(memory, ROOT)
+    store.put(("ada",), "old", {"text": "tea"})
+    reads: list[Op] = [
+        SearchOp(("ada",)),
+        SearchOp(("ada",), query="tea"),
+        ListNamespacesOp(),
+        GetOp(("ada", "User"), "User"),
+        GetOp(("ada",), "old"),
+    ]
+    puts: list[Op] = [
+        PutOp(("ada",), "old", None),
+        PutOp(("ada",), "new", {"text": "tea"}),
+        PutOp(("bea",), "new", {"text": "tea"}),
+        PutOp(("ada", "User"), "User", None),
+        PutOp(("ada", "User"), "User", {"home": "Rome"}),
+    ]
+
+    before = store.batch(reads)
+    mixed = store.batch([*puts, *reads])
+
+    assert [None] * len(puts) + before == mixed
+    assert [{"home": "Oslo"}, {"home": "Rome"}] == [
+        each.value for each in memory.history(ADA, "User", "User")
+    ]
+    assert {"new", "User"} == {each.key for each in store.search(())}
+
+
+@pytest.mark.parametrize("query", ["coffee", "tea", "tea " * 10_000, "tea\0"])
+def test_pages_of_a_query_add_up(memory: SyncRecollect, query: str) -> None:
+    """Items without a text that stand among the best come last, whatever the page."""
+    memory.put(ADA, "User", "User", {"home": "Oslo"})
+    store = FormedStore(memory, ROOT)
+    for number in range(8):
+        store.put(("ada",), f"k{number}", {"text": "tea"}, index=False if number % 2 else None)
+
+    whole = store.search((), query=query, limit=9)
+    pages = [
+        each for at in range(0, 9, 2) for each in store.search((), query=query, limit=2, offset=at)
+    ]
+
+    assert whole == pages
+    assert [False] * 5 + [True] * 4 == [each.score is None for each in whole]
 
 
 def test_an_item_goes_before_a_memory_of_the_same_address(memory: SyncRecollect) -> None:

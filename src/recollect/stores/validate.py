@@ -15,6 +15,7 @@ from recollect.records import Json, NewMessage, Role, Scope
 from recollect.stores.rows import MICROSECONDS
 
 SEGMENTS_MAX: Final = 16
+UNREADABLE: Final = "\ufffd"
 ID_CHARACTERS_MAX: Final = 256
 TEXT_CHARACTERS_MAX: Final = 1_000_000
 JSON_BYTES_MAX: Final = 1_000_000
@@ -160,6 +161,16 @@ def check_text(text: object, what: str) -> str:
         )
         raise UsageError(msg) from None
     return text
+
+
+def readable(text: str) -> str:
+    r"""
+    Return *text* with what no store takes, a NUL or half a character, shown as unreadable.
+
+    >>> readable("a\0b")
+    'a\ufffdb'
+    """
+    return text.replace("\0", UNREADABLE).encode("utf-8", "replace").decode()
 
 
 def check_time(time: datetime, what: str) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 from langgraph.store.base import (
@@ -19,16 +20,18 @@ from langgraph.store.base import (
 )
 
 from recollect.app import Recollect
-from recollect.ask import MATCHES_MAX, Where
+from recollect.ask import Where, query_in
 from recollect.errors import UsageError
 from recollect.formation.types import BUILTIN_TYPES, MemoryType
 from recollect.formation.types.schema import violations
 from recollect.home import AnyRecollect
-from recollect.integrations.langgraph.reading import ITEM, fits_all, prolong_used
+from recollect.integrations.langgraph.reading import ITEM, fits_all, prolong_used, ranked
 from recollect.integrations.langgraph.store import RecollectStore
+from recollect.integrations.langgraph.writing import Writes
 from recollect.recaller import scopes_below
 from recollect.records import UNRECALLED_TYPES, DeleteMemory, Memory, PutMemory, Scope, Write
 from recollect.stores.plans.feed import Below
+from recollect.stores.plans.memories import prepare_write
 from recollect.stores.validate import to_datetime
 
 Ranked = list[tuple[Memory, float | None]]
@@ -62,14 +65,18 @@ class FormedStore(RecollectStore):
             each.name: each for each in types if each.name not in hidden
         }
 
-    async def _batch(self, memory: Recollect, ops: Sequence[Op]) -> list[Result]:
-        revised = {
-            number: await self._revision(memory, op)
-            for number, op in enumerate(ops)
-            if isinstance(op, PutOp)
-        }
-        passed = [op if revised.get(number) is None else _NOTHING for number, op in enumerate(ops)]
-        results = await super()._batch(memory, [_plain(each) for each in passed])
+    async def _writes(self, memory: Recollect, ops: Sequence[Op]) -> Writes:
+        last = {(tuple(op.namespace), op.key): op for op in ops if isinstance(op, PutOp)}
+        revised = {at: await self._revision(memory, op) for at, op in last.items()}
+        writes = await super()._writes(memory, [op for at, op in last.items() if not revised[at]])
+        for revision in revised.values():
+            if revision:
+                scope, write = revision
+                writes.setdefault(scope, []).append([prepare_write(write)])
+        return writes
+
+    async def _read(self, memory: Recollect, ops: Sequence[Op]) -> list[Result]:
+        results = await super()._read(memory, [_plain(each) for each in ops])
         for number, op in enumerate(ops):
             if isinstance(op, GetOp) and results[number] is None:
                 results[number] = await self._formed(memory, op)
@@ -77,10 +84,6 @@ class FormedStore(RecollectStore):
                 results[number] = await self._search(memory, op)
             elif isinstance(op, ListNamespacesOp):
                 results[number] = await self._listed(memory, op)
-        for number, write in revised.items():
-            if write is not None:
-                results[number] = None
-                await memory.apply(*write)
         return results
 
     async def _memory_at(self, memory: Recollect, namespace: Scope, key: str) -> Memory | None:
@@ -95,33 +98,33 @@ class FormedStore(RecollectStore):
         found = await self._memory_at(memory, tuple(op.namespace), op.key)
         return Item(**self._fields(found)) if found else None
 
-    async def _revision(self, memory: Recollect, op: PutOp) -> tuple[Scope, Sequence[Write]] | None:
+    async def _revision(self, memory: Recollect, op: PutOp) -> tuple[Scope, Write] | None:
         """Return what a put writes of a formed memory, ``None`` if it is of an item."""
         namespace = tuple(op.namespace)
         found = await self._memory_at(memory, namespace, op.key)
         if found is None or await memory.get((*self.root, *namespace), ITEM, op.key):
             return None
         if op.value is None:
-            return found.scope, [DeleteMemory(type=found.type, key=found.key)]
+            return found.scope, DeleteMemory(type=found.type, key=found.key)
         if wrong := violations(self.types[found.type], dict(op.value)):
             msg = f"the value is no {found.type}: {'; '.join(wrong)}"
             raise UsageError(msg)
         put = PutMemory(
             type=found.type, key=found.key, value=dict(op.value), cause="LangGraph's store"
         )
-        return found.scope, [put]
+        return found.scope, put
 
     async def _search(self, memory: Recollect, op: SearchOp) -> list[SearchItem]:
         end = op.offset + op.limit
         if op.query and op.query.strip():
-            found = await self._ranked(memory, op, min(end, MATCHES_MAX)) if op.limit else []
+            found = await self._ranked(memory, op, end) if op.limit else []
             if op.limit and len(found) < end:
-                ranked = {(each.scope, each.type, each.key) for each, _ in found}
+                known = {(each.scope, each.type, each.key) for each, _ in found}
                 newest = await self._newest(memory, op, end)
                 found += [
                     each
                     for each in newest
-                    if (each[0].scope, each[0].type, each[0].key) not in ranked
+                    if (each[0].scope, each[0].type, each[0].key) not in known
                 ]
         else:
             found = await self._newest(memory, op, end)
@@ -139,8 +142,9 @@ class FormedStore(RecollectStore):
             parts.append(((*self.root, *prefix[:-1]), (prefix[-1],), False))
         return parts
 
-    async def _ranked(self, memory: Recollect, op: SearchOp, limit: int) -> Ranked:
+    async def _ranked(self, memory: Recollect, op: SearchOp, end: int) -> Ranked:
         found: Ranked = []
+        query = query_in(op.query or "")
         for scope, types, below in self._parts(tuple(op.namespace_prefix)):
             scopes = {scope}
             if below:
@@ -148,13 +152,8 @@ class FormedStore(RecollectStore):
             if not scopes:
                 continue
             where = Where(messages=False, types=types, filter=op.filter or None)
-            recall = await memory.recall(sorted(scopes), op.query or "", limit=limit, where=where)
-            found += [
-                (each.content, each.score)
-                for each in recall.entries
-                if isinstance(each.content, Memory) and each.content.text
-            ]
-        return sorted(found, key=lambda pair: -(pair[1] or 0.0))[:limit]
+            found += await ranked(partial(memory.recall, sorted(scopes), query, where=where), end)
+        return sorted(found, key=lambda pair: -(pair[1] or 0.0))[:end]
 
     async def _newest(self, memory: Recollect, op: SearchOp, limit: int) -> Ranked:
         found: list[Memory] = []
@@ -193,7 +192,7 @@ _NOTHING: Final = GetOp(namespace=(), key="-", refresh_ttl=False)
 
 def _plain(op: Op) -> Op:
     """Return *op* if the items alone answer it, else one that costs nothing."""
-    return _NOTHING if isinstance(op, SearchOp | ListNamespacesOp) else op
+    return op if isinstance(op, GetOp) else _NOTHING
 
 
 async def _newest_true(

@@ -16,9 +16,9 @@ from recollect.stores.validate import (
     check_id,
     check_object,
     check_text,
+    readable,
 )
 
-UNREADABLE: Final = "\ufffd"
 _ROLES: Final[Mapping[str, Role]] = {
     "human": "user",
     "chat": "user",
@@ -26,16 +26,6 @@ _ROLES: Final[Mapping[str, Role]] = {
     "system": "system",
 }
 _BARE: Final[Mapping[str, object]] = {"additional_kwargs": {}, "response_metadata": {}}
-
-
-def readable(text: str) -> str:
-    r"""
-    Return *text* with what no store takes, a NUL or half a character, shown as unreadable.
-
-    >>> readable("a\0b")
-    'a\ufffdb'
-    """
-    return text.replace("\0", UNREADABLE).encode("utf-8", "replace").decode()
 
 
 def keepable(message: AnyMessage) -> AnyMessage:

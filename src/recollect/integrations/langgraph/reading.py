@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from hashlib import blake2b
 from typing import Any, Final
 
@@ -21,8 +22,8 @@ from langgraph.store.base import (
 )
 
 from recollect.app import Recollect
-from recollect.ask import MATCHES_MAX, QUERY_CHARACTERS_MAX, Where
-from recollect.integrations.langgraph.keepable import readable
+from recollect.ask import MATCHES_MAX, Where, query_in
+from recollect.recall.result import Recall
 from recollect.recaller import scopes_below
 from recollect.records import LIFETIME, Memory, ProlongMemory, Scope
 from recollect.stores.plans.feed import Below
@@ -90,23 +91,23 @@ async def _found(
             prefix, ITEM, filter_=op.filter, limit=op.limit, offset=op.offset
         )
         return [(each, None) for each in newest]
-    found = await _ranked(memory, prefix, op, end) if op.limit else []
+    where = Where(messages=False, types=(ITEM,), filter=op.filter or None, valid_at="ever")
+    ask = partial(memory.recall, prefix, query_in(op.query), below=True, where=where)
+    found = await ranked(ask, end) if op.limit else []
     if op.limit and len(found) < end:
-        ranked = {(each.scope, each.key) for each, _ in found}
+        known = {(each.scope, each.key) for each, _ in found}
         newest = await memory.store.newest(prefix, ITEM, filter_=op.filter, limit=end)
-        found += [(each, None) for each in newest if (each.scope, each.key) not in ranked]
+        found += [(each, None) for each in newest if (each.scope, each.key) not in known]
     return found[op.offset : end]
 
 
-async def _ranked(
-    memory: Recollect, prefix: Scope, op: SearchOp, end: int
+async def ranked(
+    ask: Callable[..., Awaitable[Recall]], end: int
 ) -> list[tuple[Memory, float | None]]:
-    """Return the best *end* items that have a text, or all of them, best first."""
-    where = Where(messages=False, types=(ITEM,), filter=op.filter or None, valid_at="ever")
-    query = readable(op.query or "")[:QUERY_CHARACTERS_MAX]
+    """Return the best *end* memories that have a text, or all of them, best first."""
     limit = min(end, MATCHES_MAX)
     while True:
-        recall = await memory.recall(prefix, query, limit=limit, below=True, where=where)
+        recall = await ask(limit=limit)
         found: list[tuple[Memory, float | None]] = [
             (each.content, each.score)
             for each in recall.entries

@@ -15,7 +15,7 @@ from recollect.integrations.langgraph.checking import check_ops, check_ttl_confi
 from recollect.integrations.langgraph.forwarding import HomeLoop
 from recollect.integrations.langgraph.indexing import check_index, embedder_of
 from recollect.integrations.langgraph.reading import ITEM, prolong_used, read_all
-from recollect.integrations.langgraph.writing import write_all, writes_of
+from recollect.integrations.langgraph.writing import Writes, write_all, writes_of
 from recollect.records import LIFETIME, Scope
 from recollect.stores.plans.erase import EraseExpired
 from recollect.stores.validate import check_scope, to_datetime
@@ -96,10 +96,17 @@ class RecollectStore(BaseStore):
         return await self._home.visit(partial(self._batch, ops=check_ops(ops)))
 
     async def _batch(self, memory: Recollect, ops: Sequence[Op]) -> list[Result]:
-        writes = writes_of(self.root, ops, self.fields, to_datetime(memory.store.now()))
+        writes = await self._writes(memory, ops)
+        results = await self._read(memory, ops)
+        await write_all(memory, writes)
+        return results
+
+    async def _writes(self, memory: Recollect, ops: Sequence[Op]) -> Writes:
+        return writes_of(self.root, ops, self.fields, to_datetime(memory.store.now()))
+
+    async def _read(self, memory: Recollect, ops: Sequence[Op]) -> list[Result]:
         reading = await read_all(memory, self.root, ops)
         await prolong_used(memory, reading.used)
-        await write_all(memory, writes)
         return reading.results
 
     def sweep(self) -> int:

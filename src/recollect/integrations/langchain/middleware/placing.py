@@ -7,9 +7,8 @@ from typing import TypeVar
 
 from langchain_core.messages import AnyMessage, BaseMessage, HumanMessage
 
-from recollect.ask import QUERY_CHARACTERS_MAX
+from recollect.ask import query_in
 from recollect.formation.wording.foreign import without_recalled
-from recollect.integrations.langgraph.keepable import readable
 from recollect.messages import changed, is_summary, text_of
 
 MessageT = TypeVar("MessageT", bound=BaseMessage)
@@ -35,7 +34,7 @@ def words_of(message: BaseMessage) -> str:
 
 def query_of(message: BaseMessage) -> str:
     """Return what *message* says as a query that recall takes: of a long one the beginning."""
-    return readable(words_of(message))[:QUERY_CHARACTERS_MAX]
+    return query_in(words_of(message))
 
 
 def with_block(messages: Sequence[AnyMessage], block: str) -> list[AnyMessage]:

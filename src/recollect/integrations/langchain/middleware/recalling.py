@@ -23,12 +23,12 @@ from recollect.integrations.langchain.middleware.placing import (
 )
 from recollect.integrations.langgraph.caller import Whose, check_whose, present_caller, scope_of
 from recollect.integrations.langgraph.forwarding import HomeLoop
-from recollect.integrations.langgraph.keepable import readable
 from recollect.ports import TokenCounter
 from recollect.recall.budget import estimated_tokens, packed
 from recollect.recall.render import keyed_marker, render_block
 from recollect.recall.result import Recalled, in_time, record_of
 from recollect.records import Memory, Message, Scope
+from recollect.stores.validate import readable
 
 BUDGET_TOKENS: Final = 1_000
 ENTRIES: Final = 12
