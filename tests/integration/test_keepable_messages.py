@@ -1,4 +1,4 @@
-"""No message stops an agent: what no store takes is kept as far as one takes it."""
+"""No message stops an agent, and no query: what no store takes is kept and asked as it can be."""
 
 from collections.abc import Iterator, Sequence
 from math import nan
@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from langchain.agents import create_agent
+from langchain_core.documents import Document
 from langchain_core.language_models import GenericFakeChatModel, LanguageModelInput
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langchain_core.runnables import Runnable
@@ -13,8 +14,13 @@ from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 
 import recollect
-from recollect import SyncRecollect
+from recollect import NewMessage, SyncRecollect
 from recollect.examples import Examples
+from recollect.integrations.langchain import (
+    RecollectExampleSelector,
+    RecollectRetriever,
+    RecollectVectorStore,
+)
 from recollect.integrations.langchain.middleware import (
     ExamplesMiddleware,
     FormationMiddleware,
@@ -103,3 +109,28 @@ def test_no_result_of_a_tool_stops_an_agent(memory: SyncRecollect, given: str, k
 
     said = [("user", "Look"), ("assistant", ""), ("tool", kept), ("assistant", "So it is.")]
     assert said == kept_in(memory)
+
+
+@pytest.mark.parametrize("query", ["tea " * 10_000, "tea\0", "tea\ud83d"])
+def test_any_text_may_be_a_query(memory: SyncRecollect, query: str) -> None:
+    """A chain asks with what a person said, whatever that is."""
+    memory.append(ADA, "talk", [NewMessage(role="user", text="green tea")])
+    store = RecollectVectorStore(memory, scope=("docs",))
+    store.add_texts(["green tea"])
+    examples = RecollectExampleSelector(Examples(memory, ("examples",)))
+    examples.add_example({"input": "green tea", "output": "a drink"})
+
+    assert ["green tea"] == shown(RecollectRetriever(memory=memory, scope=ADA).invoke(query))
+    assert ["green tea"] == shown(store.similarity_search(query))
+    assert ["a drink"] == [each["output"] for each in examples.select_examples({"input": query})]
+
+
+def test_a_query_of_nothing_finds_nothing(memory: SyncRecollect) -> None:
+    """As the vector store does, so that a tool that a model calls with nothing is no error."""
+    memory.append(ADA, "talk", [NewMessage(role="user", text="green tea")])
+
+    assert [] == RecollectRetriever(memory=memory, scope=ADA).invoke(" ")
+
+
+def shown(documents: Sequence[Document]) -> list[str]:
+    return [each.page_content for each in documents]

@@ -10,7 +10,7 @@ from typing import Final
 from anyio import CancelScope
 
 from recollect.app import Recollect
-from recollect.ask import QUERY_CHARACTERS_MAX
+from recollect.ask import query_in
 from recollect.chat.correcting import correction_of
 from recollect.chat.prompting import Known, filled, known_within, scope_entries, turns_of
 from recollect.errors import NotFoundError, UsageError
@@ -19,7 +19,7 @@ from recollect.ports import Model, ModelRequest, TokenCounter
 from recollect.recall.budget import estimated_tokens
 from recollect.records import Evidence, Json, JsonObject, Memory, Message, NewMessage, Scope
 from recollect.stores.plans.formation import Debounce
-from recollect.stores.validate import to_datetime
+from recollect.stores.validate import readable, to_datetime
 
 MEMORY_TOKENS: Final = 1_000
 """How much of what is remembered goes into a prompt, unless it is said."""
@@ -52,7 +52,7 @@ class Answer:
 
     async def _pieces(self) -> AsyncGenerator[str, None]:
         async for piece in self._stream:
-            told = _storable(piece)
+            told = readable(piece)
             self._said.append(told)
             yield told
         self.is_whole = True
@@ -131,7 +131,7 @@ class Chatbot:
     async def known(self, message: Message) -> Known:
         """Return what is remembered and bears on *message*, without what is said around it."""
         seen = await self._before(message)
-        query = message.text[:QUERY_CHARACTERS_MAX]
+        query = query_in(message.text)
         if not query.strip():
             return Known()
         found = await self.memory.recall(self.scope, query, limit=_CONSIDERED)
@@ -245,8 +245,3 @@ class Chatbot:
             idempotency_key=idempotency_key,
         )
         return kept
-
-
-def _storable(piece: str) -> str:
-    """Return a piece of an answer as every store can hold it; it is shown so, too."""
-    return piece.replace("\0", "\ufffd").encode("utf-8", "replace").decode()

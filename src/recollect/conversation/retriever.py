@@ -9,7 +9,7 @@ from typing import Any, Final, Protocol, runtime_checkable
 from anyio import to_thread
 
 from recollect.app import Recollect
-from recollect.ask import Where
+from recollect.ask import Where, query_in
 from recollect.conversation.base import PolicyMemory, Values
 from recollect.conversation.exchanges import (
     Document,
@@ -137,7 +137,7 @@ class VectorStoreRetrieverMemory(PolicyMemory):
     async def _recalled(self, memory: Recollect, query: str) -> list[Any]:
         recall = await memory.recall(
             self.scope,
-            query,
+            query_in(query),
             limit=self.k * HITS_PER_EXCHANGE,
             where=self.where,
         )

@@ -7,6 +7,7 @@ from typing import TypedDict, Unpack
 
 from langchain_core.example_selectors import BaseExampleSelector
 
+from recollect.ask import query_in
 from recollect.errors import MissingKeyError, UsageError
 from recollect.examples import Basis, Example, Examples, Selection
 
@@ -85,9 +86,9 @@ class RecollectExampleSelector(BaseExampleSelector):
 
     def _asked(self, variables: Mapping[str, str]) -> str:
         if self.input_key in variables:
-            return variables[self.input_key]
+            return query_in(variables[self.input_key])
         if len(variables) == 1:
-            return next(iter(variables.values()))
+            return query_in(next(iter(variables.values())))
         msg = f"which of {', '.join(sorted(variables))} is the input? Name it as input_key"
         raise UsageError(msg)
 

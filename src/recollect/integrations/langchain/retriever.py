@@ -14,6 +14,7 @@ from langchain_core.retrievers import BaseRetriever
 from pydantic import ConfigDict
 
 from recollect.app import Recollect
+from recollect.ask import query_in
 from recollect.home import Home
 from recollect.integrations.langchain.documents import document_of
 
@@ -47,9 +48,11 @@ class RecollectRetriever(BaseRetriever):
         return await Home(self.memory).visit(partial(self._found, query=query, k=k))
 
     async def _found(self, memory: Recollect, *, query: str, k: int | None) -> list[Document]:
+        if not query.strip():
+            return []
         recall = await memory.recall(
             self.scope,
-            query,
+            query_in(query),
             limit=self.k if k is None else k,
             below=self.below,
             budget_tokens=self.budget_tokens,

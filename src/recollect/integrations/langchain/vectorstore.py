@@ -12,7 +12,7 @@ from langchain_core.embeddings import Embeddings
 from langchain_core.vectorstores import VectorStore
 
 from recollect.app import Recollect
-from recollect.ask import Where
+from recollect.ask import Where, query_in
 from recollect.errors import UsageError
 from recollect.home import AnyRecollect, Home
 from recollect.recall.result import Recalled
@@ -149,7 +149,7 @@ class RecollectVectorStore(VectorStore):
             return []
         conditions = {f"metadata.{key}": value for key, value in (filter_ or {}).items()}
         where = Where(messages=False, types=(self.type_,), filter=conditions or None)
-        recall = await memory.recall(self.scope, query, limit=k, where=where)
+        recall = await memory.recall(self.scope, query_in(query), limit=k, where=where)
         return [(_found_document(entry), entry.score) for entry in recall.entries]
 
     @classmethod

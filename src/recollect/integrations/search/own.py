@@ -9,7 +9,7 @@ from typing import Final
 from urllib.parse import quote
 
 from recollect.app import Recollect
-from recollect.ask import Where
+from recollect.ask import Where, query_in
 from recollect.conversation.documents import (
     TOP_K,
     DocumentSearch,
@@ -85,7 +85,7 @@ class RecollectSearch(DocumentSearch):
         if not query.strip():
             return []
         where = Where(messages=False, types=(TYPE,), filter=self._filter)
-        recall = await memory.recall(self.scope, query, limit=top_k, where=where)
+        recall = await memory.recall(self.scope, query_in(query), limit=top_k, where=where)
         kept = [each.content for each in recall.entries if isinstance(each.content, Memory)]
         return [_found(each) for each in kept]
 
