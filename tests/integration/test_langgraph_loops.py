@@ -62,6 +62,30 @@ async def test_a_synchronous_call_on_the_home_loop_is_refused() -> None:
         assert [] == await store.alist_namespaces()
 
 
+@pytest.mark.parametrize("awaited", [False, True])
+async def test_a_home_loop_that_waits_for_the_call_is_told(
+    monkeypatch: pytest.MonkeyPatch, *, awaited: bool
+) -> None:
+    """As where a graph that is invoked there runs its nodes in threads; nothing is done later."""
+    monkeypatch.setattr(forwarding, "WATCH_S", 0.05)
+    monkeypatch.setattr(forwarding, "BLOCKED_S", 0.1)
+    async with recollect.open(embedder="none", worker=False) as memory:
+        store = RecollectStore(memory, ROOT)
+
+        def put() -> None:
+            if awaited:
+                asyncio.run(store.aput(ADA, "k", {}))
+            else:
+                store.put(ADA, "k", {})
+
+        with pytest.raises(UsageError, match="ainvoke"):
+            within(WAIT_S, put)
+
+        for _ in range(3):
+            await anyio.lowlevel.checkpoint()
+        assert await store.aget(ADA, "k") is None
+
+
 async def test_calls_from_elsewhere_are_forwarded() -> None:
     """From a thread without a loop, and from another loop, awaited or not."""
     async with recollect.open(embedder="none", worker=False) as memory:

@@ -7,6 +7,8 @@ import copy
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
 from concurrent.futures import wait as wait_for_any
+from threading import Lock
+from time import monotonic
 from typing import Final, TypeVar
 
 from recollect.app import Recollect
@@ -20,6 +22,8 @@ ResultT = TypeVar("ResultT")
 OwnerT = TypeVar("OwnerT", bound=Housed)
 WATCH_S: Final = 1.0
 """How often somebody who waits for another loop looks whether it is still there."""
+BLOCKED_S: Final = 10.0
+"""A loop that does not begin what it is asked for so long waits for whoever asks, or is no loop."""
 
 
 class HomeLoop(Home):
@@ -35,7 +39,7 @@ class HomeLoop(Home):
         Run *function* on the home loop, wait for it, and return its result.
 
         Raises:
-            UsageError: This is the home loop: it would wait for itself for ever.
+            UsageError: This is the home loop, or it waits for this thread and runs nothing.
             StoreClosedError: The memory is not open, or its loop has ended.
         """
         home = self._home()
@@ -48,10 +52,11 @@ class HomeLoop(Home):
             raise UsageError(msg)
         if isinstance(self.memory, SyncRecollect):
             return self.memory.call(function)
-        future = asyncio.run_coroutine_threadsafe(_called(function, self.memory), home)
+        errand = Errand(home)
+        future = asyncio.run_coroutine_threadsafe(errand.run(function, self.memory), home)
         try:
             while not wait_for_any([future], timeout=WATCH_S).done:
-                _check_running(home)
+                errand.check()
             return future.result()
         finally:
             future.cancel()
@@ -73,6 +78,7 @@ class HomeLoop(Home):
         Await *function* on the home loop, from any loop; a cancelled wait cancels it.
 
         Raises:
+            UsageError: The home loop waits for this one and runs nothing.
             StoreClosedError: The memory is not open, or its loop has ended.
         """
         home = self._home()
@@ -80,8 +86,9 @@ class HomeLoop(Home):
             return await self.memory.acall(function)
         if _running_loop() is home:
             return await function(self.memory)
-        future = asyncio.run_coroutine_threadsafe(_called(function, self.memory), home)
-        return await _forwarded(future, home)
+        errand = Errand(home)
+        future = asyncio.run_coroutine_threadsafe(errand.run(function, self.memory), home)
+        return await _forwarded(future, errand)
 
     def _home(self) -> asyncio.AbstractEventLoop:
         home = self.memory.loop
@@ -102,19 +109,48 @@ def forwarded(owner: OwnerT) -> OwnerT:
     return found
 
 
-async def _called(
-    function: Callable[[Recollect], Awaitable[ResultT]], memory: Recollect
-) -> ResultT:
-    return await function(memory)
+class Errand:
+    """Something to be done on the loop *home*, unless it is given up before that begins."""
+
+    def __init__(self, home: asyncio.AbstractEventLoop) -> None:
+        self._home = home
+        self._until = monotonic() + BLOCKED_S
+        self._settled = Lock()
+
+    async def run(
+        self, function: Callable[[Recollect], Awaitable[ResultT]], memory: Recollect
+    ) -> ResultT:
+        """Do it, on the loop."""
+        if not self._settled.acquire(blocking=False):
+            raise asyncio.CancelledError  # whoever asked was told that it is not done
+        return await function(memory)
+
+    def check(self) -> None:
+        """
+        Say whether it is worth waiting any longer.
+
+        Raises:
+            StoreClosedError: The loop has ended.
+            UsageError: It has not begun for ``BLOCKED_S``; it is given up.
+        """
+        _check_running(self._home)
+        if monotonic() > self._until and self._settled.acquire(blocking=False):
+            msg = (
+                f"the event loop on which this memory was opened has run nothing for {BLOCKED_S:g} "
+                "seconds: something synchronous there, such as invoke or batch of a graph, waits "
+                "for this call, or for something else; await it (ainvoke, abatch), run it in "
+                "another thread, or open the memory with recollect.open_sync"
+            )
+            raise UsageError(msg)
 
 
-async def _forwarded(future: Future[ResultT], home: asyncio.AbstractEventLoop) -> ResultT:
+async def _forwarded(future: Future[ResultT], errand: Errand) -> ResultT:
     here = asyncio.wrap_future(future)
     try:
         while not here.done():
             await asyncio.wait([here], timeout=WATCH_S)
             if not here.done():
-                _check_running(home)
+                errand.check()
         return here.result()
     finally:
         here.cancel()
