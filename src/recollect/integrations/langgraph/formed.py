@@ -44,7 +44,8 @@ class FormedStore(RecollectStore):
     A memory of the type T in the scope ``(*root, *N)`` is the item with its key in the namespace
     ``(*N, T)``: the profile of Ada is ``get(("ada", "User"), "User")``, and
     ``search(("ada",))`` finds items, profile and notes in one ranking. Putting such an item
-    revises the memory, deleting it forgets it; a new address is always an item.
+    revises the memory, deleting it forgets it; a new address is always an item. A time to live
+    and an index are for items alone: given with a memory, they do not count.
 
     Args:
         types: The types that are shown; the built-in ones by default.
