@@ -279,6 +279,24 @@ async def test_a_token_is_for_one_memory_in_one_version(
     assert 2 == len(await notes(memory))
 
 
+@pytest.mark.parametrize("content", ["Ada drinks black tea", TEA["content"]])
+async def test_a_used_token_is_not_for_what_is_kept_anew(
+    tools: MemoryTools, memory: Recollect, clock: FrozenClock, content: str
+) -> None:
+    """What was forgotten and is kept again, under the same key, is another memory."""
+    at = (ADA, "Note", "n")
+    await memory.put(*at, TEA)
+    asked = await tools.acall("forget_memory", {"id": "Note/n"})
+    await said(memory, "Yes, forget it")
+    again = {"id": "Note/n", "token": asked["token"]}
+    assert "forgotten" == (await tools.acall("forget_memory", again))["status"]
+    clock.advance(1)
+    await memory.put(*at, {**TEA, "content": content})
+
+    assert "refused" == (await tools.acall("forget_memory", again))["status"]
+    assert await memory.get(*at) is not None
+
+
 async def test_no_argument_reaches_another_scope_or_type(
     tools: MemoryTools, memory: Recollect
 ) -> None:
@@ -354,9 +372,11 @@ async def test_the_functions_tell_it_as_well(tools: MemoryTools) -> None:
         await tools.asearch_memory("tea", limit=2.5),  # type: ignore[arg-type]
         await tools.aforget_memory("Note/" + "k" * 257),
         await tools.aupdate_memory("Note/" + "k" * 257, [], [SAID]),
+        await tools.asave_memory("Note", {**TEA, "content": "tea"}, "drink"),
+        await tools.asave_memory("Note", TEA, None),  # type: ignore[arg-type]
     ]
 
-    assert ["refused"] * 4 == [each["status"] for each in told]
+    assert ["refused"] * 6 == [each["status"] for each in told]
 
 
 async def test_a_limit_may_be_written_as_a_whole_float(tools: MemoryTools) -> None:

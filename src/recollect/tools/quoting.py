@@ -12,6 +12,7 @@ from recollect.formation.evidence import QUOTE_CHARACTERS_MAX
 from recollect.formation.window import Window
 from recollect.formation.wording.quotes import find_quote
 from recollect.records import Memory, Message, NewMessage, PutMemory, Scope, Write
+from recollect.stores.validate import check_texts
 
 
 class Hearing(Protocol):
@@ -68,8 +69,13 @@ def as_kept(said: Sequence[NewMessage], thread: str, after: int) -> list[Message
 
 
 def quotes_wrong(quotes: Sequence[str]) -> str:
-    """Say what is wrong with quotes whatever the talk says, nothing if they may be looked for."""
-    if any(not each.strip() for each in quotes):
+    """
+    Say what is wrong with quotes whatever the talk says, nothing if they may be looked for.
+
+    Raises:
+        UsageError: They are no list of texts.
+    """
+    if any(not each.strip() for each in check_texts(quotes, "quote")):
         return "a quote is blank: quote the words of this talk that say so"
     return "" if quotes else "quote the words of this talk that say so"
 

@@ -13,7 +13,9 @@ _MAC_BYTES = 16
 
 def token_for(secret: bytes, thread: str, memory: Memory, position: int) -> str:
     """Return the token to forget *memory* as it is, asked for when *position* was the newest."""
-    about = [list(memory.scope), thread, memory.type, memory.key, memory.version, position]
+    # One that was forgotten and kept anew has the same key and version: time and words tell.
+    kept = [memory.version, memory.created_at.isoformat(), memory.text]
+    about = [list(memory.scope), thread, memory.type, memory.key, *kept, position]
     said = json.dumps(about, ensure_ascii=False).encode()
     return f"{position}.{hmac.digest(secret, said, hashlib.sha256)[:_MAC_BYTES].hex()}"
 
