@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import unicodedata
 from collections.abc import Sequence
 from typing import Final
@@ -13,7 +14,11 @@ INSTRUCTIONS_CHARACTERS_MAX: Final = 20_000
 """Most characters of the rules of one document together."""
 _HIDDEN: Final = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 # Parts of emoji and of Persian and Indian words, which join what stands beside them.
-_JOINERS: Final = "\u200c\u200d"
+_JOINERS: Final = frozenset("\u200c\u200d")
+# How a sign or an ideograph before them looks.
+_SELECTORS: Final = frozenset(map(chr, (*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))
+# Letters and marks in name, of which nothing is seen.
+_FILLERS: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u3164\uffa0")
 
 
 def wrong_rules(
@@ -48,10 +53,26 @@ def wrong_rules(
 
 
 def _wrong_line(rule: str) -> str:
-    for each in rule:
-        if unicodedata.category(each) in _HIDDEN and each not in _JOINERS:
+    for before, each in itertools.pairwise(f" {rule}"):
+        if _is_hidden(each, before):
             return (
                 f"the rule {rule[:80]!r} has the character U+{ord(each):04X}: a rule is one line, "
                 "without control, bidirectional and other invisible characters"
             )
     return "" if normalised(rule) else "a rule is blank: leave it out, or say what is to be done"
+
+
+def _is_hidden(character: str, before: str) -> bool:
+    """Say whether nobody sees *character*: joiners and selectors belong to what is *before*."""
+    if character in _SELECTORS:
+        category = unicodedata.category(before)
+        return not (category[0] in "SP" or category == "Nd" or _is_ideograph(before))
+    if character in _JOINERS:
+        # Behind another, or in a word that needs none, they would say something unseen.
+        is_emoji = before == "\ufe0f"
+        return not is_emoji and (before.isascii() or before in _JOINERS | _SELECTORS)
+    return character in _FILLERS or unicodedata.category(character) in _HIDDEN
+
+
+def _is_ideograph(character: str) -> bool:
+    return unicodedata.name(character, "").startswith("CJK")
