@@ -26,7 +26,7 @@ from recollect.integrations.langgraph import (
     update_instructions,
 )
 from recollect.messages import tool_pairs
-from recollect.ports import ToolCall
+from recollect.ports import ModelAnswer, ToolCall
 from recollect.testing import ScriptedModel
 
 
@@ -250,6 +250,28 @@ def test_a_proposal_waits_where_instructions_are_not_automatic() -> None:
 
         assert "- Be kind" == state["messages"][-1].content
         assert ["waiting"] == [each.status for each in rules.proposals()]
+
+
+@pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
+def test_feedback_counts_though_another_talk_changes_the_rules(mode: str) -> None:
+    """The model is asked again, of the rules as they are now; no talk stops for another."""
+    with recollect.open_sync("memory:", embedder="none", worker=False) as memory:
+
+        async def meanwhile(_request: object) -> ModelAnswer:
+            if not (await writer.aread()).rules:
+                await writer.awrite(["Be kind"], by="sam", why="in another talk")
+            change: Any = {"rule": "Write short sentences", "reason": "too long"}
+            return ModelAnswer(calls=(ToolCall(name="add_rule", arguments=change),))
+
+        rules = Instructions(memory, ("agents",), model=meanwhile, automatic=True)
+        writer = Instructions(memory, ("agents",))
+        graph = graph_of(*steps(rules))
+        given = {"messages": [("user", "Hello")], "feedback": "You talk too much"}
+
+        state = graph.invoke(given) if mode == "invoke" else asyncio.run(graph.ainvoke(given))
+
+        assert "- Be kind\n- Write short sentences" == state["messages"][-1].content
+        assert ["refused", "accepted"] == [each.status for each in rules.proposals()]
 
 
 def test_a_refused_proposal_does_not_stop_the_graph() -> None:

@@ -9,7 +9,7 @@ from typing import Any, Final
 from langchain_core.messages import BaseMessage
 from langchain_core.runnables import Runnable, RunnableLambda
 
-from recollect.errors import ProposalRefusedError
+from recollect.errors import ProposalRefusedError, VersionConflictError
 from recollect.formation.wording.foreign import without_recalled
 from recollect.instructions import Instructions, Prompt, Trajectory
 from recollect.integrations.langgraph.caller import Whose, check_whose, present_caller, scope_of
@@ -19,6 +19,8 @@ from recollect.messages import is_summary, kind_of, text_of
 from recollect.records import Scope
 
 FEEDBACK: Final = "feedback"
+REFLECTIONS_MAX: Final = 5
+"""So often the model is asked anew because somebody else changed the rules meanwhile."""
 _WHO: Final = {"human": "user", "ai": "assistant"}
 
 
@@ -36,6 +38,7 @@ def update_instructions(
     that it counts once. Where the instructions are *automatic* the proposal is in force when the
     node has ended, and every node after it, or in another thread, reads it; else it waits for
     `Instructions.accept`. One that is refused (it breaks a rule) is on record, and changes nothing.
+    Where others change the rules while the model thinks, it is asked again, of the new ones.
 
     Args:
         user: Whose overlay is improved, a scope or a function of the `Caller`; by default the
@@ -50,7 +53,7 @@ def update_instructions(
         if talk is None:
             return {}
         with contextlib.suppress(ProposalRefusedError):
-            at_home.propose([talk], user=_scope(whose))
+            _propose(at_home, talk, _scope(whose))
         return {feedback_key: ""}
 
     async def aupdate(state: Mapping[str, Any]) -> dict[str, Any]:
@@ -58,7 +61,7 @@ def update_instructions(
         if talk is None:
             return {}
         with contextlib.suppress(ProposalRefusedError):
-            await at_home.apropose([talk], user=_scope(whose))
+            await _apropose(at_home, talk, _scope(whose))
         return {feedback_key: ""}
 
     return RunnableLambda(update, afunc=aupdate, name="update_instructions")
@@ -93,6 +96,22 @@ def call_model(
         return {key: [await model.ainvoke(_request(prompt, state[key]))]}
 
     return RunnableLambda(call, afunc=acall, name="call_model")
+
+
+def _propose(instructions: Instructions, talk: Trajectory, user: Scope | None) -> None:
+    for _ in range(REFLECTIONS_MAX - 1):
+        with contextlib.suppress(VersionConflictError):
+            instructions.propose([talk], user=user)
+            return
+    instructions.propose([talk], user=user)
+
+
+async def _apropose(instructions: Instructions, talk: Trajectory, user: Scope | None) -> None:
+    for _ in range(REFLECTIONS_MAX - 1):
+        with contextlib.suppress(VersionConflictError):
+            await instructions.apropose([talk], user=user)
+            return
+    await instructions.apropose([talk], user=user)
 
 
 def _scope(whose: Whose | None) -> Scope | None:
