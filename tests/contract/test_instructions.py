@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Callable
 from functools import partial
 from typing import TypeAlias
 
+import anyio
 import pytest
 
 from recollect import Evidence, NewMessage, NotFoundError, UsageError, VersionConflictError
@@ -364,6 +365,102 @@ async def test_a_better_mean_does_not_make_up_for_a_required_case(memory: Recoll
 
     assert "refused" == kept.status
     assert "required case 'must'" in kept.reason
+
+
+async def test_a_tie_is_a_tie_in_whatever_order_its_scores_are_summed(memory: Recollect) -> None:
+    """The sum of .3, .2 and .1 is less than that of .1, .2 and .3, as floats."""
+    instructions = await given(memory, REPLACE, automatic=True)
+    cases = [Case(name=str(at), input="hi") for at in range(3)]
+    old, new = [0.3, 0.2, 0.1], [0.1, 0.2, 0.3]
+
+    kept = await instructions.aimprove(
+        [TALK], lambda text, case: (old if "Greet" in text else new)[int(case.name)], cases=cases
+    )
+
+    assert sum(old) < sum(new)
+    assert "refused" == kept.status
+    assert "no better" in kept.reason
+
+
+async def test_what_was_compared_with_rules_that_have_passed_is_not_kept(memory: Recollect) -> None:
+    """Better rules that somebody writes while the old ones are scored stay in force."""
+    instructions = await given(memory, REPLACE, automatic=True)
+
+    async def score(text: str, _case: Case) -> float:
+        if (await instructions.aread()).version == 1:
+            await instructions.awrite([*RULES, "Answer well"], by="sam", why="best")
+        return 0.5 if "Greet" in text else 0.7
+
+    with pytest.raises(VersionConflictError):
+        await instructions.aimprove([TALK], score, cases=CASES)
+
+    assert (*RULES, "Answer well") == (await instructions.aread()).rules
+    (kept,) = await instructions.aproposals()
+    assert ("refused", 1) == (kept.status, kept.base)
+    assert "changed meanwhile" in kept.reason
+
+
+async def test_rules_that_were_rejected_can_be_written_anew(memory: Recollect) -> None:
+    instructions = await given(memory, [call("add_rule", rule="Be kind")], automatic=True)
+    await memory.reject(AGENT, "Instructions", "bot")
+    assert () == (await instructions.aread()).rules
+
+    await instructions.apropose([TALK])
+    assert ("Be kind",) == (await instructions.aread()).rules
+    await memory.reject(AGENT, "Instructions", "bot")
+    edit = await instructions.awrite(RULES, by="ada", why="anew")
+
+    assert (tuple(RULES), edit.version) == (edit.rules, (await instructions.aread()).version)
+
+
+async def test_everybody_may_write_at_once(memory: Recollect) -> None:
+    """Without a version that was read, each write is some version, and is told which."""
+    instructions = await given(memory)
+    edits: list[Edit] = []
+
+    async def write(name: str) -> None:
+        edits.append(await instructions.awrite([name], by=name, why="x"))
+
+    async with anyio.create_task_group() as tasks:
+        for at in range(4):
+            tasks.start_soon(write, f"writer {at}")
+
+    assert {2, 3, 4, 5} == {each.version for each in edits}
+    assert all((each.by,) == each.rules for each in edits)
+
+
+async def test_no_reason_passes_for_a_proposal(memory: Recollect) -> None:
+    instructions = await given(memory, REPLACE)
+    waiting = await instructions.apropose([TALK])
+
+    edit = await instructions.awrite(["x"], by="ada", why=f"proposal {waiting.id}")
+
+    assert (f"proposal {waiting.id}", "") == (edit.why, edit.proposal)
+
+
+async def test_a_proposal_whose_talk_was_erased_is_not_put_in_force(memory: Recollect) -> None:
+    """The rule in whose place it was to come would go without a word."""
+    instructions = await given(memory, REPLACE)
+    await memory.append(AGENT, "talk", [NewMessage(id="m1", role="user", text="No greetings!")])
+    said = (Evidence(thread="talk", message="m1"),)
+    waiting = await instructions.apropose([Trajectory(lines=TALK.lines, evidence=said)])
+    await memory.erase(AGENT, EraseMessages(thread="talk", messages=("m1",)))
+
+    with pytest.raises(UsageError, match="has been erased: refuse it"):
+        await instructions.aaccept(waiting.id, by="sam")
+
+    assert (*RULES,) == (await instructions.aread()).rules
+    refused = await instructions.arefuse(waiting.id, by="sam", why="gone")
+    assert "refused" == refused.status
+
+
+async def test_cases_of_agents_with_slashes_stay_apart(memory: Recollect) -> None:
+    one, other = (Instructions(memory, AGENT, name) for name in ("a", "a/b"))
+
+    await one.akeep_cases([Case(name="b/c", input="one")])
+    await other.akeep_cases([Case(name="c", input="other")])
+
+    assert ["one", "other"] == [case.input for each in (one, other) for case in await each.acases()]
 
 
 async def test_a_score_that_is_none_changes_nothing(memory: Recollect) -> None:

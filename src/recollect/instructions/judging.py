@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from inspect import isawaitable
 from numbers import Real
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from recollect.errors import UsageError
 from recollect.instructions.records import Case, Scores
 
 Scorer: TypeAlias = Callable[[str, Case], "float | Awaitable[float]"]
 """Runs a prompt's text on a case, and says how good the answer is, from 0 to 1."""
+
+# Means of the same scores differ by so much, as sums of floats depend on their order.
+_TIE: Final = 1e-9
 
 
 async def scores_of(text: str, cases: Sequence[Case], scorer: Scorer) -> dict[str, float]:
@@ -50,12 +53,12 @@ def verdict(scores: Scores, cases: Sequence[Case]) -> str:
     """
     for case in cases:
         was, now = scores.by_case.get(case.name, (0.0, 0.0))
-        if case.required and (now is None or now < was):
+        if case.required and (now is None or now < was - _TIE):
             return f"it does worse on the required case {case.name!r}: {now} against {was}"
     if scores.new is None:
         return "it was not run"
-    if scores.new > scores.old:
+    if scores.new > scores.old + _TIE:
         return ""
-    word = "no better" if scores.new == scores.old else "worse"
+    word = "worse" if scores.new < scores.old - _TIE else "no better"
     new, old = (f"{each:.3f}".removeprefix("0") for each in (scores.new, scores.old))
     return f"it is {word} than the old prompt: {new} against {old} over {len(cases)} cases"

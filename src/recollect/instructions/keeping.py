@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Final
 
 from recollect.app import Recollect
-from recollect.errors import NotFoundError, UsageError
+from recollect.errors import NotFoundError, UsageError, VersionConflictError
 from recollect.formation.rules import INSTRUCTIONS_CHARACTERS_MAX
 from recollect.graph.twins import twins
 from recollect.home import AnyRecollect, Home
@@ -22,6 +23,28 @@ from recollect.records import (
     Scope,
 )
 from recollect.stores.validate import check_id, check_position, check_scope, check_texts
+
+TRIES_MAX: Final = 8
+"""So often rules are written anew because somebody else wrote meanwhile."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """The prompt in force, and the document that a change of it would be the next version of."""
+
+    prompt: Prompt
+    standing: Memory | None
+
+
+def in_force(standing: Memory | None) -> tuple[tuple[str, ...], int]:
+    """Return the rules of a document and their version; none and 0 if it was rejected."""
+    is_active = standing is not None and standing.state == "active"
+    return (rules_of(standing), version_of(standing)) if is_active else ((), 0)
+
+
+def version_of(standing: Memory | None) -> int:
+    """Return the version that a document is at; 0 if there is none."""
+    return standing.version if standing else 0
 
 
 class Keeping:
@@ -57,15 +80,7 @@ class Keeping:
         Raises:
             UsageError: What is kept breaks a limit of rules; something else than this wrote it.
         """
-        own = await self._document(memory, None)
-        theirs = await self._document(memory, user) if user is not None else None
-        return Prompt(
-            fixed=self.fixed,
-            rules=rules_of(own),
-            user_rules=rules_of(theirs),
-            version=own.version if own else 0,
-            user_version=theirs.version if theirs else 0,
-        )
+        return (await self._reading(memory, user)).prompt
 
     read, aread = twins(_read)
 
@@ -84,21 +99,30 @@ class Keeping:
 
         Args:
             by: Who changes them. *why*: the reason; both stand in the history.
-            expected: The version that was read, 0 if there was none; ``None`` for any.
+            expected: The version that was read, 0 if there was none; ``None`` for any, tried anew
+                where others write meanwhile.
 
         Raises:
             ProposalRefusedError: The rules break a limit; nothing was changed.
             UsageError: *by* or *why* says nothing, or *rules* is no list of texts.
-            VersionConflictError: They are at another version than *expected*.
+            VersionConflictError: They are at another version than *expected*; or others kept
+                writing them, ``TRIES_MAX`` times.
         """
         rules = check_texts(rules, "rule")
-        standing = await self._document(memory, user)
-        old = rules_in(standing.value) if standing else ()
-        evidence = carried(rules, old, standing.evidence) if standing else {}
-        at = (standing.version if standing else 0) if expected is None else expected
-        write = await self._checked(memory, rules, evidence, at, cause_of(by, why), user)
-        await memory.apply(self._where(user), [write])
-        return (await self._history(memory, user))[-1]
+        cause = cause_of(by, why)
+        tries = 0
+        while True:
+            tries += 1
+            standing = await self._standing(memory, user)
+            old = rules_in(standing.value) if standing else ()
+            evidence = carried(rules, old, standing.evidence) if standing else {}
+            at = version_of(standing) if expected is None else expected
+            write = await self._checked(memory, rules, evidence, at, cause, user)
+            try:
+                return await self._put(memory, write, user)
+            except VersionConflictError:
+                if expected is not None or tries == TRIES_MAX:
+                    raise
 
     write, awrite = twins(_write)
 
@@ -159,8 +183,7 @@ class Keeping:
         rules, cause = rules_in(past[version].value), cause_of(by, why)
         newest = max(past)
         write = await self._checked(memory, rules, past[version].evidence, newest, cause, user)
-        await memory.apply(where, [write])
-        return (await self._history(memory, user))[-1]
+        return await self._put(memory, write, user)
 
     roll_back, aroll_back = twins(_roll_back)
 
@@ -174,7 +197,7 @@ class Keeping:
         """Return the rules that may not be changed where *user*'s, or the agent's, are."""
         if user is None:
             return self.fixed
-        return (*self.fixed, *rules_of(await self._document(memory, None)))
+        return (*self.fixed, *in_force(await self._standing(memory, None))[0])
 
     async def _checked(  # noqa: PLR0917 (what a version is made of)
         self,
@@ -197,9 +220,29 @@ class Keeping:
             cause=cause,
         )
 
-    async def _document(self, memory: Recollect, user: Scope | None) -> Memory | None:
-        found = await memory.get(self._where(user), INSTRUCTIONS, self.agent)
-        return found if found is not None and found.state == "active" else None
+    async def _put(self, memory: Recollect, write: PutMemory, user: Scope | None) -> Edit:
+        """Write a version; return it, and not what others wrote after it."""
+        where = self._where(user)
+        (kept,) = await memory.apply(where, [write])
+        edits = await self._history(memory, user)
+        return next(each for each in edits if each.version == version_of(kept))
+
+    async def _reading(self, memory: Recollect, user: Scope | None) -> Reading:
+        own = await self._standing(memory, None)
+        theirs = await self._standing(memory, user) if user is not None else None
+        (rules, version), (user_rules, user_version) = in_force(own), in_force(theirs)
+        prompt = Prompt(
+            fixed=self.fixed,
+            rules=rules,
+            user_rules=user_rules,
+            version=version,
+            user_version=user_version,
+        )
+        return Reading(prompt=prompt, standing=own if user is None else theirs)
+
+    async def _standing(self, memory: Recollect, user: Scope | None) -> Memory | None:
+        """Return a document in whatever state it is: the next version follows this one."""
+        return await memory.get(self._where(user), INSTRUCTIONS, self.agent)
 
     def _where(self, user: Scope | None) -> Scope:
         if user is None:

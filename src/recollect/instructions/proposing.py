@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from recollect.app import Recollect
 from recollect.conversation.asking import Asking
-from recollect.errors import NotFoundError, ProposalRefusedError, UsageError
+from recollect.errors import (
+    NotFoundError,
+    ProposalRefusedError,
+    UsageError,
+    VersionConflictError,
+)
 from recollect.formation.rules import INSTRUCTIONS_CHARACTERS_MAX
 from recollect.graph.twins import twins
 from recollect.home import AnyRecollect
 from recollect.instructions.asking import changes_in, request_of
 from recollect.instructions.judging import Scorer, compared, scores_of, verdict
-from recollect.instructions.keeping import Keeping
+from recollect.instructions.keeping import Keeping, Reading, version_of
 from recollect.instructions.records import (
     Case,
     Prompt,
@@ -24,6 +30,7 @@ from recollect.instructions.records import (
     case_of,
     cause_of,
     cause_of_proposal,
+    key_of_case,
     proposal_of,
     proposal_value,
 )
@@ -33,7 +40,6 @@ from recollect.instructions.rules import (
     check_changes,
     check_rules,
     recordable,
-    rules_of,
 )
 from recollect.records import (
     INSTRUCTIONS,
@@ -51,6 +57,7 @@ from recollect.stores.validate import PAGE_ROWS_MAX, to_datetime
 CASES_MAX: Final = 1_000
 TRAJECTORIES_MAX: Final = 100
 REFLECTION: Final = "reflection"
+_PASSED: Final = "the rules that it changes were changed meanwhile"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,15 +103,15 @@ class Proposing(Keeping):
             ProposalRefusedError: It touches a fixed rule, leaves none, or breaks a limit: it is
                 on record as refused, and nothing was changed.
             ModelError: The model failed, or its answer cannot be read.
-            VersionConflictError: Somebody wrote the instructions meanwhile.
+            VersionConflictError: Somebody wrote the instructions before it was in force: it is on
+                record as refused.
         """
-        draft = await self._drafted(memory, trajectories, user)
+        reading = await self._reading(memory, user)
+        draft = await self._drafted(memory, trajectories, reading, user)
         kept = await self._kept(memory, draft, user)
         if kept.status == "refused":
             raise ProposalRefusedError(kept.reason, kept.id)
-        if self.automatic and kept.status == "waiting":
-            return await self._accept(memory, kept.id, by=REFLECTION, user=user)
-        return kept
+        return await self._decided(memory, kept, user)
 
     propose, apropose = twins(_propose)
 
@@ -131,26 +138,25 @@ class Proposing(Keeping):
         Raises:
             UsageError: There are no cases, or the scorer's answer is no score.
             ModelError: The model failed, or its answer cannot be read.
-            VersionConflictError: Somebody wrote the instructions meanwhile.
+            VersionConflictError: Somebody wrote the instructions before it was in force: it is on
+                record as refused.
         """
         used = list(await self._cases(memory) if cases is None else cases)
         _check_cases(used)
-        prompt = await self._read(memory, user)
-        old = await scores_of(prompt.text, used, scorer)
-        draft = await self._drafted(memory, trajectories, user)
+        reading = await self._reading(memory, user)
+        old = await scores_of(reading.prompt.text, used, scorer)
+        draft = await self._drafted(memory, trajectories, reading, user)
         proposal = draft.proposal
         new = None
         if proposal.status == "waiting":
-            after = _with_rules(prompt, proposal.rules, user)
+            after = _with_rules(reading.prompt, proposal.rules, user)
             new = await scores_of(after.text, used, scorer)
         scores = compared(old, new)
         if proposal.status == "waiting" and (reason := verdict(scores, used)):
             proposal = replace(proposal, status="refused", reason=reason)
         scored = replace(draft, proposal=replace(proposal, scores=scores))
         kept = await self._kept(memory, scored, user)
-        if self.automatic and kept.status == "waiting":
-            return await self._accept(memory, kept.id, by=REFLECTION, user=user)
-        return kept
+        return await self._decided(memory, kept, user)
 
     improve, aimprove = twins(_improve)
 
@@ -162,11 +168,14 @@ class Proposing(Keeping):
 
         Raises:
             NotFoundError: There is none with this id.
-            UsageError: It does not wait.
+            UsageError: It does not wait, or the talk that it was made of was erased.
             ProposalRefusedError: It breaks a rule that holds by now; it still waits.
             VersionConflictError: The instructions were changed since it was made.
         """
         waiting, found = await self._waiting(memory, proposal, user)
+        if not found.changes:
+            msg = f"what the proposal {proposal!r} was made of has been erased: refuse it"
+            raise UsageError(msg)
         cause = cause_of_proposal(by, found.id)
         place = {at: rests for at, rests in waiting.evidence.items() if at.startswith("/rules")}
         write = await self._checked(memory, found.rules, place, found.base, cause, user)
@@ -219,7 +228,7 @@ class Proposing(Keeping):
         writes = [
             PutMemory(
                 type=INSTRUCTIONS_CASE,
-                key=f"{self.agent}/{case.name}",
+                key=key_of_case(self.agent, case.name),
                 value={
                     "agent": self.agent,
                     "name": case.name,
@@ -243,23 +252,39 @@ class Proposing(Keeping):
 
     cases, acases = twins(_cases)
 
+    async def _decided(self, memory: Recollect, kept: Proposal, user: Scope | None) -> Proposal:
+        """Put a proposal in force where all is automatic; refuse one for rules that have passed."""
+        if not (self.automatic and kept.status == "waiting"):
+            return kept
+        try:
+            return await self._accept(memory, kept.id, by=REFLECTION, user=user)
+        except VersionConflictError:
+            # Unless somebody has decided on it, which may be what was written.
+            with contextlib.suppress(UsageError, VersionConflictError):
+                await self._refuse(memory, kept.id, by=REFLECTION, why=_PASSED, user=user)
+            raise
+
     async def _drafted(
-        self, memory: Recollect, trajectories: Sequence[Trajectory], user: Scope | None
+        self,
+        memory: Recollect,
+        trajectories: Sequence[Trajectory],
+        reading: Reading,
+        user: Scope | None,
     ) -> _Draft:
         """Ask the model, and apply what it answers; a change that breaks a rule is refused."""
         if not 1 <= len(trajectories) <= TRAJECTORIES_MAX:
             msg = f"{len(trajectories)} trajectories: 1 to {TRAJECTORIES_MAX} (TRAJECTORIES_MAX)"
             raise UsageError(msg)
-        standing = await self._document(memory, user)
-        rules = rules_of(standing)
-        evidence = standing.evidence if standing else {}
-        above = await self._above(memory, user)
+        prompt, standing = reading.prompt, reading.standing
+        rules = prompt.rules if user is None else prompt.user_rules
+        above = self.fixed if user is None else (*self.fixed, *prompt.rules)
+        evidence = standing.evidence if standing and rules else {}
         answer = await self._asking.model.answer(request_of(above, rules, trajectories))
         changes = changes_in(answer)
         grounds = tuple(dict.fromkeys(each for some in trajectories for each in some.evidence))
         proposal = Proposal(
             id=memory.store.new_name(),
-            base=standing.version if standing else 0,
+            base=version_of(standing),
             rules=rules,
             changes=recordable(changes),
             status="waiting" if changes else "unchanged",

@@ -21,7 +21,7 @@ Success: TypeAlias = Literal["success", "failure"]
 NAME_CHARACTERS_MAX: Final = 200
 WHY_CHARACTERS_MAX: Final = 2_000
 _BY: Final = "by "
-_PROPOSED: Final = "proposal "
+_ACCEPTED: Final = "accepted by "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,21 +174,33 @@ def cause_of_proposal(by: str, proposal: str) -> str:
 
     Its reasons stand in the proposal alone, which goes when what was said is erased.
     """
-    return cause_of(by, f"{_PROPOSED}{proposal}")
+    return f"{_ACCEPTED}{cause_of(by, proposal).removeprefix(_BY)}"
 
 
 def edit_of(revision: Revision) -> Edit:
     """Return a version with who and why; of one that others wrote the cause is who."""
-    by, found, why = revision.cause.removeprefix(_BY).partition(": ")
-    is_ours = revision.cause.startswith(_BY) and bool(found)
+    cause = revision.cause
+    is_accepted = cause.startswith(_ACCEPTED)
+    by, found, why = cause.removeprefix(_ACCEPTED if is_accepted else _BY).partition(": ")
+    is_ours = bool(found) and (is_accepted or cause.startswith(_BY))
     return Edit(
         version=revision.version,
         rules=rules_in(revision.value),
-        by=by if is_ours else revision.cause,
-        why=why if is_ours else "",
+        by=by if is_ours else cause,
+        why=why if is_ours and not is_accepted else "",
         at=revision.believed_from,
-        proposal=why.removeprefix(_PROPOSED) if is_ours and why.startswith(_PROPOSED) else "",
+        proposal=why if is_ours and is_accepted else "",
     )
+
+
+def key_of_case(agent: str, name: str) -> str:
+    """
+    Return the key of a case; no two agents share one, whatever their names.
+
+    >>> key_of_case("a", "b/c"), key_of_case("a/b", "c")
+    ('a/b/c', 'a%2Fb/c')
+    """
+    return f"{agent.replace('%', '%25').replace('/', '%2F')}/{name}"
 
 
 def case_of(memory: Memory) -> Case | None:
