@@ -1,7 +1,7 @@
 """Examples, on every backend: kept once, corrected, selected within limits, and given away."""
 
 from collections.abc import AsyncIterator, Callable
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import pytest
 
@@ -60,6 +60,23 @@ async def test_an_equal_example_is_kept_once_and_a_new_score_is_its_next_version
         scored.tags,
     )
     assert (scored,) == (await examples.apage()).rows
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("1.5", "-1.5"), ("a + b", "a - b"), (":)", ":("), ("X", "x"), ("C", "C++")]
+)
+async def test_an_example_that_differs_by_a_sign_is_another(
+    memory: Recollect, one: str, other: str
+) -> None:
+    """The answer that was wrong, and the right one, are two; both may be shown."""
+    examples = Examples(memory, ADA)
+    await examples.aadd("What is it?", one)
+
+    better = await examples.aadd_feedback("What is it?", one, score=0, correction=other)
+
+    assert (other, 1.0) == (better.output, better.score)
+    found = await examples.aselect("What is it?")
+    assert {(one, 0), (other, 1)} == {(each.output, each.score) for each in found.examples}
 
 
 async def test_what_bears_on_an_input_is_selected(examples: Examples) -> None:
@@ -239,15 +256,16 @@ async def test_an_example_is_erased_by_its_key(examples: Examples) -> None:
 
 
 async def test_lines_go_out_and_come_back(examples: Examples, memory: Recollect) -> None:
+    await examples.aadd("a line\u2028ends\x85here", "no")
     await examples.aadd("茶を\n一杯", "はい", reason="polite", score=0.5, tags=["茶"])
     lines = await examples.aexport_lines()
     other = Examples(memory, ("users", "sam"))
 
     first = await other.aimport_lines([*lines, "", lines[0]])
-    again = await other.aimport_lines(lines)
+    again = await other.aimport_lines("\n".join(lines).splitlines())
 
-    assert Imported(new=6, changed=0, unchanged=0) == first
-    assert Imported(new=0, changed=0, unchanged=6) == again
+    assert Imported(new=7, changed=0, unchanged=0) == first
+    assert Imported(new=0, changed=0, unchanged=7) == again
     assert lines == await other.aexport_lines()
 
 
@@ -273,6 +291,12 @@ async def test_a_wrong_line_is_named_and_nothing_is_imported(
         await examples.aimport_lines(['{"input": "a", "output": "b"}', line])
 
     assert () == (await examples.apage()).rows
+
+
+@pytest.mark.parametrize("lines", ['{"input": "a", "output": "b"}', [b"{}"], [None]])
+async def test_what_is_no_list_of_lines_is_refused(memory: Recollect, lines: Any) -> None:
+    with pytest.raises(UsageError, match=r"one text|line 1 is no example"):
+        await Examples(memory, ADA).aimport_lines(lines)
 
 
 async def test_in_a_prompt_the_best_stands_last(memory: Recollect) -> None:

@@ -9,7 +9,6 @@ from typing import Final, Literal, TypeAlias
 
 from recollect.errors import LimitError, UsageError
 from recollect.examples.values import EXAMPLE_TYPE, Example, check_score
-from recollect.formation.identity import normalised
 from recollect.messages import AnyMessage, message_classes
 from recollect.ports import TokenCounter
 from recollect.recall.analyse import terms_of
@@ -182,10 +181,10 @@ def _fits(example: Example, manner: Manner) -> bool:
 
 def _distinct(ranked: Sequence[Chosen]) -> list[Chosen]:
     """Return each example once: of those with one input and output the best."""
-    found: dict[tuple[str, str], Chosen] = {}
+    found: dict[tuple[str, ...], Chosen] = {}
     for each in sorted(ranked, key=lambda each: -each.relevance):
-        said = normalised(each.example.input), normalised(each.example.output)
-        found.setdefault(said, each)
+        said = (each.example.input, each.example.output)
+        found.setdefault(tuple(" ".join(text.split()) for text in said), each)
     return list(found.values())
 
 

@@ -293,12 +293,15 @@ class Examples:
         Keep the examples of JSON Lines; blank lines are passed over, repeating it is harmless.
 
         Raises:
-            UsageError: A line is no example; nothing was written.
+            UsageError: A line is no example, or *lines* is one text; nothing was written.
             ConflictError: One was rejected; the batches (of ``WRITES_MAX``) before it are kept.
             VersionConflictError: Somebody wrote one meanwhile: import them again.
         """
-        read = [read_line(line, at) for at, line in enumerate(lines, 1) if line.strip()]
-        examples = list({each.identity: each for each in read}.values())
+        if isinstance(lines, str | bytes):
+            msg = "the lines are one text: give each as an element, as text.splitlines() does"
+            raise UsageError(msg)
+        read = [read_line(line, at) for at, line in enumerate(lines, 1)]
+        examples = list({each.identity: each for each in read if each}.values())
         new = changed = 0
         for at in range(0, len(examples), WRITES_MAX):
             batch = examples[at : at + WRITES_MAX]

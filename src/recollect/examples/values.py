@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from recollect.errors import LimitError, UsageError
-from recollect.formation.identity import content_key
 from recollect.formation.strictjson import NotJsonError, read_json
 from recollect.records import Json, JsonObject, Memory
 from recollect.stores.validate import check_text
 
 EXAMPLE_TYPE: Final = "Example"
 TAGS_MAX: Final = 32
+_DIGEST_BYTES: Final = 10
+# At these a reader of lines that knows them ends a line; in a text of JSON they may be escaped.
+_LINE_ENDS: Final = {ord(each): f"\\u{ord(each):04x}" for each in "\x85\u2028\u2029"}
 _FIELDS: Final = ("input", "output", "reason", "score", "tags")
 
 
@@ -37,9 +40,13 @@ class Example:
 
     @property
     def identity(self) -> str:
-        """Return what is the same of examples that say the same, whatever their score and tags."""
-        said: dict[str, Json] = {"input": self.input, "output": self.output}
-        return content_key({**said, "reason": self.reason} if self.reason else said)
+        """
+        Return what is the same of examples that say the same, whatever their score and tags.
+
+        Each character counts: what is shown as right may differ from what is not by a sign.
+        """
+        said = json.dumps([self.input, self.output, self.reason or ""])
+        return hashlib.blake2b(said.encode(), digest_size=_DIGEST_BYTES).hexdigest()
 
     def as_value(self) -> JsonObject:
         """Return it as the value of its memory; what it does not have is left out."""
@@ -112,16 +119,21 @@ def example_in(value: JsonObject) -> Example:
 
 def line_of(example: Example) -> str:
     """Return *example* as one line of JSON."""
-    return json.dumps(example.as_value(), ensure_ascii=False)
+    return json.dumps(example.as_value(), ensure_ascii=False).translate(_LINE_ENDS)
 
 
-def read_line(line: str, number: int) -> Example:
+def read_line(line: str, number: int) -> Example | None:
     """
-    Return the example of one line.
+    Return the example of one line, ``None`` of a blank one.
 
     Raises:
         UsageError: It is no example; says which line and why.
     """
+    if not isinstance(line, str):
+        msg = f"line {number} is no example: it is {type(line).__name__}, and no text"
+        raise UsageError(msg)
+    if not line.strip():
+        return None
     try:
         return _read(read_json(line))
     except (NotJsonError, UsageError) as error:
