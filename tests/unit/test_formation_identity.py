@@ -37,6 +37,9 @@ TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"
         ("\ufb01ne", "fine"),
         (" a\tb\n", "a b"),
         ("snake_case", "snake case"),
+        ("2020-2021", "2020 - 2021"),
+        ("#1, `code`", "1 code"),
+        ("\u22125", "-5"),
     ],
 )
 def test_equal_words_are_equal(one: str, other: str) -> None:
@@ -47,7 +50,21 @@ def test_equal_words_are_equal(one: str, other: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other"), [("tea", "teas"), ("café", "cafe"), ("3", "4"), ("茶", "茶叶"), ("", "a")]
+    ("one", "other"),
+    [
+        ("tea", "teas"),
+        ("café", "cafe"),
+        ("3", "4"),
+        ("茶", "茶叶"),
+        ("", "a"),
+        ("programs in C", "programs in C++"),
+        ("C#", "C"),
+        ("at -5 degrees", "at 5 degrees"),
+        ("(-5)", "(5)"),
+        ("5%", "5"),
+        ("$5", "€5"),
+        ("felt 😀", "felt 😢"),
+    ],
 )
 def test_other_words_are_others(one: str, other: str) -> None:
     assert not same_text({"a": one}, {"a": other})

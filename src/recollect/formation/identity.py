@@ -16,6 +16,8 @@ _DIGEST_BYTES: Final = 10
 PROPOSED_CHARACTERS_MAX: Final = 200
 """So much of a proposal's key names what it is for; version and digest need the rest of 256."""
 _BETWEEN_WORDS: Final = re.compile(r"[\W_]+")
+_SIGNS: Final = frozenset("%\u2030")
+_SIGN_CATEGORIES: Final = frozenset({"Sc", "Sm", "So"})
 _INDEX: Final = re.compile(r"/(?:\d+|-)(?=/|$)")
 
 
@@ -23,11 +25,28 @@ def normalised(text: str) -> str:
     """
     Return *text* as it is compared: in lower case, without accents of form, without punctuation.
 
+    Signs that make another word of one stay: those of sums, money and moods.
+
     >>> normalised("Loves  Tea!"), normalised("TEA, 茶")
     ('loves tea', 'tea 茶')
+    >>> normalised("C++, not C"), normalised("-5 to 5 %")
+    ('c++ not c', '-5 to 5%')
     """
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    return _BETWEEN_WORDS.sub(" ", folded).strip()
+    folded = unicodedata.normalize("NFKC", text).casefold().replace("\u2212", "-")
+    return " ".join(_BETWEEN_WORDS.sub(_signs_in, folded).split())
+
+
+def _signs_in(between: re.Match[str]) -> str:
+    """Return what of the characters between two words belongs to one of them."""
+    run = between[0]
+    kept = "".join(
+        each for each in run if each in _SIGNS or unicodedata.category(each) in _SIGN_CATEGORIES
+    )
+    if run.startswith("#") and between.start():
+        kept = f"#{kept}"
+    is_negative = run.endswith("-") and between.string[between.end() :][:1].isdecimal()
+    has_before = between.start() and len(run) == 1
+    return f"{kept} -" if is_negative and not has_before else f"{kept} "
 
 
 def same_text(one: JsonObject, other: JsonObject) -> bool:
