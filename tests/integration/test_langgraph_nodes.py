@@ -9,6 +9,7 @@ from langchain_core.callbacks import CallbackManagerForLLMRun
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.runnables import RunnableLambda
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.message import add_messages
@@ -219,6 +220,26 @@ def test_the_reader_sees_what_the_updater_wrote(mode: str) -> None:
         both = "- Be kind\n- Write short sentences"
         assert ["- Be kind", both, both] == told
         assert "- Be kind" == answer("two")
+
+
+@pytest.mark.parametrize("content", ["Be brief", [{"type": "text", "text": "Be brief"}]])
+def test_the_instructions_stand_behind_the_system_message(content: Any) -> None:
+    """There is one system message, whether its content is a text or a list of parts."""
+    with recollect.open_sync("memory:", embedder="none", worker=False) as memory:
+        rules = Instructions(memory, ("agents",))
+        rules.write(["Be kind"], by="sam", why="to begin with")
+        shown: list[Any] = []
+
+        def answer(messages: list[Any]) -> AIMessage:
+            shown.extend(messages)
+            return AIMessage("Hello")
+
+        graph_of(call_model(RunnableLambda(answer), rules)).invoke(
+            {"messages": [SystemMessage(content), ("user", "Hello")]}
+        )
+
+        assert ["system", "human"] == [each.type for each in shown]
+        assert str(shown[0].content).index("Be brief") < str(shown[0].content).index("Be kind")
 
 
 def test_a_reader_of_what_it_was_given_first_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:

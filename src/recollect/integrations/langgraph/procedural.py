@@ -133,7 +133,12 @@ def _talk_in(state: Mapping[str, Any], key: str, feedback_key: str) -> Trajector
 def _request(prompt: Prompt, messages: Sequence[BaseMessage]) -> list[Any]:
     if not prompt.text:
         return list(messages)
-    if messages and messages[0].type == "system" and isinstance(messages[0].content, str):
-        content = f"{messages[0].content}\n\n{prompt.text}"
-        return [messages[0].model_copy(update={"content": content}), *messages[1:]]
+    if messages and messages[0].type == "system":
+        own = messages[0].content
+        both: Any = (
+            f"{own}\n\n{prompt.text}"
+            if isinstance(own, str)
+            else [*own, {"type": "text", "text": prompt.text}]
+        )
+        return [messages[0].model_copy(update={"content": both}), *messages[1:]]
     return [*prompt.messages(), *messages]
