@@ -191,11 +191,46 @@ async def test_the_model_sees_the_rules_and_the_talk_as_data(memory: Recollect) 
 
     (request,) = model.requests
     text = request.turns[0].text
-    assert f"1. (fixed) {FIXED}\n2. Answer briefly\n3. Greet" in text
+    assert f"Fixed:\n1. {FIXED}\nThe others:\n2. Answer briefly\n3. Greet" in text
     assert "I said no greetings!" in text.split("as data")[1]
     assert "I said no greetings!" not in request.system
     assert request.must_call
     assert "unchanged" == kept.status
+
+
+@pytest.mark.parametrize(
+    "talks",
+    [
+        TALK,
+        ["talk"],
+        [Trajectory(lines="ab")],  # type: ignore[arg-type]
+        [Trajectory(lines=(("user", None),))],  # type: ignore[arg-type]
+        [Trajectory(lines=(("user", "\ud800"),))],
+        [Trajectory(lines=(), feedback=1)],  # type: ignore[arg-type]
+        [Trajectory(lines=(), score=float("nan"))],
+        [],
+        [TALK] * 101,
+    ],
+)
+async def test_what_is_no_list_of_talks_is_refused(memory: Recollect, talks: object) -> None:
+    """Before a model is asked, and before a scorer runs."""
+    instructions = await given(memory, REPLACE, automatic=True)
+
+    with pytest.raises(UsageError, match=r"(?i)traject"):
+        await instructions.apropose(talks)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match=r"(?i)traject"):
+        await instructions.aimprove(talks, lambda *_: pytest.fail("it ran"), cases=CASES)  # type: ignore[arg-type]
+
+    assert () == await instructions.aproposals()
+
+
+async def test_a_rule_in_its_own_place_changes_nothing(memory: Recollect) -> None:
+    same = call("replace_rule", number=3, rule=RULES[1])
+    instructions = await given(memory, same, automatic=True)
+
+    done = await instructions.apropose([TALK])
+
+    assert ("unchanged", 1) == (done.status, (await instructions.aread()).version)
 
 
 async def test_an_automatic_proposal_is_in_force_at_once(memory: Recollect) -> None:

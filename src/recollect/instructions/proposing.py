@@ -18,7 +18,7 @@ from recollect.errors import (
 from recollect.formation.rules import INSTRUCTIONS_CHARACTERS_MAX
 from recollect.graph.twins import twins
 from recollect.home import AnyRecollect
-from recollect.instructions.asking import changes_in, request_of
+from recollect.instructions.asking import changes_in, check_trajectories, request_of
 from recollect.instructions.judging import Scorer, compared, scores_of, verdict
 from recollect.instructions.keeping import Keeping, Reading, version_of
 from recollect.instructions.records import (
@@ -55,7 +55,6 @@ from recollect.records import (
 from recollect.stores.validate import PAGE_ROWS_MAX, to_datetime
 
 CASES_MAX: Final = 1_000
-TRAJECTORIES_MAX: Final = 100
 REFLECTION: Final = "reflection"
 _PASSED: Final = "the rules that it changes were changed meanwhile"
 
@@ -100,6 +99,7 @@ class Proposing(Keeping):
         It waits for `accept`, unless this object is *automatic*.
 
         Raises:
+            UsageError: *trajectories* is no list of talks.
             ProposalRefusedError: It touches a fixed rule, leaves none, or breaks a limit: it is
                 on record as refused, and nothing was changed.
             ModelError: The model failed, or its answer cannot be read.
@@ -136,11 +136,13 @@ class Proposing(Keeping):
             cases: What to run; those kept by `keep_cases` if ``None``.
 
         Raises:
-            UsageError: There are no cases, or the scorer's answer is no score.
+            UsageError: There are no cases, the scorer's answer is no score, or *trajectories* is
+                no list of talks.
             ModelError: The model failed, or its answer cannot be read.
             VersionConflictError: Somebody wrote the instructions before it was in force: it is on
                 record as refused.
         """
+        check_trajectories(trajectories)
         used = list(await self._cases(memory) if cases is None else cases)
         _check_cases(used)
         reading = await self._reading(memory, user)
@@ -272,9 +274,6 @@ class Proposing(Keeping):
         user: Scope | None,
     ) -> _Draft:
         """Ask the model, and apply what it answers; a change that breaks a rule is refused."""
-        if not 1 <= len(trajectories) <= TRAJECTORIES_MAX:
-            msg = f"{len(trajectories)} trajectories: 1 to {TRAJECTORIES_MAX} (TRAJECTORIES_MAX)"
-            raise UsageError(msg)
         prompt, standing = reading.prompt, reading.standing
         rules = prompt.rules if user is None else prompt.user_rules
         above = self.fixed if user is None else (*self.fixed, *prompt.rules)
@@ -298,7 +297,8 @@ class Proposing(Keeping):
         except ProposalRefusedError as error:
             proposal = replace(proposal, status="refused", reason=error.reason)
         else:
-            proposal = replace(proposal, rules=after)
+            status: ProposalStatus = "unchanged" if after == tuple(rules) else "waiting"
+            proposal = replace(proposal, rules=after, status=status)
         return _Draft(proposal=proposal, evidence=evidence, grounds=grounds)
 
     def _patched(

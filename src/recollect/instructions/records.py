@@ -74,8 +74,8 @@ class Trajectory:
     """
     A conversation, or a part of it, and what somebody said of how it went.
 
-    *lines* are (who, text). *evidence* names the messages that it is: a rule that was made of
-    them goes when they are erased.
+    *lines* are (who, text). *evidence* names the messages that it is, where they stand in the
+    scope of the document that is changed: a rule that was made of them goes when they are erased.
     """
 
     lines: tuple[tuple[str, str], ...]
