@@ -16,6 +16,7 @@ from recollect.records import JsonObject
 from recollect.stores.base import Store
 from recollect.testing import FrozenClock, ScriptedModel, SeededIds
 from recollect.tools import MemoryTools
+from recollect.tools.memory_tools import MESSAGES_SEEN
 
 ADA = ("users", "ada")
 SAM = ("users", "sam")
@@ -277,6 +278,23 @@ async def test_a_token_is_for_one_memory_in_one_version(
 
     assert ["refused", "refused"] == [elsewhere["status"], changed["status"]]
     assert 2 == len(await notes(memory))
+
+
+async def test_what_the_user_said_before_agrees_to_nothing(
+    tools: MemoryTools, memory: Recollect
+) -> None:
+    """Not even where so much came after it that it is seen again when some of that is removed."""
+    receipt = await saved(tools)
+    for at in range(MESSAGES_SEEN):
+        await said(memory, f"result {at}", "tool")
+    asked = await tools.acall("forget_memory", {"id": receipt["id"]})
+    newest = await memory.last_messages(ADA, "talk", limit=MESSAGES_SEEN)
+    await memory.remove(ADA, "talk", [each.id for each in newest])
+
+    again = await tools.acall("forget_memory", {"id": receipt["id"], "token": asked["token"]})
+
+    assert "refused" == again["status"]
+    assert [TEA] == await notes(memory)
 
 
 @pytest.mark.parametrize("content", ["Ada drinks black tea", TEA["content"]])

@@ -205,7 +205,7 @@ class MemoryTools:
         found = await self._found(memory, id)
         if found is None:
             return refused(unknown(id))
-        newest = await self._newest_of_user(memory)
+        newest, of_user = await self._newest(memory)
         asked_at = position_of(self._secret, self.thread, found, token) if token else None
         if asked_at is None:
             status = "refused" if token else "confirm"
@@ -214,7 +214,7 @@ class MemoryTools:
             about = f"{said}: forget {dict(found.value)!r}?"
             return {"status": status, "reason": about, "token": fresh}
         answer = self._hearing.answer.strip() if self._hearing else ""
-        if not answer if self._hearing else newest <= asked_at:
+        if not answer if self._hearing else of_user <= asked_at:
             return refused("the user has said nothing since: ask, and wait for the answer")
         if answer:
             await self._keep(memory, self._said(memory, [answer]), [])
@@ -379,6 +379,8 @@ class MemoryTools:
         found = await memory.get(self.scope, type_, key)
         return found if found is not None and found.state == "active" else None
 
-    async def _newest_of_user(self, memory: Recollect) -> int:
+    async def _newest(self, memory: Recollect) -> tuple[int, int]:
+        """Return the positions of the newest message, and of the user's newest one."""
         newest = await memory.last_messages(self.scope, self.thread, limit=MESSAGES_SEEN)
-        return max((each.position for each in newest if each.role == "user"), default=0)
+        of_user = max((each.position for each in newest if each.role == "user"), default=0)
+        return (newest[-1].position if newest else 0), of_user
