@@ -205,7 +205,6 @@ async def test_the_model_sees_the_rules_and_the_talk_as_data(memory: Recollect) 
         ["talk"],
         [Trajectory(lines="ab")],  # type: ignore[arg-type]
         [Trajectory(lines=(("user", None),))],  # type: ignore[arg-type]
-        [Trajectory(lines=(("user", "\ud800"),))],
         [Trajectory(lines=(), feedback=1)],  # type: ignore[arg-type]
         [Trajectory(lines=(), score=float("nan"))],
         [],

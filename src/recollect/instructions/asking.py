@@ -14,7 +14,6 @@ from recollect.instructions.rules import ChangeKind, RuleChange
 from recollect.ports import ModelAnswer, ModelRequest, Tool, ToolCall, Turn
 from recollect.recall.render import Record, render_block
 from recollect.records import Json, JsonObject
-from recollect.stores.validate import check_text
 
 TRAJECTORIES_MAX: Final = 100
 KEEP: Final = "keep_rules"
@@ -103,21 +102,22 @@ def check_trajectories(trajectories: object) -> None:
         if not isinstance(each, Trajectory):
             msg = f"{str(each)[:80]!r} is no Trajectory of a talk"
             raise UsageError(msg)
-        check_text(each.feedback, "a trajectory's feedback")
         for line in each.lines:
             _check_line(line)
-        _check_number(each.score)
+        _check_said(each.feedback, each.score)
 
 
 def _check_line(line: object) -> None:
-    if isinstance(line, str) or not isinstance(line, Sequence) or len(line) != 2:
+    texts = line if isinstance(line, Sequence) and not isinstance(line, str) else ()
+    if len(texts) != 2 or not all(isinstance(each, str) for each in texts):
         msg = f"a line of a trajectory is (who, text), not {str(line)[:80]!r}"
         raise UsageError(msg)
-    for text in line:
-        check_text(text, "a line of a trajectory")
 
 
-def _check_number(score: object) -> None:
+def _check_said(feedback: object, score: object) -> None:
+    if not isinstance(feedback, str):
+        msg = f"the feedback {str(feedback)[:80]!r} of a trajectory is no text"
+        raise UsageError(msg)
     if score is not None and not (isinstance(score, int | float) and math.isfinite(score)):
         msg = f"the score {score!r} of a trajectory is no number"
         raise UsageError(msg)
