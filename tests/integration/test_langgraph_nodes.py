@@ -16,7 +16,7 @@ from langgraph.graph.message import add_messages
 
 import recollect
 from recollect import SyncRecollect, UsageError
-from recollect.instructions import Instructions
+from recollect.instructions import Case, Instructions
 from recollect.integrations.langgraph import (
     call_model,
     nodes,
@@ -293,6 +293,33 @@ def test_feedback_counts_though_another_talk_changes_the_rules(mode: str) -> Non
 
         assert "- Be kind\n- Write short sentences" == state["messages"][-1].content
         assert ["refused", "accepted"] == [each.status for each in rules.proposals()]
+
+
+@pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
+@pytest.mark.parametrize(
+    ("score", "status"), [(0.4, "refused"), (0.5, "refused"), (0.6, "accepted")]
+)
+def test_with_a_scorer_only_the_better_prompt_is_in_force(
+    mode: str, score: float, status: str
+) -> None:
+    """A worse one and one that ties are on record with both scores."""
+    with recollect.open_sync("memory:", embedder="none", worker=False) as memory:
+        rules = improving(memory, automatic=True)
+        rules.write(["Be kind"], by="sam", why="to begin with")
+        rules.keep_cases([Case(name="hello", input="Hello")])
+
+        def scorer(prompt: str, _case: Case) -> float:
+            return score if "short" in prompt else 0.5
+
+        graph = graph_of(update_instructions(rules, scorer=scorer))
+        given = {"messages": [("user", "Hello")], "feedback": "You talk too much"}
+        state = graph.invoke(given) if mode == "invoke" else asyncio.run(graph.ainvoke(given))
+
+        (kept,) = rules.proposals()
+        assert not state["feedback"]
+        assert kept.scores is not None
+        assert (status, 0.5, score) == (kept.status, kept.scores.old, kept.scores.new)
+        assert (2 if status == "accepted" else 1) == rules.read().version
 
 
 def test_a_refused_proposal_does_not_stop_the_graph() -> None:

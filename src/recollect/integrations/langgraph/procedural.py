@@ -11,7 +11,7 @@ from langchain_core.runnables import Runnable, RunnableLambda
 
 from recollect.errors import ProposalRefusedError, VersionConflictError
 from recollect.formation.wording.foreign import without_recalled
-from recollect.instructions import Instructions, Prompt, Trajectory
+from recollect.instructions import Instructions, Prompt, Scorer, Trajectory
 from recollect.integrations.langgraph.caller import Whose, check_whose, present_caller, scope_of
 from recollect.integrations.langgraph.forwarding import forwarded
 from recollect.integrations.langgraph.nodes import MESSAGES, Node
@@ -28,6 +28,7 @@ def update_instructions(
     instructions: Instructions,
     *,
     user: Whose | None = None,
+    scorer: Scorer | None = None,
     key: str = MESSAGES,
     feedback_key: str = FEEDBACK,
 ) -> Node:
@@ -43,6 +44,8 @@ def update_instructions(
     Args:
         user: Whose overlay is improved, a scope or a function of the `Caller`; by default the
             agent's own instructions.
+        scorer: With it the new prompt must do better than the old one on the cases that are kept,
+            as by `Instructions.improve`.
         key, feedback_key: The fields of the state.
     """
     whose = None if user is None else check_whose(user)
@@ -53,7 +56,7 @@ def update_instructions(
         if talk is None:
             return {}
         with contextlib.suppress(ProposalRefusedError):
-            _propose(at_home, talk, _scope(whose))
+            _propose(at_home, talk, _scope(whose), scorer)
         return {feedback_key: ""}
 
     async def aupdate(state: Mapping[str, Any]) -> dict[str, Any]:
@@ -61,7 +64,7 @@ def update_instructions(
         if talk is None:
             return {}
         with contextlib.suppress(ProposalRefusedError):
-            await _apropose(at_home, talk, _scope(whose))
+            await _apropose(at_home, talk, _scope(whose), scorer)
         return {feedback_key: ""}
 
     return RunnableLambda(update, afunc=aupdate, name="update_instructions")
@@ -98,20 +101,36 @@ def call_model(
     return RunnableLambda(call, afunc=acall, name="call_model")
 
 
-def _propose(instructions: Instructions, talk: Trajectory, user: Scope | None) -> None:
-    for _ in range(REFLECTIONS_MAX - 1):
-        with contextlib.suppress(VersionConflictError):
-            instructions.propose([talk], user=user)
+def _propose(
+    instructions: Instructions, talk: Trajectory, user: Scope | None, scorer: Scorer | None
+) -> None:
+    for left in reversed(range(REFLECTIONS_MAX)):
+        try:
+            if scorer is None:
+                instructions.propose([talk], user=user)
+            else:
+                instructions.improve([talk], scorer, user=user)
+        except VersionConflictError:
+            if not left:
+                raise
+        else:
             return
-    instructions.propose([talk], user=user)
 
 
-async def _apropose(instructions: Instructions, talk: Trajectory, user: Scope | None) -> None:
-    for _ in range(REFLECTIONS_MAX - 1):
-        with contextlib.suppress(VersionConflictError):
-            await instructions.apropose([talk], user=user)
+async def _apropose(
+    instructions: Instructions, talk: Trajectory, user: Scope | None, scorer: Scorer | None
+) -> None:
+    for left in reversed(range(REFLECTIONS_MAX)):
+        try:
+            if scorer is None:
+                await instructions.apropose([talk], user=user)
+            else:
+                await instructions.aimprove([talk], scorer, user=user)
+        except VersionConflictError:
+            if not left:
+                raise
+        else:
             return
-    await instructions.apropose([talk], user=user)
 
 
 def _scope(whose: Whose | None) -> Scope | None:
