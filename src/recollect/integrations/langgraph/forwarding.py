@@ -52,11 +52,11 @@ class HomeLoop(Home):
             raise UsageError(msg)
         if isinstance(self.memory, SyncRecollect):
             return self.memory.call(function)
-        errand = Errand(home)
-        future = asyncio.run_coroutine_threadsafe(errand.run(function, self.memory), home)
+        visit = Visit(home)
+        future = asyncio.run_coroutine_threadsafe(visit.run(function, self.memory), home)
         try:
             while not wait_for_any([future], timeout=WATCH_S).done:
-                errand.check()
+                visit.check()
             return future.result()
         finally:
             future.cancel()
@@ -86,9 +86,9 @@ class HomeLoop(Home):
             return await self.memory.acall(function)
         if _running_loop() is home:
             return await function(self.memory)
-        errand = Errand(home)
-        future = asyncio.run_coroutine_threadsafe(errand.run(function, self.memory), home)
-        return await _forwarded(future, errand)
+        visit = Visit(home)
+        future = asyncio.run_coroutine_threadsafe(visit.run(function, self.memory), home)
+        return await _forwarded(future, visit)
 
     def _home(self) -> asyncio.AbstractEventLoop:
         home = self.memory.loop
@@ -109,7 +109,7 @@ def forwarded(owner: OwnerT) -> OwnerT:
     return found
 
 
-class Errand:
+class Visit:
     """Something to be done on the loop *home*, unless it is given up before that begins."""
 
     def __init__(self, home: asyncio.AbstractEventLoop) -> None:
@@ -144,13 +144,13 @@ class Errand:
             raise UsageError(msg)
 
 
-async def _forwarded(future: Future[ResultT], errand: Errand) -> ResultT:
+async def _forwarded(future: Future[ResultT], visit: Visit) -> ResultT:
     here = asyncio.wrap_future(future)
     try:
         while not here.done():
             await asyncio.wait([here], timeout=WATCH_S)
             if not here.done():
-                errand.check()
+                visit.check()
         return here.result()
     finally:
         here.cancel()
