@@ -20,7 +20,7 @@ from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 
 import recollect
-from recollect import NewMessage, SyncRecollect, UsageError
+from recollect import EraseThread, NewMessage, SyncRecollect, UsageError
 from recollect.examples import Examples
 from recollect.formation import window
 from recollect.instructions import Instructions
@@ -36,6 +36,7 @@ from recollect.integrations.langchain.middleware import (
     forming,
     recalling,
 )
+from recollect.integrations.langgraph import checkpointer, thread_id_of
 from recollect.recall.budget import estimated_tokens
 from recollect.recall.render import Record, read_block, render_block
 from recollect.testing import RuleModel, ScriptedModel
@@ -425,6 +426,43 @@ async def test_the_tools_are_those_of_the_caller(reader: Reader) -> None:
             assert {"one"} == {e.thread for found in kept[0].evidence.values() for e in found} - {
                 "two"
             }
+
+
+def test_a_turn_and_what_tools_save_are_in_the_thread_of_the_checkpoints(
+    memory: SyncRecollect, reader: Reader
+) -> None:
+    """Kept, mirrored and quoted in one thread, which one erase takes with its checkpoints."""
+    said = "My dog hates rain"
+    note = {"context": "said in passing", "content": said}
+    saving: Any = {"memory": {"type": "Note", "value": note}, "quotes": [said]}
+    reader.answers += [calling("save_memory", **saving), AIMessage("Noted.")]
+    with checkpointer(memory, mirror=True) as saver:
+        agent = new_agent(
+            reader,
+            tools=memory_tools(CallersMemoryTools(memory, ADA)),
+            checkpointer=saver,
+            middleware=[FormationMiddleware(memory, ADA)],
+        )
+        run = in_thread(thread_id_of(ADA, "one"))
+
+        agent.invoke(turn(said), run)
+
+        assert ["one"] == [each.id for each in memory.threads(ADA).rows]
+        (saved,) = memory.memories(ADA, type_="Note").rows
+        assert {"one"} == {each.thread for found in saved.evidence.values() for each in found}
+        memory.erase(ADA, EraseThread(thread="one"))
+        assert {} == agent.get_state(run).values
+        assert () == memory.recall(ADA, "dog rain").entries
+
+
+def test_a_thread_id_of_another_scope_names_no_thread_of_this_one(
+    memory: SyncRecollect, reader: Reader
+) -> None:
+    agent = new_agent(reader, tools=[], middleware=[FormationMiddleware(memory, ADA)])
+
+    agent.invoke(turn("Hello"), in_thread(thread_id_of(BEA, "one")))
+
+    assert [thread_id_of(BEA, "one")] == [each.id for each in memory.threads(ADA).rows]
 
 
 BACK = render_block([Record(source="x/1", date="", who="user", text="I live in Oslo.")])

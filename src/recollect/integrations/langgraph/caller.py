@@ -12,6 +12,7 @@ from langgraph.runtime import get_runtime
 
 from recollect.errors import UsageError
 from recollect.records import Scope
+from recollect.stores.checkpoints import thread_of as place_of
 from recollect.stores.validate import check_id, check_scope
 
 THREAD_ID: Final = "thread_id"
@@ -66,9 +67,12 @@ def scope_of(whose: Whose, caller: Caller) -> Scope:
     return check_scope(whose(caller) if callable(whose) else whose)
 
 
-def thread_of(which: Which, caller: Caller) -> str:
+def thread_of(which: Which, caller: Caller, scope: Scope) -> str:
     """
-    Return the thread of *caller*.
+    Return the thread of *caller* in *scope*.
+
+    A ``thread_id`` that `thread_id_of` made names the thread that it was made of: there the
+    graph's checkpoints and its mirror belong, and are erased with it.
 
     Raises:
         UsageError: Nothing names it.
@@ -82,4 +86,7 @@ def thread_of(which: Which, caller: Caller) -> str:
             "{'thread_id': …}}, or give thread=… here"
         )
         raise UsageError(msg)
+    place = place_of(str(named))
+    if place is not None and place[0] == scope:
+        return place[1]
     return check_id(str(named), "a thread")

@@ -84,10 +84,11 @@ class FormationMiddleware(AgentMiddleware[Any, Any, Any]):
 
     def _work(self, state: Any, runtime: Runtime[Any]) -> Callable[[Recollect], Awaitable[None]]:
         caller: Caller = present_caller(runtime)
+        scope = scope_of(self.scope, caller)
         return partial(
             self._keep,
-            scope=scope_of(self.scope, caller),
-            thread=thread_of(self.thread, caller),
+            scope=scope,
+            thread=thread_of(self.thread, caller, scope),
             records=[record_of(keepable(each)) for each in turn_in(state["messages"])],
         )
 

@@ -60,10 +60,11 @@ class CallersMemoryTools:
 
     def _present(self) -> MemoryTools:
         caller = present_caller()
+        scope = scope_of(self.scope, caller)
         tools = MemoryTools(
             self.memory,
-            scope_of(self.scope, caller),
-            thread_of(self.thread, caller),
+            scope,
+            thread_of(self.thread, caller, scope),
             types=self.types,
             secret=self._secret,
         )
