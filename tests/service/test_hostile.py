@@ -151,6 +151,7 @@ REQUESTS: Mapping[str, tuple[int, str, str, dict[str, Any]]] = {
     "a type of ours": (422, "PUT", "/v1/memories/ScopeSettings/x", {"json": {"value": {}}}),
     "long headers": (431, "GET", "/v1/me", {"headers": {"x": "a" * 40_000}}),
     "an unknown path": (404, "GET", "/v1/nowhere", {}),
+    "a POST to an unknown path": (404, "POST", "/v1/recal", {"json": {"query": "Oslo"}}),
     "an unknown method": (405, "PATCH", "/v1/me", {}),
     "a path above": (404, "GET", "/v1/../../etc/passwd", {}),
     "a body that is no JSON by its type": (415, "POST", PATH, {"content": b"x=1"}),

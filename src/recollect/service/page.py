@@ -11,7 +11,7 @@ from typing import Final
 
 from fastapi import APIRouter, Request, Response
 
-from recollect.service.problem import Problem
+from recollect.service.problem import PAGE_PATH, no_path
 
 STATIC: Final = Path(__file__).with_name("static")
 INDEX: Final = "index.html"
@@ -58,9 +58,10 @@ def page_router(folder: Path = STATIC) -> APIRouter:
     files = read_files(folder)
     router = APIRouter(include_in_schema=False)
 
-    @router.get("/{path:path}")
-    async def page(path: str, request: Request) -> Response:
+    @router.get(f"/{{{PAGE_PATH}:path}}")
+    async def page(request: Request) -> Response:
         """Return a file of the page; a path of the page itself is its index."""
+        path = str(request.path_params[PAGE_PATH])
         accepts = request.headers.get("accept", "")
         if not files and not path:
             return Response(_NOT_BUILT, media_type="text/html")
@@ -68,8 +69,7 @@ def page_router(folder: Path = STATIC) -> APIRouter:
         if file is None and "text/html" in accepts and not path.startswith(("v1/", "health/")):
             file = files.get(INDEX)
         if file is None:
-            detail = "there is no such path: /openapi.json lists those that there are"
-            return Problem(status=404, code="no_path", detail=detail).response()
+            return no_path().response()
         is_for_ever = path.startswith(_ASSETS)
         headers = {
             "etag": file.tag,

@@ -19,6 +19,8 @@ from recollect.errors import ModelUnavailableError, QuotaError, RecollectError
 from recollect.records import Json
 
 MEDIA_TYPE: Final = "application/problem+json"
+PAGE_PATH: Final = "page_path"
+"""The part of a path that no other route than the page's knows."""
 SHOWN_MAX: Final = 20
 """Of so many things that are wrong with a body each is told."""
 _RETRY_S: Final = 2
@@ -144,14 +146,26 @@ async def answer_invalid(_: Request, error: Exception) -> Response:
     return Problem(status=422, code="usage", detail=detail, errors=wrong).response()
 
 
-async def answer_http(_: Request, error: Exception) -> Response:
+def no_path() -> Problem:
+    """Return the refusal of a path that is not there."""
+    detail = "there is no such path: /openapi.json lists those that there are"
+    return Problem(status=404, code="no_path", detail=detail)
+
+
+def _is_nowhere(request: Request) -> bool:
+    """Return whether nothing but the page was left to answer, which has a GET for every path."""
+    return bool(request.path_params.get(PAGE_PATH))
+
+
+async def answer_http(request: Request, error: Exception) -> Response:
     """Answer what routing refuses: no such path, or no such method there."""
     if not isinstance(error, HTTPException):
         raise error
+    is_refused = error.status_code == HTTPStatus.METHOD_NOT_ALLOWED
+    if error.status_code == HTTPStatus.NOT_FOUND or (is_refused and _is_nowhere(request)):
+        return no_path().response()
     headers = dict(error.headers or {})
-    if error.status_code == HTTPStatus.NOT_FOUND:
-        detail, code = "there is no such path: /openapi.json lists those that there are", "no_path"
-    elif error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+    if is_refused:
         allowed = headers.get("Allow", headers.get("allow", "others"))
         detail, code = f"this path does not know the method; it knows: {allowed}", "no_method"
     else:
