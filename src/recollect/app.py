@@ -17,6 +17,7 @@ from recollect.beside import ThreadSurroundings, state_writes
 from recollect.embedders import EmbedderChoice, open_embedder
 from recollect.embedding import Embedding, opened_embedding
 from recollect.errors import StoreClosedError, StoreError
+from recollect.forgetting import note_forgotten
 from recollect.formation.config import Assistants, FormationSettings
 from recollect.forming import Forming, opened
 from recollect.index import Indexes
@@ -48,7 +49,7 @@ from recollect.stores.durability import Durability
 from recollect.stores.in_place import has_loop
 from recollect.stores.open import open_store
 from recollect.stores.plans.archive import batches_of
-from recollect.stores.plans.erase import EraseReceipt, EraseTarget
+from recollect.stores.plans.erase import EraseMemory, EraseReceipt, EraseTarget
 from recollect.stores.plans.feed import Below
 from recollect.stores.plans.formation import Debounce
 from recollect.stores.scopes import ScopePattern
@@ -451,6 +452,9 @@ class Recollect(Forming, ThreadSurroundings, Auditing, Reembedding):
         """
         Erase *target*, and what rests on it alone, from values, history, index and files.
 
+        What a memory said is not formed anew from words that were said before: no more than
+        keyed digests of it are kept for that.
+
         The receipt's *clean_at* is set if the bytes are gone as well, also from outside stores
         of vectors; where another process still reads them, an outside store is away, or cleaning
         failed for any other reason, `clean` does that later.
@@ -459,6 +463,8 @@ class Recollect(Forming, ThreadSurroundings, Auditing, Reembedding):
             StoreError: The store failed before anything was erased; as always, after
                 `StoreUnavailableError` it may have been.
         """
+        if isinstance(target, EraseMemory):
+            await note_forgotten(self.store, scope, target)
         receipt = await self.store.erase(scope, target)
         self._indexes.forget(check_scope(scope))
         cleaned = {each.id: each for each in await self._try_clean()}

@@ -186,12 +186,16 @@ LIFETIME: Final = "Lifetime"
 """How long a memory lives after it was last used, for those whose expiry moves with use."""
 SCOPE_SETTINGS: Final = "ScopeSettings"
 """How memories are formed in a scope and those below it, where that was set."""
-BESIDE_TYPES: Final = frozenset({STATE, ATTACHMENT, ATTACHMENT_PART, LIFETIME, SCOPE_SETTINGS})
+FORGOTTEN: Final = "Forgotten"
+"""That a memory was erased, under a keyed digest of what it said: so that it is not formed anew."""
+BESIDE_TYPES: Final = frozenset(
+    {STATE, ATTACHMENT, ATTACHMENT_PART, LIFETIME, SCOPE_SETTINGS, FORGOTTEN}
+)
 """Types of what stands beside messages and memories; recall finds none of it."""
 SERVICE_KEY: Final = "ServiceKey"
 SERVICE_KEY_USE: Final = "ServiceKeyUse"
 SERVICE_USAGE: Final = "ServiceUsage"
-UNREVISED_TYPES: Final = frozenset({LIFETIME, SERVICE_USAGE})
+UNREVISED_TYPES: Final = frozenset({LIFETIME, FORGOTTEN, SERVICE_USAGE})
 """Types of what is written all day long, of which no past version is kept."""
 SETTING_TYPES: Final = frozenset({SCOPE_SETTINGS, SERVICE_KEY, SERVICE_KEY_USE})
 """Types of what many requests in a row rest on; see `Store.settings_stamp`."""

@@ -7,13 +7,15 @@ from typing import TypeAlias
 import anyio
 import pytest
 
-from recollect import NewMessage, UsageError
+from recollect import NewMessage, UsageError, app
 from recollect.app import Recollect
+from recollect.ask import Where
 from recollect.formation.config import FormationSettings
 from recollect.formation.types.builtin import FACT, NOTE, USER
 from recollect.ports import Clock, Ids, ToolCall
-from recollect.records import JsonObject
+from recollect.records import FORGOTTEN, JsonObject
 from recollect.stores.base import Store
+from recollect.stores.plans.erase import EraseMemory
 from recollect.testing import FrozenClock, ScriptedModel, SeededIds
 from recollect.tools import MemoryTools
 from recollect.tools.memory_tools import MESSAGES_SEEN
@@ -248,6 +250,74 @@ async def test_forgetting_needs_a_token_and_a_word_of_the_user(
     statuses = [each["status"] for each in (asked, hasty, again, done)]
     assert ["confirm", "refused", "refused", "forgotten"] == statuses
     assert [] == await notes(memory)
+
+
+async def forgotten(tools: MemoryTools, memory: Recollect) -> None:
+    """Save what was said, and forget it again as the user wants."""
+    receipt = await saved(tools)
+    asked = await tools.acall("forget_memory", {"id": receipt["id"]})
+    await said(memory, "Yes, forget it")
+    done = await tools.acall("forget_memory", {"id": receipt["id"], "token": asked["token"]})
+    assert "forgotten" == done["status"]
+
+
+async def test_what_was_forgotten_is_not_formed_from_the_same_words(
+    tools: MemoryTools, memory: Recollect, model: ScriptedModel
+) -> None:
+    """They still wait to be formed in the background, and an agent can still quote them."""
+    await forgotten(tools, memory)
+
+    await memory.form(ADA)
+    again = await saved(tools)
+
+    assert model.requests
+    assert ("refused", "this value was erased") == (again["status"], again["reason"])
+    assert [] == await notes(memory)
+
+
+async def test_what_was_forgotten_may_be_said_again(
+    tools: MemoryTools, memory: Recollect, clock: FrozenClock
+) -> None:
+    """Whoever says it later is heard: the newest words count."""
+    await forgotten(tools, memory)
+    clock.advance(60)
+    later = "Do remember that I drink green tea"
+    await said(memory, later)
+
+    assert "stored" == (await saved(tools, TEA, later))["status"]
+    assert [TEA] == await notes(memory)
+
+
+async def test_a_store_that_forgets_what_it_forgot_is_noticed(
+    tools: MemoryTools, memory: Recollect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without what is kept of it the background would bring it back."""
+
+    async def nothing(*_: object) -> None:
+        """Note nothing."""
+
+    monkeypatch.setattr(app, "note_forgotten", nothing)
+    await forgotten(tools, memory)
+
+    await memory.form(ADA)
+
+    assert [TEA] == await notes(memory)
+
+
+async def test_nothing_that_was_said_is_kept_of_what_was_forgotten(
+    tools: MemoryTools, memory: Recollect
+) -> None:
+    """A digest stands for it, in no form that recall, a search or an export shows."""
+    await forgotten(tools, memory)
+    await memory.put(ADA, "Item", "tea", {"content": "green"})
+    await memory.erase(ADA, EraseMemory(type="Item", key="tea"))
+
+    (kept,) = (await memory.memories(ADA, type_=FORGOTTEN)).rows
+    assert ({}, "") == (kept.value, kept.text)
+    assert "tea" not in kept.key
+    assert 1 == len(await memory.history(ADA, FORGOTTEN, kept.key))
+    where = Where(types=(FORGOTTEN,), messages=False)
+    assert () == (await memory.recall(ADA, "green tea", where=where)).entries
 
 
 @pytest.mark.parametrize("token", ["0", "1.00", "x", "²." + "0" * 32, "0." + "0" * 32])

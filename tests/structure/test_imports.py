@@ -31,7 +31,8 @@ GROUP_OF = {
     "testing": "testing",
     **dict.fromkeys(
         (
-            *("app", "auditing", "backups", "beside", "copying", "destinations", "forming"),
+            *("app", "auditing", "backups", "beside", "copying", "destinations", "forgetting"),
+            "forming",
             *("record_digests", "reembedding", "scope_types", "worker"),
         ),
         "app",

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from recollect.formation.ground import Grounds
-from recollect.formation.identity import content_key, field_key
+from recollect.formation.identity import content_key, field_key, refusing_keys
 from recollect.formation.offer import offer_of
 from recollect.formation.operations import Change, Citation, End, Insert, Operation, Patch
 from recollect.formation.reconcile import (
@@ -117,6 +117,7 @@ def after(
     known: Sequence[Memory] = (),
     at_: Sequence[Memory] = (),
     types: Sequence[MemoryType] = TYPES,
+    forgotten: Mapping[tuple[str, str], datetime] | None = None,
 ) -> list[Outcome]:
     """Return the outcomes of operations beside *known* memories, with *at_* in their places."""
     offer = offer_of(types, known, "")
@@ -135,6 +136,7 @@ def after(
             now=NOW,
             new_key=lambda: f"new{next(numbers)}",
             at={address: each for address, each in stored.items() if address in wanted},
+            forgotten={each: at for each, at in (forgotten or {}).items() if each in wanted},
             rivals={
                 each.operation.call: [m for m in (*known, *at_) if m.type == "Fact"]
                 for each in grounded
@@ -358,6 +360,61 @@ def test_a_document_of_rejected_fields_alone_is_not_made() -> None:
     assert ["refused"] == actions(
         after(user(home="Bergen"), at_=[refused("User", "/home", "Bergen")])
     )
+
+
+def said_on(number: int) -> datetime:
+    """Return when a message of the window was said."""
+    return NOW + timedelta(days=number - len(SAID))
+
+
+@pytest.mark.parametrize(
+    ("erased_on", "expected"), [(1, ["stored"]), (2, ["refused"]), (3, ["refused"])]
+)
+def test_an_erased_entry_stays_away_until_it_is_said_again(
+    erased_on: int, expected: Sequence[str]
+) -> None:
+    """Words that were said until then do not bring it back; later ones do."""
+    operation = note("I own a boat", number=2)
+    forgotten = {("Note", content_key(operation.value)): said_on(erased_on)}
+
+    outcomes = after(operation, forgotten=forgotten)
+
+    assert expected == actions(outcomes)
+    assert ("this value was erased" == outcomes[0].reason) == (expected == ["refused"])
+
+
+def test_the_newest_words_of_an_entry_count() -> None:
+    """It may be said before and after, in one call or in two."""
+    operation = note("I own a boat", number=1)
+    both = replace(operation, because=(cited(1), cited(4)))
+    forgotten = {("Note", content_key(operation.value)): said_on(2)}
+
+    for operations in ([both], [operation, note("I own a boat", number=4, call="d")]):
+        assert "stored" in actions(after(*operations, forgotten=forgotten))
+
+
+def test_an_erased_document_stays_away_field_by_field() -> None:
+    """What of it is said anew is formed, and so is what never stood there."""
+    value: JsonObject = {"home": "Bergen", "interests": ["boats"]}
+    forgotten = {("User", key): said_on(2) for key in refusing_keys("User", "User", value)}
+    because = (cited(1, "/home"), cited(3, "/interests"), cited(1, "/age"))
+    operation = Insert(call="c", type="User", value={**value, "age": 30}, because=because)
+
+    outcomes = after(operation, forgotten=forgotten)
+
+    assert ["refused", "stored"] == actions(outcomes)
+    assert "this value was erased for /home" == outcomes[0].reason
+    assert {"interests": ["boats"], "age": 30} == put(outcomes[1]).value
+
+
+@pytest.mark.parametrize(("number", "expected"), [(1, ["refused"]), (4, ["changed"])])
+def test_a_patch_does_not_bring_an_erased_field_back(number: int, expected: Sequence[str]) -> None:
+    """Into the document that was begun since."""
+    known = memory("User", {"age": 30})
+    change = patch("m1", {"op": "add", "path": "/home", "value": "Bergen"}, number=number)
+    forgotten = {("User", field_key("/home", "Bergen")): said_on(2)}
+
+    assert expected == actions(after(change, known=[known], forgotten=forgotten))
 
 
 # One value at a time

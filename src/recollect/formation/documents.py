@@ -16,7 +16,14 @@ from recollect.formation.identity import (
     owner_of,
     proposal_key,
 )
-from recollect.formation.operations import Change, Insert, Patch, cited_by
+from recollect.formation.operations import (
+    Change,
+    Citation,
+    Insert,
+    Patch,
+    citations_of,
+    cited_by,
+)
 from recollect.formation.outcomes import (
     Grounded,
     Outcome,
@@ -26,7 +33,7 @@ from recollect.formation.outcomes import (
     revision,
 )
 from recollect.formation.patch import PatchError, apply_patch
-from recollect.formation.pointers import is_list, join_pointer, leaves, value_at
+from recollect.formation.pointers import covers, is_list, join_pointer, leaves, value_at
 from recollect.formation.types import MemoryType
 from recollect.formation.types.schema import violations
 from recollect.records import EvidenceMap, Json, JsonObject, Memory, Trust
@@ -130,8 +137,8 @@ def _taken(each: Grounded, draft: _Draft, present: Present) -> tuple[_Draft, lis
         raise _NotPossibleError(f"the document would not fit its schema: {'; '.join(wrong)}")
     if draft.type.update_mode == "insert" and value != draft.value:
         key = content_key(value)
-        if present.is_rejected(draft.type.name, key):
-            return draft, [*refused, refusal(draft.type.name, key)]
+        if how := present.refused(draft.type.name, key, citations_of(operation)):
+            return draft, [*refused, refusal(draft.type.name, key, how)]
     trust = least([draft.trust, each.grounds.trust])
     return replace(draft, value=value, evidence=evidence, trust=trust), refused
 
@@ -165,18 +172,29 @@ def _brought_by(
         operation={"op": "replace", "path": "", "value": operation.value},
         evidence=evidence_of(operation.because, present.window),
     )
-    refused = [
-        pointer
+    refused = {
+        pointer: how
         for pointer, key in field_keys(operation.value)
-        if present.is_rejected(operation.type, key)
-    ]
+        if (how := present.refused(operation.type, key, _bearing_on(pointer, operation)))
+    }
     # Places in lists move up: what comes later goes first.
     cuts = [Step(operation={"op": "remove", "path": pointer}) for pointer in reversed(refused)]
     value, evidence = traced({}, {}, [whole, *cuts])
     steps: list[Step] = []
     if value or not refused:
         steps = list(_merging(draft.value, value, evidence, ""))
-    return steps, [refusal(operation.type, draft.key, pointer) for pointer in refused]
+    return steps, [
+        refusal(operation.type, draft.key, how, pointer) for pointer, how in refused.items()
+    ]
+
+
+def _bearing_on(pointer: str, operation: Insert) -> list[Citation]:
+    """Return those of an operation's citations that are of a field, or of what it is in."""
+    return [
+        each
+        for each in operation.because
+        if covers(each.path, pointer) or covers(pointer, each.path)
+    ]
 
 
 def _merging(old: JsonObject, new: JsonObject, evidence: EvidenceMap, at: str) -> Iterator[Step]:
@@ -222,12 +240,14 @@ def _steps_of(
         path = str(change.operation.get("path"))
         is_moving = change.operation.get("op") in {"move", "copy"}
         value = _value_after(draft.value, steps) if is_moving or path.endswith("/-") else {}
-        if any(present.is_rejected(draft.type.name, key) for key in keys_of(change, value, owner)):
-            refused.append(refusal(draft.type.name, draft.key, path))
+        keys, cited = keys_of(change, value, owner), cited_by(change)
+        ways = [present.refused(draft.type.name, key, cited) for key in keys]
+        if how := next((each for each in ways if each), None):
+            refused.append(refusal(draft.type.name, draft.key, how, path))
             continue
         elements = _at(value, path.removesuffix("/-")) if path.endswith("/-") else None
-        cited = evidence_of([replace(each, path="") for each in cited_by(change)], present.window)
-        steps.append(_step(change.operation, elements, cited))
+        evidence = evidence_of([replace(each, path="") for each in cited], present.window)
+        steps.append(_step(change.operation, elements, evidence))
     return steps, refused
 
 

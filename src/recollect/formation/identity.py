@@ -82,6 +82,12 @@ def field_keys(value: Json, at: str = "", owner: str = "") -> Iterator[tuple[str
         yield at + pointer, field_key(at + pointer, leaf, owner)
 
 
+def refusing_keys(type_: str, key: str, value: JsonObject) -> set[str]:
+    """Return the keys by which the value of a memory would be known if it was formed anew."""
+    is_document = key == type_
+    return {key for _, key in field_keys(value)} if is_document else {key, content_key(value)}
+
+
 def proposal_key(key: str, version: int, value: JsonObject) -> str:
     """
     Return the key under which *value* waits to become what follows a memory's *version*.

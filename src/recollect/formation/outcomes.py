@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Literal, TypeAlias
 
 from recollect.formation.ground import Grounds
 from recollect.formation.offer import Offer
-from recollect.formation.operations import Operation
+from recollect.formation.operations import Citation, Operation
 from recollect.formation.types import MemoryType
 from recollect.formation.window import Window
 from recollect.records import (
@@ -26,6 +26,7 @@ Action: TypeAlias = Literal[
     "stored", "changed", "merged", "ended", "unchanged", "quarantined", "refused"
 ]
 Address: TypeAlias = tuple[str, str]
+Refused: TypeAlias = Literal["rejected", "erased"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +58,8 @@ class Present:
     """
     The memories that reconciling has to heed, read before it.
 
-    *at* holds what stands at the addresses of `addresses_of`; *rivals*, by call, the active
+    *at* holds what stands at the addresses of `addresses_of`, *forgotten* when what would stand
+    there was erased; *rivals*, by call, the active
     memories that a single-valued new one may replace, see `rival_type`.
     """
 
@@ -66,12 +68,24 @@ class Present:
     now: datetime
     new_key: Callable[[], str]
     at: Mapping[Address, Memory] = field(default_factory=dict)
+    forgotten: Mapping[Address, datetime] = field(default_factory=dict)
     rivals: Mapping[str, Sequence[Memory]] = field(default_factory=dict)
 
-    def is_rejected(self, type_: str, key: str) -> bool:
-        """Say whether a refused value stands at an address."""
+    def refused(self, type_: str, key: str, because: Iterable[Citation]) -> Refused | None:
+        """
+        Return how what would stand at an address was refused, ``None`` if it was not.
+
+        What was erased is refused of words alone that were said before.
+        """
         standing = self.at.get((type_, key))
-        return standing is not None and standing.state == "rejected"
+        if standing is not None and standing.state == "rejected":
+            return "rejected"
+        erased_at = self.forgotten.get((type_, key))
+        if erased_at is None:
+            return None
+        lines = [self.window.line(each.message) for each in because]
+        is_older = all(line.message.time <= erased_at for line in lines if line)
+        return "erased" if is_older else None
 
 
 def new_memory(
@@ -134,7 +148,7 @@ def expiry_of(type_: MemoryType, now: datetime) -> datetime | None:
     return None if type_.expires_after_s is None else now + timedelta(seconds=type_.expires_after_s)
 
 
-def refusal(type_: str, key: str, pointer: str = "") -> Outcome:
+def refusal(type_: str, key: str, how: Refused, pointer: str = "") -> Outcome:
     """Return the outcome of what a person has refused before."""
-    reason = f"this value was rejected{f' for {pointer}' if pointer else ''}"
+    reason = f"this value was {how}{f' for {pointer}' if pointer else ''}"
     return Outcome(action="refused", type=type_, key=key, reason=reason)

@@ -191,8 +191,9 @@ def _new_entry(operation: Insert, group: Sequence[Grounded], present: Present) -
     """Yield what becomes of entries that say the same: one entry, resting on the best of them."""
     type_, key = present.offer.types[operation.type], content_key(operation.value)
     standing = present.at.get((operation.type, key))
-    if standing is not None and standing.state == "rejected":
-        yield refusal(operation.type, key)
+    because = [cited for each in group for cited in citations_of(each.operation)]
+    if how := present.refused(operation.type, key, because):
+        yield refusal(operation.type, key, how)
         return
     best = _best_of(group)
     grounds = best[0].grounds

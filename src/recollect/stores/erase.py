@@ -10,6 +10,7 @@ from typing import final
 from recollect.ports import Clock, Ids
 from recollect.records import Scope
 from recollect.stores.checkpoints import CheckpointThreads, copies_of
+from recollect.stores.digests import keyed_digest
 from recollect.stores.plans.audit import plan_unnamed
 from recollect.stores.plans.erase import (
     EraseReceipt,
@@ -78,6 +79,11 @@ class EraseStore(Transactor):
         number = object()
         self._companions[number] = erase
         return partial(self._companions.__delitem__, number)
+
+    @final
+    async def keyed(self, *names: str) -> str:
+        """Return a digest of *names* that tells nothing to whoever lacks the store's own key."""
+        return keyed_digest(await self._secret(), "names", *names).hex()
 
     @final
     async def receipts(self, *, unclean: bool = False) -> list[EraseReceipt]:

@@ -320,6 +320,17 @@ class EraseContract(Contract):
         assert TALK not in repr((one, other))
         assert "ada" not in repr((one, other))
 
+    async def test_names_can_be_kept_as_digests(self, store: Store) -> None:
+        """Return a digest of *names* that tells nothing to whoever lacks the store's own key."""
+        same = await store.keyed("Fact", "home")
+
+        assert same == await store.keyed("Fact", "home")
+        others = [
+            await store.keyed(*names) for names in (("Fact",), ("Fact", "work"), ("Facthome",))
+        ]
+        assert same not in others
+        assert "home" not in same
+
     async def test_keys_are_forgotten(self, store: Store) -> None:
         """An erase forgets what was done under keys in its scope, since their results name it."""
         await store.append(ADA, TALK, [said("m1")], idempotency_key="k")

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, TypeAlias
 
+from recollect.forgetting import forgotten_at
 from recollect.formation.config import FormationSettings, Limits
 from recollect.formation.offer import Offer, offer_of
 from recollect.formation.operations import Insert, Operation
@@ -124,6 +125,7 @@ async def read_present(
         now=now,
         new_key=store.new_name,
         at={each: memory for each, memory in zip(addresses, found, strict=True) if memory},
+        forgotten=await forgotten_at(store, window.scope, addresses),
         rivals=await _rivals(store, window.scope, offer, operations),
     )
 

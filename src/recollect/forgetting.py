@@ -1,0 +1,47 @@
+"""
+What was erased is not formed anew from words that were said before.
+
+The words may still be there: of a memory that is erased they stay in their thread, and may even
+wait to be formed. So where a formed memory was, no more than keyed digests of what it said are
+kept, with the time; whoever says it again later is heard.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from recollect.formation.identity import refusing_keys
+from recollect.records import FORGOTTEN, PutMemory, Scope
+from recollect.stores.base import Store
+from recollect.stores.plans.erase import EraseMemory
+from recollect.stores.validate import WRITES_MAX
+
+Address = tuple[str, str]
+"""Type and key of a memory."""
+
+
+async def note_forgotten(store: Store, scope: Scope, target: EraseMemory) -> None:
+    """Note that a memory is about to be erased; of one that rests on no words, nothing."""
+    versions = await store.history(scope, target.type, target.key)
+    if not any(each.evidence for each in versions):
+        return
+    keys = {key for each in versions for key in refusing_keys(target.type, target.key, each.value)}
+    names = [await store.keyed(target.type, key) for key in sorted(keys)]
+    writes = [
+        PutMemory(type=FORGOTTEN, key=name, value={}, text="", trust="external", cause="erased")
+        for name in names
+    ]
+    for start in range(0, len(writes), WRITES_MAX):
+        await store.apply(scope, writes[start : start + WRITES_MAX])
+
+
+async def forgotten_at(
+    store: Store, scope: Scope, addresses: Sequence[Address]
+) -> dict[Address, datetime]:
+    """Return when what would stand at *addresses* was erased, of what was."""
+    names = [(FORGOTTEN, await store.keyed(*each)) for each in addresses]
+    found = await store.get_many(scope, names)
+    return {
+        address: each.updated_at for address, each in zip(addresses, found, strict=True) if each
+    }
