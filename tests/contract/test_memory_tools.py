@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import AsyncIterator, Callable
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import anyio
 import pytest
@@ -15,7 +15,7 @@ from recollect.formation.types.builtin import FACT, NOTE, USER
 from recollect.ports import Clock, Ids, ToolCall
 from recollect.records import FORGOTTEN, JsonObject
 from recollect.stores.base import Store
-from recollect.stores.plans.erase import EraseMemory
+from recollect.stores.plans.erase import EraseMemory, EraseReceipt
 from recollect.testing import FrozenClock, ScriptedModel, SeededIds
 from recollect.tools import MemoryTools
 from recollect.tools.memory_tools import MESSAGES_SEEN
@@ -273,6 +273,27 @@ async def test_what_was_forgotten_is_not_formed_from_the_same_words(
     assert model.requests
     assert ("refused", "this value was erased") == (again["status"], again["reason"])
     assert [] == await notes(memory)
+
+
+async def test_what_is_changed_meanwhile_is_not_forgotten(
+    tools: MemoryTools, memory: Recollect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The user agreed to forget what was there: not what somebody has put in its place since."""
+    receipt = await saved(tools)
+    key = str(receipt["id"]).partition("/")[2]
+    asked = await tools.acall("forget_memory", {"id": receipt["id"]})
+    await said(memory, "Yes, forget it")
+    erase = Recollect.erase
+
+    async def after_a_change(self: Recollect, *given: Any) -> EraseReceipt:
+        await memory.put(ADA, "Note", key, {**TEA, "content": "Ada drinks black tea"})
+        return await erase(self, *given)
+
+    monkeypatch.setattr(Recollect, "erase", after_a_change)
+    late = await tools.acall("forget_memory", {"id": receipt["id"], "token": asked["token"]})
+
+    assert "refused" == late["status"]
+    assert ["Ada drinks black tea"] == [each["content"] for each in await notes(memory)]
 
 
 async def test_what_was_forgotten_may_be_said_again(

@@ -32,7 +32,7 @@ def target_sent(target: EraseTarget) -> dict[str, Any]:
             return {"thread": thread}
         case EraseMessages(thread=thread, messages=[message]):
             return {"message": {"thread": thread, "id": message}}
-        case EraseMemory(type=type_, key=key):
+        case EraseMemory(type=type_, key=key, expected=None):
             return {"memory": {"type": type_, "key": key}}
         case EraseSource(source=source):
             return {"source": source}

@@ -46,6 +46,9 @@ class EraseStore(Transactor):
         The checkpoints of graphs that copy it go before, all those of a thread that loses
         anything: an erase that fails leaves the talk, and is repeated. What outside stores of
         vectors have to remove is noted in the same transaction.
+
+        Raises:
+            VersionConflictError: The memory is at another version than expected; nothing is erased.
         """
         scope, now = check_scope(scope), self.now()
         target = check_target(target)

@@ -7,7 +7,8 @@ from datetime import timedelta
 
 import pytest
 
-from recollect.records import Scope
+from recollect.errors import UsageError, VersionConflictError
+from recollect.records import FORGOTTEN, PutMemory, Scope
 from recollect.stores.base import Store
 from recollect.stores.plans.erase import (
     EraseExpired,
@@ -87,6 +88,30 @@ class TargetContract(Contract):
         assert (0, 1, 0) == counts(receipt)
         assert ["m1", "work"] == await names_in(store)
         assert () == await store.history(ADA, "Fact", "home")
+
+    async def test_a_memory_is_erased_as_it_was_seen(self, store: Store) -> None:
+        """VersionConflictError: The memory is at another version than expected; nothing is erased."""  # noqa: E501
+        await store.apply(ADA, [fact("home"), fact("home", "Rome")])
+
+        with pytest.raises(VersionConflictError):
+            await store.erase(ADA, EraseMemory(type="Fact", key="home", expected=1))
+        with pytest.raises(UsageError, match="versions begin at 1"):
+            await store.erase(ADA, EraseMemory(type="Fact", key="home", expected=0))
+        assert [] == await store.receipts()
+        gone = await store.erase(ADA, EraseMemory(type="Fact", key="home", expected=2))
+        again = await store.erase(ADA, EraseMemory(type="Fact", key="home", expected=2))
+
+        assert ((0, 1, 0), (0, 0, 0)) == (counts(gone), counts(again))
+
+    async def test_what_was_forgotten_leaves_with_the_last_words(self, store: Store) -> None:
+        """Where nothing else is left, what stands for erased memories goes too, and the scope's name."""  # noqa: E501
+        await tell(store, "m1")
+        await store.apply(ADA, [PutMemory(type=FORGOTTEN, key="k", value={}, text="")])
+
+        await store.erase(ADA, EraseThread(thread=TALK))
+
+        assert () == tuple((await store.scopes()).rows)
+        assert () == tuple((await store.memories(ADA)).rows)
 
     async def test_a_source_is_erased(self, store: Store) -> None:
         """Erasing a source takes its messages from every thread, and what rests on them alone."""

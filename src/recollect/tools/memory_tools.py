@@ -218,7 +218,11 @@ class MemoryTools:
             return refused("the user has said nothing since: ask, and wait for the answer")
         if answer:
             await self._keep(memory, self._said(memory, [answer]), [])
-        await memory.erase(self.scope, EraseMemory(type=found.type, key=found.key))
+        target = EraseMemory(type=found.type, key=found.key, expected=found.version)
+        try:
+            await memory.erase(self.scope, target)
+        except VersionConflictError:
+            return refused("it was changed meanwhile: ask again")
         return {"status": "forgotten", "id": id, "reason": ""}
 
     forget_memory, aforget_memory = twins(_forget_memory)

@@ -9,10 +9,10 @@ from datetime import datetime
 from typing import TypeAlias
 
 from recollect.erasure import Remainder
-from recollect.errors import UsageError
+from recollect.errors import UsageError, VersionConflictError
 from recollect.recall.terms import encode_terms
 from recollect.recall.text import memory_text
-from recollect.records import Scope
+from recollect.records import FORGOTTEN, Scope
 from recollect.stores.digests import text_hash
 from recollect.stores.plans.derived import (
     is_merged,
@@ -33,8 +33,8 @@ from recollect.stores.rows import (
     ScopeRow,
     ThreadRow,
 )
-from recollect.stores.unit import Effect, Planned, Removal, Rows
-from recollect.stores.validate import check_id, check_ids, to_datetime
+from recollect.stores.unit import Effect, Planned, Removal, Rows, together
+from recollect.stores.validate import check_id, check_ids, check_position, to_datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,10 +61,11 @@ class EraseMessages:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EraseMemory:
-    """One memory with all its revisions."""
+    """One memory with all its revisions; with *expected* only if it is at that version."""
 
     type: str
     key: str
+    expected: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,9 +123,12 @@ def check_target(target: EraseTarget) -> EraseTarget:
         case EraseMessages(thread=thread, messages=messages):
             check_id(thread, "a thread id")
             return replace(target, messages=check_ids(messages, "a message id"))
-        case EraseMemory(type=type_, key=key):
+        case EraseMemory(type=type_, key=key, expected=expected):
             check_id(type_, "a memory's type")
             check_id(key, "a memory's key")
+            if expected is not None and check_position(expected, "a version") < 1:
+                msg = f"an erase expects version {expected}; versions begin at 1"
+                raise UsageError(msg)
         case EraseSource(source=source):
             check_id(source, "a message's source")
         case _:
@@ -175,7 +179,7 @@ def plan_erase(
     for row in found:
         doomed = _doomed(rows, row, target, receipt.erased_at)
         part, receipt = _effect_of(rows, row, doomed, receipt)
-        effect = joined(effect, part)
+        effect = together((effect, part))
     if isinstance(target, EraseExpired) and not (receipt.messages or receipt.memories):
         # It is asked again and again, in vain as a rule: that leaves no trace.
         return Planned(Effect(), replace(receipt, clean_at=receipt.erased_at))
@@ -188,8 +192,11 @@ def _doomed(rows: Rows, scope: ScopeRow, target: EraseTarget, now: int) -> _Doom
             messages = list(rows.all_messages(scope.id))
             memories = list(rows.memories(scope.id, None, None))
             return _Doomed(messages=messages, memories=memories, all_of_scope=True)
-        case EraseMemory(type=type_, key=key):
+        case EraseMemory(type=type_, key=key, expected=expected):
             memory = rows.memory(scope.id, type_, key)
+            if expected is not None and memory and memory.version != expected:
+                address = f"{type_}/{key} in {scope.segments!r}"
+                raise VersionConflictError(address, expected, memory.version)
             return _Doomed(memories=[memory] if memory else [])
         case EraseExpired(types=types):
             found = rows.memories(scope.id, None, None)
@@ -249,7 +256,7 @@ def _effect_of(
         forgotten_keys=[scope.id],
         formations=blanked,
     )
-    effect = joined(joined(effect, revised), back)
+    effect = together((effect, revised, back))
     if _is_emptied(rows, scope, effect):
         return Effect(dropped_scopes=[scope.id]), counted
     return effect, counted
@@ -262,13 +269,19 @@ def _changes_anything(revised: Effect) -> bool:
 
 
 def _is_emptied(rows: Rows, scope: ScopeRow, effect: Effect) -> bool:
-    """Say whether the scope holds nothing after *effect*: then its name goes too."""
+    """
+    Say whether the scope holds nothing after *effect*: then its name goes too.
+
+    What was erased before blocks nothing any more where no words are left.
+    """
     dropped = {row.id for row in effect.dropped_threads}
     threads = rows.threads(scope.id, None, len(dropped) + 1)
     if any(row.id not in dropped for row in threads):
         return False
     removed = {each.uid for each in effect.removed}
-    return all(row.uid in removed for row in rows.memories(scope.id, None, None))
+    return all(
+        row.uid in removed or row.type == FORGOTTEN for row in rows.memories(scope.id, None, None)
+    )
 
 
 def _removal(scope: ScopeRow, row: MessageRow | MemoryRow) -> Removal:
@@ -297,7 +310,7 @@ def _revised(rows: Rows, scope: ScopeRow, doomed: _Doomed) -> Effect:
     effect = Effect(dropped_evidence=[(scope.id, *pair) for pair in sorted(erased)])
     for memory in resting:
         past = rows.revisions(scope.id, memory.uid)
-        effect = joined(effect, _memory_effect(scope, memory, past, erased))
+        effect = together((effect, _memory_effect(scope, memory, past, erased)))
     return effect
 
 
@@ -315,12 +328,12 @@ def _back_in_force(
         if row.uid in rewritten:
             # What it said before was erased: it is no version to go back to.
             again = replace(rewritten[row.uid], valid_until=None, cause="erase")
-            effect = joined(effect, Effect(memories=[again]))
+            effect = together((effect, Effect(memories=[again])))
         else:
             back = Effect(
                 memories=[reopened(row, scope.seq, now)], revisions=[revision_row(row, now)]
             )
-            effect = joined(effect, back)
+            effect = together((effect, back))
     return effect
 
 
@@ -364,11 +377,4 @@ def _revision_with(row: RevisionRow, left: Remainder) -> RevisionRow:
         value=json.dumps(left.value, ensure_ascii=False, separators=(",", ":")),
         evidence=json.dumps(left.evidence, ensure_ascii=False, separators=(",", ":")),
         text=memory_text(left.value),
-    )
-
-
-def joined(one: Effect, other: Effect) -> Effect:
-    """Return an effect that does what both do."""
-    return Effect(
-        **{name: [*getattr(one, name), *getattr(other, name)] for name in Effect.__slots__}
     )

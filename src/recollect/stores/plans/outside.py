@@ -7,9 +7,8 @@ from typing import Final, TypeVar
 
 from recollect.ports import Ids
 from recollect.records import PutMemory, Scope
-from recollect.stores.plans.erase import joined
 from recollect.stores.plans.memories import plan_apply, prepare_write
-from recollect.stores.unit import Effect, Plan, Planned, Rows
+from recollect.stores.unit import Effect, Plan, Planned, Rows, together
 
 OUTSIDE_SCOPE: Final[Scope] = ("recollect:outside",)
 """
@@ -55,7 +54,7 @@ def plan_noting(
         for start in range(0, len(uids), UIDS_MAX)
     ]
     noted = plan_apply(rows, OUTSIDE_SCOPE, writes, None, ids=ids, now=now)
-    return Planned(joined(effect, noted.effect), planned.result)
+    return Planned(together((effect, noted.effect)), planned.result)
 
 
 def _uids_of(rows: Rows, effect: Effect) -> Iterator[str]:
