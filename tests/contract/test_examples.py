@@ -213,6 +213,83 @@ async def test_feedback_without_a_correction_is_the_score_of_the_answer(memory: 
     assert ("Hello!", 0.8) == (kept.output, kept.score)
 
 
+def turn(role: Any, text: str, id_: str) -> NewMessage:
+    return NewMessage(role=role, text=text, id=id_)
+
+
+async def test_a_good_conversation_becomes_examples(memory: Recollect) -> None:
+    """Each question with the answer that ended it, and they go with the words."""
+    await memory.append(
+        ADA,
+        "talk",
+        [
+            turn("assistant", "How can I help?", "m0"),
+            turn("user", "我的鞋子还没到", "m1"),
+            turn("user", "Order 7", "m2"),
+            turn("assistant", "Let me look.", "m3"),
+            turn("tool", "in Bergen", "m4"),
+            turn("assistant", "They come on Monday", "m5"),
+            turn("user", "Thanks!", "m6"),
+            turn("assistant", "You are welcome", "m7"),
+            turn("user", "Bye", "m8"),
+        ],
+    )
+    examples = Examples(memory, ADA)
+
+    first, second = await examples.agather("talk", score=0.9, tags=["shop"])
+    again = await examples.agather("talk", score=0.5, last=1)
+    await memory.erase(ADA, EraseMessages(thread="talk", messages=["m6"]))
+    left = await memory.get(ADA, "Example", second.identity)
+
+    assert ("Order 7", "They come on Monday") == (first.input, first.output)
+    assert ("Thanks!", "You are welcome", 0.9) == (second.input, second.output, second.score)
+    assert [(second.identity, 0.5, ("shop",))] == [
+        (each.identity, each.score, each.tags) for each in again
+    ]
+    assert [first.identity] == [each.identity for each in (await examples.apage()).rows]
+    assert "Thanks" not in repr(left)
+
+
+async def test_examples_of_another_scope_are_gathered(memory: Recollect) -> None:
+    """An agent learns from its users' talks; long ones are read whole."""
+    many = [
+        turn(role, f"{role} {at}", f"{role}{at}")
+        for at in range(600)
+        for role in ("user", "assistant")
+    ]
+    await memory.append(("users", "sam"), "talk", many)
+    agents = Examples(memory, ("agents", "desk"))
+
+    gathered = await agents.agather("talk", score=1, of=("users", "sam"), last=2)
+
+    assert ["user 598", "user 599"] == [each.input for each in gathered]
+    kept = await memory.get(("agents", "desk"), "Example", gathered[0].identity)
+    assert kept is not None
+    assert {} == kept.evidence
+
+
+@pytest.mark.parametrize(
+    ("given", "error"),
+    [
+        ({"thread": "none", "score": 1}, NotFoundError),
+        ({"thread": "talk", "score": 2}, UsageError),
+        ({"thread": "talk", "score": 1, "last": 0}, UsageError),
+        ({"thread": "talk", "score": 1, "tags": "shop"}, UsageError),
+        ({"thread": "talk", "score": 1, "of": ("users", "nobody")}, NotFoundError),
+    ],
+)
+async def test_what_cannot_be_gathered_is_refused(
+    memory: Recollect, given: dict[str, Any], error: type[Exception]
+) -> None:
+    await memory.append(ADA, "talk", [turn("user", "Hi", "m1"), turn("assistant", "Hello", "m2")])
+    examples = Examples(memory, ADA)
+
+    with pytest.raises(error):
+        await examples.agather(**given)
+
+    assert () == tuple((await examples.apage()).rows)
+
+
 async def test_less_trusted_words_change_nothing(memory: Recollect) -> None:
     examples = Examples(memory, ADA)
     first = await examples.aadd("say hello", "Hello!", score=0.2)

@@ -17,6 +17,7 @@ from recollect.examples.choosing import (
     chosen_of,
     relevance_of,
 )
+from recollect.examples.talks import exchanges_in
 from recollect.examples.values import (
     EXAMPLE_TYPE,
     Example,
@@ -32,9 +33,26 @@ from recollect.graph.twins import twins
 from recollect.home import AnyRecollect, Home
 from recollect.ports import TokenCounter
 from recollect.recall.budget import estimated_tokens
-from recollect.records import Evidence, Json, JsonObject, Memory, Page, PutMemory, Scope, Trust
+from recollect.records import (
+    Evidence,
+    EvidenceMap,
+    Json,
+    JsonObject,
+    Memory,
+    Message,
+    Page,
+    PutMemory,
+    Scope,
+    Trust,
+)
 from recollect.stores.plans.erase import EraseMemory, EraseReceipt
-from recollect.stores.validate import WRITES_MAX, check_scope, check_texts
+from recollect.stores.validate import (
+    PAGE_ROWS_MAX,
+    WRITES_MAX,
+    check_position,
+    check_scope,
+    check_texts,
+)
 
 CONSIDERED_MIN: Final = 50
 CONSIDERED_TIMES: Final = 5
@@ -109,6 +127,14 @@ class Examples:
                 tags=tuple(check_texts(tags, "tag")),
             )
         )
+        return await self._kept(memory, new, {"": tuple(evidence)} if evidence else {}, trust)
+
+    add, aadd = twins(_add)
+
+    async def _kept(
+        self, memory: Recollect, new: Example, evidence: EvidenceMap, trust: Trust = "user"
+    ) -> Example:
+        """Keep an example that was checked, whatever others write meanwhile."""
         standing: Memory | None = None
         for attempt in range(1, TRIES_MAX + 1):
             standing = await memory.get(self.scope, EXAMPLE_TYPE, new.identity)
@@ -124,8 +150,6 @@ class Examples:
             standing = kept
             break
         return (example_of(standing) if standing else None) or new
-
-    add, aadd = twins(_add)
 
     async def _add_feedback(
         self,
@@ -179,6 +203,56 @@ class Examples:
         )
 
     add_feedback, aadd_feedback = twins(_add_feedback)
+
+    async def _gather(
+        self,
+        memory: Recollect,
+        thread: str,
+        *,
+        score: float,
+        of: Scope | None = None,
+        last: int | None = None,
+        tags: Sequence[str] = (),
+    ) -> list[Example]:
+        """
+        Keep each question and answer of a conversation as an example, with what was said of it.
+
+        Args:
+            thread: The conversation, in the scope *of*; in the examples' own by default. There
+                the messages are the examples' evidence: erasing them erases the examples.
+            score: What somebody said of the conversation, from 0 to 1.
+            last: Only so many of its questions, the newest; all by default.
+
+        Returns:
+            The examples, oldest first.
+
+        Raises:
+            NotFoundError: There is no such conversation.
+            UsageError: *score* is not from 0 to 1, *last* is below 1, or *tags* is a text.
+            ConflictError: An example was rejected; those before it are kept.
+        """
+        check_score(score)
+        if last is not None and check_position(last, "last") < 1:
+            msg = f"last {last} gathers nothing: give at least 1, or None for all"
+            raise UsageError(msg)
+        where = self.scope if of is None else check_scope(of)
+        if await memory.thread(where, thread) is None:
+            msg = f"there is no thread {thread!r} in {where!r}"
+            raise NotFoundError(msg)
+        named = tuple(check_texts(tags, "tag"))
+        found = list(exchanges_in(await _messages_of(memory, where, thread)))[
+            -last if last else 0 :
+        ]
+        examples = [
+            checked(Example(input=each.asked, output=each.answered, score=score, tags=named))
+            for each in found
+        ]
+        return [
+            await self._kept(memory, new, each.evidence if where == self.scope else {})
+            for new, each in zip(examples, found, strict=True)
+        ]
+
+    gather, agather = twins(_gather)
 
     async def _with_answer(self, memory: Recollect, given: Example) -> list[Example]:
         """Return the examples with this input and output, whatever their reasons."""
@@ -309,7 +383,7 @@ class Examples:
                 self.scope, [(EXAMPLE_TYPE, each.identity) for each in batch]
             )
             pairs = zip(batch, found, strict=True)
-            writes = [(was, write_of(each, was, (), trust)) for each, was in pairs]
+            writes = [(was, write_of(each, was, {}, trust)) for each, was in pairs]
             if changes := [write for _, write in writes if write]:
                 await memory.apply(self.scope, changes)
             new += sum(was is None for was, _ in writes)
@@ -323,6 +397,16 @@ def _examples_in(memories: Sequence[Memory]) -> list[Example]:
     """Return the examples in force among memories of their type; what is none is passed over."""
     found = [example_of(each) for each in memories if each.state == "active"]
     return [each for each in found if each is not None]
+
+
+async def _messages_of(memory: Recollect, scope: Scope, thread: str) -> list[Message]:
+    found: list[Message] = []
+    while True:
+        after = found[-1].position if found else 0
+        page = await memory.messages(scope, thread, after=after, limit=PAGE_ROWS_MAX)
+        found += page.rows
+        if page.cursor is None:
+            return found
 
 
 def considered(manner: Manner) -> int:
@@ -345,7 +429,7 @@ def filter_of(manner: Manner) -> JsonObject:
 
 
 def write_of(
-    new: Example, standing: Memory | None, evidence: Sequence[Evidence], trust: Trust
+    new: Example, standing: Memory | None, given: EvidenceMap, trust: Trust
 ) -> PutMemory | None:
     """
     Return the write that keeps *new* where *standing* is kept, ``None`` if it changes nothing.
@@ -353,7 +437,6 @@ def write_of(
     Raises:
         ConflictError: What stands there was rejected.
     """
-    given = {"": tuple(evidence)} if evidence else {}
     write = PutMemory(
         type=EXAMPLE_TYPE,
         key=new.identity,
