@@ -104,6 +104,30 @@ def test_an_item_goes_before_a_memory_of_the_same_address(memory: SyncRecollect)
     assert [{"mine": True}, {"home": "Oslo"}, None] == seen
 
 
+def test_a_profile_may_begin_with_a_put(memory: SyncRecollect) -> None:
+    """What fits the type is the profile, which formation reads; what does not is an item."""
+    store = FormedStore(memory, ROOT)
+
+    store.batch(
+        [
+            PutOp(("ada", "User"), "User", {"home": "Rome"}),
+            PutOp(("bob", "User"), "User", {"age": "old"}),
+            PutOp(("ada", "User"), "mine", {"home": "Rome"}),
+            PutOp(("ada", "Note"), "n", {"context": "drinks", "content": "Ada drinks tea"}),
+        ]
+    )
+    store.put(("ada", "User"), "User", {"home": "Oslo"})
+
+    assert ["Rome", "Oslo"] == [each.value["home"] for each in memory.history(ADA, "User", "User")]
+    kinds = [
+        (each.type, each.key)
+        for scope in (ADA, (*ROOT, "bob"), (*ADA, "User"), (*ADA, "Note"), (*ROOT, "bob", "User"))
+        for each in memory.memories(scope).rows
+    ]
+    assert [("User", "User"), ("Item", "mine"), ("Item", "n"), ("Item", "User")] == kinds
+    assert 1 == len([each for each in store.search(("ada", "User")) if each.key == "User"])
+
+
 def test_a_memory_is_revised_only_by_what_its_type_allows(memory: SyncRecollect) -> None:
     """What the type refuses is an error, and the history has what was put before."""
     memory.put(ADA, "User", "User", {"home": "Oslo"})

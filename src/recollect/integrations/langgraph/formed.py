@@ -44,7 +44,8 @@ class FormedStore(RecollectStore):
     A memory of the type T in the scope ``(*root, *N)`` is the item with its key in the namespace
     ``(*N, T)``: the profile of Ada is ``get(("ada", "User"), "User")``, and
     ``search(("ada",))`` finds items, profile and notes in one ranking. Putting such an item
-    revises the memory, deleting it forgets it; a new address is always an item. A time to live
+    revises the memory, deleting it forgets it. A value that fits its type begins a profile where
+    none is; any other new address is an item. A time to live
     and an index are for items alone: given with a memory, they do not count.
 
     Args:
@@ -102,18 +103,21 @@ class FormedStore(RecollectStore):
     async def _revision(self, memory: Recollect, op: PutOp) -> tuple[Scope, Write] | None:
         """Return what a put writes of a formed memory, ``None`` if it is of an item."""
         namespace = tuple(op.namespace)
-        found = await self._memory_at(memory, namespace, op.key)
-        if found is None or await memory.get((*self.root, *namespace), ITEM, op.key):
+        type_ = self.types.get(namespace[-1]) if namespace else None
+        if type_ is None or await memory.get((*self.root, *namespace), ITEM, op.key):
             return None
+        found = await self._memory_at(memory, namespace, op.key)
+        wrong = [] if op.value is None else violations(type_, dict(op.value))
+        if found is None and (op.value is None or wrong or not is_document_of(type_, op.key)):
+            return None
+        scope = (*self.root, *namespace[:-1])
         if op.value is None:
-            return found.scope, DeleteMemory(type=found.type, key=found.key)
-        if wrong := violations(self.types[found.type], dict(op.value)):
-            msg = f"the value is no {found.type}: {'; '.join(wrong)}"
+            return scope, DeleteMemory(type=type_.name, key=op.key)
+        if wrong:
+            msg = f"the value is no {type_.name}: {'; '.join(wrong)}"
             raise UsageError(msg)
-        put = PutMemory(
-            type=found.type, key=found.key, value=dict(op.value), cause="LangGraph's store"
-        )
-        return found.scope, put
+        value = dict(op.value)
+        return scope, PutMemory(type=type_.name, key=op.key, value=value, cause="LangGraph's store")
 
     async def _search(self, memory: Recollect, op: SearchOp) -> list[SearchItem]:
         end = op.offset + op.limit
@@ -185,6 +189,11 @@ class FormedStore(RecollectStore):
             "created_at": memory.created_at,
             "updated_at": memory.updated_at,
         }
+
+
+def is_document_of(type_: MemoryType, key: str) -> bool:
+    """Say whether the one document of a type stands under *key*."""
+    return type_.update_mode == "patch" and key == type_.name
 
 
 _NOTHING: Final = GetOp(namespace=(), key="-", refresh_ttl=False)
