@@ -29,6 +29,8 @@ CollectionName: TypeAlias = tuple[tuple[Scope, ...], Kinds | None]
 """The scopes that were searched together, and for which kinds of entries."""
 IDLE_S: Final = 900.0
 """An index that no search took for so long is dropped; the next search loads it again."""
+USED_EVERY_S: Final = 1.0
+"""That a search took the indexes of a collection is noted no more often: there may be thousands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +96,9 @@ class Indexes:
                 self._note_used(each.scope for each in found if each.scope in self._indexes)
                 return Taken(found)
             self._collections.move_to_end(name)
-            self._note_used(scopes)
+            if timer_s() - collection.used_at >= USED_EVERY_S:
+                collection.used_at = timer_s()
+                self._note_used(scopes)
             is_behind = not self._behind.isdisjoint(scopes)
             return Taken(collection.indexes, None if is_behind else collection)
 

@@ -417,6 +417,22 @@ def test_an_idle_index_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
     assert latest(indexes, ADA).parts == ()
 
 
+def test_what_is_searched_together_stays_in_use(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All indexes of a collection that searches take, however seldom that is noted."""
+    now_s = [0.0]
+    monkeypatch.setattr(caching, "timer_s", lambda: now_s[-1])
+    indexes = with_offered(index_of(ADA), index_of(BOB))
+    indexes.collection([latest(indexes, ADA), latest(indexes, BOB)], [OPEN, OPEN])
+
+    for at in (10.0, 10.5, 50.0, 50.5):
+        now_s.append(at)
+        assert indexes.take([ADA, BOB], OPEN.kinds).collection is not None
+    now_s.append(100.0)
+
+    assert 0 == indexes.drop_idle(idle_s=60)
+    assert 2 == indexes.drop_idle(idle_s=40)
+
+
 def test_what_was_forgotten_is_not_named() -> None:
     """A list of scopes is kept only until one of them, or anything, is forgotten."""
     indexes, below = with_offered(index_of()), Below(((ADA[0],),))

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
+from math import inf
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -164,7 +165,8 @@ class Collection:
 
     *scope* is the number of the entry's scope among those searched. Of more than
     ``SCAN_ENTRIES_MAX`` entries only the newest take part; *eligible* counts all. *moments* are
-    those at which its indexes were the latest of their scopes.
+    those at which its indexes were the latest of their scopes; at *used_at* (as `timer_s` counts)
+    their use was noted last.
     """
 
     def __init__(self, indexes: Sequence[ScopeIndex], wanted: Sequence[Eligibility]) -> None:
@@ -192,6 +194,7 @@ class Collection:
         self._impacts: Floats | None = None
         self._ahead: tuple[object, list[Any]] | None = None
         self.moments = Moments()
+        self.used_at = -inf
 
     uid: NDArray[np.int64]
     key: NDArray[np.int64]
