@@ -38,13 +38,15 @@ def normalised(text: str) -> str:
 
 def _signs_in(between: re.Match[str]) -> str:
     """Return what of the characters between two words belongs to one of them."""
-    run = between[0]
+    run, end = between[0], between.end()
+    if run.isspace():
+        return " "
     kept = "".join(
         each for each in run if each in _SIGNS or unicodedata.category(each) in _SIGN_CATEGORIES
     )
     if run.startswith("#") and between.start():
         kept = f"#{kept}"
-    is_negative = run.endswith("-") and between.string[between.end() :][:1].isdecimal()
+    is_negative = run.endswith("-") and between.string[end : end + 1].isdecimal()
     has_before = between.start() and len(run) == 1
     return f"{kept} -" if is_negative and not has_before else f"{kept} "
 
