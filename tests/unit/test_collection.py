@@ -1,8 +1,8 @@
 """Eligible entries are one collection, whatever stood beside them, however scopes split them."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
+from typing import Any
 
 import numpy as np
 import pytest
@@ -45,24 +45,23 @@ BLANK = FeedEntry(
 )  # fmt: skip
 
 
-def said(uid: int, text: str, **fields: object) -> FeedEntry:
+def said(uid: int, text: str, **fields: Any) -> FeedEntry:
     """Return a message that says *text*, with its vector, at the position of its number."""
     (vector,) = HashedEmbedder(32).embed([text])
-    told = replace(
-        BLANK,
+    told = BLANK._replace(
         uid=uid,
         position=uid,
         time=uid,
         terms=encode_terms(text, None),
         vector=encode_vector(vector),
     )
-    return replace(told, **fields)  # type: ignore[arg-type]
+    return told._replace(**fields)
 
 
-def noted(uid: int, text: str, **fields: object) -> FeedEntry:
+def noted(uid: int, text: str, **fields: Any) -> FeedEntry:
     """Return a memory with *text*, which is a session of its own."""
     entry = said(uid, text, kind="memory", type="Note", thread=0, position=0, session=str(uid))
-    return replace(entry, **fields)  # type: ignore[arg-type]
+    return entry._replace(**fields)
 
 
 def index_of(entries: Sequence[FeedEntry], scope: Scope = ADA) -> ScopeIndex:
@@ -99,7 +98,7 @@ def test_a_joined_collection_gives_the_same_scores() -> None:
         index_of(
             [
                 *(
-                    replace(each, vector=encode_vector(vector) if n % 3 else None)
+                    each._replace(vector=encode_vector(vector) if n % 3 else None)
                     for n, (each, vector) in enumerate(zip(talk_of(first), vectors, strict=True))
                 ),
                 noted(first + 50, TEXTS[0]),
@@ -146,7 +145,7 @@ def test_what_was_worked_out_of_its_parts_is_not_said_of_the_joined() -> None:
     indexes = [
         index_of(
             [
-                replace(each, vector=encode_vector(vector))
+                each._replace(vector=encode_vector(vector))
                 for each, vector in zip(talk_of(first), vectors, strict=True)
             ],
             scope=(str(first),),
@@ -220,7 +219,7 @@ def test_what_takes_no_part_shapes_no_score(entry: FeedEntry, wanted: Eligibilit
 def test_what_takes_part_does_shape_scores(entry: FeedEntry) -> None:
     """The same entry, were it not left out, would change them: the test above can fail."""
     never_had = scores([index_of([*TALK, *NOTES])])
-    present = replace(entry, state="active", valid_from=None, valid_until=None, expires_at=None)
+    present = entry._replace(state="active", valid_from=None, valid_until=None, expires_at=None)
 
     found = scores([index_of([*TALK, present, *NOTES])])
 

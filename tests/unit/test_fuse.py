@@ -54,8 +54,7 @@ def vector_of(text: str) -> Vector:
 
 def said(uid: int, text: str, *, session: int = 0, has_vector: bool = True) -> FeedEntry:
     """Return a message that says *text* at the time of its number."""
-    return replace(
-        BLANK,
+    return BLANK._replace(
         uid=uid,
         position=uid,
         time=uid,
@@ -208,7 +207,7 @@ def test_entries_that_keep_their_vectors_keep_their_order(query: str) -> None:
 
 def test_ties_are_broken_by_time() -> None:
     """Of entries that score alike the newest stands first."""
-    entries = [replace(said(uid, "kite"), time=time) for uid, time in ((1, 5), (2, 9), (3, 7))]
+    entries = [said(uid, "kite")._replace(time=time) for uid, time in ((1, 5), (2, 9), (3, 7))]
 
     found = ranking(entries, {"when": [1, 1, 1]}, 3)
 
@@ -217,7 +216,7 @@ def test_ties_are_broken_by_time() -> None:
 
 def test_ties_in_time_are_broken_by_id() -> None:
     """Equal stores give equal answers, in whatever order the entries came."""
-    entries = [replace(said(uid, "kite"), time=5, position=at) for at, uid in enumerate((3, 1, 2))]
+    entries = [said(uid, "kite")._replace(time=5, position=at) for at, uid in enumerate((3, 1, 2))]
 
     found = ranking(entries, {"when": [1, 1, 1]}, 3)
 
@@ -243,7 +242,7 @@ def test_equal_entries_are_ranked_by_time(count: int) -> None:
     orders = set()
     for same, query in pairs:
         entries = [
-            replace(said(uid, "We sold the boat", session=uid), vector=encode_vector(same))
+            said(uid, "We sold the boat", session=uid)._replace(vector=encode_vector(same))
             for uid in range(1, count + 1)
         ]
         found = search(collection_of(entries), question, query, count)

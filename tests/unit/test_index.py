@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
+from typing import Any
 
 import anyio
 import numpy as np
@@ -288,7 +289,7 @@ def keeping_what_was_replaced(index: ScopeIndex, feed: Feed) -> ScopeIndex:
 def keeping_the_first_vector(index: ScopeIndex, feed: Feed) -> ScopeIndex:
     """Follow a feed, but look at an entry's vector only when it comes for the first time."""
     known = {uid for part in index.parts for uid in part.segment.uid.tolist()}
-    entries = tuple(replace(e, vector=None) if e.uid in known else e for e in feed.entries)
+    entries = tuple(e._replace(vector=None) if e.uid in known else e for e in feed.entries)
     return refreshed(index, replace(feed, entries=entries))
 
 
@@ -375,10 +376,10 @@ BLANK = FeedEntry(
 )  # fmt: skip
 
 
-def said(uid: int, text: str, **fields: object) -> FeedEntry:
+def said(uid: int, text: str, **fields: Any) -> FeedEntry:
     """Return a message that says *text*."""
-    entry = replace(BLANK, uid=uid, position=uid, terms=encode_terms(text, NOON))
-    return replace(entry, **fields)  # type: ignore[arg-type]
+    entry = BLANK._replace(uid=uid, position=uid, terms=encode_terms(text, NOON))
+    return entry._replace(**fields)
 
 
 def feed_of(*entries: FeedEntry, seq: int = 1, removed: tuple[int, ...] = ()) -> Feed:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -33,13 +32,10 @@ BLANK = FeedEntry(
 
 
 def index_of(
-    scope: Scope = ADA, *, seq: int = 1, epoch: int = 1, entries: int = 1, **fields: object
+    scope: Scope = ADA, *, seq: int = 1, epoch: int = 1, entries: int = 1, **fields: Any
 ) -> ScopeIndex:
     """Return an index of so many entries, as it stands at *seq* of *epoch*."""
-    fed = tuple(
-        replace(BLANK, uid=uid, position=uid, **fields)  # type: ignore[arg-type]
-        for uid in range(1, entries + 1)
-    )
+    fed = tuple(BLANK._replace(uid=uid, position=uid, **fields) for uid in range(1, entries + 1))
     feed = Feed(scope=scope, now=0, seq=seq, epoch=epoch, reset=True, entries=fed, removed=())
     return refreshed(ScopeIndex(scope=scope), feed)
 

@@ -3,7 +3,6 @@
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -41,7 +40,7 @@ def feed_entries(sessions: Sessions) -> list[FeedEntry]:
         for words in session:
             uid = len(found) + 1
             terms = encode_terms(" ".join(words), None)
-            found.append(replace(BLANK, uid=uid, position=uid, session=str(number), terms=terms))
+            found.append(BLANK._replace(uid=uid, position=uid, session=str(number), terms=terms))
     return found
 
 

@@ -29,7 +29,7 @@ idempotency_row: Final = maker_of(IdempotencyRow)
 formation_row: Final = maker_of(FormationRow)
 receipt_row: Final = maker_of(ReceiptRow)
 audit_row: Final = maker_of(AuditRow)
-feed_entry: Final = maker_of(FeedEntry)
+feed_entry: Final = FeedEntry._make
 
 _SCOPE: Final = maker_of(ScopeRow)
 _SCOPE_COLUMNS: Final = len(fields(ScopeRow))

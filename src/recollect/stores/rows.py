@@ -222,13 +222,13 @@ class AuditRow:
     hash: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class FeedEntry:
+class FeedEntry(NamedTuple):
     """
     A live entry as the scope index wants it: where it stands, hashed terms, vector.
 
     *thread* and *position* order it among its neighbours; a memory has thread 0 and
-    its own session. *vector* is ``None`` while it is pending, empty if there is none.
+    its own session. *vector* is ``None`` while it is pending, empty if there is none. It is a
+    tuple, unlike the rows: a first search makes one of every entry, and takes their columns.
     """
 
     uid: int

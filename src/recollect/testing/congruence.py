@@ -297,7 +297,7 @@ class Asked:
         match answer:
             case Feed():
                 entries = [
-                    replace(each, thread=self.number(each.thread)) for each in answer.entries
+                    each._replace(thread=self.number(each.thread)) for each in answer.entries
                 ]
                 epoch, removed = self.number(answer.epoch), tuple(sorted(answer.removed))
                 return replace(answer, epoch=epoch, removed=removed, entries=tuple(entries))

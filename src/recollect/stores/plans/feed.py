@@ -120,7 +120,7 @@ def _changed(rows: Rows, scope_id: int, after: int, embedder: str | None) -> tup
         return tuple(entries)
     terms = {row.uid: _terms_of(row) for row in rows.messages_by_uid(scope_id, stale)}
     terms |= {row.uid: _terms_of(row) for row in rows.memories_by_uid(scope_id, stale)}
-    return tuple(replace(each, terms=terms.get(each.uid, each.terms)) for each in entries)
+    return tuple(each._replace(terms=terms.get(each.uid, each.terms)) for each in entries)
 
 
 def _terms_of(row: MessageRow | MemoryRow) -> bytes:
@@ -322,8 +322,8 @@ def read_past(
             [each.uid for each in messages if matches(conditions, json.loads(each.metadata))]
             + [each.uid for each in memories if matches(conditions, json.loads(each.value))]
         )
-    fed = [replace(message_entry(each, None), terms=_terms_of(each)) for each in messages] + [
-        replace(memory_entry(each, None), terms=_terms_of(each)) for each in memories
+    fed = [message_entry(each, None)._replace(terms=_terms_of(each)) for each in messages] + [
+        memory_entry(each, None)._replace(terms=_terms_of(each)) for each in memories
     ]
     return replace(feed, entries=tuple(fed), eligible=eligible), entries
 
