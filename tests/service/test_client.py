@@ -93,7 +93,17 @@ ANSWERS_OTHERWISE = {
 BESIDE = {"me", "forget", "retry", "preview_erase", "confirm_erase"}
 """Methods that the library has in another form."""
 NOT_OVER_HTTP = {
-    *("apply", "keep", "consolidate", "migrate_type", "undo", "signal", "redrive", "clean"),
+    *(
+        "apply",
+        "apply_each",
+        "keep",
+        "consolidate",
+        "migrate_type",
+        "undo",
+        "signal",
+        "redrive",
+        "clean",
+    ),
     *("settled", "state", "set_state", "attach", "attachments", "attachment", "detach"),
     *("acting", "loop", "embedder", "type_of", "close", "reembed", "undo_reembed"),
     "outside_error",
