@@ -12,6 +12,7 @@ from click.testing import CliRunner, Result
 import recollect
 from recollect.cli import main, output
 from recollect.recall.render import read_block
+from recollect.records import FORGOTTEN, PutMemory
 
 ADA = ("users", "ada")
 MOVED = datetime(2024, 5, 4, tzinfo=UTC)
@@ -213,6 +214,25 @@ def test_memories_are_listed(store: str) -> None:
     assert ["oslo"] == [each["key"] for each in narrowed["memories"]]
     assert ["bergen"] == [each["key"] for each in earlier["memories"]]
     assert limited["is_more"]
+
+
+def test_what_stands_beside_memories_is_listed_by_its_type_alone(tmp_path: Path) -> None:
+    """What is kept of an erased memory says nothing to anybody."""
+    path = str(tmp_path / "memory.db")
+
+    async def fill() -> None:
+        async with recollect.open(path, embedder="none", worker=False) as memory:
+            kept = PutMemory(type=FORGOTTEN, key="a1", value={}, text="")
+            await memory.apply(("users", "ada"), [kept])
+            await memory.put(("users", "ada"), "Item", "tea", {"content": "green"})
+
+    anyio.run(fill)
+
+    everything = json.loads(invoke(path, "memories").stdout)["memories"]
+    named = json.loads(invoke(path, "memories", "--type", FORGOTTEN).stdout)["memories"]
+    assert (["tea"], ["a1"]) == tuple(
+        [each["key"] for each in found] for found in (everything, named)
+    )
 
 
 def test_the_history_of_a_memory_is_shown(store: str) -> None:

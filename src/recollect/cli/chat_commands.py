@@ -24,6 +24,7 @@ from recollect.cli.recalling import parts_of, words_of
 from recollect.cli.working import outcome_lines, summed_up
 from recollect.errors import NotFoundError, UsageError
 from recollect.json_records import minute, who_of
+from recollect.records import BESIDE_TYPES
 
 if TYPE_CHECKING:
     from recollect.chat import Chatbot, Known
@@ -180,7 +181,8 @@ class ChatCommands:
         aside(counted(len(found), "memory", "memories"))
 
     async def _all(self) -> list[Memory]:
-        return [each async for each in each_memory(self._memory, self._bot.scope)]
+        found = each_memory(self._memory, self._bot.scope)
+        return [each async for each in found if each.type not in BESIDE_TYPES]
 
     def _reason(self, memory: Memory) -> str:
         """Return why a memory waits: the cause of its present version."""

@@ -20,7 +20,7 @@ from recollect.json_records import (
     revision_record,
     thread_record,
 )
-from recollect.records import Json, JsonObject, Memory, Message, Revision, Thread
+from recollect.records import BESIDE_TYPES, Json, JsonObject, Memory, Message, Revision, Thread
 
 if TYPE_CHECKING:
     pass
@@ -176,6 +176,8 @@ async def _memories(
         for scope in await scopes_of(memory, target.scope, below=below):
             pages = each_memory(memory, scope, type_, conditions=conditions, valid_at=valid_at)
             async for each in pages:
+                if type_ is None and each.type in BESIDE_TYPES:
+                    continue
                 if is_more := len(found) == limit:
                     break
                 found.append(each)
