@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from recollect.formation.identity import refusing_keys
-from recollect.records import FORGOTTEN, PutMemory, Scope
+from recollect.formation.identity import changing_keys, proposed_for, refusing_keys
+from recollect.records import FORGOTTEN, PutMemory, Revision, Scope
 from recollect.stores.base import Store
 from recollect.stores.plans.erase import EraseMemory
 from recollect.stores.validate import WRITES_MAX
@@ -22,11 +22,17 @@ Address = tuple[str, str]
 
 
 async def note_forgotten(store: Store, scope: Scope, target: EraseMemory) -> None:
-    """Note that a memory is about to be erased; of one that rests on no words, nothing."""
+    """
+    Note that a memory is about to be erased; of one that rests on no words, nothing.
+
+    Nor of one that will not be erased, because it is at another version than expected.
+    """
     versions = await store.history(scope, target.type, target.key)
     if not any(each.evidence for each in versions):
         return
-    keys = {key for each in versions for key in refusing_keys(target.type, target.key, each.value)}
+    if target.expected not in {None, versions[-1].version}:
+        return
+    keys = await _keys_of(store, scope, target, versions)
     names = [await store.keyed(target.type, key) for key in sorted(keys)]
     writes = [
         PutMemory(type=FORGOTTEN, key=name, value={}, text="", trust="external", cause="erased")
@@ -34,6 +40,23 @@ async def note_forgotten(store: Store, scope: Scope, target: EraseMemory) -> Non
     ]
     for start in range(0, len(writes), WRITES_MAX):
         await store.apply(scope, writes[start : start + WRITES_MAX])
+
+
+async def _keys_of(
+    store: Store, scope: Scope, target: EraseMemory, versions: Sequence[Revision]
+) -> set[str]:
+    """Return the keys by which what the versions said would be known if it was formed anew."""
+    proposed = proposed_for(target.key) if versions[-1].state == "quarantined" else None
+    if proposed is None:
+        return {k for each in versions for k in refusing_keys(target.type, target.key, each.value)}
+    standing = await store.get(scope, target.type, proposed[0])
+    known = standing.value if standing else {}
+    # What stands already was not erased with what would change it.
+    return {
+        key
+        for each in versions
+        for key in changing_keys(target.type, proposed[0], each.value, known)
+    }
 
 
 async def forgotten_at(

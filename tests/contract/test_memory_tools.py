@@ -294,6 +294,7 @@ async def test_what_is_changed_meanwhile_is_not_forgotten(
 
     assert "refused" == late["status"]
     assert ["Ada drinks black tea"] == [each["content"] for each in await notes(memory)]
+    assert () == (await memory.memories(ADA, type_=FORGOTTEN)).rows
 
 
 async def test_what_was_forgotten_may_be_said_again(

@@ -208,6 +208,24 @@ async def test_what_was_left_is_not_asked_again(
     assert 4 == len(await everything(memory))
 
 
+async def test_what_was_derived_and_erased_is_not_derived_again(
+    memory: recollect.Recollect, model: Tidy, clock: FrozenClock
+) -> None:
+    """Of the same memories; of one that was written since it is."""
+    model.answers = deriving
+    await keep_drinks(memory, clock)
+    (made,) = (await memory.consolidate(ADA)).changes
+    await memory.erase(ADA, EraseMemory(type="Note", key=made.key))
+
+    second = await memory.consolidate(ADA)
+    clock.advance(60)
+    await memory.apply(ADA, [note("morning", "drinks it in the morning and the evening", "m3")])
+    third = await memory.consolidate(ADA)
+
+    reasons = [(each.action, each.reason) for run in (second, third) for each in run.changes]
+    assert [("refused", "this value was erased"), ("derived", "")] == reasons
+
+
 async def test_a_consolidation_is_undone(
     memory: recollect.Recollect, clock: FrozenClock, model: Tidy
 ) -> None:

@@ -8,13 +8,17 @@ import pytest
 
 import recollect
 from recollect.errors import UsageError
+from recollect.forgetting import forgotten_at
 from recollect.formation.citing import cited_words
 from recollect.formation.config import FormationSettings
+from recollect.formation.identity import field_key
 from recollect.formation.types import FACT, NOTE, USER
 from recollect.ports import ToolCall
 from recollect.records import Json, Memory, NewMessage, PutMemory
+from recollect.stores.plans.erase import EraseMemory
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.scripted import ScriptedModel
+from recollect.tools import MemoryTools
 
 ADA = ("users", "ada")
 
@@ -131,6 +135,27 @@ async def test_what_is_pasted_changes_no_profile(language: str) -> None:
     assert after is not None
     assert ({"home": "Bergen"}, "user") == (before.value, before.trust)
     assert ({"home": place}, "external") == (after.value, after.trust)
+
+
+async def test_a_proposal_that_was_erased_is_not_made_again() -> None:
+    """Of the same words; what it would have changed was never erased."""
+    own, pasted, quote, place = PASTED["en"]
+    profile = call("User", value={"home": "Bergen"}, because=[cited_words(1, own)])
+    change: dict[str, Json] = {"op": "replace", "path": "/home", "value": place}
+    patch = call("patch_memory", id="m1", changes=[{**change, "because": cited_words(2, quote)}])
+    async with formed((own, [profile]), (pasted, [patch])) as memory:
+        waiting = await the_one_that_waits(memory)
+        await memory.erase(ADA, EraseMemory(type="User", key=waiting.key))
+
+        tools = MemoryTools(memory, ADA, "talk")
+        again = await tools.acall(
+            "update_memory", {"id": "User/User", "changes": [change], "quotes": [quote]}
+        )
+        addresses = [("User", field_key("/home", each)) for each in (place, "Bergen")]
+        forgotten = await forgotten_at(memory.store, ADA, addresses)
+
+    assert ("refused", "this value was erased for /home") == (again["status"], again["reason"])
+    assert [addresses[0]] == list(forgotten)
 
 
 @pytest.mark.parametrize(

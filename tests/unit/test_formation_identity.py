@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from recollect.formation.identity import (
     PROPOSED_CHARACTERS_MAX,
+    changing_keys,
     content_key,
     field_key,
     field_keys,
@@ -74,6 +75,18 @@ def test_other_words_are_others(one: str, other: str) -> None:
 @given(TEXTS)
 def test_normalising_twice_changes_nothing_more(text: str) -> None:
     assert normalised(text) == normalised(normalised(text))
+
+
+def test_only_what_would_change_is_known_of_a_proposal() -> None:
+    """The places of a list are alike; one for an entry is known as a whole as well."""
+    known: JsonObject = {"home": "Bergen", "pets": ["Mia"]}
+    value: JsonObject = {"home": "Lima", "pets": ["Tom", "mia"]}
+
+    of_document = {field_key("/home", "Lima"), field_key("/pets/0", "Tom")}
+    assert of_document == changing_keys("User", "User", value, known)
+    of_entry = {field_key("/home", "Lima", "n1"), field_key("/pets/0", "Tom", "n1")}
+    assert {content_key(value), *of_entry} == changing_keys("Note", "n1", value, known)
+    assert set() == changing_keys("Note", "n1", known, known)
 
 
 @given(st.dictionaries(TEXTS, TEXTS, max_size=4), TEXTS)

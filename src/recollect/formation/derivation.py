@@ -58,13 +58,15 @@ class Standing:
     """
     The memories as they stand: all that are in force, by address, and what else was looked up.
 
-    *refused* are addresses of values that a person refused, *taken* those of any memory.
+    *refused* are addresses of values that a person refused, *erased* of values that were erased
+    since their sources were written, *taken* those of any memory.
     """
 
     now: datetime
     new_key: Callable[[], str]
     in_force: Mapping[Address, Memory]
     refused: AbstractSet[Address] = frozenset()
+    erased: AbstractSet[Address] = frozenset()
     taken: AbstractSet[Address] = frozenset()
     derived: Sequence[Memory] = field(default_factory=tuple)
 
@@ -109,6 +111,8 @@ def _change(made: Combination, standing: Standing, written: AbstractSet[Address]
     type_, key = made.group.type, content_key(made.value)
     if (type_, key) in standing.refused:
         return _refused(made, "this value was rejected")
+    if (type_, key) in standing.erased:
+        return _refused(made, "this value was erased")
     equal = [
         each
         for address, each in standing.in_force.items()

@@ -105,6 +105,16 @@ def _named(key: str) -> str:
     return f"{key[: PROPOSED_CHARACTERS_MAX - 1 - 2 * _DIGEST_BYTES]}~{_digest(key)}"
 
 
+def changing_keys(type_: str, key: str, value: JsonObject, known: JsonObject) -> set[str]:
+    """Return the keys by which what *value* would change of the memory *known* would be known."""
+    owner = owner_of(type_, key)
+    keys = [{key for _, key in field_keys(each, owner=owner)} for each in (value, known)]
+    if owner:
+        for found, each in zip(keys, (value, known), strict=True):
+            found.add(content_key(each))
+    return keys[0] - keys[1]
+
+
 def proposed_for(key: str) -> tuple[str, int] | None:
     """
     Return the key and version of the memory for which a proposal with *key* was made.

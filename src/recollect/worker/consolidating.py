@@ -20,6 +20,7 @@ from recollect.errors import (
     StoreError,
     VersionConflictError,
 )
+from recollect.forgetting import forgotten_at
 from recollect.formation.config import Assistants, FormationSettings
 from recollect.formation.consolidation import (
     Combination,
@@ -309,11 +310,19 @@ class Consolidator:
         wanted = [(each.group.type, content_key(each.value)) for each in combinations]
         found = await self._store.get_many(scope, wanted)
         there = [each for each in found if each is not None]
+        forgotten = await forgotten_at(self._store, scope, wanted)
         return Standing(
             now=self._now(),
             new_key=self._store.new_name,
             in_force={address_of(each): each for each in (*view.memories, *view.derived)},
             refused={address_of(each) for each in there if each.state == "rejected"},
+            erased={
+                address
+                for address, each in zip(wanted, combinations, strict=True)
+                # As with words: what was written since is heard.
+                if address in forgotten
+                and all(source.updated_at <= forgotten[address] for source in each.sources)
+            },
             taken={address_of(each) for each in there},
             derived=view.derived,
         )
