@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
@@ -18,6 +19,10 @@ PROPOSED_CHARACTERS_MAX: Final = 200
 _BETWEEN_WORDS: Final = re.compile(r"[\W_]+")
 _SIGNS: Final = frozenset("%\u2030")
 _SIGN_CATEGORIES: Final = frozenset({"Sc", "Sm", "So"})
+_MARK_CATEGORIES: Final = frozenset({"Mc", "Mn"})
+_SELECTORS: Final = frozenset(map(chr, (*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))
+_UNSEEN: Final = _SELECTORS | frozenset("\u034f\u17b4\u17b5\u180b\u180c\u180d\u180f")
+"""Marks in name: they say at most how the sign before them looks."""
 _INDEX: Final = re.compile(r"/(?:\d+|-)(?=/|$)")
 
 
@@ -41,6 +46,10 @@ def _signs_in(between: re.Match[str]) -> str:
     run, end = between[0], between.end()
     if run.isspace():
         return " "
+    marks = "".join(itertools.takewhile(_is_mark, run)) if between.start() else ""
+    run = run[len(marks) :]
+    if not run:
+        return marks
     kept = "".join(
         each for each in run if each in _SIGNS or unicodedata.category(each) in _SIGN_CATEGORIES
     )
@@ -48,7 +57,13 @@ def _signs_in(between: re.Match[str]) -> str:
         kept = f"#{kept}"
     is_negative = run.endswith("-") and between.string[end : end + 1].isdecimal()
     has_before = between.start() and len(run) == 1
-    return f"{kept} -" if is_negative and not has_before else f"{kept} "
+    return f"{marks}{kept} -" if is_negative and not has_before else f"{marks}{kept} "
+
+
+def _is_mark(character: str) -> bool:
+    """Say whether it is a vowel or the like of the letter before it: in Hindi, Tamil or Thai."""
+    is_none = character.isascii() or character in _UNSEEN
+    return not is_none and unicodedata.category(character) in _MARK_CATEGORIES
 
 
 def same_text(one: JsonObject, other: JsonObject) -> bool:
@@ -90,6 +105,16 @@ def refusing_keys(type_: str, key: str, value: JsonObject) -> set[str]:
     return {key for _, key in field_keys(value)} if is_document else {key, content_key(value)}
 
 
+def changing_keys(type_: str, key: str, value: JsonObject, known: JsonObject) -> set[str]:
+    """Return the keys by which what *value* would change of the memory *known* would be known."""
+    owner = owner_of(type_, key)
+    keys = [{key for _, key in field_keys(each, owner=owner)} for each in (value, known)]
+    if owner:
+        for found, each in zip(keys, (value, known), strict=True):
+            found.add(content_key(each))
+    return keys[0] - keys[1]
+
+
 def proposal_key(key: str, version: int, value: JsonObject) -> str:
     """
     Return the key under which *value* waits to become what follows a memory's *version*.
@@ -103,16 +128,6 @@ def _named(key: str) -> str:
     if len(key) <= PROPOSED_CHARACTERS_MAX:
         return key
     return f"{key[: PROPOSED_CHARACTERS_MAX - 1 - 2 * _DIGEST_BYTES]}~{_digest(key)}"
-
-
-def changing_keys(type_: str, key: str, value: JsonObject, known: JsonObject) -> set[str]:
-    """Return the keys by which what *value* would change of the memory *known* would be known."""
-    owner = owner_of(type_, key)
-    keys = [{key for _, key in field_keys(each, owner=owner)} for each in (value, known)]
-    if owner:
-        for found, each in zip(keys, (value, known), strict=True):
-            found.add(content_key(each))
-    return keys[0] - keys[1]
 
 
 def proposed_for(key: str) -> tuple[str, int] | None:
