@@ -26,6 +26,8 @@ from recollect.integrations.langchain.middleware import (
     FormationMiddleware,
     RecallMiddleware,
 )
+from recollect.integrations.langgraph.keepable import keepable
+from recollect.messages import text_of
 from recollect.stores.validate import TEXT_CHARACTERS_MAX
 
 new_agent: Any = create_agent  # its own types are too many to be told apart here
@@ -109,6 +111,21 @@ def test_no_result_of_a_tool_stops_an_agent(memory: SyncRecollect, given: str, k
 
     said = [("user", "Look"), ("assistant", ""), ("tool", kept), ("assistant", "So it is.")]
     assert said == kept_in(memory)
+
+
+def test_what_is_nested_too_deeply_is_left_out() -> None:
+    """Whatever of a message it is in."""
+    deep: dict[str, Any] = {}
+    for _ in range(2_000):
+        deep = {"in": deep}
+    for message in (
+        HumanMessage("Hi", additional_kwargs=deep),
+        HumanMessage([{"type": "text", "text": "Hi"}, {"type": "other", "of": deep}]),
+        AIMessage("Hi", tool_calls=[{"name": "look", "args": deep, "id": "1"}]),
+    ):
+        kept = keepable(message)
+
+        assert (message.type, "Hi") == (kept.type, text_of(kept))
 
 
 @pytest.mark.parametrize("query", ["tea " * 10_000, "tea\0", "tea\ud83d"])

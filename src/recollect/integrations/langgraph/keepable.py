@@ -25,6 +25,7 @@ _ROLES: Final[Mapping[str, Role]] = {
     "ai": "assistant",
     "system": "system",
 }
+_UNKEPT: Final = (UsageError, RecursionError)
 _BARE: Final[Mapping[str, object]] = {"additional_kwargs": {}, "response_metadata": {}}
 
 
@@ -64,10 +65,7 @@ def _shown(message: AnyMessage) -> Iterator[AnyMessage]:
     """Yield *message* with readable texts, if it is JSON at all."""
     try:
         record = record_of(message)
-    except UsageError:
-        return
-    yield message_of(
-        replace(
+        shown = replace(
             record,
             id=record.id and keepable_id(record.id),
             name=record.name and readable(record.name),
@@ -75,7 +73,9 @@ def _shown(message: AnyMessage) -> Iterator[AnyMessage]:
             content=_all_readable(record.content),
             metadata=_all_readable(record.metadata),
         )
-    )
+    except _UNKEPT:
+        return
+    yield message_of(shown)
 
 
 def _all_readable(value: Any) -> Any:
@@ -95,7 +95,7 @@ def _is_keepable(message: AnyMessage) -> bool:
         for named in (record.id, record.name):
             if named is not None:
                 check_id(named, "a name")
-    except UsageError:
+    except _UNKEPT:
         return False
     return True
 
