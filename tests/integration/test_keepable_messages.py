@@ -70,7 +70,7 @@ def kept_in(memory: SyncRecollect) -> list[tuple[str, str]]:
     ("message", "kept"),
     [
         (HumanMessage("Hi\0"), "Hi\ufffd"),
-        (HumanMessage("Hi\ud83d"), "Hi?"),
+        (HumanMessage("Hi\ud83d"), "Hi\ufffd"),
         (HumanMessage([{"type": "text", "text": "Hi\0"}]), "Hi\ufffd"),
         (HumanMessage([{"type": "text", "text": "Hi"}, PHOTO]), "Hi"),
         (HumanMessage("Hi", id="i" * 300), "Hi"),

@@ -37,6 +37,7 @@ KNOWN_SCOPES_MAX: Final = 4_096
 KNOWN_CHARACTERS_MAX: Final = 256
 _KNOWN_SCOPES: Final[set[Scope]] = set()
 """Scopes that were found good lately: each is checked several times for one request."""
+_UNREADABLE: Final = re.compile("[\0\ud800-\udfff]")
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 
 
@@ -167,10 +168,10 @@ def readable(text: str) -> str:
     r"""
     Return *text* with what no store takes, a NUL or half a character, shown as unreadable.
 
-    >>> readable("a\0b")
-    'a\ufffdb'
+    >>> readable("a\0b"), readable("c\ud83d") == "c\ufffd"
+    ('a\ufffdb', True)
     """
-    return text.replace("\0", UNREADABLE).encode("utf-8", "replace").decode()
+    return _UNREADABLE.sub(UNREADABLE, text)
 
 
 def check_time(time: datetime, what: str) -> int:

@@ -11,6 +11,7 @@ from recollect.errors import UsageError
 from recollect.messages import AnyMessage, changed, kind_of, message_of, record_of, text_of
 from recollect.records import NewMessage, Role
 from recollect.stores.validate import (
+    ID_CHARACTERS_MAX,
     TEXT_CHARACTERS_MAX,
     check_content,
     check_id,
@@ -68,7 +69,7 @@ def _shown(message: AnyMessage) -> Iterator[AnyMessage]:
         shown = replace(
             record,
             id=record.id and keepable_id(record.id),
-            name=record.name and readable(record.name),
+            name=record.name and readable(record.name)[:ID_CHARACTERS_MAX],
             text=readable(record.text),
             content=_all_readable(record.content),
             metadata=_all_readable(record.metadata),
@@ -106,7 +107,9 @@ def _words(message: AnyMessage) -> NewMessage:
         role=_ROLES.get(kind_of(message), "tool"),
         text=_told(message) or "(no words)",
         id=keepable_id(message.id) if message.id else None,
-        metadata={"tool_call_id": readable(called)} if _is_tool(message) else {},
+        metadata={"tool_call_id": readable(called)[:ID_CHARACTERS_MAX]}
+        if _is_tool(message)
+        else {},
     )
 
 
