@@ -22,24 +22,29 @@ Address = tuple[str, str]
 
 
 async def note_forgotten(store: Store, scope: Scope, target: EraseMemory) -> None:
-    """
-    Note that a memory is about to be erased; of one that rests on no words, nothing.
+    """Note that a memory is about to be erased; see `noting`."""
+    writes = await noting(store, scope, target)
+    for start in range(0, len(writes), WRITES_MAX):
+        await store.apply(scope, writes[start : start + WRITES_MAX])
 
-    Nor of one that will not be erased, because it is at another version than expected.
+
+async def noting(store: Store, scope: Scope, target: EraseMemory) -> list[PutMemory]:
+    """
+    Return what notes that a memory is about to go; of one that rests on no words, nothing.
+
+    Nor of one that will not go, because it is at another version than expected.
     """
     versions = await store.history(scope, target.type, target.key)
     if not any(each.evidence for each in versions):
-        return
+        return []
     if target.expected not in {None, versions[-1].version}:
-        return
+        return []
     keys = await _keys_of(store, scope, target, versions)
     names = [await store.keyed(target.type, key) for key in sorted(keys)]
-    writes = [
+    return [
         PutMemory(type=FORGOTTEN, key=name, value={}, text="", trust="external", cause="erased")
         for name in names
     ]
-    for start in range(0, len(writes), WRITES_MAX):
-        await store.apply(scope, writes[start : start + WRITES_MAX])
 
 
 async def _keys_of(

@@ -7,9 +7,10 @@ import pytest
 from langgraph.store.base import GetOp, ListNamespacesOp, Op, PutOp, SearchOp
 
 import recollect
-from recollect import SyncRecollect
+from recollect import Evidence, NewMessage, SyncRecollect
 from recollect.errors import UsageError
 from recollect.integrations.langgraph import FormedStore
+from recollect.testing import FrozenClock, RuleModel
 
 ROOT = ("app",)
 ADA = ("app", "ada")
@@ -126,6 +127,31 @@ def test_a_profile_may_begin_with_a_put(memory: SyncRecollect) -> None:
     ]
     assert [("User", "User"), ("Item", "mine"), ("Item", "n"), ("Item", "User")] == kinds
     assert 1 == len([each for each in store.search(("ada", "User")) if each.key == "User"])
+
+
+def test_what_is_deleted_is_not_formed_from_the_same_words() -> None:
+    """They still wait when the item of a memory is deleted; who says it later is heard."""
+    clock = FrozenClock()
+    with recollect.open_sync(
+        "memory:", embedder="none", worker=False, clock=clock, model=RuleModel()
+    ) as memory:
+        store = FormedStore(memory, ROOT)
+        words = NewMessage(role="user", text="I live in Turku.")
+        (said,) = memory.append(ADA, "talk", [words])
+        rests = {"/home": [Evidence(thread="talk", message=said.id)]}
+        memory.put(ADA, "User", "User", {"home": "Turku"}, evidence=rests)
+
+        store.delete(("ada", "User"), "User")
+        memory.form(ADA)
+        assert store.get(("ada", "User"), "User") is None
+
+        clock.advance(60)
+        memory.append(ADA, "talk", [words])
+        memory.form(ADA)
+        found = store.get(("ada", "User"), "User")
+
+    assert found is not None
+    assert "Turku" == found.value["home"]
 
 
 def test_a_memory_is_revised_only_by_what_its_type_allows(memory: SyncRecollect) -> None:

@@ -22,6 +22,7 @@ from langgraph.store.base import (
 from recollect.app import Recollect
 from recollect.ask import Where, query_in
 from recollect.errors import UsageError
+from recollect.forgetting import noting
 from recollect.formation.types import BUILTIN_TYPES, MemoryType
 from recollect.formation.types.schema import violations
 from recollect.home import AnyRecollect
@@ -30,6 +31,7 @@ from recollect.integrations.langgraph.store import RecollectStore
 from recollect.integrations.langgraph.writing import Writes
 from recollect.recaller import scopes_below
 from recollect.records import UNRECALLED_TYPES, DeleteMemory, Memory, PutMemory, Scope, Write
+from recollect.stores.plans.erase import EraseMemory
 from recollect.stores.plans.feed import Below
 from recollect.stores.plans.memories import prepare_write
 from recollect.stores.validate import to_datetime
@@ -44,9 +46,9 @@ class FormedStore(RecollectStore):
     A memory of the type T in the scope ``(*root, *N)`` is the item with its key in the namespace
     ``(*N, T)``: the profile of Ada is ``get(("ada", "User"), "User")``, and
     ``search(("ada",))`` finds items, profile and notes in one ranking. Putting such an item
-    revises the memory, deleting it forgets it. A value that fits its type begins a profile where
-    none is; any other new address is an item. A time to live
-    and an index are for items alone: given with a memory, they do not count.
+    revises the memory, deleting it forgets it, so that it is not formed anew from what was said
+    before. A value that fits its type begins a profile where none is; any other new address is an
+    item. A time to live and an index are for items alone: given with a memory, they do not count.
 
     Args:
         types: The types that are shown; the built-in ones by default.
@@ -74,7 +76,11 @@ class FormedStore(RecollectStore):
         for revision in revised.values():
             if revision:
                 scope, write = revision
-                writes.setdefault(scope, []).append([prepare_write(write)])
+                given: list[Write] = [write]
+                if isinstance(write, DeleteMemory):
+                    target = EraseMemory(type=write.type, key=write.key)
+                    given += await noting(memory.store, scope, target)
+                writes.setdefault(scope, []).extend([prepare_write(each)] for each in given)
         return writes
 
     async def _read(self, memory: Recollect, ops: Sequence[Op]) -> list[Result]:
