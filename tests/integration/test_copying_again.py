@@ -1,6 +1,7 @@
 """A second copy brings the first up to date, and nothing that is somebody else's goes."""
 
 import json
+import re
 import subprocess
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -317,4 +318,5 @@ async def test_what_is_noted_names_nobody_and_is_not_copied_on(
     await copy_store(source, destination)
 
     assert [2, 1] == [len(notes), len(await destination.archive(NOTES))]
-    assert not any(word in json.dumps(notes) for word in ("ada", "bob", CANARY))
+    told = re.sub("[0-9a-f]{16,}", "", json.dumps(notes))  # a digest may spell a name by chance
+    assert not any(word in told for word in ("ada", "bob", CANARY))
