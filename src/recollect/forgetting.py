@@ -12,27 +12,25 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from recollect.formation.identity import changing_keys, proposed_for, refusing_keys
+from recollect.formation.outcomes import Address
 from recollect.records import FORGOTTEN, PutMemory, Revision, Scope
 from recollect.stores.base import Store
 from recollect.stores.plans.erase import EraseMemory
 from recollect.stores.validate import WRITES_MAX
 
-Address = tuple[str, str]
-"""Type and key of a memory."""
-
 
 async def note_forgotten(store: Store, scope: Scope, target: EraseMemory) -> None:
-    """Note that a memory is about to be erased; see `noting`."""
-    writes = await noting(store, scope, target)
+    """Note that a memory is about to be erased; see `forgotten_notes`."""
+    writes = await forgotten_notes(store, scope, target)
     for start in range(0, len(writes), WRITES_MAX):
         await store.apply(scope, writes[start : start + WRITES_MAX])
 
 
-async def noting(store: Store, scope: Scope, target: EraseMemory) -> list[PutMemory]:
+async def forgotten_notes(store: Store, scope: Scope, target: EraseMemory) -> list[PutMemory]:
     """
-    Return what notes that a memory is about to go; of one that rests on no words, nothing.
+    Return the writes that note that a memory is about to go; none, if it rests on no words.
 
-    Nor of one that will not go, because it is at another version than expected.
+    Nor are there any if it will not go, because it is at another version than expected.
     """
     versions = await store.history(scope, target.type, target.key)
     if not any(each.evidence for each in versions):

@@ -44,6 +44,10 @@ from recollect.tools import MemoryTools
 
 new_agent: Any = create_agent  # its own types are too many to be told apart here
 ADA, BEA = ("users", "ada"), ("users", "bea")
+SAID = "My dog hates rain"
+NOTE = {"context": "said in passing", "content": SAID}
+SAVING: Any = {"memory": {"type": "Note", "value": NOTE}, "quotes": [SAID]}
+"""What an agent saves of what a person said."""
 BLOCK = re.compile(r"<memory ([0-9a-f]+)> .*\n</memory \1>", re.DOTALL)
 
 
@@ -378,23 +382,20 @@ def test_a_fact_that_a_tool_saved_is_not_formed_again(
     memory: SyncRecollect, reader: Reader
 ) -> None:
     """The agent's tool quotes the message that is kept already; formation finds the same."""
-    said = "My dog hates rain"
-    note = {"context": "said in passing", "content": said}
-    saving: Any = {"memory": {"type": "Note", "value": note}, "quotes": [said]}
-    reader.answers += [calling("save_memory", **saving), AIMessage("Noted.")]
+    reader.answers += [calling("save_memory", **SAVING), AIMessage("Noted.")]
     agent = new_agent(
         reader,
         tools=memory_tools(MemoryTools(memory, ADA, "one")),
         middleware=[FormationMiddleware(memory, ADA)],
     )
 
-    result = agent.invoke(turn(said), in_thread("one"))
+    result = agent.invoke(turn(SAID), in_thread("one"))
     memory.form(ADA)
 
     (answered,) = [each for each in result["messages"] if isinstance(each, ToolMessage)]
     assert '"status": "stored"' in str(answered.content)
     notes = memory.memories(ADA, type_="Note").rows
-    assert [said] == [each.value["content"] for each in notes]
+    assert [SAID] == [each.value["content"] for each in notes]
 
 
 async def test_the_tools_are_those_of_the_caller(reader: Reader) -> None:
@@ -403,8 +404,6 @@ async def test_the_tools_are_those_of_the_caller(reader: Reader) -> None:
     def scope(caller: Caller) -> tuple[str, ...]:
         return ("users", caller.configurable["user"])
 
-    note = {"context": "said in passing", "content": "My dog hates rain"}
-    saving: Any = {"memory": {"type": "Note", "value": note}, "quotes": ["My dog hates rain"]}
     async with recollect.open("memory:", embedder="none", worker=False) as memory:
         agent = new_agent(
             reader,
@@ -412,10 +411,10 @@ async def test_the_tools_are_those_of_the_caller(reader: Reader) -> None:
             middleware=[FormationMiddleware(memory, scope)],
         )
         for user in ("ada", "bea"):
-            reader.answers += [calling("save_memory", **saving), AIMessage("Noted.")]
+            reader.answers += [calling("save_memory", **SAVING), AIMessage("Noted.")]
             said = turn(f"My dog hates rain, says {user}")
             await agent.ainvoke(said, in_thread("one", user=user))
-        reader.answers += [calling("save_memory", **saving), AIMessage("Noted.")]
+        reader.answers += [calling("save_memory", **SAVING), AIMessage("Noted.")]
         await to_thread.run_sync(
             lambda: agent.invoke(turn("My dog hates rain"), in_thread("two", user="ada"))
         )
@@ -432,10 +431,7 @@ def test_a_turn_and_what_tools_save_are_in_the_thread_of_the_checkpoints(
     memory: SyncRecollect, reader: Reader
 ) -> None:
     """Kept, mirrored and quoted in one thread, which one erase takes with its checkpoints."""
-    said = "My dog hates rain"
-    note = {"context": "said in passing", "content": said}
-    saving: Any = {"memory": {"type": "Note", "value": note}, "quotes": [said]}
-    reader.answers += [calling("save_memory", **saving), AIMessage("Noted.")]
+    reader.answers += [calling("save_memory", **SAVING), AIMessage("Noted.")]
     with checkpointer(memory, mirror=True) as saver:
         agent = new_agent(
             reader,
@@ -445,7 +441,7 @@ def test_a_turn_and_what_tools_save_are_in_the_thread_of_the_checkpoints(
         )
         run = in_thread(thread_id_of(ADA, "one"))
 
-        agent.invoke(turn(said), run)
+        agent.invoke(turn(SAID), run)
 
         assert ["one"] == [each.id for each in memory.threads(ADA).rows]
         (saved,) = memory.memories(ADA, type_="Note").rows

@@ -32,8 +32,7 @@ GROUP_OF = {
     **dict.fromkeys(
         (
             *("app", "auditing", "backups", "beside", "copying", "destinations", "forgetting"),
-            "forming",
-            *("record_digests", "reembedding", "scope_types", "worker"),
+            *("forming", "paging", "record_digests", "reembedding", "scope_types", "worker"),
         ),
         "app",
     ),

@@ -10,9 +10,9 @@ import click
 from recollect.cli.opening import opened, run
 from recollect.cli.options import Target, memory_options, written_scope
 from recollect.cli.output import counted, note, print_json, print_table
-from recollect.cli.paging import PAGE_ROWS
 from recollect.errors import UsageError
 from recollect.json_records import minute, moment
+from recollect.paging import PAGE_ROWS
 
 if TYPE_CHECKING:
     from recollect.records import JsonObject

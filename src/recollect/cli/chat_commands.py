@@ -19,11 +19,11 @@ from recollect.cli.chat_shown import (
 from recollect.cli.erasing import preview_of, print_receipt
 from recollect.cli.formation_shown import countdown, summed_counts, waiting_of
 from recollect.cli.output import counted, print_entry, print_table
-from recollect.cli.paging import each_memory
 from recollect.cli.recalling import parts_of, words_of
 from recollect.cli.working import outcome_lines, summed_up
 from recollect.errors import NotFoundError, UsageError
 from recollect.json_records import minute, who_of
+from recollect.paging import each_memory
 from recollect.records import BESIDE_TYPES
 
 if TYPE_CHECKING:

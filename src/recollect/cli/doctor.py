@@ -16,10 +16,10 @@ from recollect.cli.importing import settle
 from recollect.cli.opening import opened, run, store_file
 from recollect.cli.options import DEFAULT_STORE, Target, memory_options
 from recollect.cli.output import cell, counted, print_json, print_table, progress_bar, visible
-from recollect.cli.paging import each_thread, scopes_of
 from recollect.cli.sqlite_file import FileState, library_version, read_file_state
 from recollect.errors import EXIT_STATUS, RecollectError, StoreUnavailableError
 from recollect.json_records import receipt_record
+from recollect.paging import each_thread, scopes_of
 from recollect.records import Json
 
 if TYPE_CHECKING:

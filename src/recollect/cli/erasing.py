@@ -12,10 +12,10 @@ import click
 from recollect.cli.opening import opened, run
 from recollect.cli.options import Target, memory_options, split_address, written_scope
 from recollect.cli.output import counted, note, print_json
-from recollect.cli.paging import each_memory, each_message, each_thread, scopes_of
 from recollect.erasure import MEMORY_THREAD, remainder_of, version_name
 from recollect.errors import UsageError
 from recollect.json_records import moment, receipt_record
+from recollect.paging import each_memory, each_message, each_thread, scopes_of
 from recollect.records import Memory, Scope
 
 if TYPE_CHECKING:

@@ -21,10 +21,10 @@ from recollect.cli.formation_shown import (
 from recollect.cli.opening import opened, run
 from recollect.cli.options import Target, memory_options, scope_from, written_scope
 from recollect.cli.output import counted, note, print_entry, print_json, print_table, visible
-from recollect.cli.paging import scopes_of
 from recollect.cli.working import outcome_lines, result_record, summed_up
 from recollect.errors import EXIT_STATUS, NotFoundError, UsageError
 from recollect.json_records import minute, scope_list
+from recollect.paging import scopes_of
 from recollect.records import Formation, FormationStatus, Json, Scope, Thread
 
 if TYPE_CHECKING:

@@ -11,7 +11,6 @@ import click
 from recollect.cli.opening import opened, run
 from recollect.cli.options import Moment, Target, memory_options, split_address, written_scope
 from recollect.cli.output import counted, note, print_entry, print_json, print_table
-from recollect.cli.paging import PAGE_ROWS, each_memory, each_thread, scopes_of
 from recollect.errors import NotFoundError, UsageError
 from recollect.json_records import (
     memory_record,
@@ -20,6 +19,7 @@ from recollect.json_records import (
     revision_record,
     thread_record,
 )
+from recollect.paging import PAGE_ROWS, each_memory, each_thread, scopes_of
 from recollect.records import BESIDE_TYPES, Json, JsonObject, Memory, Message, Revision, Thread
 
 if TYPE_CHECKING:

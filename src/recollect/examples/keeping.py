@@ -31,6 +31,7 @@ from recollect.formation.evidence import joined_evidence
 from recollect.formation.ground import least
 from recollect.graph.twins import twins
 from recollect.home import AnyRecollect, Home
+from recollect.paging import each_message
 from recollect.ports import TokenCounter
 from recollect.recall.budget import estimated_tokens
 from recollect.records import (
@@ -39,7 +40,6 @@ from recollect.records import (
     Json,
     JsonObject,
     Memory,
-    Message,
     Page,
     PutMemory,
     Scope,
@@ -47,7 +47,6 @@ from recollect.records import (
 )
 from recollect.stores.plans.erase import EraseMemory, EraseReceipt
 from recollect.stores.validate import (
-    PAGE_ROWS_MAX,
     WRITES_MAX,
     check_position,
     check_scope,
@@ -240,9 +239,9 @@ class Examples:
             msg = f"there is no thread {thread!r} in {where!r}"
             raise NotFoundError(msg)
         named = tuple(check_texts(tags, "tag"))
-        found = list(exchanges_in(await _messages_of(memory, where, thread)))[
-            -last if last else 0 :
-        ]
+        messages = [each async for each in each_message(memory, where, thread)]
+        every = list(exchanges_in(messages))
+        found = every if last is None else every[-last:]
         examples = [
             checked(Example(input=each.asked, output=each.answered, score=score, tags=named))
             for each in found
@@ -399,16 +398,6 @@ def _examples_in(memories: Sequence[Memory]) -> list[Example]:
     return [each for each in found if each is not None]
 
 
-async def _messages_of(memory: Recollect, scope: Scope, thread: str) -> list[Message]:
-    found: list[Message] = []
-    while True:
-        after = found[-1].position if found else 0
-        page = await memory.messages(scope, thread, after=after, limit=PAGE_ROWS_MAX)
-        found += page.rows
-        if page.cursor is None:
-            return found
-
-
 def considered(manner: Manner) -> int:
     """Return how many of what recall finds take part: more where not all of them may be shown."""
     if len(manner.tags) > 1:
@@ -429,7 +418,7 @@ def filter_of(manner: Manner) -> JsonObject:
 
 
 def write_of(
-    new: Example, standing: Memory | None, given: EvidenceMap, trust: Trust
+    new: Example, standing: Memory | None, evidence: EvidenceMap, trust: Trust
 ) -> PutMemory | None:
     """
     Return the write that keeps *new* where *standing* is kept, ``None`` if it changes nothing.
@@ -443,7 +432,7 @@ def write_of(
         value=new.as_value(),
         text=new.input,
         expected=0,
-        evidence=given,
+        evidence=evidence,
         trust=trust,
         cause="example",
     )
@@ -457,7 +446,7 @@ def write_of(
     was = example_of(standing) or new
     score = was.score if new.score is None else new.score
     value = replace(was, score=score, tags=new.tags or was.tags).as_value()
-    joined = joined_evidence(standing.evidence, given)
+    joined = joined_evidence(standing.evidence, evidence)
     is_same = value == standing.value and joined == joined_evidence(standing.evidence, {})
     if is_same and standing.state == "active" and standing.valid_until is None:
         return None

@@ -116,7 +116,7 @@ class Tables:
         self._number = 0
 
     def expect(self, addresses: Mapping[Scope, Sequence[tuple[str, str]]]) -> None:
-        """Do nothing: each is at hand when it is asked for."""
+        """Do nothing: each is read when it is asked for."""
 
     def new_number(self) -> int:
         self._number += 1

@@ -316,7 +316,7 @@ class Effect:
 
 
 def together(effects: Iterable[Effect]) -> Effect:
-    """Return what carries out *effects*, none of which touches what another does."""
+    """Return an effect that does what all of *effects* do, in their order."""
     parts: dict[str, list[Any]] = {}
     for effect in effects:
         for name in Effect.__slots__:

@@ -22,7 +22,7 @@ from langgraph.store.base import (
 from recollect.app import Recollect
 from recollect.ask import Where, query_in
 from recollect.errors import UsageError
-from recollect.forgetting import noting
+from recollect.forgetting import forgotten_notes
 from recollect.formation.types import BUILTIN_TYPES, MemoryType
 from recollect.formation.types.schema import violations
 from recollect.home import AnyRecollect
@@ -79,7 +79,7 @@ class FormedStore(RecollectStore):
                 given: list[Write] = [write]
                 if isinstance(write, DeleteMemory):
                     target = EraseMemory(type=write.type, key=write.key)
-                    given += await noting(memory.store, scope, target)
+                    given += await forgotten_notes(memory.store, scope, target)
                 writes.setdefault(scope, []).extend([prepare_write(each)] for each in given)
         return writes
 
@@ -114,7 +114,7 @@ class FormedStore(RecollectStore):
             return None
         found = await self._memory_at(memory, namespace, op.key)
         wrong = [] if op.value is None else violations(type_, dict(op.value))
-        if found is None and (op.value is None or wrong or not is_document_of(type_, op.key)):
+        if found is None and (op.value is None or wrong or not _is_document_of(type_, op.key)):
             return None
         scope = (*self.root, *namespace[:-1])
         if op.value is None:
@@ -197,7 +197,7 @@ class FormedStore(RecollectStore):
         }
 
 
-def is_document_of(type_: MemoryType, key: str) -> bool:
+def _is_document_of(type_: MemoryType, key: str) -> bool:
     """Say whether the one document of a type stands under *key*."""
     return type_.update_mode == "patch" and key == type_.name
 

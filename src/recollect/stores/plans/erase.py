@@ -175,15 +175,15 @@ def plan_erase(
         found = list(rows.scopes_below(scope, None))
     else:
         found = [row for row in [rows.scope(scope)] if row]
-    effect = Effect()
+    parts = []
     for row in found:
         doomed = _doomed(rows, row, target, receipt.erased_at)
         part, receipt = _effect_of(rows, row, doomed, receipt)
-        effect = together((effect, part))
+        parts.append(part)
     if isinstance(target, EraseExpired) and not (receipt.messages or receipt.memories):
         # It is asked again and again, in vain as a rule: that leaves no trace.
         return Planned(Effect(), replace(receipt, clean_at=receipt.erased_at))
-    return Planned(replace(effect, receipts=[receipt]), receipt)
+    return Planned(replace(together(parts), receipts=[receipt]), receipt)
 
 
 def _doomed(rows: Rows, scope: ScopeRow, target: EraseTarget, now: int) -> _Doomed:
@@ -307,11 +307,11 @@ def _revised(rows: Rows, scope: ScopeRow, doomed: _Doomed) -> Effect:
     if not erased:
         return Effect()
     resting = resting_on(rows, scope.id, erased, {row.uid for row in doomed.memories})
-    effect = Effect(dropped_evidence=[(scope.id, *pair) for pair in sorted(erased)])
-    for memory in resting:
-        past = rows.revisions(scope.id, memory.uid)
-        effect = together((effect, _memory_effect(scope, memory, past, erased)))
-    return effect
+    unlinked = Effect(dropped_evidence=[(scope.id, *pair) for pair in sorted(erased)])
+    changed = [
+        _memory_effect(scope, each, rows.revisions(scope.id, each.uid), erased) for each in resting
+    ]
+    return together([unlinked, *changed])
 
 
 def _back_in_force(
@@ -321,20 +321,18 @@ def _back_in_force(
     taken = rows.memories_by_uid(scope.id, [each.uid for each in revised.removed])
     left_out = {row.uid for row in (*taken, *doomed.memories)}
     rewritten = {row.uid: row for row in revised.memories}
-    effect = Effect()
+    back = []
     for row in replaced_by(rows, taken):
         if row.uid in left_out:
             continue
         if row.uid in rewritten:
             # What it said before was erased: it is no version to go back to.
             again = replace(rewritten[row.uid], valid_until=None, cause="erase")
-            effect = together((effect, Effect(memories=[again])))
+            back.append(Effect(memories=[again]))
         else:
-            back = Effect(
-                memories=[reopened(row, scope.seq, now)], revisions=[revision_row(row, now)]
-            )
-            effect = together((effect, back))
-    return effect
+            again = reopened(row, scope.seq, now)
+            back.append(Effect(memories=[again], revisions=[revision_row(row, now)]))
+    return together(back)
 
 
 def _memory_effect(

@@ -63,7 +63,7 @@ class RedisRows:
         self.reading: Final = reading
 
     def expect(self, addresses: Mapping[Scope, Sequence[tuple[str, str]]]) -> None:
-        """Do nothing: each is at hand when it is asked for."""
+        """Do nothing: each is read when it is asked for."""
 
     def new_number(self) -> int:
         return int(self.reading.script("number", [keys.NUMBER, f"{keys.NUMBER}:none"]))

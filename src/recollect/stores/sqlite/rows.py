@@ -102,7 +102,7 @@ class SQLiteRows:
         return Moment(self._reader, int(self._connection.pragma("data_version")))
 
     def expect(self, addresses: Mapping[Scope, Sequence[tuple[str, str]]]) -> None:
-        """Do nothing: each is at hand when it is asked for."""
+        """Do nothing: each is read when it is asked for."""
 
     def new_number(self) -> int:
         return int(self._one("new_number", ())[0])
