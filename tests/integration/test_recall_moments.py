@@ -5,6 +5,8 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from random import Random
+from threading import current_thread
+from time import sleep
 from typing import Any
 
 import pytest
@@ -15,9 +17,11 @@ from recollect.ask import Where
 from recollect.index import Indexes, Taken
 from recollect.recall.collection import Kinds
 from recollect.records import DeleteMemory, PutMemory, Scope
+from recollect.stores.calls import Call, answer
 from recollect.stores.plans.erase import EraseScope
 from recollect.stores.plans.feed import Below
 from recollect.stores.rows import Moment, Moments
+from recollect.stores.sqlite import readers
 from recollect.stores.sqlite.rows import SQLiteRows
 
 pytestmark = pytest.mark.anyio
@@ -94,8 +98,7 @@ async def test_unchanged_scopes_are_not_read_again(
     async with opened(tmp_path / "memory.db") as memory:
         for scope in SCOPES:
             await memory.apply(scope, [note(Random(3))])  # noqa: S311 (repeatable)
-        for _ in range(9):  # each of the threads that read has read
-            await found_by(memory)
+        await found_by(memory)
         listed: list[str] = []
         scopes_holding = SQLiteRows.scopes_holding
 
@@ -111,6 +114,25 @@ async def test_unchanged_scopes_are_not_read_again(
         await found_by(memory)
 
         assert ["Note"] == listed
+
+
+async def test_one_by_one_is_answered_by_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However slow the thread that answered is to take the next: only that one knows the moment."""
+    names: set[str] = set()
+
+    def late(calls: list[Call[Any]]) -> None:
+        names.add(current_thread().name)
+        answer(calls)
+        sleep(0.01)  # the caller has the answer, and asks again
+
+    monkeypatch.setattr(readers, "answer", late)
+    async with opened(tmp_path / "memory.db") as memory:
+        for _ in range(9):
+            await memory.store.scopes()
+
+    assert {"recollect-sqlite-reader-0"} == names
 
 
 def _always(_self: Moments, _moment: object) -> bool:

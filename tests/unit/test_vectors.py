@@ -103,13 +103,17 @@ def test_vectors_of_two_embedders_do_not_mix() -> None:
         decode_vectors([encode_vector(unit_vectors(1, 1, size)[0]) for size in (3, 4)])
 
 
-def test_similarities_cover_all_blocks() -> None:
-    """More rows than are widened at once are compared all the same."""
-    vectors = unit_vectors(1, 5_000, 8)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 600), st.integers(0, 70))
+def test_products_are_of_integers(seed: int, dimensions: int, count: int) -> None:
+    """Of any number of rows of any length they are what numpy makes of the integers."""
+    choose = np.random.default_rng(seed)
+    rows = choose.integers(-127, 128, (count, dimensions), np.int8)
+    query = choose.integers(-127, 128, dimensions, np.int8)
+    query[0] = 127  # so that it is rounded to itself
 
-    found = stored_similarities(vectors, vectors[-1])
+    found = similarities(rows, np.ones(count, np.float32), query.astype(np.float32))
 
-    np.testing.assert_allclose(found, vectors @ vectors[-1], atol=0.05)
+    assert (rows.astype(np.int32) @ query.astype(np.int32)).tolist() == found.tolist()
 
 
 def test_equal_vectors_are_equally_similar() -> None:

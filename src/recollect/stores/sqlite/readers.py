@@ -153,15 +153,15 @@ class Readers:
         while not ended and (first := self._line.take()):
             more, ended = self._line.take_more(self._together - 1)
             calls = [call for call in (first, *more) if not call.future.cancelled()]
-            if calls:
-                reader = self._answered(calls, reader)
-            with self._counting:
+            reader = self._run(calls, reader) if calls else reader
+            with self._counting:  # first: who asks one by one, by the answers, needs one thread
                 self._unanswered -= 1 + len(more)
+            answer(calls)
         if reader:
             let_go(reader.connection)
 
-    def _answered(self, calls: list[Call[Query[Any]]], reader: _Reader | None) -> _Reader | None:
-        """Run queries and answer them; return the reader if it is good for others."""
+    def _run(self, calls: list[Call[Query[Any]]], reader: _Reader | None) -> _Reader | None:
+        """Run queries, which keep their outcomes; return the reader if it is good for others."""
         group = Outcome()
         with group, store_errors(self._location.path):
             self._identity.check()
@@ -177,8 +177,7 @@ class Readers:
         errors = [call.error.__cause__ for call in calls if call.error]
         if reader and any(isinstance(each, apsw.Error) for each in errors):
             let_go(reader.connection)
-            reader = None
-        answer(calls)
+            return None
         return reader
 
 
