@@ -99,7 +99,7 @@ class Indexes:
             if timer_s() - collection.used_at >= USED_EVERY_S:
                 collection.used_at = timer_s()
                 self._note_used(scopes)
-            is_behind = not self._behind.isdisjoint(scopes)
+            is_behind = bool(self._behind) and not self._behind.isdisjoint(scopes)
             return Taken(collection.indexes, None if is_behind else collection)
 
     def take_below(self, below: Below, kinds: Kinds | None) -> Taken:

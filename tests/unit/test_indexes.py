@@ -14,6 +14,7 @@ from recollect.index import LISTINGS_MAX, Indexes, Taken
 from recollect.recall import index as indexing
 from recollect.recall.collection import SCATTERED_FROM, Eligibility
 from recollect.recall.index import ScopeIndex, refreshed
+from recollect.recall.segment import ROLES
 from recollect.recall.terms import encode_terms
 from recollect.records import Scope
 from recollect.stores.plans.feed import Below
@@ -325,9 +326,11 @@ def test_what_a_collection_takes_is_known_before_it_is_searched() -> None:
     before = made.size_bytes
 
     lasting = [made.session_days, made.session_length, made.window_length, made.participants]
+    lasting += [made.personal]
+    said = [made.said_as(ROLES[role]) for role in ("user", "assistant")]
 
     arrays = [each for each in vars(made).values() if isinstance(each, np.ndarray)]
-    arrays += [*made.session_days, *(each.rank for each in made._slices)]
+    arrays += [*said, *made.session_days, *(each.rank for each in made._slices)]
     assert lasting
     assert sum(each.nbytes for each in arrays) == before
 

@@ -146,6 +146,8 @@ class _Slice:
 SCATTERED_FROM: Final = 9
 """Of so many segments a collection is searched faster when they are joined."""
 _SESSION_DAYS_BYTES: Final = 16
+_SPEAKING_BYTES: Final = 12
+"""Of each entry: whether it is personal, and whether it is said as a user and as an assistant."""
 _COLUMNS: Final = (
     "uid",
     "key",
@@ -193,6 +195,7 @@ class Collection:
         self._slices = self._ranked(chosen, order)
         self._impacts: Floats | None = None
         self._ahead: tuple[object, list[Any]] | None = None
+        self._said_as: dict[int, Floats] = {}
         self.moments = Moments()
         self.used_at = -inf
 
@@ -219,7 +222,7 @@ class Collection:
         impacts = () if self._impacts is None else (self._impacts,)
         arrays = (self.scope, *columns, *ranks, *derived, *joined, *impacts)
         own: int = sum(each.nbytes for each in arrays)
-        return own + _SESSION_DAYS_BYTES * self.sessions
+        return own + _SESSION_DAYS_BYTES * self.sessions + _SPEAKING_BYTES * len(self)
 
     def keep_ahead(self, question: object, found: list[Any]) -> None:
         """Keep what was worked out of *question* before its search, which takes it."""
@@ -336,6 +339,18 @@ class Collection:
         """Return the first and last moment of each session."""
         firsts = np.flatnonzero(self.begins_session)
         return np.minimum.reduceat(self.time, firsts), np.maximum.reduceat(self.time, firsts)
+
+    @cached_property
+    def personal(self) -> Floats:
+        """Return 1 for the entries in which somebody speaks of himself."""
+        return self.is_first_person.astype(np.float32)
+
+    def said_as(self, role: int) -> Floats:
+        """Return 1 for the entries in a role (see `ROLES`) whose speakers have no names."""
+        if role not in self._said_as:
+            is_said = (self.speaker == 0) & (self.role == role)
+            self._said_as[role] = is_said.astype(np.float32)
+        return self._said_as[role]
 
     @cached_property
     def years(self) -> list[int]:

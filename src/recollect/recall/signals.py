@@ -69,7 +69,7 @@ def word_signals(collection: Collection, question: Question) -> list[Signal]:
         Signal("window", entry if is_alone else standardised(lexical.window)),
         Signal("session", entry if is_alone else standardised(lexical.session)),
         Signal("speaker", speaker_signal(collection, question)),
-        Signal("personal", collection.is_first_person.astype(np.float32)),
+        Signal("personal", collection.personal),
     ]
     if question.asks_when:
         found.append(Signal("when", collection.has_time_expression.astype(np.float32)))
@@ -130,9 +130,7 @@ def speaker_signal(collection: Collection, question: Question) -> Floats:
         return found.astype(np.float32)
     if named:
         return np.zeros(len(collection), np.float32)
-    role = ROLES["assistant" if question.asks_for_answers else "user"]
-    is_asked = (collection.speaker == 0) & (collection.role == role)
-    return np.asarray(is_asked, np.float32)
+    return collection.said_as(ROLES["assistant" if question.asks_for_answers else "user"])
 
 
 def date_signal(collection: Collection, wanted: Sequence[Days]) -> Floats:

@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from recollect.records import DeleteMemory, Scope
+from recollect.records import DeleteMemory, Memory, Message, Scope
 from recollect.stores.base import Store
 from recollect.stores.plans.feed import Below
 from recollect.stores.rows import Cursor, Feed, Moment
@@ -288,6 +288,19 @@ class ConsultContract(Contract):
 
         assert "home" == name_of(entry.content)
         assert [] == asked if store.names_moments else [ADA] == asked
+
+    async def test_a_type_says_which_scopes(self, store: Store) -> None:
+        """Messages of a scope that holds a memory of the type may be chosen as well."""
+        await tell(store, "m1")
+        await keep_facts(store, "Oslo")
+
+        found = await store.consult_below(
+            Below((ADA,), "Fact"),
+            from_start,
+            lambda feeds: [(ADA, entry.uid) for feed in feeds for entry in feed.entries],
+        )
+
+        assert [Message, Memory] == [type(each.content) for each in found]
 
     async def test_what_exists_is_returned(self, store: Store) -> None:
         """Those entries that exist, in the order chosen."""

@@ -149,18 +149,32 @@ def eligible_uids(
     return frozenset([*messages, *memories])
 
 
-def read_chosen(rows: Rows, chosen: Sequence[Place], now: int) -> list[Entry]:
-    """Return those of *chosen* that are live entries, in the order chosen."""
-    first = chosen[0][0] if chosen else ()
-    found = _read_messages(rows, [each for each in chosen if each[0] == first])
-    elsewhere = [each for each in chosen if each[0] != first]
-    are_messages = bool(found)  # so are the others, likely, and are tried as such first
+def read_chosen(
+    rows: Rows, chosen: Sequence[Place], now: int, *, are_memories: bool = False
+) -> list[Entry]:
+    """
+    Return those of *chosen* that are live entries, in the order chosen.
+
+    They are looked up first as what they likely are: memories if *are_memories*, else what
+    those of the first scope turn out to be.
+    """
+    found = _read_memories(rows, chosen, now) if are_memories else {}
+    if len(found) < len(chosen):
+        found |= _read_either(rows, [each for each in chosen if each not in found], now)
+    return [found[each] for each in chosen if each in found]
+
+
+def _read_either(rows: Rows, places: Sequence[Place], now: int) -> dict[Place, Entry]:
+    first = places[0][0]
+    found = _read_messages(rows, [each for each in places if each[0] == first])
+    elsewhere = [each for each in places if each[0] != first]
+    are_messages = bool(found)
     if are_messages:
         found |= _read_messages(rows, elsewhere)
-    found |= _read_memories(rows, [each for each in chosen if each not in found], now)
+    found |= _read_memories(rows, [each for each in places if each not in found], now)
     if not are_messages:
         found |= _read_messages(rows, [each for each in elsewhere if each not in found])
-    return [found[each] for each in chosen if each in found]
+    return found
 
 
 def _read_messages(rows: Rows, places: Sequence[Place]) -> dict[Place, Entry]:
@@ -194,6 +208,9 @@ class Consultation:
     which it is known that nothing has changed since the cursors, none is read.
     """
 
+    are_memories = False
+    """Whether what is chosen is likely a memory."""
+
     def __init__(
         self,
         cursors: Sequence[Cursor],
@@ -215,7 +232,8 @@ class Consultation:
 
     def __call__(self, rows: Rows) -> list[Entry]:
         """Return those of the chosen entries that are live, in the order chosen."""
-        return read_chosen(rows, self._choice(self._read_feeds(rows)), self._now)
+        chosen = self._choice(self._read_feeds(rows))
+        return read_chosen(rows, chosen, self._now, are_memories=self.are_memories)
 
     def _read_feeds(self, rows: Rows) -> Sequence[Feed]:
         moment = rows.moment if self._is_latest else None
@@ -265,6 +283,7 @@ class ConsultationBelow(Consultation):
         super().__init__(
             (), choose, embedder=embedder, conditions=None, now=now, is_latest=is_latest
         )
+        self.are_memories = below.type is not None
         self._below = below
         self._cursors_of = cursors_of
 
