@@ -24,7 +24,7 @@ from recollect.errors import StoreFullError
 from recollect.integrations.langgraph import RecollectStore
 from recollect.records import PutMemory
 from recollect.stores.plans import memories as plans
-from recollect.stores.plans.erase import EraseExpired, EraseScope
+from recollect.stores.plans.erase import EraseScope
 from recollect.stores.rows import ScopeRow
 from recollect.stores.unit import Rows
 from recollect.testing import FrozenClock, HashedEmbedder
@@ -420,39 +420,6 @@ def test_a_time_to_live_may_be_the_stores(memory: SyncRecollect, clock: FrozenCl
 
     assert ["lasting", "own"] == sorted(later)
     assert ["lasting"] == keys(store.search(ADA))
-
-
-def test_what_has_expired_is_swept_from_the_disk(tmp_path: Path, clock: FrozenClock) -> None:
-    """In all namespaces below the root, with its time to live; what lasts or is beside it stays."""
-    url = f"sqlite:///{tmp_path}/store.db"
-    with recollect.open_sync(url, embedder="none", worker=False, clock=clock) as memory:
-        store = RecollectStore(memory, ROOT)
-        for scope in (ADA, ("users", "bob"), ("deep", "er", "still")):
-            store.put(scope, "brief", {"text": "canary that expires"}, ttl=1)
-            store.put(scope, "lasting", {"text": "tea"})
-        RecollectStore(memory, ("other",)).put(ADA, "brief", {"text": "another's"}, ttl=1)
-        early = store.sweep()
-        clock.advance(61)
-        before = any(b"canary" in path.read_bytes() for path in tmp_path.iterdir())
-
-        swept = store.sweep()
-
-        assert (0, 3, 0) == (early, swept, store.sweep())
-        assert ["lasting"] * 3 == keys(store.search(()))
-        assert before
-        assert [] == [path for path in tmp_path.iterdir() if b"canary" in path.read_bytes()]
-        assert [] == memory.receipts(unclean=True)
-        left = memory.erase(("other",), EraseExpired(below=True))
-        assert 2 == left.memories  # the item beside the root, and its time to live
-
-
-async def test_a_sweep_can_be_awaited(clock: FrozenClock) -> None:
-    async with recollect.open("memory:", embedder="none", worker=False, clock=clock) as memory:
-        store = RecollectStore(memory, ROOT)
-        await store.aput(ADA, "brief", {}, ttl=1)
-        clock.advance(61)
-
-        assert 1 == await store.asweep()
 
 
 def test_what_keeps_a_time_to_live_is_not_seen(

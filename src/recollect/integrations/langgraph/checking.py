@@ -114,7 +114,7 @@ def check_ttl(ttl: object, what: str) -> float | None:
         return None
     is_number = isinstance(ttl, int | float) and not isinstance(ttl, bool)
     if not is_number or not math.isfinite(ttl) or ttl <= 0:  # type: ignore[arg-type,operator]
-        msg = f"{what} is a number of minutes above 0, or None for an item that lasts; not {ttl!r}"
+        msg = f"{what} is a number of minutes above 0, or None; not {ttl!r}"
         raise UsageError(msg)
     return float(ttl)  # type: ignore[arg-type]
 
@@ -135,10 +135,12 @@ def check_ttl_config(config: object) -> TTLConfig | None:
         msg = f"ttl is a configuration such as {{'default_ttl': 60}}, not {config!r}"
         raise UsageError(msg)
     check_keys(config, TTLConfig, "ttl")
-    check_ttl(config.get("default_ttl"), "ttl['default_ttl']")
-    if not isinstance(config.get("refresh_on_read", True), bool):
-        msg = f"ttl['refresh_on_read'] is True or False, not {config['refresh_on_read']!r}"
-        raise UsageError(msg)
+    for name in ("default_ttl", "sweep_interval_minutes"):
+        check_ttl(config.get(name), f"ttl[{name!r}]")
+    for name in ("refresh_on_read", "omit_expired"):
+        if not isinstance(config.get(name, True), bool):
+            msg = f"ttl[{name!r}] is True or False, not {config[name]!r}"
+            raise UsageError(msg)
     given: Any = dict(config)
     found: TTLConfig = given
     return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from concurrent.futures import Future
 from functools import partial
 from typing import Any, Self
 
@@ -11,10 +12,11 @@ from langgraph.store.base import BaseStore, IndexConfig, Op, Result, TTLConfig
 from recollect.app import Recollect
 from recollect.errors import UsageError
 from recollect.home import AnyRecollect
-from recollect.integrations.langgraph.checking import check_ops, check_ttl_config
+from recollect.integrations.langgraph.checking import check_ops, check_ttl, check_ttl_config
 from recollect.integrations.langgraph.forwarding import HomeLoop
 from recollect.integrations.langgraph.indexing import check_index, embedder_of
 from recollect.integrations.langgraph.reading import ITEM, prolong_used, read_all
+from recollect.integrations.langgraph.sweeping import SWEEP_MINUTES, Sweeper
 from recollect.integrations.langgraph.writing import Writes, write_all, writes_of
 from recollect.records import LIFETIME, Scope
 from recollect.stores.plans.erase import EraseExpired
@@ -41,7 +43,8 @@ class RecollectStore(BaseStore):
         index: ``fields`` says what of an item is searched (``["$"]``, the whole); ``embed``
             is the embedder of a store that is opened here.
         ttl: ``default_ttl`` in minutes, and whether reading begins it anew
-            (``refresh_on_read``, by default it does). What has expired is never returned.
+            (``refresh_on_read``, by default it does); ``sweep_interval_minutes`` is for
+            `start_ttl_sweeper`. What has expired is never returned.
 
     Raises:
         UsageError: An argument is not allowed; the error says why.
@@ -75,6 +78,7 @@ class RecollectStore(BaseStore):
             raise UsageError(msg)
         self.memory: AnyRecollect = memory
         self._home = HomeLoop(memory)
+        self._sweeper: Sweeper | None = None
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """
@@ -109,21 +113,45 @@ class RecollectStore(BaseStore):
         await prolong_used(memory, reading.used)
         return reading.results
 
-    def sweep(self) -> int:
+    def sweep_ttl(self) -> int:
         """
         Erase the items that have expired from the store, in all namespaces; say how many.
 
-        No read returns them before either. LangGraph's stores do this on a thread of their own;
-        here it is called as often as their room, or their age, matters.
+        No read returns them before either.
 
         Raises:
             UsageError: This is the event loop on which the memory lives.
         """
         return self._home.call(self._sweep)
 
-    async def asweep(self) -> int:
-        """Do the same as `sweep`, from any event loop."""
+    async def asweep_ttl(self) -> int:
+        """Do the same as `sweep_ttl`, from any event loop."""
         return await self._home.visit(self._sweep)
+
+    def start_ttl_sweeper(self, sweep_interval_minutes: float | None = None) -> Future[None]:
+        """
+        Sweep again and again on a thread, until `stop_ttl_sweeper` or `close`.
+
+        Returns:
+            What is done when the thread ends, and ends it when it is cancelled. Of a sweeper
+            that runs already it is that one's, which keeps its interval.
+
+        Args:
+            sweep_interval_minutes: By default as ``ttl`` has it, else five.
+
+        Raises:
+            UsageError: The interval is no number above 0.
+        """
+        check_ttl(sweep_interval_minutes, "sweep_interval_minutes")
+        configured = (self.ttl_config or {}).get("sweep_interval_minutes")
+        minutes = sweep_interval_minutes or configured or SWEEP_MINUTES
+        if self._sweeper is None or not self._sweeper.is_running:
+            self._sweeper = Sweeper(self.sweep_ttl, minutes)
+        return self._sweeper.ended
+
+    def stop_ttl_sweeper(self, timeout: float | None = None) -> bool:
+        """Stop the sweeper, if one runs; say whether it ended within *timeout* seconds."""
+        return self._sweeper is None or self._sweeper.stop(timeout)
 
     async def _sweep(self, memory: Recollect) -> int:
         # The bytes of both are removed at once, after the second.
@@ -132,7 +160,8 @@ class RecollectStore(BaseStore):
         return items.memories
 
     def close(self) -> None:
-        """Close the store, if it was opened here by its address."""
+        """Stop the sweeper, and close the store if it was opened here by its address."""
+        self.stop_ttl_sweeper(0)  # not to wait on a loop for what waits for that loop
         if self._opened:
             self._opened.__exit__(None, None, None)
             self._opened = None
