@@ -23,6 +23,7 @@ from recollect.testing.rulemodel import RuleModel
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "memory_service"
 HELLO = "Hi, I'm Will and I like to hike"
+ASKED = ("do I like", "is my name")
 
 
 @pytest.fixture
@@ -69,7 +70,7 @@ def test_the_memory_graph_forms_what_was_said(request: pytest.FixtureRequest) ->
     graph.invoke({"messages": [HumanMessage("I live in Rome. My bike is blue.")]}, only)
 
     found = {each.namespace: each.value for each in store().search(())}
-    assert {"interests": ["to hike"]} == found["will", "User"]
+    assert {"user_name": "Will", "interests": ["to hike"]} == found["will", "User"]
     assert {"home": "Oslo"} == found["ada", "User"]
     assert {("will", "User"), ("ada", "User"), ("eve", "Note")} == set(found)
     formations = opened().formations(("memory-service", "will")).rows
@@ -130,7 +131,7 @@ def test_what_was_said_in_one_thread_is_known_in_a_new_one(
         result = await graph.ainvoke(said, {"configurable": configurable})
         return str(result["messages"][-1].text)
 
-    async def story() -> tuple[str, str, str, list[Any]]:
+    async def story() -> tuple[str, list[str], str, list[Any]]:
         first, second = str(uuid4()), str(uuid4())
         before = await turn(user, first, "What do I like?")
         await turn(user, first, HELLO)
@@ -138,7 +139,7 @@ def test_what_was_said_in_one_thread_is_known_in_a_new_one(
         async with get_client(url=working.url, api_key=working.key) as client:
             (run, *_) = await client.runs.list(formed)
             await client.runs.join(formed, run["run_id"])
-            known = await turn(user, second, "What do I like?")
+            known = [await turn(user, second, f"What {each}?") for each in ASKED]
             other = await turn("ada", str(uuid4()), "What do I like?")
             values: Any = (await client.threads.get_state(formed))["values"]
         return before, known, other, values["messages"]
@@ -146,7 +147,7 @@ def test_what_was_said_in_one_thread_is_known_in_a_new_one(
     before, known, other, messages = asyncio.run(story())
 
     assert "hike" not in before
-    assert "hike" in known
+    assert all(word in answer for word, answer in zip(("hike", "Will"), known, strict=True))
     assert "hike" not in other
     assert ["What do I like?", HELLO] == [e["content"] for e in messages if e["type"] == "human"]
     assert 4 == len(messages)

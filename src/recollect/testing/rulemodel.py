@@ -20,11 +20,12 @@ from recollect.recall.analyse import terms_of
 from recollect.recall.budget import estimated_tokens
 from recollect.records import Json
 
-_PLACE: Final = (
-    r"([A-Z]\w+(?: [A-Z]\w+)*|[\u4e00-\u9fff]{2,4}?)(?=[.,!?;，。！？]|$| now\b| since\b| with\b)"
-)
+_PROPER: Final = r"([A-Z]\w+(?: [A-Z]\w+)*|[\u4e00-\u9fff]{2,4}?)"
+_NAME: Final = rf"{_PROPER}(?=[.,!?;，。！？]|$| and\b)"
+_PLACE: Final = rf"{_PROPER}(?=[.,!?;，。！？]|$| now\b| since\b| with\b)"
 _RULES: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
-    ("user_name", re.compile(rf"(?:[Mm]y name is|[Cc]all me|[Ii] go by|我叫) ?{_PLACE}")),
+    ("user_name", re.compile(rf"\b(?:[Hh]i|[Hh]ello|[Hh]ey)[,!]? I(?:'m| am) {_NAME}")),
+    ("user_name", re.compile(rf"(?:[Mm]y name is|[Cc]all me|[Ii] go by|我叫) ?{_NAME}")),
     ("home", re.compile(rf"(?:I live in|I(?:'ve| have)? moved to|我住在|我搬到了?) ?{_PLACE}")),
     ("age", re.compile(r"(?:I am|I'm|I turned|我今年) ?(\d{1,3})(?: years old| today|岁|$)")),
     ("occupation", re.compile(r"I (?:work|am working) as an? ([\w -]+?)(?=[.,!?;]|$)")),
@@ -64,9 +65,9 @@ class RuleModel:
     """
     A `Model` whose answers follow from rules, for the built-in types ``User`` and ``Note``.
 
-    *requests* keeps what it was asked. It speaks the English sentences "My name is …", "I live
-    in …", "I moved to …", "I am … years old", "I work as …", "I like …", "Please keep …", "… my
-    … …", and some Chinese ones.
+    *requests* keeps what it was asked. It speaks the English sentences "My name is …", "Hi, I'm
+    …", "I live in …", "I moved to …", "I am … years old", "I work as …", "I like …", "Please keep
+    …", "… my … …", and some Chinese ones.
     """
 
     identity: str = "rules/1"
