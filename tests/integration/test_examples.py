@@ -4,6 +4,7 @@ import inspect
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
@@ -79,6 +80,18 @@ def test_a_few_shot_prompt_of_langchain_selects_ours() -> None:
 
     assert isinstance(selector, BaseExampleSelector)
     assert "tall order -> short order\nhot tea -> cold tea\nhot soup ->" == said
+
+
+@pytest.mark.parametrize(
+    "option", [{"count": 0}, {"by": "chance"}, {"diversity": 2}, {"tags": "tea"}, {"min_score": 7}]
+)
+def test_a_selector_refuses_its_options_at_once(option: Any) -> None:
+    """Not when the first prompt is made."""
+    with recollect.open_sync(embedder="none", worker=False) as memory:
+        with pytest.raises(UsageError):
+            RecollectExampleSelector(Examples(memory, ADA), **option)
+        with pytest.raises(TypeError, match="unexpected keyword argument 'limit'"):
+            RecollectExampleSelector(Examples(memory, ADA), limit=3)  # type: ignore[call-arg]
 
 
 async def test_the_selector_is_awaited_over_a_memory_to_await() -> None:

@@ -11,7 +11,7 @@ from recollect.formation.types import INSTRUCTIONS
 from recollect.formation.types.schema import violations
 from recollect.instructions import Case, Instructions, Trajectory
 from recollect.ports import ToolCall
-from recollect.records import PutMemory
+from recollect.records import NewMessage, PutMemory
 from recollect.testing import ScriptedModel
 
 AGENT = ("acme", "agents")
@@ -99,6 +99,24 @@ def test_a_rule_may_join_letters_and_emoji() -> None:
     ]
 
     assert () == violations(INSTRUCTIONS, {"rules": rules})
+
+
+def test_a_scorer_may_use_the_memory() -> None:
+    """A plain function is not called on the loop on which the memory lives, which it may ask."""
+    change = ToolCall(name="add_rule", arguments={"rule": "Be kind", "reason": "was rude"})
+    with recollect.open_sync(embedder="none", worker=False) as memory:
+        memory.append(("talks",), "t", [NewMessage(role="user", text="Be kind to me")])
+        instructions = Instructions(memory, AGENT, model=ScriptedModel([change]), automatic=True)
+
+        def score(text: str, _case: Case) -> float:
+            (said,) = memory.last_messages(("talks",), "t", limit=1)
+            return float("kind" in said.text and "kind" in text)
+
+        kept = instructions.improve(
+            [Trajectory(lines=(("user", "Hi"),))], score, cases=[Case(name="a", input="hi")]
+        )
+
+    assert "accepted" == kept.status
 
 
 async def test_a_scorer_may_be_awaited() -> None:

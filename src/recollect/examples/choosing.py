@@ -13,7 +13,7 @@ from recollect.messages import AnyMessage, message_classes
 from recollect.ports import TokenCounter
 from recollect.recall.analyse import terms_of
 from recollect.recall.render import Record, keyed_marker, render_block
-from recollect.stores.validate import check_position
+from recollect.stores.validate import check_position, check_texts
 
 Basis: TypeAlias = Literal["words", "meaning", "both"]
 """What makes an example bear on an input: its words (BM25), its meaning (vectors), or both."""
@@ -45,9 +45,10 @@ class Manner:
     by: Basis = "both"
     diversity: float = 0.0
     min_score: float | None = None
-    tags: tuple[str, ...] = ()
+    tags: Sequence[str] = ()
 
     def __post_init__(self) -> None:
+        check_texts(self.tags, "tag")
         if check_position(self.count, "count") < 1:
             msg = f"count {self.count}: select at least 1 example"
             raise UsageError(msg)

@@ -304,7 +304,7 @@ class Examples:
             by=by,
             diversity=diversity,
             min_score=min_score,
-            tags=tuple(check_texts(tags, "tag")),
+            tags=tags,
         )
         if by == "meaning" and memory.embedder is None:
             msg = "by='meaning' needs an embedder: open the memory with one, or select by='words'"
@@ -413,7 +413,7 @@ def filter_of(manner: Manner) -> JsonObject:
     if manner.min_score is not None:
         conditions["score"] = {"$gte": manner.min_score}
     if manner.tags:
-        conditions["tags"] = {"$contains": manner.tags[0]}
+        conditions["tags"] = {"$contains": next(iter(manner.tags))}
     return conditions
 
 

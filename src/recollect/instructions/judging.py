@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from inspect import isawaitable
+from inspect import isawaitable, iscoroutinefunction
 from numbers import Real
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
+
+from anyio import to_thread
 
 from recollect.errors import UsageError
 from recollect.instructions.records import Case, Scores
 
 Scorer: TypeAlias = Callable[[str, Case], "float | Awaitable[float]"]
-"""Runs a prompt's text on a case, and says how good the answer is, from 0 to 1."""
+"""
+Runs a prompt's text on a case, and says how good the answer is, from 0 to 1.
+
+A plain function is called on a thread: it may take its time, and use the memory.
+"""
 
 # Means of the same scores differ by so much, as sums of floats depend on their order.
 _TIE: Final = 1e-9
@@ -26,13 +32,19 @@ async def scores_of(text: str, cases: Sequence[Case], scorer: Scorer) -> dict[st
     """
     found: dict[str, float] = {}
     for case in cases:
-        said = scorer(text, case)
-        score = await said if isawaitable(said) else said
+        score = await _scored(scorer, text, case)
         if not (isinstance(score, Real) and 0 <= score <= 1):
             msg = f"the scorer gave {score!r} for the case {case.name!r}: a score is from 0 to 1"
             raise UsageError(msg)
         found[case.name] = float(score)
     return found
+
+
+async def _scored(scorer: Scorer, text: str, case: Case) -> Any:
+    if iscoroutinefunction(scorer):
+        return await scorer(text, case)
+    said = await to_thread.run_sync(scorer, text, case)
+    return await said if isawaitable(said) else said
 
 
 def compared(old: dict[str, float], new: dict[str, float] | None) -> Scores:

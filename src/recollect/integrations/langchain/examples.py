@@ -10,6 +10,7 @@ from langchain_core.example_selectors import BaseExampleSelector
 from recollect.ask import query_in
 from recollect.errors import MissingKeyError, UsageError
 from recollect.examples import Basis, Example, Examples, Selection
+from recollect.examples.choosing import Manner
 
 
 class SelectOptions(TypedDict, total=False):
@@ -30,6 +31,9 @@ class RecollectExampleSelector(BaseExampleSelector):
     *input_key*, *output_key* and *reason_key* name an example's parts in the prompt's variables;
     *options* are those of `Examples.select`. Where several variables are given, the input is the
     one named *input_key*, or the only one.
+
+    Raises:
+        UsageError: An option is outside its range.
     """
 
     def __init__(
@@ -46,6 +50,7 @@ class RecollectExampleSelector(BaseExampleSelector):
         self.output_key = output_key
         self.reason_key = reason_key
         self.options = options
+        Manner(**options)  # refused now, not with the first prompt
 
     def add_example(self, example: dict[str, str]) -> str:
         """
