@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from inspect import isawaitable, iscoroutinefunction
 from numbers import Real
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from anyio import to_thread
 
@@ -40,10 +40,9 @@ async def scores_of(text: str, cases: Sequence[Case], scorer: Scorer) -> dict[st
     return found
 
 
-async def _scored(scorer: Scorer, text: str, case: Case) -> Any:
-    if iscoroutinefunction(scorer):
-        return await scorer(text, case)
-    said = await to_thread.run_sync(scorer, text, case)
+async def _scored(scorer: Scorer, text: str, case: Case) -> float:
+    is_async = iscoroutinefunction(scorer)
+    said = scorer(text, case) if is_async else await to_thread.run_sync(scorer, text, case)
     return await said if isawaitable(said) else said
 
 

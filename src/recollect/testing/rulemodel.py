@@ -35,7 +35,9 @@ _RULES: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
     ),
     ("conversation_preferences", re.compile(r"[Pp]lease (keep [^.!?]+|answer [^.!?]+)")),
 )
-_NOTE: Final = re.compile(r"([^.!?]*\b[Mm]y (?!name)\w+ [^.!?]+)[.!?]?")
+_NOTE: Final = re.compile(
+    r"(?P<en>[^.!?]*\b[Mm]y (?!name)\w+ [^.!?]+)[.!?]?|(?P<zh>我的(?!名字)[^，。！？]{3,})"
+)
 _HEADINGS: Final = ("Remembered:", "New messages:", "Said before, for reference:")
 _MESSAGE: Final = re.compile(r"(?P<number>\d+) (?P<speaker>[^:]+): (?P<words>.*)")
 _QUESTIONS: Final = tuple(
@@ -180,8 +182,8 @@ def _said_in(number: int, words: str) -> list[_Said]:
             typed = int(value) if name == "age" else value.strip()
             found.append(_Said(number=number, quote=match.group(), field=name, value=typed))
     found += [
-        _Said(number=number, quote=match[1].strip(), field="note", value=match[1].strip())
-        for match in _NOTE.finditer(words)
+        _Said(number=number, quote=noted, field="note", value=noted)
+        for noted in (str(match["en"] or match["zh"]).strip() for match in _NOTE.finditer(words))
     ]
     return found
 
