@@ -29,7 +29,7 @@ def test_the_stores_are_measured_beside_each_other(
     assert 0 == result.exit_code, result.exception
     assert "beside langgraph-checkpoint" in result.stdout
     rows = json.loads(written.read_text("utf-8"))["rows"]
-    assert [20] * 9 == [row["items"] for row in rows]
+    assert [20] * 11 == [row["items"] for row in rows]
     for row in rows:
         assert {"RecollectStore", "InMemoryStore"} <= row["median_ms"].keys()
         assert all(time > 0 for time in row["median_ms"].values())

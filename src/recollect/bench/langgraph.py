@@ -36,6 +36,8 @@ FILLED_AT_ONCE: Final = 1_000
 OURS: Final = "RecollectStore"
 LANGMEM: Final = "LangMem's tools"
 PUT: Final = "put"
+IN_A_ROW: Final = ", in a row"
+"""Of a store at a time, what it asks for one after the other; else every store in each turn."""
 SQLITE: Final = "SqliteStore"
 WITH_LOG: Final = "SqliteStore, WAL"
 SYNCHRONOUS: Final = ("OFF", "NORMAL", "FULL", "EXTRA")
@@ -249,8 +251,15 @@ def _measured(stores: dict[str, BaseStore], size: int) -> Iterator[StoreRow]:
         among = {name: store for name, store in stores.items() if _can(operation, name, store)}
         is_long = size >= LARGE or "at once" in operation
         repeats = LONG_REPEATS if is_long else REPEATS
-        medians = _medians(among, partial(_turn, operation, size=size), repeats)
-        yield StoreRow(items=size, operation=operation, median_ms=medians)
+        turn_of = partial(_turn, operation, size=size)
+        yield StoreRow(items=size, operation=operation, median_ms=_medians(among, turn_of, repeats))
+        if "query" in operation:
+            in_a_row = [_medians({name: each}, turn_of, repeats) for name, each in among.items()]
+            yield StoreRow(
+                items=size,
+                operation=f"{operation}{IN_A_ROW}",
+                median_ms={name: ms for each in in_a_row for name, ms in each.items()},
+            )
 
 
 def _can(operation: str, name: str, store: BaseStore) -> bool:
