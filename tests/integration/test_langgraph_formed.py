@@ -43,6 +43,21 @@ def test_what_is_no_longer_true_is_not_an_item(memory: SyncRecollect) -> None:
     assert store.get(("ada", "Fact"), "f2") is not None
 
 
+def test_what_lies_below_hides_nothing_of_a_type() -> None:
+    """The namespace of a type is that of one scope: newer memories of scopes below are none."""
+    clock = FrozenClock()
+    with recollect.open_sync("memory:", embedder="none", worker=False, clock=clock) as memory:
+        memory.put(ADA, "Note", "own", {"context": "drinks", "content": "Ada drinks tea"})
+        clock.advance(1)
+        for number in range(3):
+            memory.put((*ADA, "work"), "Note", f"n{number}", {"context": "", "content": "tea"})
+        store = FormedStore(memory, ROOT)
+
+        found = [store.search(("ada", "Note"), query=query, limit=2) for query in (None, "beer")]
+
+    assert [["own"], ["own"]] == [[each.key for each in page] for page in found]
+
+
 def test_reads_of_a_batch_see_the_state_before_it(memory: SyncRecollect) -> None:
     """As those of the store of items alone; of several writes to one memory the last counts."""
     memory.put(ADA, "User", "User", {"home": "Oslo"})

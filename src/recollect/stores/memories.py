@@ -33,7 +33,7 @@ from recollect.stores.plans.memories import (
     revisions_of,
     unexpired,
 )
-from recollect.stores.plans.newest import read_newest
+from recollect.stores.plans.newest import read_newest, scopes_within
 from recollect.stores.plans.prolonging import plan_prolong, prepare_prolong
 from recollect.stores.plans.requests import idempotency_of
 from recollect.stores.transactor import Transactor
@@ -207,6 +207,7 @@ class MemoryStore(Transactor):
         filter_: JsonObject | None = None,
         limit: int = 100,
         offset: int = 0,
+        below: bool = True,
     ) -> list[Memory]:
         """
         Return the active memories of a type in *prefix* and all scopes below it, newest first.
@@ -217,6 +218,7 @@ class MemoryStore(Transactor):
             filter_: Only those whose value satisfies it; see `recollect.stores.filters`.
             limit: At most so many, without a maximum.
             offset: Pass over so many of the first.
+            below: Whether those of the scopes below are among them.
         """
         prefix, now = check_scope(prefix), self.now()
         check_id(type_, "a memory's type")
@@ -227,8 +229,9 @@ class MemoryStore(Transactor):
                 raise UsageError(msg)
 
         def query(rows: Rows) -> list[Memory]:
+            scopes = scopes_within(rows, prefix, below=below)
             found = read_newest(
-                rows, prefix, type_, conditions=conditions, now=now, count=offset + limit
+                rows, scopes, type_, conditions=conditions, now=now, count=offset + limit
             )
             return [memory_of(row, scope) for scope, row in found[offset:]]
 

@@ -97,6 +97,17 @@ class NewestContract(Contract):
         assert [] == await store.newest(TEAM, "Note", limit=0)
         assert 100 == len(await store.newest(TEAM, "Note"))
 
+    async def test_the_newest_of_one_scope(self, store: Store, clock: FrozenClock) -> None:
+        """below: Whether those of the scopes below are among them."""
+        await store.apply(TEAM, [note("own")])
+        clock.advance(1)
+        await store.apply((*TEAM, "a"), [note("deep")])
+
+        found = await store.newest(TEAM, "Note", limit=1, below=False)
+
+        assert [(TEAM, "own")] == addresses(found)
+        assert [] == await store.newest(("acme", "tea"), "Note", below=False)
+
     async def test_the_newest_come_in_pages(self, store: Store, clock: FrozenClock) -> None:
         """offset: Pass over so many of the first."""
         for number in range(7):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -170,8 +170,8 @@ class FormedStore(RecollectStore):
         found: list[Memory] = []
         for scope, types, below in self._parts(tuple(op.namespace_prefix)):
             for type_ in types:
-                newest = await _newest_true(memory, scope, type_, op, limit)
-                found += [each for each in newest if below or each.scope == scope]
+                read = partial(memory.store.newest, scope, type_, filter_=op.filter, below=below)
+                found += await _newest_true(memory, read, limit)
         found.sort(key=lambda each: (each.scope, each.type, each.key))
         found.sort(key=lambda each: each.updated_at, reverse=True)
         return [(each, None) for each in found[:limit]]
@@ -212,12 +212,12 @@ def _plain(op: Op) -> Op:
 
 
 async def _newest_true(
-    memory: Recollect, scope: Scope, type_: str, op: SearchOp, limit: int
+    memory: Recollect, read: Callable[..., Awaitable[list[Memory]]], limit: int
 ) -> list[Memory]:
-    """Return the newest *limit* memories of a type that are true now, or all of them."""
+    """Return the newest *limit* of the memories that are read which are true now, or all."""
     asked = limit
     while True:
-        newest = await memory.store.newest(scope, type_, filter_=op.filter, limit=asked)
+        newest = await read(limit=asked)
         found = [each for each in newest if _is_true(memory, each)]
         if len(found) >= limit or len(newest) < asked:
             return found[:limit]

@@ -32,17 +32,24 @@ def updates_of(memories: Iterable[MemoryRow], now: int) -> list[tuple[int, int]]
     return [(row.updated_at, row.uid) for row in memories if is_shown(row, now)]
 
 
+def scopes_within(rows: Rows, prefix: Scope, *, below: bool) -> list[ScopeRow]:
+    """Return *prefix*, if it is there, and with *below* all scopes below it, by their segments."""
+    if below:
+        return list(rows.scopes_below(prefix, None))
+    own = rows.scope(prefix)
+    return [own] if own else []
+
+
 def read_newest(
     rows: Rows,
-    prefix: Scope,
+    scopes: Sequence[ScopeRow],
     type_: str,
     *,
     conditions: Sequence[Condition],
     now: int,
     count: int,
 ) -> list[tuple[Scope, MemoryRow]]:
-    """Return the newest *count* memories in force that satisfy *conditions*; see `Store.newest`."""
-    scopes = list(rows.scopes_below(prefix, None))
+    """Return the newest *count* memories of *scopes*, by their segments; see `Store.newest`."""
     # In the order of scopes and keys, which choosing the latest keeps among equal times.
     places: list[Place] = [
         (updated_at, number, uid)
