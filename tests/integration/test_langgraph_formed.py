@@ -7,13 +7,14 @@ import pytest
 from langgraph.store.base import GetOp, ListNamespacesOp, Op, PutOp, SearchOp
 
 import recollect
-from recollect import Evidence, NewMessage, SyncRecollect
+from recollect import EraseMessages, Evidence, NewMessage, PutMemory, SyncRecollect
 from recollect.errors import UsageError
 from recollect.integrations.langgraph import FormedStore
 from recollect.testing import FrozenClock, RuleModel
 
 ROOT = ("app",)
 ADA = ("app", "ada")
+TEA = NewMessage(role="user", text="tea")
 
 
 @pytest.fixture
@@ -167,6 +168,37 @@ def test_what_is_deleted_is_not_formed_from_the_same_words() -> None:
 
     assert found is not None
     assert "Turku" == found.value["home"]
+
+
+def test_what_a_put_leaves_as_it_was_rests_on_the_same_words(memory: SyncRecollect) -> None:
+    """Erasing the message takes it along; the time that a memory is true in stays, too."""
+    since = datetime(2020, 1, 1, tzinfo=UTC)
+    said = memory.append(ADA, "talk", [NewMessage(role="user", text="Oslo"), TEA])
+    home, tea = ([Evidence(thread="talk", message=each.id)] for each in said)
+    profile = PutMemory(
+        type="User",
+        key="User",
+        value={"home": "Oslo", "interests": ["tea"]},
+        evidence={"/home": home, "/interests": tea},
+        trust="assistant",
+        valid_from=since,
+    )
+    memory.apply(ADA, [profile])
+    store = FormedStore(memory, ROOT)
+
+    store.put(("ada", "User"), "User", {"home": "Oslo", "age": 36, "interests": ["milk", "tea"]})
+    revised = memory.get(ADA, "User", "User")
+    memory.erase(ADA, EraseMessages(thread="talk", messages=[each.id for each in said]))
+    left = store.get(("ada", "User"), "User")
+
+    assert revised is not None
+    assert ({"/home", "/interests/1"}, "assistant", since) == (
+        set(revised.evidence),
+        revised.trust,
+        revised.valid_from,
+    )
+    assert left is not None
+    assert {"age": 36, "interests": ["milk"]} == left.value
 
 
 def test_a_memory_is_revised_only_by_what_its_type_allows(memory: SyncRecollect) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, cast
 
+from recollect.formation.identity import field_keys
 from recollect.formation.operations import Citation
 from recollect.formation.patch import apply_patch
 from recollect.formation.pointers import (
@@ -102,6 +103,24 @@ def traced(
             trail.join_what_stays(operation, marked)
         marked = apply_patch(marked, [operation])
     return after, _gathered(marked, trail.rests)
+
+
+def evidence_kept(
+    before: JsonObject, evidence: EvidenceMap, after: JsonObject
+) -> dict[str, tuple[Evidence, ...]]:
+    """
+    Return what those parts of *after* rest on that stood in *before*, places in lists alike.
+
+    >>> said = (Evidence(thread="t", message="m"),)
+    >>> list(evidence_kept({"likes": ["tea"]}, {"/likes": said}, {"likes": ["milk", "tea"]}))
+    ['/likes/1']
+    """
+    rests: dict[str, EvidenceMap] = {}
+    for pointer, key in field_keys(before):
+        rests[key] = joined_evidence(rests.get(key, {}), within(pointer, evidence))
+    kept = {pointer: rests.get(key, {}).get("", ()) for pointer, key in field_keys(after)}
+    whole: JsonObject = {"op": "replace", "path": "", "value": after}
+    return traced({}, {}, [Step(operation=whole, evidence=kept)])[1]
 
 
 class _Trail:

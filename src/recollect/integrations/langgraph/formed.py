@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
@@ -23,6 +24,7 @@ from recollect.app import Recollect
 from recollect.ask import Where, query_in
 from recollect.errors import UsageError
 from recollect.forgetting import forgotten_notes
+from recollect.formation.evidence import evidence_kept
 from recollect.formation.types import BUILTIN_TYPES, MemoryType
 from recollect.formation.types.schema import violations
 from recollect.home import AnyRecollect
@@ -36,6 +38,7 @@ from recollect.stores.plans.feed import Below
 from recollect.stores.plans.memories import prepare_write
 from recollect.stores.validate import to_datetime
 
+CAUSE: Final = "LangGraph's store"
 Ranked = list[tuple[Memory, float | None]]
 
 
@@ -46,9 +49,10 @@ class FormedStore(RecollectStore):
     A memory of the type T in the scope ``(*root, *N)`` is the item with its key in the namespace
     ``(*N, T)``: the profile of Ada is ``get(("ada", "User"), "User")``, and
     ``search(("ada",))`` finds items, profile and notes in one ranking. Putting such an item
-    revises the memory, deleting it forgets it, so that it is not formed anew from what was said
-    before. A value that fits its type begins a profile where none is; any other new address is an
-    item. A time to live and an index are for items alone: given with a memory, they do not count.
+    revises the value of the memory, deleting it forgets it, so that it is not formed anew from
+    what was said before. A value that fits its type begins a profile where none is; any other new
+    address is an item. A time to live and an index are for items alone: given with a memory, they
+    do not count.
 
     Args:
         types: The types that are shown; the built-in ones by default.
@@ -122,8 +126,8 @@ class FormedStore(RecollectStore):
         if wrong:
             msg = f"the value is no {type_.name}: {'; '.join(wrong)}"
             raise UsageError(msg)
-        value = dict(op.value)
-        return scope, PutMemory(type=type_.name, key=op.key, value=value, cause="LangGraph's store")
+        put = PutMemory(type=type_.name, key=op.key, value=dict(op.value), cause=CAUSE)
+        return scope, revised(found, put) if found else put
 
     async def _search(self, memory: Recollect, op: SearchOp) -> list[SearchItem]:
         end = op.offset + op.limit
@@ -195,6 +199,22 @@ class FormedStore(RecollectStore):
             "created_at": memory.created_at,
             "updated_at": memory.updated_at,
         }
+
+
+def revised(standing: Memory, put: PutMemory) -> PutMemory:
+    """
+    Return *put* as a revision of what stands there: of another value, and of nothing else.
+
+    What of the value stays as it was rests on what it rested on, and is erased with that.
+    """
+    return replace(
+        put,
+        evidence=evidence_kept(standing.value, standing.evidence, put.value),
+        trust=standing.trust,
+        valid_from=standing.valid_from,
+        valid_until=standing.valid_until,
+        expires_at=standing.expires_at,
+    )
 
 
 def _is_document_of(type_: MemoryType, key: str) -> bool:
