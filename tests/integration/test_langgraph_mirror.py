@@ -14,8 +14,14 @@ from langchain_core.messages import (
     ToolMessage,
 )
 from langchain_core.runnables import RunnableConfig
+from langgraph.channels.delta import DeltaChannel
 from langgraph.graph import END, START, StateGraph
-from langgraph.graph.message import REMOVE_ALL_MESSAGES, add_messages
+from langgraph.graph.message import (
+    REMOVE_ALL_MESSAGES,
+    _messages_delta_reducer,
+    add_messages,
+)
+from langgraph.types import Durability
 
 import recollect
 from recollect import Recollect, SyncRecollect, UsageError
@@ -75,6 +81,10 @@ def saver(memory: SyncRecollect) -> Iterator[CompleteSaver]:
 
 def told(memory: SyncRecollect) -> list[tuple[str, str]]:
     return [(each.role, each.text) for each in memory.messages(ADA, TALK).rows]
+
+
+def ids(memory: SyncRecollect) -> list[str]:
+    return [each.id for each in memory.messages(ADA, TALK).rows]
 
 
 TURN = [("user", "how is it?"), ("assistant", ""), ("tool", "it is blue")]
@@ -152,6 +162,47 @@ def test_what_was_not_mirrored_is_made_up_for(memory: SyncRecollect) -> None:
     assert [*TURN, ANSWER, ("user", "forget this"), *TURN[1:], ANSWER, ("user", "bye")] == told(
         memory
     )
+
+
+class ChangesOnly(TypedDict):
+    """A talk of which a checkpoint has the last changes alone, and now and then the whole."""
+
+    messages: Annotated[
+        list[AnyMessage], DeltaChannel(_messages_delta_reducer, snapshot_frequency=3)
+    ]
+
+
+@pytest.mark.parametrize("durability", ["sync", "async", "exit"])
+def test_a_channel_of_changes_is_in_our_thread(
+    memory: SyncRecollect, durability: Durability
+) -> None:
+    """After every run, also one that goes on from an older checkpoint; a replay says the same."""
+    built = StateGraph(ChangesOnly)
+    built.add_node("answer", lambda _: {"messages": [AIMessage("It is blue.")]})
+    built.add_edge(START, "answer")
+    built.add_edge("answer", END)
+
+    with checkpointer(memory, mirror=True) as saver:
+        app = built.compile(checkpointer=saver)
+
+        def run(text: str, config: RunnableConfig) -> list[str]:
+            app.invoke({"messages": [HumanMessage(text)]}, config, durability=durability)
+            return [str(each.id) for each in app.get_state(CONFIG).values["messages"]]
+
+        for number in range(5):
+            whole = run(f"ask {number}", CONFIG)
+            assert whole == ids(memory)
+        app.update_state(CONFIG, {"messages": [RemoveMessage(whole[0])]}, as_node="answer")
+        assert whole[1:] == ids(memory)
+
+        mirrored = ids(memory)
+        memory.remove(ADA, TALK, mirrored)
+        MessageMirror(memory).replay(saver, THREAD_ID)
+        assert mirrored == ids(memory)
+
+        older = list(app.get_state_history(CONFIG))[4].config
+        forked = run("something else", older)
+        assert {*forked, *mirrored} == set(ids(memory))
 
 
 def test_a_replay_keeps_what_was_removed_out(memory: SyncRecollect) -> None:

@@ -66,9 +66,11 @@ class CompleteSaver(BaseCheckpointSaver[str]):
 
         Its metadata has the ``run_id`` of its run, for `delete_for_runs`.
         """
-        saved = super().put(config, checkpoint, _with_run(metadata, config), new_versions)
+        noted = _with_run(metadata, config)
+        saved = super().put(config, checkpoint, noted, new_versions)
         if self.mirror:
-            self.mirror.saved(self, config, checkpoint, new_versions)
+            kept = CheckpointTuple(saved, checkpoint, noted, parent_config=config)
+            self.mirror.saved(self, kept, new_versions)
         return saved
 
     def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:

@@ -6,15 +6,13 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from hashlib import blake2b
 from threading import Lock
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import (
     BaseCheckpointSaver,
     ChannelVersions,
-    Checkpoint,
     CheckpointTuple,
 )
 
@@ -22,17 +20,21 @@ from recollect.app import Recollect
 from recollect.conversation.history import ThreadTalk
 from recollect.errors import ConflictError, UsageError
 from recollect.home import AnyRecollect
+from recollect.integrations.langgraph.channel import (
+    State,
+    acompleted,
+    completed,
+    has_messages,
+    state_of,
+)
 from recollect.integrations.langgraph.forwarding import HomeLoop
 from recollect.integrations.langgraph.keepable import keepable, keepable_id
-from recollect.messages import AnyMessage, MessageLike, changed, coerced_all
+from recollect.messages import AnyMessage, MessageLike, coerced_all
 from recollect.records import Scope
 from recollect.stores.checkpoints import thread_of
 
 THREADS_FOLLOWED_MAX: Final = 1_000
 """Of so many threads is known what was mirrored last; of others it is looked up."""
-
-State: TypeAlias = Mapping[str, AnyMessage]
-"""The messages of one checkpoint, by id, in order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,21 +43,6 @@ class Change:
 
     messages: Sequence[AnyMessage]
     removed: Sequence[str]
-
-
-def state_of(values: object) -> State:
-    """
-    Return the messages of a channel, by id; one that has none gets it from its place and words.
-
-    Raises:
-        UsageError: Something in it is no message.
-    """
-    given: Any = values if isinstance(values, list | tuple) else [values]
-    found: dict[str, AnyMessage] = {}
-    for place, message in enumerate(coerced_all(given)):
-        id_ = message.id or blake2b(f"{place} {message!r}".encode(), digest_size=16).hexdigest()
-        found[str(id_)] = message if message.id else changed(message, id=id_)
-    return found
 
 
 def change_between(before: State, after: State) -> Change:
@@ -77,8 +64,7 @@ def net_change(checkpoints: Sequence[CheckpointTuple], channel: str) -> Change:
     kept: dict[str, AnyMessage] = {}
     gone: dict[str, None] = {}
     for each in checkpoints:
-        parent = (each.parent_config or {}).get("configurable", {}).get("checkpoint_id")
-        before = states.get(str(parent), {})
+        before = states.get(str(_parent_of(each)), {})
         values = each.checkpoint["channel_values"]
         after = state_of(values[channel]) if channel in values else before
         states[each.checkpoint["id"]] = after
@@ -132,22 +118,23 @@ class MessageMirror:
             UsageError: The thread id is none of ours.
         """
         place = _place(thread_id)
-        found = list(saver.list(_config(thread_id)))
+        listed = saver.list(_config(thread_id))
+        found = [completed(saver, each, self.channel) for each in listed]
         change = net_change(found[::-1], self.channel)
         self._home.call(partial(_changed_thread, place=place, change=change))
 
     async def areplay(self, saver: BaseCheckpointSaver[Any], thread_id: str) -> None:
         """Do the same as `replay`."""
         place = _place(thread_id)
-        found = [each async for each in saver.alist(_config(thread_id))]
+        listed = [each async for each in saver.alist(_config(thread_id))]
+        found = [await acompleted(saver, each, self.channel) for each in listed]
         change = net_change(found[::-1], self.channel)
         await self._home.visit(partial(_changed_thread, place=place, change=change))
 
     def saved(
         self,
         saver: BaseCheckpointSaver[Any],
-        config: RunnableConfig,
-        checkpoint: Checkpoint,
+        kept: CheckpointTuple,
         new_versions: ChannelVersions,
     ) -> None:
         """
@@ -156,26 +143,25 @@ class MessageMirror:
         Where nothing is known of the thread, all its messages are looked at: so it also makes
         up for what was saved and not mirrored.
         """
-        asked = config["configurable"]
-        values = checkpoint["channel_values"]
-        if asked.get("checkpoint_ns") or self.channel not in values:
+        asked = kept.config["configurable"]
+        if asked.get("checkpoint_ns") or not has_messages(kept, self.channel):
             return
-        thread_id, parent = str(asked["thread_id"]), asked.get("checkpoint_id")
+        thread_id, parent = str(asked["thread_id"]), _parent_of(kept)
         place = _place(thread_id)
         with self._turn:
             known, before = self._last.get(thread_id, ("", {}))
         if known != parent:
             before = self._state_at(saver, thread_id, parent)
         elif self.channel not in new_versions:
-            self._remember(thread_id, checkpoint["id"], before)
+            self._remember(thread_id, kept.checkpoint["id"], before)
             return
-        after = state_of(values[self.channel])
+        after = self._state_in(saver, kept)
         step = change_between(before, after)
         if known != parent or not known:
             step = Change(list(after.values()), step.removed)
         if step.messages or step.removed:
             self._home.call(partial(_changed_thread, place=place, change=step))
-        self._remember(thread_id, checkpoint["id"], after)
+        self._remember(thread_id, kept.checkpoint["id"], after)
 
     def _state_at(
         self, saver: BaseCheckpointSaver[Any], thread_id: str, checkpoint_id: str | None
@@ -183,7 +169,10 @@ class MessageMirror:
         if checkpoint_id is None:
             return {}
         found = saver.get_tuple(_config(thread_id, checkpoint_id=checkpoint_id))
-        values = found.checkpoint["channel_values"] if found else {}
+        return self._state_in(saver, found) if found else {}
+
+    def _state_in(self, saver: BaseCheckpointSaver[Any], found: CheckpointTuple) -> State:
+        values = completed(saver, found, self.channel).checkpoint["channel_values"]
         return state_of(values[self.channel]) if self.channel in values else {}
 
     def _remember(self, thread_id: str, checkpoint_id: str, state: State) -> None:
@@ -192,6 +181,12 @@ class MessageMirror:
             self._last.move_to_end(thread_id)
             while len(self._last) > THREADS_FOLLOWED_MAX:
                 self._last.popitem(last=False)
+
+
+def _parent_of(found: CheckpointTuple) -> str | None:
+    parent: Mapping[str, Any] = {**(found.parent_config or {})}
+    id_: str | None = parent.get("configurable", {}).get("checkpoint_id")
+    return id_
 
 
 def _config(thread_id: str, **more: str) -> RunnableConfig:
