@@ -224,6 +224,24 @@ def test_another_branch_removes_nothing(memory: SyncRecollect, saver: CompleteSa
     assert [*TURN, ANSWER, ("user", "on another branch")] == mirrored
 
 
+def test_a_replay_of_branches_ends_in_the_last_one(
+    memory: SyncRecollect, saver: CompleteSaver
+) -> None:
+    """What another branch changed or removed is as the last one has it, as it was when mirrored."""
+    app = graph(saver)
+    said = [HumanMessage("one", id="m1"), HumanMessage("two", id="m2")]
+    older = app.update_state(CONFIG, {"messages": said}, as_node="answer")
+    changes = [HumanMessage("ONE", id="m1"), RemoveMessage("m2")]
+    app.update_state(CONFIG, {"messages": changes}, as_node="answer")
+    app.update_state(older, {"messages": [HumanMessage("three", id="m3")]}, as_node="answer")
+    mirrored = told(memory)
+
+    memory.remove(ADA, TALK, ids(memory))
+    MessageMirror(memory).replay(saver, THREAD_ID)
+
+    assert [("user", "one"), ("user", "two"), ("user", "three")] == mirrored == told(memory)
+
+
 def test_a_replay_of_branches_removes_nothing(memory: SyncRecollect) -> None:
     with checkpointer(memory) as saver:
         app = graph(saver)

@@ -58,13 +58,16 @@ def net_change(checkpoints: Sequence[CheckpointTuple], channel: str) -> Change:
     Return what all *checkpoints* of a thread, oldest first, come to.
 
     Every message that stood in any of them is there, in the order in which they came, but for
-    those that a later step removed. What another branch of the graph has left out is no removal.
+    those that a later step removed. What another branch of the graph has left out is no removal;
+    where a branch begins, what stands in it is there as it stands in it.
     """
     states: dict[str, State] = {}
     kept: dict[str, AnyMessage] = {}
     gone: dict[str, None] = {}
+    last: str | None = None
     for each in checkpoints:
-        before = states.get(str(_parent_of(each)), {})
+        parent = _parent_of(each)
+        before = states.get(str(parent), {})
         values = each.checkpoint["channel_values"]
         after = state_of(values[channel]) if channel in values else before
         states[each.checkpoint["id"]] = after
@@ -72,7 +75,9 @@ def net_change(checkpoints: Sequence[CheckpointTuple], channel: str) -> Change:
         for id_ in step.removed:
             kept.pop(id_, None)
             gone[id_] = None
-        for message in step.messages:
+        # What another branch has changed or removed is again what it was in this one.
+        is_next, last = parent == last, each.checkpoint["id"]
+        for message in step.messages if is_next else after.values():
             kept[str(message.id)] = message
             gone.pop(str(message.id), None)
     return Change(list(kept.values()), list(gone))
