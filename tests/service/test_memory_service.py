@@ -78,6 +78,25 @@ def test_the_memory_graph_forms_what_was_said(request: pytest.FixtureRequest) ->
 
 
 @pytest.mark.usefixtures("example")
+def test_no_message_stops_the_memory_of_a_talk(request: pytest.FixtureRequest) -> None:
+    """One that was edited takes the place of the old one; of one that no store takes the words."""
+    from memory_service.memory_graph import graph
+    from memory_service.store import opened
+
+    request.addfinalizer(lambda: opened().__exit__(None, None, None))
+    will = {"configurable": {"user_id": "will", "thread_id": "t"}}
+    broken = HumanMessage("I like\0 to hike", id="m2")
+
+    graph.invoke({"messages": [HumanMessage("Hi", id="m1")]}, will)
+    graph.invoke({"messages": [HumanMessage("I live in Oslo.", id="m1"), broken]}, will)
+
+    kept = opened().messages(("memory-service", "will"), "t").rows
+    assert ["I live in Oslo.", "I like\N{REPLACEMENT CHARACTER} to hike"] == [
+        each.text for each in kept
+    ]
+
+
+@pytest.mark.usefixtures("example")
 def test_what_forms_memories_is_chosen_by_a_run(request: pytest.FixtureRequest) -> None:
     """A model that there is not forms nothing; the one of the environment does."""
     from memory_service.memory_graph import graph

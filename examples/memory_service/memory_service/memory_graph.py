@@ -9,7 +9,11 @@ from langgraph.graph import END, START, MessagesState, StateGraph
 
 from memory_service.configuration import Configuration
 from memory_service.kept import ROOT, opened
+from recollect import NewMessage, SyncRecollect
+from recollect.errors import ConflictError
+from recollect.integrations.langgraph.keepable import keepable
 from recollect.messages import record_of
+from recollect.records import JsonObject, Scope
 
 
 def form(state: MessagesState, config: RunnableConfig) -> dict[str, object]:
@@ -23,10 +27,24 @@ def form(state: MessagesState, config: RunnableConfig) -> dict[str, object]:
     if chosen.memory_model:
         settings["model"] = chosen.memory_model
     memory = opened()
-    records = [record_of(each) for each in state["messages"]]
-    memory.append(scope, thread, records, settings=settings or None)
+    records = [record_of(keepable(each)) for each in state["messages"]]
+    try:
+        memory.append(scope, thread, records, settings=settings or None)
+    except ConflictError:  # one of them was edited since
+        for each in records:
+            keep(memory, scope, thread, each, settings)
     memory.form(scope, thread)
     return {}
+
+
+def keep(
+    memory: SyncRecollect, scope: Scope, thread: str, record: NewMessage, settings: JsonObject
+) -> None:
+    """Keep a message; one whose id is there with another content takes its place."""
+    try:
+        memory.append(scope, thread, [record], settings=settings or None)
+    except ConflictError:
+        memory.replace(scope, thread, record)
 
 
 _builder = StateGraph(MessagesState)
