@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, get_type_hints
 
@@ -113,7 +113,7 @@ def check_ttl(ttl: object, what: str) -> float | None:
     if ttl is None:
         return None
     is_number = isinstance(ttl, int | float) and not isinstance(ttl, bool)
-    if not is_number or not math.isfinite(ttl) or ttl <= 0:  # type: ignore[arg-type,operator]
+    if not is_number or not 0 < ttl <= sys.float_info.max:  # type: ignore[operator]
         msg = f"{what} is a number of minutes above 0, or None; not {ttl!r}"
         raise UsageError(msg)
     return float(ttl)  # type: ignore[arg-type]
