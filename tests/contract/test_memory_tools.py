@@ -117,6 +117,29 @@ async def test_the_same_is_kept_once_by_agents_at_the_same_time(
     assert [TEA] == await notes(memory)
 
 
+async def test_many_calls_at_once_on_one_document_all_count(
+    tools: MemoryTools, memory: Recollect
+) -> None:
+    """A model calls for each thing that it heard, and an agent runs all of its calls at once."""
+    hobbies = [f"hobby {letter}" for letter in "abcdefghij"]
+    said_of_all = f"I like {', '.join(hobbies)}"
+    await said(memory, said_of_all)
+    statuses: list[str] = []
+
+    async def save(hobby: str) -> None:
+        told = await tools.asave_memory("User", {"interests": [hobby]}, [said_of_all])
+        statuses.append(str(told["status"]))
+
+    async with anyio.create_task_group() as group:
+        for hobby in hobbies:
+            group.start_soon(save, hobby)
+
+    profile = await memory.get(ADA, "User", "User")
+    assert ["changed"] * 9 + ["stored"] == sorted(statuses)
+    assert profile is not None
+    assert hobbies == sorted(profile.value["interests"])  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("first", ["tool", "background"])
 async def test_the_same_is_kept_once_by_tool_and_background(
     tools: MemoryTools, memory: Recollect, model: ScriptedModel, first: str

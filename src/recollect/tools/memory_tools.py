@@ -50,6 +50,7 @@ from recollect.tools.quoting import (
     said_now,
 )
 from recollect.tools.tokens import position_of, token_for
+from recollect.tools.turns import turn_in
 from recollect.worker.reading import read_offer, read_present
 
 MESSAGES_SEEN: Final = 40
@@ -260,9 +261,21 @@ class MemoryTools:
         quotes: Sequence[str],
         target: Memory | None = None,
     ) -> JsonObject:
-        """Carry out an operation as a formation does; anew if somebody wrote meanwhile."""
+        """Carry out an operation as a formation does, after those before it in the scope."""
         if wrong := quotes_wrong(quotes):
             return refused(wrong)
+        async with turn_in(memory, self.scope):
+            return await self._carried_out(memory, tool, arguments, quotes, target)
+
+    async def _carried_out(  # noqa: PLR0917 (what a call is)
+        self,
+        memory: Recollect,
+        tool: str,
+        arguments: Mapping[str, Json],
+        quotes: Sequence[str],
+        target: Memory | None,
+    ) -> JsonObject:
+        """Carry out an operation; anew if somebody else wrote meanwhile."""
         words = list(dict.fromkeys(quotes))
         said = self._said(memory, words) if self._hearing else []
         window = await self._window(memory, said)
