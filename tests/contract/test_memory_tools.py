@@ -205,6 +205,20 @@ async def test_a_rejected_value_stays_rejected(tools: MemoryTools, memory: Recol
     assert [] == await notes(memory)
 
 
+async def test_what_is_left_out_of_a_document_is_told(
+    tools: MemoryTools, memory: Recollect
+) -> None:
+    """Else the agent would say that it has noted what it has not."""
+    await tools.asave_memory("User", {"interests": ["green tea"]}, [SAID])
+    await memory.reject(ADA, "User", "User", pointer="/interests/0")
+
+    both = {"user_name": "Ada", "interests": ["green tea"]}
+    told = await tools.asave_memory("User", both, [SAID])
+
+    assert ("changed", 1) == (told["status"], len(told["refused"]))  # type: ignore[arg-type]
+    assert "/interests" in str(told["refused"])
+
+
 async def test_a_document_is_made_once_and_then_revised(
     tools: MemoryTools, memory: Recollect
 ) -> None:

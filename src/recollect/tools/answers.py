@@ -25,17 +25,19 @@ def arguments_of(
 
 
 def receipt_of(outcomes: Sequence[Outcome]) -> JsonObject:
-    """Return what became of a call: of its own memory, and what it ended."""
+    """Return what became of a call: of its own memory, what it ended, and what was refused."""
     if not outcomes:
         return {"status": "unchanged", "id": "", "reason": "it is so already"}
     own = outcomes[-1]
     ended: list[Json] = [f"{e.type}/{e.key}" for e in outcomes[:-1] if e.action == "ended"]
+    left_out: list[Json] = [e.reason for e in outcomes[:-1] if e.action == "refused"]
     receipt: dict[str, Json] = {
         "status": own.action,
         "id": f"{own.type}/{own.key}",
         "reason": own.reason,
     }
-    return {**receipt, "ended": ended} if ended else receipt
+    more = {"ended": ended, "refused": left_out}
+    return receipt | {name: each for name, each in more.items() if each}
 
 
 def refused(reason: str) -> JsonObject:
