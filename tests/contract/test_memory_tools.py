@@ -11,9 +11,11 @@ from recollect import NewMessage, UsageError, app
 from recollect.app import Recollect
 from recollect.ask import Where
 from recollect.formation.config import FormationSettings
+from recollect.formation.types import load_types
 from recollect.formation.types.builtin import FACT, NOTE, USER
+from recollect.formation.types.memory_type import TYPES_MAX
 from recollect.ports import Clock, Ids, ToolCall
-from recollect.records import FORGOTTEN, JsonObject
+from recollect.records import FORGOTTEN, Json, JsonObject
 from recollect.stores.base import Store
 from recollect.stores.plans.erase import EraseMemory, EraseReceipt
 from recollect.testing import FrozenClock, ScriptedModel, SeededIds
@@ -483,6 +485,28 @@ async def test_the_schemas_are_those_of_the_types_and_name_no_scope(memory: Reco
         MemoryTools(memory, ADA, "talk", types=[])
 
 
+@pytest.mark.parametrize("shape", ["many", "deep"])
+async def test_any_types_that_can_be_loaded_can_be_saved(memory: Recollect, shape: str) -> None:
+    """Together their schemas may be larger, and deeper, than one schema may be."""
+    schema: JsonObject = {"type": "string", "description": "x" * 3_000 if shape == "many" else ""}
+    value: Json = "green tea"
+    for _ in range(11 if shape == "deep" else 1):
+        schema = {"type": "object", "properties": {"of": schema}, "required": ["of"]}
+        value = {"of": value}
+    mode = {"update_mode": "insert", "description": "What is drunk", "parameters": schema}
+    count = TYPES_MAX if shape == "many" else 2
+    types = load_types([{"name": f"Drink{at}", **mode} for at in range(count)])
+    tools = MemoryTools(memory, ADA, "talk", types=types)
+    wrong: JsonObject = {"type": "Drink1", "value": {"of": 5}}
+
+    kept: JsonObject = {"type": "Drink1", "value": value}
+    told = await tools.acall("save_memory", {"memory": kept, "quotes": [SAID]})
+    refused = await tools.acall("save_memory", {"memory": wrong, "quotes": [SAID]})
+
+    assert ("stored", "refused") == (told["status"], refused["status"])
+    assert "/of: 5" in str(refused["reason"])
+
+
 @pytest.mark.parametrize(
     ("name", "arguments", "said_of_it"),
     [
@@ -524,6 +548,20 @@ async def test_the_functions_tell_it_as_well(tools: MemoryTools) -> None:
     ]
 
     assert ["refused"] * 6 == [each["status"] for each in told]
+
+
+async def test_arguments_of_another_kind_are_told_as_well(tools: MemoryTools) -> None:
+    """A model may write a list where a name belongs."""
+    told = [
+        await tools.asave_memory(["Note"], TEA, [SAID]),  # type: ignore[arg-type]
+        await tools.asearch_memory(None),  # type: ignore[arg-type]
+        await tools.asearch_memory("tea", 5),  # type: ignore[arg-type]
+        await tools.aupdate_memory(5, [], [SAID]),  # type: ignore[arg-type]
+        await tools.aforget_memory(None),  # type: ignore[arg-type]
+    ]
+
+    assert ["refused"] * 5 == [each["status"] for each in told]
+    assert all("must be text" in str(each["reason"]) for each in told)
 
 
 async def test_a_limit_may_be_written_as_a_whole_float(tools: MemoryTools) -> None:

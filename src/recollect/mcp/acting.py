@@ -16,7 +16,7 @@ from recollect.records import Json, JsonObject, NewMessage, Scope, Write
 from recollect.stores.plans.erase import EraseMessages
 from recollect.stores.plans.formation import Debounce
 from recollect.tools import MemoryTools
-from recollect.tools.offering import FORGET, SEARCH
+from recollect.tools.offering import FORGET, SEARCH, shape_of
 
 THREAD: Final = "mcp"
 """In this thread of a scope stand the words that clients quoted."""
@@ -115,7 +115,8 @@ class Tools:
 
 def _wrong(types: Sequence[MemoryType], name: str, arguments: JsonObject) -> str:
     """Say what is wrong with the arguments of a call, where *types* may be kept."""
-    tool = next(each for each in tools_offered(types) if each.name == name)
+    kinds = [shape_of(each) for each in types]
+    tool = next(each for each in tools_offered(kinds) if each.name == name)
     checker = MemoryType(
         name=name, description="", update_mode="insert", parameters=tool.parameters
     )

@@ -38,9 +38,17 @@ from recollect.records import (
     Write,
 )
 from recollect.stores.plans.erase import EraseMemory
-from recollect.stores.validate import check_id, check_scope, to_datetime
+from recollect.stores.validate import check_id, check_scope, check_text, to_datetime
 from recollect.tools.answers import arguments_of, id_of, receipt_of, refused, unknown
-from recollect.tools.offering import FORGET, RESULTS_MAX, SAVE, SEARCH, UPDATE, tools_of
+from recollect.tools.offering import (
+    FORGET,
+    RESULTS_MAX,
+    SAVE,
+    SEARCH,
+    UPDATE,
+    shape_of,
+    tools_of,
+)
 from recollect.tools.quoting import (
     Hearing,
     as_kept,
@@ -138,7 +146,7 @@ class MemoryTools:
         quotes: Sequence[str],
     ) -> JsonObject:
         """Keep a memory of *type*, which rests on *quotes* of the thread."""
-        if type not in self.types:
+        if check_text(type, "a type") not in self.types:
             return refused(f"there is no type {type[:80]!r}; there are {', '.join(self.types)}")
         return await self._done(memory, type, {"value": value}, quotes)
 
@@ -171,9 +179,10 @@ class MemoryTools:
         limit: int = DEFAULT_RESULTS,
     ) -> JsonObject:
         """Return what is remembered and bears on *query*, best first."""
-        if not query.strip():
+        if not check_text(query, "the query").strip():
             return refused("the query is empty: say what to look for")
-        if not self._finds_all and type is not None and type not in self.types:
+        known = type is None or check_text(type, "a type") in self.types
+        if type is not None and not (known or self._finds_all):
             return refused(f"there is no type {type[:80]!r}; there are {', '.join(self.types)}")
         if limit not in range(1, RESULTS_MAX + 1):
             return refused(f"limit {limit} is no whole number from 1 to {RESULTS_MAX}")
@@ -206,6 +215,7 @@ class MemoryTools:
         found = await self._found(memory, id)
         if found is None:
             return refused(unknown(id))
+        check_text(token, "a token")
         newest, of_user = await self._newest(memory)
         asked_at = position_of(self._secret, self.thread, found, token) if token else None
         if asked_at is None:
@@ -230,7 +240,9 @@ class MemoryTools:
 
     async def _call(self, memory: Recollect, name: str, arguments: JsonObject) -> JsonObject:
         """Carry out one call of a model, whose *arguments* are not checked yet."""
-        tool = next((each for each in self.schemas if each.name == name), None)
+        kinds = [shape_of(each) for each in self.types.values()]
+        tools = tools_of(kinds, finds_all=self._finds_all)
+        tool = next((each for each in tools if each.name == name), None)
         if tool is None:
             return refused(f"there is no tool {name[:80]!r}")
         checker = MemoryType(
@@ -389,7 +401,7 @@ class MemoryTools:
         return offer_of(types, [e for e in offer.known.values() if e.key != e.type], "")
 
     async def _found(self, memory: Recollect, id_: str) -> Memory | None:
-        type_, _, key = id_.partition("/")
+        type_, _, key = check_text(id_, "an id").partition("/")
         is_other = self._finds_all and type_ not in UNRECALLED_TYPES
         if not key or not (is_other or type_ in self.types):
             return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from recollect.ask import QUERY_CHARACTERS_MAX
@@ -95,6 +96,16 @@ def tools_of(types: Sequence[MemoryType], *, finds_all: bool = False) -> tuple[T
             "id",
         ),
     )
+
+
+def shape_of(type_: MemoryType) -> MemoryType:
+    """
+    Return *type_* with documents of any form, to check the rest of a call by.
+
+    The schemas of many types are together larger, and deeper, than one may be; what is wrong with
+    a value is said of its own type when it is read.
+    """
+    return replace(type_, description="", parameters={"type": "object"})
 
 
 def _kind(type_: MemoryType) -> JsonObject:
