@@ -139,7 +139,7 @@ async def test_many_calls_at_once_on_one_document_all_count(
     profile = await memory.get(ADA, "User", "User")
     assert ["changed"] * 9 + ["stored"] == sorted(statuses)
     assert profile is not None
-    assert hobbies == sorted(profile.value["interests"])  # type: ignore[arg-type]
+    assert hobbies == sorted(map(str, profile.value["interests"]))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("first", ["tool", "background"])
@@ -254,6 +254,36 @@ async def test_an_update_is_a_patch_that_rests_on_the_talk(
     assert "refused" == refused["status"]
     assert "1999" in str(refused["reason"])
     assert [{**TEA, "content": "Ada drinks black tea"}] == await notes(memory)
+
+
+async def test_a_place_in_a_list_is_that_of_the_version_seen(
+    tools: MemoryTools, memory: Recollect
+) -> None:
+    """An agent that drops two things by their places does not drop a third one."""
+    await said(memory, "I like tea, coffee and rowing")
+    likes = {"interests": ["tea", "coffee", "rowing"]}
+    await tools.asave_memory("User", likes, ["I like tea, coffee and rowing"])
+    done = "No more tea and coffee"
+    await said(memory, done)
+    seen = (await tools.asearch_memory("tea", "User"))["memories"][0]["version"]  # type: ignore[index, call-overload]
+    told: list[JsonObject] = []
+
+    async def drop(place: int, version: JsonObject) -> None:
+        change = {"op": "remove", "path": f"/interests/{place}"}
+        given: JsonObject = {"id": "User/User", "changes": [change], "quotes": [done], **version}
+        told.append(await tools.acall("update_memory", given))
+
+    await drop(0, {})
+    async with anyio.create_task_group() as group:
+        for place in (0, 1):
+            group.start_soon(drop, place, {"version": seen})
+
+    profile = await memory.get(ADA, "User", "User")
+    assert "refused" == told[0]["status"]
+    assert ["changed", "refused"] == sorted(str(each["status"]) for each in told[1:])
+    assert profile is not None
+    assert 2 == len(profile.value["interests"])  # type: ignore[arg-type]
+    assert "rowing" in profile.value["interests"]  # type: ignore[operator]
 
 
 async def test_a_new_single_value_ends_the_old_one(memory: Recollect, clock: FrozenClock) -> None:

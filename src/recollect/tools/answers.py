@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from recollect.erasure import split_pointer
 from recollect.formation.outcomes import Outcome
+from recollect.formation.pointers import is_list
 from recollect.records import Json, JsonObject, Memory
 
 
@@ -15,13 +17,42 @@ def arguments_of(
     if target is None:
         return {**arguments, "because": list(cited)}
     changes = arguments["changes"]
-    rows = changes if isinstance(changes, Sequence) and not isinstance(changes, str) else []
+    rows = changes if is_list(changes) else []
     return {
         "id": "m1",
         "changes": [
             {**each, "because": list(cited)} if isinstance(each, Mapping) else each for each in rows
         ],
     }
+
+
+def outdated(memory: Memory, patch: Mapping[str, Json]) -> str:
+    """Say why a patch is not for *memory* as it is now; ``""`` if it may be."""
+    version = patch.get("version")
+    if version is not None:
+        is_seen = version == memory.version
+        return "" if is_seen else f"{id_of(memory)} was changed since: search for it again"
+    changes = patch["changes"]
+    pointers = [
+        each[name]
+        for each in (changes if is_list(changes) else ())
+        if isinstance(each, Mapping)
+        for name in ("path", "from")
+        if name in each
+    ]
+    place = next((each for each in pointers if _counts(memory.value, each)), None)
+    if place is None:
+        return ""
+    return f"{place} counts in a list: give the version in which search_memory showed it"
+
+
+def _counts(value: Json, pointer: Json) -> bool:
+    """Say whether *pointer* names a place in a list of *value* by its number."""
+    for step in split_pointer(pointer) if isinstance(pointer, str) else ():
+        if is_list(value):
+            return step != "-"
+        value = value.get(step) if isinstance(value, Mapping) else None
+    return False
 
 
 def receipt_of(outcomes: Sequence[Outcome]) -> JsonObject:

@@ -39,7 +39,7 @@ from recollect.records import (
 )
 from recollect.stores.plans.erase import EraseMemory
 from recollect.stores.validate import check_id, check_scope, check_text, to_datetime
-from recollect.tools.answers import arguments_of, id_of, receipt_of, refused, unknown
+from recollect.tools.answers import arguments_of, id_of, outdated, receipt_of, refused, unknown
 from recollect.tools.offering import (
     FORGET,
     RESULTS_MAX,
@@ -159,14 +159,21 @@ class MemoryTools:
         id: str,  # noqa: A002 (as the model calls it)
         changes: Sequence[JsonObject],
         quotes: Sequence[str],
+        version: int | None = None,
     ) -> JsonObject:
-        """Change the memory with this *id* by JSON Patch, as *quotes* of the thread say."""
+        """
+        Change the memory with this *id* by JSON Patch, as *quotes* of the thread say.
+
+        With the *version* that a search showed, only that one is changed. A place in a list,
+        where others may stand by now, needs it.
+        """
         found = await self._found(memory, id)
         if found is None:
             return refused(unknown(id))
         if found.type not in self._known:
             return refused(f"no type {found.type!r} says what {id!r} may become")
-        return await self._done(memory, PATCH, {"changes": changes}, quotes, found)
+        patch: JsonObject = {"changes": changes, "version": version}
+        return await self._done(memory, PATCH, patch, quotes, found)
 
     update_memory, aupdate_memory = twins(_update_memory)
 
@@ -191,7 +198,12 @@ class MemoryTools:
         where = Where(messages=False, types=types)
         recall = await memory.recall(self.scope, query, limit=int(limit), where=where)
         found: list[Json] = [
-            {"id": each.source, "value": each.content.value, "since": each.time.isoformat()}
+            {
+                "id": each.source,
+                "value": each.content.value,
+                "since": each.time.isoformat(),
+                "version": each.content.version,
+            }
             for each in recall.entries
             if isinstance(each.content, Memory)
         ]
@@ -279,7 +291,7 @@ class MemoryTools:
         async with turn_in(memory, self.scope):
             return await self._carried_out(memory, tool, arguments, quotes, target)
 
-    async def _carried_out(  # noqa: PLR0917 (what a call is)
+    async def _carried_out(
         self,
         memory: Recollect,
         tool: str,
@@ -295,6 +307,8 @@ class MemoryTools:
         if unsaid:
             return refused(unsaid)
         for attempt in range(1, TRIES_MAX + 1):
+            if target is not None and (wrong := outdated(target, arguments)):
+                return refused(wrong)
             offer = await self._offer(memory, window, target)
             call = ToolCall(name=tool, arguments=arguments_of(arguments, cited, target), id=_CALL)
             outcomes, wrong = await self._outcomes(memory, window, offer, call)

@@ -34,6 +34,11 @@ _ID: Final[JsonObject] = {
     "maxLength": ID_OF_MEMORY_CHARACTERS_MAX,
     "description": "The id that search_memory gave",
 }
+_VERSION: Final[JsonObject] = {
+    "type": "integer",
+    "minimum": 1,
+    "description": "The version that search_memory gave: needed where a path counts in a list",
+}
 _QUERY: Final[JsonObject] = {
     "type": "string",
     "maxLength": QUERY_CHARACTERS_MAX,
@@ -83,6 +88,7 @@ def tools_of(types: Sequence[MemoryType], *, finds_all: bool = False) -> tuple[T
                     },
                 },
                 "quotes": _QUOTES,
+                "version": _VERSION,
             },
             "id",
             "changes",
