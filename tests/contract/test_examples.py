@@ -11,9 +11,10 @@ from recollect.examples import Example, Examples, Imported
 from recollect.ports import Clock, Ids
 from recollect.recall.budget import estimated_tokens
 from recollect.recall.render import read_block
-from recollect.records import JsonObject
+from recollect.records import EndMemory, JsonObject
 from recollect.stores.base import Store
 from recollect.stores.plans.erase import EraseMessages
+from recollect.stores.validate import JSON_BYTES_MAX, WRITES_MAX
 from recollect.testing import FrozenClock, SeededIds
 
 ADA = ("users", "ada")
@@ -205,6 +206,16 @@ async def test_a_correction_is_followed_and_the_answer_loses_its_score(memory: R
     assert (better,) == found.examples
 
 
+async def test_a_wrong_correction_changes_no_score(memory: Recollect) -> None:
+    examples = Examples(memory, ADA)
+    kept = await examples.aadd("I cannot log in", "access", score=0.9)
+
+    with pytest.raises(UsageError, match="blank"):
+        await examples.aadd_feedback("I cannot log in", "access", score=0.0, correction=" ")
+
+    assert (kept,) == (await examples.apage()).rows
+
+
 async def test_feedback_without_a_correction_is_the_score_of_the_answer(memory: Recollect) -> None:
     examples = Examples(memory, ADA)
 
@@ -374,6 +385,34 @@ async def test_a_wrong_line_is_named_and_nothing_is_imported(
 async def test_what_is_no_list_of_lines_is_refused(memory: Recollect, lines: Any) -> None:
     with pytest.raises(UsageError, match=r"one text|line 1 is no example"):
         await Examples(memory, ADA).aimport_lines(lines)
+
+
+async def test_a_line_that_is_too_large_is_named_and_nothing_is_imported(
+    memory: Recollect,
+) -> None:
+    """Even behind more lines than are written at once; a character may be several bytes."""
+    examples = Examples(memory, ADA)
+    lines = [f'{{"input": "{number}", "output": "x"}}' for number in range(WRITES_MAX)]
+    large = f'{{"input": "large", "output": "{"大" * (JSON_BYTES_MAX // 3)}"}}'
+
+    with pytest.raises(UsageError, match=f"line {WRITES_MAX + 1} .*JSON_BYTES_MAX"):
+        await examples.aimport_lines([*lines, large])
+
+    assert [] == await examples.aexport_lines()
+
+
+async def test_what_has_ended_is_not_in_force(memory: Recollect) -> None:
+    """It is not selected, and an export would bring it back elsewhere."""
+    examples = Examples(memory, ADA)
+    ended = await examples.aadd("Where is my parcel?", "by post")
+    kept = await examples.aadd("Is the parcel late?", "delivery")
+    at = FrozenClock().now()
+    await memory.apply(ADA, [EndMemory(type="Example", key=ended.key, at=at, cause="new carrier")])
+
+    selected = (await examples.aselect("parcel")).examples
+
+    assert (kept,) == selected == (await examples.apage()).rows
+    assert 1 == len(await examples.aexport_lines())
 
 
 async def test_in_a_prompt_the_best_stands_last(memory: Recollect) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Final
 
 from recollect.app import Recollect
@@ -51,6 +52,7 @@ from recollect.stores.validate import (
     check_position,
     check_scope,
     check_texts,
+    to_datetime,
 )
 
 CONSIDERED_MIN: Final = 50
@@ -186,20 +188,15 @@ class Examples:
                 trust=trust,
             )
         given = checked(Example(input=input, output=output))
+        named = tuple(check_texts(tags, "tag"))
+        better = checked(
+            Example(input=input, output=correction, reason=reason, score=1.0, tags=named)
+        )
         for each in await self._with_answer(memory, given):
             await self._add(
                 memory, each.input, each.output, reason=each.reason, score=score, trust=trust
             )
-        return await self._add(
-            memory,
-            input,
-            correction,
-            reason=reason,
-            score=1.0,
-            tags=tags,
-            evidence=evidence,
-            trust=trust,
-        )
+        return await self._kept(memory, better, {"": tuple(evidence)} if evidence else {}, trust)
 
     add_feedback, aadd_feedback = twins(_add_feedback)
 
@@ -262,7 +259,7 @@ class Examples:
             page = await memory.memories(
                 self.scope, type_=EXAMPLE_TYPE, filter_=same, cursor=cursor, limit=WRITES_MAX
             )
-            found += _examples_in(page.rows)
+            found += _examples_in(page.rows, to_datetime(memory.store.now()))
             cursor = page.cursor
             if cursor is None:
                 return found
@@ -328,7 +325,8 @@ class Examples:
     ) -> Page[Example]:
         """Return examples in force by key; a page may hold fewer than *limit*."""
         page = await memory.memories(self.scope, type_=EXAMPLE_TYPE, cursor=cursor, limit=limit)
-        return Page(rows=tuple(_examples_in(page.rows)), cursor=page.cursor)
+        now = to_datetime(memory.store.now())
+        return Page(rows=tuple(_examples_in(page.rows, now)), cursor=page.cursor)
 
     page, apage = twins(_page)
 
@@ -392,10 +390,16 @@ class Examples:
     import_lines, aimport_lines = twins(_import_lines)
 
 
-def _examples_in(memories: Sequence[Memory]) -> list[Example]:
+def _examples_in(memories: Sequence[Memory], now: datetime) -> list[Example]:
     """Return the examples in force among memories of their type; what is none is passed over."""
-    found = [example_of(each) for each in memories if each.state == "active"]
+    found = [example_of(each) for each in memories if _is_in_force(each, now)]
     return [each for each in found if each is not None]
+
+
+def _is_in_force(memory: Memory, now: datetime) -> bool:
+    begun = memory.valid_from is None or memory.valid_from <= now
+    is_open = memory.valid_until is None or memory.valid_until > now
+    return memory.state == "active" and begun and is_open
 
 
 def considered(manner: Manner) -> int:

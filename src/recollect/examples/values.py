@@ -11,7 +11,7 @@ from typing import Final
 from recollect.errors import LimitError, UsageError
 from recollect.formation.strictjson import NotJsonError, read_json
 from recollect.records import Json, JsonObject, Memory
-from recollect.stores.validate import check_text
+from recollect.stores.validate import check_text, encode_json
 
 EXAMPLE_TYPE: Final = "Example"
 TAGS_MAX: Final = 32
@@ -66,7 +66,7 @@ def checked(example: Example) -> Example:
 
     Raises:
         UsageError: Its input or output is blank, or its score is not from 0 to 1.
-        LimitError: It has more than ``TAGS_MAX`` tags.
+        LimitError: It has more than ``TAGS_MAX`` tags, or is larger than any memory may be.
     """
     for name, text in (("input", example.input), ("output", example.output)):
         check_text(text, f"an example's {name}")
@@ -84,7 +84,9 @@ def checked(example: Example) -> Example:
     tags = tuple(dict.fromkeys(example.tags))
     if len(tags) > TAGS_MAX:
         raise LimitError("tags of an example", len(tags), TAGS_MAX, "TAGS_MAX")
-    return replace(example, tags=tags)
+    kept = replace(example, tags=tags)
+    encode_json(kept.as_value(), "an example")
+    return kept
 
 
 def check_score(score: object, name: str = "score") -> None:
