@@ -1,5 +1,6 @@
 """Examples, on every backend: kept once, corrected, selected within limits, and given away."""
 
+import re
 from collections.abc import AsyncIterator, Callable
 from typing import Any, TypeAlias
 
@@ -143,6 +144,21 @@ async def test_a_budget_is_never_exceeded(examples: Examples) -> None:
     )
     assert all("very" not in said.input for each in found[:5] for said in each.examples)
     assert ((), 0) == (found[0].examples, found[0].tokens)
+
+
+async def test_a_budget_holds_whatever_the_marker_of_a_block_costs(memory: Recollect) -> None:
+    """Letters and digits by turns are more tokens than a run of one kind."""
+
+    def runs(text: str) -> int:
+        return len(re.findall(r"[0-9]+|[A-Za-z]+|[^0-9A-Za-z]+", text))
+
+    examples = Examples(memory, ADA, count_tokens=runs)
+    for task, label in TASKS.items():
+        await examples.aadd(task, label)
+
+    found = [await examples.aselect("order", budget_tokens=each) for each in range(60, 180, 3)]
+
+    assert all(each.tokens == runs(each.render()) for each in found if each.examples)
 
 
 @pytest.mark.parametrize(

@@ -94,6 +94,16 @@ def test_a_selector_refuses_its_options_at_once(option: Any) -> None:
             RecollectExampleSelector(Examples(memory, ADA), limit=3)  # type: ignore[call-arg]
 
 
+async def test_a_prompt_without_an_input_shows_no_examples() -> None:
+    """As a retriever finds nothing for it: what a person sends must not end a chain."""
+    with recollect.open_sync(embedder="none", worker=False) as memory:
+        selector = RecollectExampleSelector(Examples(memory, ADA))
+        selector.add_example({"input": "hot", "output": "cold"})
+
+        assert [] == selector.select_examples({"input": " \n"})
+        assert [] == await selector.aselect_examples({"input": ""})
+
+
 async def test_the_selector_is_awaited_over_a_memory_to_await() -> None:
     async with recollect.open(embedder="none", worker=False) as memory:
         selector = RecollectExampleSelector(Examples(memory, ADA))

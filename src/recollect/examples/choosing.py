@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
 from recollect.errors import LimitError, UsageError
@@ -21,6 +22,11 @@ Basis: TypeAlias = Literal["words", "meaning", "both"]
 CHOSEN_MAX: Final = 100
 BASES: Final = ("words", "meaning", "both")
 _SIGNALS: Final = {"words": ("entry", "window", "session"), "meaning": ("dense", "session_dense")}
+
+
+def new_secret() -> bytes:
+    """Return what a marker is made with that nobody can foretell."""
+    return secrets.token_bytes(32)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,12 +82,13 @@ class Selection:
     The examples chosen for an input, the best first.
 
     In a prompt the best stands last, next to the input that it is for. *tokens* is what the
-    block of `render` costs; as turns they cost less.
+    block of `render` costs; as turns they cost less. The block's marker is made with *secret*.
     """
 
     input: str
     chosen: tuple[Chosen, ...]
     tokens: int
+    secret: bytes = field(default_factory=new_secret, repr=False, compare=False)
 
     @property
     def examples(self) -> tuple[Example, ...]:
@@ -90,11 +97,7 @@ class Selection:
 
     def render(self) -> str:
         """Return them as one block of data, which says that it holds no instructions."""
-        return render_block(self.records())
-
-    def records(self) -> list[Record]:
-        """Return the lines of that block: input, reason and output of each."""
-        return _records_of(self.examples)
+        return _block_of(self.examples, self.secret)
 
     def messages(self, *, reasons: bool = True) -> list[AnyMessage]:
         """
@@ -123,10 +126,15 @@ def _records_of(examples: Sequence[Example]) -> list[Record]:
     ]
 
 
-def cost_of(examples: Sequence[Example], count_tokens: TokenCounter) -> int:
-    """Return what the block of *examples* costs in a prompt, with a marker like the one it gets."""
+def _block_of(examples: Sequence[Example], secret: bytes) -> str:
+    """Return the block of *examples*, the same each time: its marker costs what was counted."""
     records = _records_of(examples)
-    return count_tokens(render_block(records, random_marker=keyed_marker(b"", records)))
+    return render_block(records, random_marker=keyed_marker(secret, records))
+
+
+def cost_of(examples: Sequence[Example], count_tokens: TokenCounter, secret: bytes) -> int:
+    """Return what the block of *examples* costs in a prompt."""
+    return count_tokens(_block_of(examples, secret))
 
 
 def relevance_of(signals: Mapping[str, float], score: float, by: Basis) -> float:
@@ -137,7 +145,7 @@ def relevance_of(signals: Mapping[str, float], score: float, by: Basis) -> float
 
 
 def chosen_of(
-    ranked: Sequence[Chosen], manner: Manner, count_tokens: TokenCounter
+    ranked: Sequence[Chosen], manner: Manner, count_tokens: TokenCounter, secret: bytes
 ) -> tuple[tuple[Chosen, ...], int]:
     """
     Return the examples to show, best first, and the tokens of their block.
@@ -155,22 +163,25 @@ def chosen_of(
     alike = [0.0] * len(left)
     places = sorted(range(len(left)), key=lambda at: -left[at].relevance)
     kept: list[Chosen] = []
-    frame = tokens = cost_of([], count_tokens)
+    frame = tokens = cost_of([], count_tokens, secret)
     while places and len(kept) < manner.count:
         weight = manner.diversity
         best = max(places, key=lambda at: (1 - weight) * scaled[at] - weight * alike[at])
         places.remove(best)
         # The frame ends a line more where it has something inside.
-        cost = cost_of([left[best].example], count_tokens) - frame + 1
+        cost = cost_of([left[best].example], count_tokens, secret) - frame + 1
         if tokens + cost > budget:
             continue
         kept.append(left[best])
         tokens += cost
         for at in places:
             alike[at] = max(alike[at], _likeness(terms[at], terms[best]))
-    while kept and (tokens := cost_of([each.example for each in kept], count_tokens)) > budget:
+    while kept:
+        tokens = cost_of([each.example for each in kept], count_tokens, secret)
+        if tokens <= budget:
+            return tuple(kept), tokens
         kept.pop()
-    return tuple(kept), tokens if kept else 0
+    return (), 0
 
 
 def _fits(example: Example, manner: Manner) -> bool:

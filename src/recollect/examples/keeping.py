@@ -16,6 +16,7 @@ from recollect.examples.choosing import (
     Manner,
     Selection,
     chosen_of,
+    new_secret,
     relevance_of,
 )
 from recollect.examples.talks import exchanges_in
@@ -92,6 +93,7 @@ class Examples:
         self.home = Home(memory)
         self.scope = check_scope(scope)
         self._count_tokens = count_tokens
+        self._secret = new_secret()
 
     async def _add(
         self,
@@ -315,8 +317,8 @@ class Examples:
             if isinstance(each.content, Memory)
             and (example := example_of(each.content)) is not None
         ]
-        chosen, tokens = chosen_of(ranked, manner, self._count_tokens)
-        return Selection(input=input, chosen=chosen, tokens=tokens)
+        chosen, tokens = chosen_of(ranked, manner, self._count_tokens, self._secret)
+        return Selection(input=input, chosen=chosen, tokens=tokens, secret=self._secret)
 
     select, aselect = twins(_select)
 

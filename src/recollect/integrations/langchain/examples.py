@@ -69,11 +69,14 @@ class RecollectExampleSelector(BaseExampleSelector):
 
     def select_examples(self, input_variables: dict[str, str]) -> list[dict[str, str]]:
         """Return the examples for an input as variables of a prompt, the best last."""
-        return self._shown(self.examples.select(self._asked(input_variables), **self.options))
+        asked = self._asked(input_variables)
+        return self._shown(self.examples.select(asked, **self.options)) if asked.strip() else []
 
     async def aselect_examples(self, input_variables: dict[str, str]) -> list[dict[str, str]]:
         """Do the same as `select_examples`."""
         asked = self._asked(input_variables)
+        if not asked.strip():
+            return []
         return self._shown(await self.examples.aselect(asked, **self.options))
 
     def _given(self, example: Mapping[str, str]) -> Example:

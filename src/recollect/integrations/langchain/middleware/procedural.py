@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Literal, TypeAlias
 
@@ -15,7 +14,6 @@ from recollect.instructions import Instructions, Prompt
 from recollect.integrations.langchain.middleware.placing import asked_in, query_of, with_block
 from recollect.integrations.langgraph.caller import Whose, check_whose, present_caller, scope_of
 from recollect.integrations.langgraph.forwarding import forwarded
-from recollect.recall.render import keyed_marker, render_block
 from recollect.records import Scope
 from recollect.stores.validate import check_texts
 
@@ -92,7 +90,6 @@ class ExamplesMiddleware(AgentMiddleware[Any, Any, Any]):
             msg = f"present={present!r}: examples are shown as 'block' or as 'messages'"
             raise UsageError(msg)
         self.present = present
-        self._secret = secrets.token_bytes(32)
         self._examples = forwarded(examples)
         self._options: dict[str, Any] = {
             "count": count,
@@ -130,15 +127,10 @@ class ExamplesMiddleware(AgentMiddleware[Any, Any, Any]):
         if not chosen.examples or place is None:
             return request
         if self.present == "block":
-            return request.override(messages=with_block(request.messages, self._block(chosen)))
+            return request.override(messages=with_block(request.messages, chosen.render()))
         turns: Any = chosen.messages()
         shown: Any = [*request.messages[:place], *turns, *request.messages[place:]]
         return request.override(messages=shown)
-
-    def _block(self, chosen: Selection) -> str:
-        """Return the examples as one block, the same for each call of a turn."""
-        records = chosen.records()
-        return render_block(records, random_marker=keyed_marker(self._secret, records))
 
 
 def _asked(request: ModelRequest[Any]) -> str:
