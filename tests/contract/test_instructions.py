@@ -538,6 +538,49 @@ async def test_a_users_overlay_cannot_touch_the_agents_rules(memory: Recollect) 
     assert 2 == len(await instructions.aproposals(user=ADA))
 
 
+@pytest.mark.parametrize("automatic", [True, False])
+async def test_a_rule_that_became_fixed_later_stops_no_proposal(
+    memory: Recollect, *, automatic: bool
+) -> None:
+    """The program, or the agent's own rules, may come to say what a document has already."""
+    added = ["Speak Norwegian", "Say goodbye"]
+    answers = [call("add_rule", rule=each) for rule in added for each in (rule, f"{FIXED}!")]
+    before = Instructions(memory, AGENT, "bot")
+    await before.awrite([RULES[0]], by="ada", why="asked for", user=ADA)
+    await before.awrite([FIXED, *RULES], by="ada", why="to begin with")
+    model = ScriptedModel(answers)
+    bot = Instructions(memory, AGENT, "bot", model=model, fixed=[FIXED], automatic=automatic)
+
+    for user in (None, ADA):
+        proposal = await bot.apropose([TALK], user=user)
+        if not automatic:
+            await bot.aaccept(proposal.id, by="sam", user=user)
+        with pytest.raises(ProposalRefusedError, match="is there already"):
+            await bot.apropose([TALK], user=user)
+
+    prompt = await bot.aread(ADA)
+    assert (FIXED, *RULES, added[0]) == prompt.rules
+    assert (RULES[0], added[1]) == prompt.user_rules
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        "hours",
+        Case(name=1, input="x"),  # type: ignore[arg-type]
+        Case(name="a", input=None),  # type: ignore[arg-type]
+        Case(name="a", input="x", required=1),  # type: ignore[arg-type]
+    ],
+)
+async def test_what_would_not_be_read_as_a_case_is_refused(memory: Recollect, case: Case) -> None:
+    instructions = await given(memory)
+
+    with pytest.raises(UsageError, match=r"is no Case|of a case must be text"):
+        await instructions.akeep_cases([*CASES, case])
+
+    assert () == await instructions.acases()
+
+
 async def test_erasing_what_was_said_erases_the_rule_and_the_reasons(memory: Recollect) -> None:
     instructions = await given(memory, call("add_rule", rule="Sam hates greetings"), automatic=True)
     await memory.append(AGENT, "talk", [NewMessage(id="m1", role="user", text="No greetings!")])

@@ -189,7 +189,8 @@ class Keeping:
 
     def _edit(self, edits: dict[int, Edit], version: int) -> Edit:
         if version not in edits:
-            msg = f"{self.agent!r} has no version {version}; it has {', '.join(map(str, edits))}"
+            there = ", ".join(map(str, edits)) or "none"
+            msg = f"{self.agent!r} has no version {version}; it has {there}"
             raise NotFoundError(msg)
         return edits[version]
 
@@ -207,10 +208,12 @@ class Keeping:
         expected: int,
         cause: str,
         user: Scope | None,
+        *,
+        standing: Sequence[str] = (),
     ) -> PutMemory:
         """Return the write of a version whose rules break no limit."""
         above = await self._above(memory, user)
-        check_rules(rules, above, characters_max=self.characters_max)
+        check_rules(rules, above, characters_max=self.characters_max, standing=standing)
         return PutMemory(
             type=INSTRUCTIONS,
             key=self.agent,

@@ -40,6 +40,7 @@ from recollect.instructions.rules import (
     check_changes,
     check_rules,
     recordable,
+    rules_in,
 )
 from recollect.records import (
     INSTRUCTIONS,
@@ -52,7 +53,7 @@ from recollect.records import (
     PutMemory,
     Scope,
 )
-from recollect.stores.validate import PAGE_ROWS_MAX, to_datetime
+from recollect.stores.validate import PAGE_ROWS_MAX, check_text, to_datetime
 
 CASES_MAX: Final = 1_000
 REFLECTION: Final = "reflection"
@@ -180,7 +181,11 @@ class Proposing(Keeping):
             raise UsageError(msg)
         cause = cause_of_proposal(by, found.id)
         place = {at: rests for at, rests in waiting.evidence.items() if at.startswith("/rules")}
-        write = await self._checked(memory, found.rules, place, found.base, cause, user)
+        standing = await self._standing(memory, user)
+        kept = rules_in(standing.value) if standing else ()
+        write = await self._checked(
+            memory, found.rules, place, found.base, cause, user, standing=kept
+        )
         accepted = replace(found, status="accepted", reason=f"accepted by {by}")
         await memory.apply(self._where(user), [write, self._again(waiting, accepted)])
         return accepted
@@ -224,8 +229,10 @@ class Proposing(Keeping):
         Keep cases to compare prompts on, by name; one with the same name is replaced.
 
         Raises:
-            UsageError: There are none, or two have one name.
+            UsageError: There are none, two have one name, or one is no case.
         """
+        for each in cases:
+            _check_case(each)
         _check_cases(cases)
         writes = [
             PutMemory(
@@ -311,7 +318,7 @@ class Proposing(Keeping):
     ) -> tuple[tuple[str, ...], EvidenceMap]:
         check_changes(changes)
         after, rests = applied(rules, evidence, changes, fixed=above, grounds=grounds)
-        check_rules(after, above, characters_max=self.characters_max)
+        check_rules(after, above, characters_max=self.characters_max, standing=rules)
         return after, rests
 
     async def _kept(self, memory: Recollect, draft: _Draft, user: Scope | None) -> Proposal:
@@ -379,6 +386,15 @@ def _check_cases(cases: Sequence[Case]) -> None:
     if twice:
         msg = f"two cases are named {twice[0]!r}: give each its own name"
         raise UsageError(msg)
+
+
+def _check_case(case: object) -> None:
+    """Refuse what could be kept, and would not be read as a case."""
+    if not isinstance(case, Case) or not isinstance(case.required, bool):
+        msg = f"{str(case)[:80]!r} is no Case, or its 'required' is neither True nor False"
+        raise UsageError(msg)
+    for name in ("name", "input", "expected"):
+        check_text(getattr(case, name), f"the {name} of a case")
 
 
 def _with_rules(prompt: Prompt, rules: tuple[str, ...], user: Scope | None) -> Prompt:

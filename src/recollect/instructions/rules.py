@@ -40,9 +40,17 @@ class RuleChange:
     number: int | None = None
 
 
-def check_rules(rules: Sequence[str], fixed: Sequence[str] = (), *, characters_max: int) -> None:
+def check_rules(
+    rules: Sequence[str],
+    fixed: Sequence[str] = (),
+    *,
+    characters_max: int,
+    standing: Sequence[str] = (),
+) -> None:
     """
     Refuse rules that break one of the limits.
+
+    One of those *standing* may be among the fixed ones: these were changed after it was written.
 
     Raises:
         ProposalRefusedError: There is none, one is blank, is more than one line or there twice
@@ -52,10 +60,11 @@ def check_rules(rules: Sequence[str], fixed: Sequence[str] = (), *, characters_m
         refuse("no rule is left: empty instructions are not kept")
     if wrong := wrong_rules(rules, characters_max=characters_max):
         refuse(wrong)
-    seen = {normalised(each) for each in fixed}
+    above = {normalised(each) for each in fixed} - {normalised(each) for each in standing}
+    seen: set[str] = set()
     for each in rules:
         words = normalised(each)
-        if words in seen:
+        if words in above | seen:
             refuse(f"the rule {each[:80]!r} is there already")
         seen.add(words)
 
