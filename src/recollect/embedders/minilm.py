@@ -18,6 +18,7 @@ from typing import Any, Final, final
 
 import numpy as np
 
+from recollect.embedders.ending import NativeCalls
 from recollect.embedders.install import (
     EXTRA,
     GRAPH,
@@ -37,6 +38,8 @@ TEXT_CHARACTERS_MAX: Final = 1_800
 TEXT_PIECES_MAX: Final = 256
 FOREIGN_SHARE_MAX: Final = 0.15  # of a text's letters; next to no English text has more
 WORKERS_MAX: Final = 8
+
+_CALLS: Final = NativeCalls()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,9 +134,10 @@ def _open(place: Path) -> _Runtime:
     errors = _session_errors()
     try:
         pieces = WordPiece(read_vocabulary(place / VOCABULARY))
-        session = onnxruntime.InferenceSession(
-            str(place / GRAPH), options, providers=["CPUExecutionProvider"]
-        )
+        with _CALLS:
+            session = onnxruntime.InferenceSession(
+                str(place / GRAPH), options, providers=["CPUExecutionProvider"]
+            )
     except errors as error:
         message = (
             f"the embedder in {str(place)!r} cannot be loaded ({error}): onnxruntime "
@@ -204,7 +208,8 @@ def _work(
 
 def _run(runtime: _Runtime, pieces: list[int]) -> Vector:
     try:
-        outputs = runtime.session.run(None, {"input_ids": np.array([pieces], dtype=np.int64)})
+        with _CALLS:
+            outputs = runtime.session.run(None, {"input_ids": np.array([pieces], dtype=np.int64)})
     except runtime.errors as error:
         message = f"onnxruntime could not embed a text of {len(pieces)} pieces: {error}"
         raise EmbedderError(message) from error
