@@ -86,7 +86,7 @@ class ConflictError(RecollectError):
 
 
 class StaleReadError(ConflictError):
-    """A change rested on settings that have changed since they were read; nothing was written."""
+    """A change rested on what has changed, or was erased, since it was read; nothing is written."""
 
     code = "stale_read"
 

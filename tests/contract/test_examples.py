@@ -8,6 +8,7 @@ import pytest
 
 from recollect import ConflictError, Evidence, LimitError, NewMessage, NotFoundError, UsageError
 from recollect.app import Recollect
+from recollect.errors import StaleReadError
 from recollect.examples import Example, Examples, Imported
 from recollect.ports import Clock, Ids
 from recollect.recall.budget import estimated_tokens
@@ -275,6 +276,25 @@ async def test_a_good_conversation_becomes_examples(memory: Recollect) -> None:
     ]
     assert [first.identity] == [each.identity for each in (await examples.apage()).rows]
     assert "Thanks" not in repr(left)
+
+
+async def test_what_is_erased_while_it_is_gathered_is_no_example(
+    memory: Recollect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    talk = [turn("user", "Do you ship?", "q"), turn("assistant", "yes", "a")]
+    await memory.append(ADA, "monday", talk)
+    apply = Recollect.apply
+
+    async def after_an_erase(self: Recollect, *given: Any, **options: Any) -> Any:
+        monkeypatch.undo()
+        await memory.erase(ADA, EraseMessages(thread="monday", messages=("q",)))
+        return await apply(self, *given, **options)
+
+    monkeypatch.setattr(Recollect, "apply", after_an_erase)
+    with pytest.raises(StaleReadError, match="was erased"):
+        await Examples(memory, ADA).agather("monday", score=1)
+
+    assert () == (await Examples(memory, ADA).apage()).rows
 
 
 async def test_examples_of_another_scope_are_gathered(memory: Recollect) -> None:

@@ -9,9 +9,9 @@ import pytest
 
 from recollect import Evidence, NewMessage, NotFoundError, UsageError, VersionConflictError
 from recollect.app import Recollect
-from recollect.errors import ModelError, ProposalRefusedError
+from recollect.errors import ModelError, ProposalRefusedError, StaleReadError
 from recollect.instructions import Case, Edit, Instructions, Prompt, Trajectory
-from recollect.ports import Clock, Ids, ModelAnswer, ToolCall
+from recollect.ports import Clock, Ids, ModelAnswer, ModelRequest, ToolCall
 from recollect.records import Json
 from recollect.stores.base import Store
 from recollect.stores.plans.erase import EraseMessages
@@ -592,6 +592,28 @@ async def test_erasing_what_was_said_erases_the_rule_and_the_reasons(memory: Rec
     assert (*RULES,) == (await instructions.aread()).rules
     assert all("Sam" not in str(each) for each in await instructions.ahistory())
     assert all("Sam" not in str(each) for each in await instructions.aproposals())
+
+
+@pytest.mark.parametrize("automatic", [True, False])
+async def test_what_is_erased_while_the_model_thinks_is_no_rule(
+    memory: Recollect, *, automatic: bool
+) -> None:
+    """A model takes seconds, in which a user may have all of it erased."""
+    await memory.append(AGENT, "talk", [NewMessage(id="m1", role="user", text="No greetings!")])
+    said = (Evidence(thread="talk", message="m1", quote="No greetings!"),)
+
+    class Slow(ScriptedModel):
+        async def answer(self, request: ModelRequest) -> ModelAnswer:
+            await memory.erase(AGENT, EraseMessages(thread="talk", messages=("m1",)))
+            return await super().answer(request)
+
+    model = Slow([call("add_rule", rule="Sam hates greetings")])
+    bot = Instructions(memory, AGENT, "bot", model=model, automatic=automatic)
+    with pytest.raises(StaleReadError, match="was erased"):
+        await bot.apropose([Trajectory(lines=(("user", "No greetings!"),), evidence=said)])
+
+    assert () == await bot.aproposals()
+    assert () == (await bot.aread()).rules
 
 
 async def test_outcomes_are_told_by_the_versions_in_use(memory: Recollect) -> None:

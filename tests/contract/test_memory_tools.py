@@ -17,7 +17,7 @@ from recollect.formation.types.memory_type import TYPES_MAX
 from recollect.ports import Clock, Ids, ToolCall
 from recollect.records import FORGOTTEN, Json, JsonObject
 from recollect.stores.base import Store
-from recollect.stores.plans.erase import EraseMemory, EraseReceipt
+from recollect.stores.plans.erase import EraseMemory, EraseReceipt, EraseScope, EraseThread
 from recollect.testing import FrozenClock, ScriptedModel, SeededIds
 from recollect.tools import MemoryTools
 from recollect.tools.memory_tools import MESSAGES_SEEN
@@ -364,6 +364,27 @@ async def test_what_is_changed_meanwhile_is_not_forgotten(
     assert "refused" == late["status"]
     assert ["Ada drinks black tea"] == [each["content"] for each in await notes(memory)]
     assert () == (await memory.memories(ADA, type_=FORGOTTEN)).rows
+
+
+@pytest.mark.parametrize("erased", ["scope", "thread"])
+async def test_what_is_erased_while_it_is_saved_is_not_kept(
+    tools: MemoryTools, memory: Recollect, monkeypatch: pytest.MonkeyPatch, erased: str
+) -> None:
+    """Else the words that a memory quotes would outlast them."""
+    target = EraseScope() if erased == "scope" else EraseThread(thread="talk")
+    apply = Recollect.apply
+
+    async def after_an_erase(self: Recollect, *given: Any, **options: Any) -> Any:
+        monkeypatch.undo()
+        await memory.erase(ADA, target)
+        return await apply(self, *given, **options)
+
+    monkeypatch.setattr(Recollect, "apply", after_an_erase)
+    late = await saved(tools)
+
+    assert "refused" == late["status"]
+    assert [] == await notes(memory)
+    assert () == (await memory.memories(ADA, type_="Note")).rows
 
 
 async def test_what_was_forgotten_may_be_said_again(

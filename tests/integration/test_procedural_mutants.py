@@ -1,16 +1,19 @@
 """What keeps agents and models from doing harm, taken away: the harm is then done, and seen."""
 
+import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 
 import pytest
 
 import recollect
-from recollect import NewMessage
+from recollect import EraseMessages, NewMessage, Recollect
+from recollect.errors import StaleReadError
 from recollect.formation import rules
 from recollect.instructions import Instructions, RuleChange, Trajectory, keeping, proposing
 from recollect.instructions.rules import applied, rules_in
-from recollect.ports import ToolCall
-from recollect.records import Evidence, EvidenceMap, JsonObject
+from recollect.ports import ModelAnswer, ModelRequest, ToolCall
+from recollect.records import Evidence, EvidenceMap, JsonObject, Scope
 from recollect.testing import ScriptedModel
 from recollect.tools import MemoryTools, memory_tools
 
@@ -93,3 +96,36 @@ def test_without_its_check_any_token_forgets(monkeypatch: pytest.MonkeyPatch) ->
         kept = tools.save_memory("Note", NOTE, [SAID])
 
         assert "forgotten" == tools.forget_memory(str(kept["id"]), "made up")["status"]
+
+
+@pytest.mark.parametrize("is_guarded", [True, False])
+def test_without_its_check_erased_words_are_a_rule(
+    monkeypatch: pytest.MonkeyPatch, *, is_guarded: bool
+) -> None:
+    """The mutant writes what the model made of words that were erased while it thought."""
+
+    async def unguarded(memory: Recollect, _scope: Scope) -> Recollect:
+        return memory
+
+    if not is_guarded:
+        monkeypatch.setattr(proposing, "guarded", unguarded)
+    said = Evidence(thread="talk", message="m1", quote=SAID)
+    heard = Trajectory(lines=(("user", SAID),), evidence=(said,))
+
+    class Slow(ScriptedModel):
+        async def answer(self, request: ModelRequest) -> ModelAnswer:
+            await memory.erase(AGENT, EraseMessages(thread="talk", messages=("m1",)))
+            return await super().answer(request)
+
+    async def rules_after() -> tuple[str, ...]:
+        async with memory:
+            await memory.append(AGENT, "talk", [NewMessage(id="m1", role="user", text=SAID)])
+            rule: JsonObject = {"rule": "Serve Ada green tea", "reason": "said so"}
+            model = Slow([ToolCall(name="add_rule", arguments=rule)])
+            bot = Instructions(memory, AGENT, model=model, automatic=True)
+            with suppress(StaleReadError):
+                await bot.apropose([heard])
+            return (await bot.aread()).rules
+
+    memory = recollect.open(embedder="none", worker=False)
+    assert (() if is_guarded else ("Serve Ada green tea",)) == asyncio.run(rules_after())

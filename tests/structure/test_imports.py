@@ -32,7 +32,8 @@ GROUP_OF = {
     **dict.fromkeys(
         (
             *("app", "auditing", "backups", "beside", "copying", "destinations", "forgetting"),
-            *("forming", "paging", "record_digests", "reembedding", "scope_types", "worker"),
+            *("forming", "guarding", "paging", "record_digests", "reembedding", "scope_types"),
+            "worker",
         ),
         "app",
     ),

@@ -32,6 +32,7 @@ from recollect.examples.values import (
 from recollect.formation.evidence import joined_evidence
 from recollect.formation.ground import least
 from recollect.graph.twins import twins
+from recollect.guarding import guarded
 from recollect.home import AnyRecollect, Home
 from recollect.paging import each_message
 from recollect.ports import TokenCounter
@@ -228,12 +229,16 @@ class Examples:
             NotFoundError: There is no such conversation.
             UsageError: *score* is not from 0 to 1, *last* is below 1, or *tags* is a text.
             ConflictError: An example was rejected; those before it are kept.
+            StaleReadError: Something was erased there meanwhile; those before it are kept, as
+                far as they rest on none of it.
         """
         check_score(score)
         if last is not None and check_position(last, "last") < 1:
             msg = f"last {last} gathers nothing: give at least 1, or None for all"
             raise UsageError(msg)
         where = self.scope if of is None else check_scope(of)
+        if where == self.scope:
+            memory = await guarded(memory, where)
         if await memory.thread(where, thread) is None:
             msg = f"there is no thread {thread!r} in {where!r}"
             raise NotFoundError(msg)

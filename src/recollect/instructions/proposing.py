@@ -17,6 +17,7 @@ from recollect.errors import (
 )
 from recollect.formation.rules import INSTRUCTIONS_CHARACTERS_MAX
 from recollect.graph.twins import twins
+from recollect.guarding import guarded
 from recollect.home import AnyRecollect
 from recollect.instructions.asking import changes_in, check_trajectories, request_of
 from recollect.instructions.judging import Scorer, compared, scores_of, verdict
@@ -106,10 +107,13 @@ class Proposing(Keeping):
             ModelError: The model failed, or its answer cannot be read.
             VersionConflictError: Somebody wrote the instructions before it was in force: it is on
                 record as refused.
+            StaleReadError: Something was erased in the scope while the model read what a
+                trajectory gave as its evidence; nothing is kept.
         """
+        before = await guarded(memory, self._where(user))
         reading = await self._reading(memory, user)
         draft = await self._drafted(memory, trajectories, reading, user)
-        kept = await self._kept(memory, draft, user)
+        kept = await self._kept(before if draft.grounds else memory, draft, user)
         if kept.status == "refused":
             raise ProposalRefusedError(kept.reason, kept.id)
         return await self._decided(memory, kept, user)
@@ -142,8 +146,10 @@ class Proposing(Keeping):
             ModelError: The model failed, or its answer cannot be read.
             VersionConflictError: Somebody wrote the instructions before it was in force: it is on
                 record as refused.
+            StaleReadError: Something was erased meanwhile, as for `propose`.
         """
         check_trajectories(trajectories)
+        before = await guarded(memory, self._where(user))
         used = list(await self._cases(memory) if cases is None else cases)
         _check_cases(used)
         reading = await self._reading(memory, user)
@@ -158,7 +164,7 @@ class Proposing(Keeping):
         if proposal.status == "waiting" and (reason := verdict(scores, used)):
             proposal = replace(proposal, status="refused", reason=reason)
         scored = replace(draft, proposal=replace(proposal, scores=scores))
-        kept = await self._kept(memory, scored, user)
+        kept = await self._kept(before if draft.grounds else memory, scored, user)
         return await self._decided(memory, kept, user)
 
     improve, aimprove = twins(_improve)

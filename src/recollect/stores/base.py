@@ -21,11 +21,11 @@ from recollect.stores.formation import FormationStore, Listening
 from recollect.stores.memories import MemoryStore
 from recollect.stores.plans.audit import Deed, plan_audited
 from recollect.stores.plans.formation import Claim, Lease
-from recollect.stores.plans.stamped import plan_under_stamp
+from recollect.stores.plans.stamped import plan_since, plan_under_stamp
 from recollect.stores.scopes import ScopeStore
 from recollect.stores.threads import ThreadStore
 from recollect.stores.unit import LikelyQuery, Plan, Query
-from recollect.stores.validate import check_id
+from recollect.stores.validate import check_id, check_position, check_scope
 
 ResultT = TypeVar("ResultT")
 
@@ -68,6 +68,16 @@ class Store(
         """
         return ActingStore(self._inner(), check_id(actor, "an actor"), stamp)
 
+    @final
+    def since(self, scope: Scope, epoch: int) -> Store:
+        """
+        Return this store as one uses it who has read *scope* at its *epoch* (see `places`).
+
+        Once anything was erased in that scope, a change through it is a `StaleReadError`. What
+        was read may be what was erased; nothing that rests on it is written.
+        """
+        return SinceStore(self, check_scope(scope), check_position(epoch, "an epoch"))
+
     def settings_stamp(self) -> int | None:
         """
         Return a number that is another one after any change of a setting (`SETTING_TYPES`).
@@ -83,14 +93,12 @@ class Store(
         return self
 
 
-class ActingStore(Store):
-    """A store as one actor uses it: the same rows, and whoever closes it closes that store."""
+class StoreView(Store):
+    """A store as somebody uses it: the same rows, and whoever closes it closes that store."""
 
-    def __init__(self, store: Store, actor: str, stamp: int | None = None) -> None:
+    def __init__(self, store: Store) -> None:
         super().__init__(clock=store._clock, ids=store._ids)
         self._store = store
-        self._actor = actor
-        self._stamp = stamp
         self.answers_in_place = store.answers_in_place
         self.names_moments = store.names_moments
 
@@ -105,21 +113,6 @@ class ActingStore(Store):
     def settings_stamp(self) -> int | None:
         """Return the stamp of the store itself."""
         return self._store.settings_stamp()
-
-    def _inner(self) -> Store:
-        return self._store
-
-    async def _change(self, action: str, scope: Scope, plan: Plan[ResultT]) -> ResultT:
-        deed = Deed(
-            actor=self._actor,
-            action=action,
-            scope=scope,
-            now=self.now(),
-            secret=await self._secret(),
-        )
-        if self._stamp is not None:
-            plan = partial(plan_under_stamp, plan=plan, stamp=self._stamp)
-        return await self._store._transact(partial(plan_audited, plan=plan, deed=deed))
 
     async def _transact(self, plan: Plan[ResultT]) -> ResultT:
         return await self._store._transact(plan)
@@ -141,3 +134,45 @@ class ActingStore(Store):
 
     async def _secret(self) -> bytes:
         return await self._store._secret()
+
+
+class ActingStore(StoreView):
+    """A store as one actor uses it."""
+
+    def __init__(self, store: Store, actor: str, stamp: int | None = None) -> None:
+        super().__init__(store)
+        self._actor = actor
+        self._stamp = stamp
+
+    def _inner(self) -> Store:
+        return self._store
+
+    async def _change(self, action: str, scope: Scope, plan: Plan[ResultT]) -> ResultT:
+        deed = Deed(
+            actor=self._actor,
+            action=action,
+            scope=scope,
+            now=self.now(),
+            secret=await self._secret(),
+        )
+        if self._stamp is not None:
+            plan = partial(plan_under_stamp, plan=plan, stamp=self._stamp)
+        return await self._store._transact(partial(plan_audited, plan=plan, deed=deed))
+
+
+class SinceStore(StoreView):
+    """A store as one uses it who has read a scope."""
+
+    def __init__(self, store: Store, scope: Scope, epoch: int) -> None:
+        super().__init__(store)
+        self._scope = scope
+        self._epoch = epoch
+
+    async def _change(self, action: str, scope: Scope, plan: Plan[ResultT]) -> ResultT:
+        return await self._store._change(action, scope, self._checked(plan))
+
+    async def _transact(self, plan: Plan[ResultT]) -> ResultT:
+        return await self._store._transact(self._checked(plan))
+
+    def _checked(self, plan: Plan[ResultT]) -> Plan[ResultT]:
+        return partial(plan_since, plan=plan, scope=self._scope, epoch=self._epoch)

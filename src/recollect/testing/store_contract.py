@@ -28,6 +28,7 @@ from recollect.testing.contract_prolong import ProlongContract
 from recollect.testing.contract_receipts import ReceiptContract
 from recollect.testing.contract_redrive import RedriveContract
 from recollect.testing.contract_resets import ResetContract
+from recollect.testing.contract_since import SinceContract
 from recollect.testing.contract_stamps import StampContract
 from recollect.testing.contract_targets import TargetContract
 from recollect.testing.contract_threads import ThreadContract
@@ -68,6 +69,7 @@ class StoreContract(
     ArchiveContract,
     AuditContract,
     StampContract,
+    SinceContract,
     TransactionContract,
 ):
     """

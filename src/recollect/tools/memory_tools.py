@@ -10,7 +10,7 @@ from typing import Any, Final, ParamSpec
 
 from recollect.app import Recollect
 from recollect.ask import Where
-from recollect.errors import UsageError, VersionConflictError
+from recollect.errors import StaleReadError, UsageError, VersionConflictError
 from recollect.formation.answer import read_answer
 from recollect.formation.completing import completed
 from recollect.formation.config import FormationSettings
@@ -24,6 +24,7 @@ from recollect.formation.types.builtin import DEFAULT_TYPES
 from recollect.formation.types.schema import violations
 from recollect.formation.window import Waiting, Window, window_of
 from recollect.graph.twins import twins
+from recollect.guarding import guarded
 from recollect.home import AnyRecollect, Home
 from recollect.ports import ModelAnswer, Tool, ToolCall
 from recollect.recall.budget import estimated_tokens
@@ -285,13 +286,29 @@ class MemoryTools:
         quotes: Sequence[str],
         target: Memory | None = None,
     ) -> JsonObject:
-        """Carry out an operation as a formation does, after those before it in the scope."""
+        """
+        Carry out an operation as a formation does, after those before it in the scope.
+
+        Where others write or erase meanwhile, it is done anew on what is there then.
+        """
         if wrong := quotes_wrong(quotes):
             return refused(wrong)
+        left = TRIES_MAX
         async with turn_in(memory, self.scope):
-            return await self._carried_out(memory, tool, arguments, quotes, target)
+            while True:
+                try:
+                    return await self._tried(memory, tool, arguments, quotes, target)
+                except (VersionConflictError, StaleReadError):
+                    left -= 1
+                    if not left:
+                        raise
+                if target is not None:
+                    id_ = id_of(target)
+                    target = await self._found(memory, id_)
+                    if target is None:
+                        return refused(unknown(id_))
 
-    async def _carried_out(
+    async def _tried(
         self,
         memory: Recollect,
         tool: str,
@@ -299,36 +316,30 @@ class MemoryTools:
         quotes: Sequence[str],
         target: Memory | None,
     ) -> JsonObject:
-        """Carry out an operation; anew if somebody else wrote meanwhile."""
+        """
+        Carry out an operation on what is there now.
+
+        Raises:
+            VersionConflictError: Somebody else wrote meanwhile, and nothing was written.
+            StaleReadError: Somebody erased something meanwhile; the same.
+        """
+        memory = await guarded(memory, self.scope)
         words = list(dict.fromkeys(quotes))
         said = self._said(memory, words) if self._hearing else []
         window = await self._window(memory, said)
-        cited, unsaid = citations(words, window)
-        if unsaid:
-            return refused(unsaid)
-        for attempt in range(1, TRIES_MAX + 1):
-            if target is not None and (wrong := outdated(target, arguments)):
-                return refused(wrong)
-            offer = await self._offer(memory, window, target)
-            call = ToolCall(name=tool, arguments=arguments_of(arguments, cited, target), id=_CALL)
-            outcomes, wrong = await self._outcomes(memory, window, offer, call)
-            if wrong:
-                return refused(wrong)
-            outcomes = await self._anew(memory, outcomes, words)
-            writes = [each.write for each in outcomes if each.write is not None]
-            try:
-                if writes:
-                    await self._keep(memory, said, writes)
-            except VersionConflictError:
-                if attempt == TRIES_MAX:
-                    raise
-                if target is not None:
-                    id_ = id_of(target)
-                    target = await self._found(memory, id_)
-                    if target is None:
-                        return refused(unknown(id_))
-                continue
-            break
+        cited, wrong = citations(words, window)
+        if not wrong and target is not None:
+            wrong = outdated(target, arguments)
+        if wrong:
+            return refused(wrong)
+        offer = await self._offer(memory, window, target)
+        call = ToolCall(name=tool, arguments=arguments_of(arguments, cited, target), id=_CALL)
+        outcomes, wrong = await self._outcomes(memory, window, offer, call)
+        if wrong:
+            return refused(wrong)
+        outcomes = await self._anew(memory, outcomes, words)
+        if writes := [each.write for each in outcomes if each.write is not None]:
+            await self._keep(memory, said, writes)
         return receipt_of(outcomes)
 
     def _said(self, memory: Recollect, words: Sequence[str]) -> list[NewMessage]:

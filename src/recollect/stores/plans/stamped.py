@@ -1,11 +1,11 @@
-"""Changes that rest on settings that were read before; pure."""
+"""Changes that rest on what was read before: on settings, or on what a scope held; pure."""
 
 from __future__ import annotations
 
 from typing import TypeVar
 
 from recollect.errors import StaleReadError
-from recollect.records import SETTING_TYPES
+from recollect.records import SETTING_TYPES, Scope
 from recollect.stores.unit import Effect, Plan, Planned, Rows
 
 ResultT = TypeVar("ResultT")
@@ -23,6 +23,20 @@ def plan_under_stamp(rows: Rows, plan: Plan[ResultT], stamp: int) -> Planned[Res
             f"settings were read under the stamp {stamp}, and have {rows.settings_stamp} now: "
             "read them again"
         )
+        raise StaleReadError(msg)
+    return plan(rows)
+
+
+def plan_since(rows: Rows, plan: Plan[ResultT], scope: Scope, epoch: int) -> Planned[ResultT]:
+    """
+    Carry out *plan* if nothing was erased in *scope* since it had *epoch*.
+
+    Raises:
+        StaleReadError: Something was.
+    """
+    found = rows.scope(scope)
+    if (found.epoch if found else 0) != epoch:
+        msg = f"something was erased in {scope!r} since it was read: read it again"
         raise StaleReadError(msg)
     return plan(rows)
 
