@@ -379,6 +379,15 @@ async def test_an_example_is_erased_by_its_key(examples: Examples) -> None:
         await examples.aerase(kept.key)
 
 
+async def test_a_file_may_begin_with_a_byte_order_mark(memory: Recollect) -> None:
+    """As some editors write one; in another line it is no JSON."""
+    line = '{"input": "hot", "output": "cold"}'
+
+    assert 1 == (await Examples(memory, ADA).aimport_lines([f"\ufeff{line}"])).new
+    with pytest.raises(UsageError, match="line 2"):
+        await Examples(memory, ADA).aimport_lines([line, f"\ufeff{line}"])
+
+
 async def test_lines_go_out_and_come_back(examples: Examples, memory: Recollect) -> None:
     await examples.aadd("a line\u2028ends\x85here", "no")
     await examples.aadd("茶を\n一杯", "はい", reason="polite", score=0.5, tags=["茶"])

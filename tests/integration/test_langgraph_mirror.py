@@ -164,6 +164,17 @@ def test_what_was_not_mirrored_is_made_up_for(memory: SyncRecollect) -> None:
     )
 
 
+def test_a_node_cannot_mirror_the_removal_of_all(memory: SyncRecollect) -> None:
+    """Others may have written in the thread: nothing is removed, or taken for mirrored."""
+    mirror = MessageMirror(memory)
+    mirror.mirror(THREAD_ID, [HumanMessage("one", id="m1")])
+
+    with pytest.raises(UsageError, match="name each"):
+        mirror.mirror(THREAD_ID, [RemoveMessage(REMOVE_ALL_MESSAGES), HumanMessage("two")])
+
+    assert [("user", "one")] == told(memory)
+
+
 class ChangesOnly(TypedDict):
     """A talk of which a checkpoint has the last changes alone, and now and then the whole."""
 

@@ -260,6 +260,15 @@ def test_a_reader_of_what_it_was_given_first_is_caught(monkeypatch: pytest.Monke
         assert 2 == rules.read().version
 
 
+def test_feedback_that_is_no_text_is_told() -> None:
+    """It would stay in the state, and never count."""
+    with recollect.open_sync("memory:", embedder="none", worker=False) as memory:
+        graph = graph_of(*steps(improving(memory)))
+
+        with pytest.raises(UsageError, match=r"feedback.* is text"):
+            graph.invoke({"messages": [("user", "Hello")], "feedback": {"score": 1}})
+
+
 def test_a_proposal_waits_where_instructions_are_not_automatic() -> None:
     with recollect.open_sync("memory:", embedder="none", worker=False) as memory:
         rules = improving(memory)

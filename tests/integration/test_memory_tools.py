@@ -46,6 +46,41 @@ def test_both_faces_take_the_same(name: str) -> None:
     assert (name, f"a{name}") == (waiting.__name__, awaited.__name__)
 
 
+def test_nothing_hides_in_what_a_tool_answers() -> None:
+    """Letters that no person sees, and a model reads, are shown as JSON shows them."""
+    hidden = "green\u200b tea\U000e0041\ufe00\u202e"
+    with recollect.open_sync(embedder="none", worker=False) as memory:
+        memory.put(ADA, "Note", "tea", {"context": "drinks", "content": hidden})
+        (search,) = (
+            each
+            for each in memory_tools(MemoryTools(memory, ADA, "talk"))
+            if each.name == "search_memory"
+        )
+
+        said = search.invoke({"query": "tea"})
+
+    assert said.isprintable()
+    assert not {*"\u200b\U000e0041\ufe00\u202e"} & {*said}
+    assert hidden == json.loads(said)["memories"][0]["value"]["content"]
+
+
+def test_what_a_search_finds_has_room_in_a_prompt() -> None:
+    """How many more there are is told; the best is shown whole, however long."""
+    long = "tea " * 9_000
+    with recollect.open_sync(embedder="none", worker=False) as memory:
+        tools = MemoryTools(memory, ADA, "talk")
+        for number in range(4):
+            value = {"context": f"drinks {number}", "content": long}
+            memory.put(ADA, "Note", f"n{number}", value)
+        memory.put(ADA, "Note", "other", {"context": "tea", "content": "none left"})
+
+        told = tools.search_memory("tea", limit=5)
+
+    shown = len(told["memories"])  # type: ignore[arg-type]
+    assert 1 <= shown < 5
+    assert 5 - shown == told["left_out"]
+
+
 async def test_langchain_calls_the_tools() -> None:
     """Through its own tool class, awaited and not, with the schemas that a model is given."""
     with recollect.open_sync(embedder="none", worker=False) as memory:

@@ -48,6 +48,15 @@ def test_what_is_no_filter(filter_: JsonObject) -> None:
         read_filter(filter_)
 
 
+def test_an_operator_below_a_field_is_told_its_place() -> None:
+    """As equality with such an object it would find nothing, and say nothing."""
+    with pytest.raises(UsageError, match=r"name its field whole, as 'a\.b\.c'"):
+        read_filter({"a": {"b": {"c": {"$gt": 1}}}})
+
+    assert holds({"a": {"$eq": {"b": {"$gt": 1}}}}, {"a": {"b": {"$gt": 1}}})
+    assert holds({"a.b.c": {"$gt": 1}}, {"a": {"b": {"c": 2}}})
+
+
 def test_conditions_have_a_limit() -> None:
     """A filter has ``CONDITIONS_MAX`` conditions at most, operators of one field included."""
     operators = {"$gt": 1, "$lt": 2}

@@ -18,6 +18,8 @@ TAGS_MAX: Final = 32
 _DIGEST_BYTES: Final = 10
 # At these a reader of lines that knows them ends a line; in a text of JSON they may be escaped.
 _LINE_ENDS: Final = {ord(each): f"\\u{ord(each):04x}" for each in "\x85\u2028\u2029"}
+_BYTE_ORDER_MARK: Final = "\ufeff"
+"""Some editors begin a file with it."""
 _FIELDS: Final = ("input", "output", "reason", "score", "tags")
 
 
@@ -134,6 +136,8 @@ def read_line(line: str, number: int) -> Example | None:
     if not isinstance(line, str):
         msg = f"line {number} is no example: it is {type(line).__name__}, and no text"
         raise UsageError(msg)
+    if number == 1:
+        line = line.removeprefix(_BYTE_ORDER_MARK)
     if not line.strip():
         return None
     try:

@@ -16,6 +16,8 @@ from recollect.recall.render import Record, render_block
 from recollect.records import Json, JsonObject
 
 TRAJECTORIES_MAX: Final = 100
+TALKS_CHARACTERS_MAX: Final = 200_000
+"""Of all talks together a model is shown so many: the end of each."""
 KEEP: Final = "keep_rules"
 _KINDS: Final[Mapping[str, ChangeKind]] = {
     "add_rule": "add",
@@ -73,10 +75,11 @@ def request_of(
     shown = "\n".join(own) or "(none)"
     if above:
         shown = "\n".join(["Fixed:", *above, "The others:", shown])
+    most = TALKS_CHARACTERS_MAX // len(trajectories)
     records = [
         record
         for number, each in enumerate(trajectories, 1)
-        for record in _records_of(f"talk {number}", each)
+        for record in _records_of(f"talk {number}", each, most)
     ]
     text = f"The rules:\n{shown}\n\nThe talks:\n{render_block(records)}"
     return ModelRequest(
@@ -123,13 +126,30 @@ def _check_said(feedback: object, score: object) -> None:
         raise UsageError(msg)
 
 
-def _records_of(name: str, trajectory: Trajectory) -> list[Record]:
-    found = [Record(source=name, date="", who=who, text=text) for who, text in trajectory.lines]
+def _records_of(name: str, trajectory: Trajectory, characters_max: int) -> list[Record]:
+    """Return what is shown of a talk: its end, as far as there is room, and how it went."""
+    shown = _end_of(trajectory.lines, characters_max)
+    found = [Record(source=name, date="", who=who, text=text) for who, text in shown]
+    if left_out := len(trajectory.lines) - len(shown):
+        text = f"{left_out} messages before these are left out"
+        found.insert(0, Record(source=name, date="", who="note", text=text))
     if trajectory.feedback:
         found.append(Record(source=name, date="", who="feedback", text=trajectory.feedback))
     if trajectory.score is not None:
         found.append(Record(source=name, date="", who="score", text=f"{trajectory.score:g}"))
     return found
+
+
+def _end_of(lines: Sequence[tuple[str, str]], characters_max: int) -> list[tuple[str, str]]:
+    """Return the last of *lines* that fit; of the very last at least its end."""
+    shown: list[tuple[str, str]] = []
+    left = characters_max
+    for who, text in reversed(lines):
+        if shown and len(text) > left:
+            break
+        shown.append((who, text[-characters_max:]))
+        left -= len(text)
+    return shown[::-1]
 
 
 def changes_in(answer: ModelAnswer) -> tuple[RuleChange, ...]:

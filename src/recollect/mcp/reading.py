@@ -11,6 +11,7 @@ from recollect.errors import LimitError, NotFoundError
 from recollect.json_records import memory_record, message_record, revision_record
 from recollect.mcp.acting import Tools
 from recollect.mcp.callers import Caller
+from recollect.recall.render import visible
 from recollect.records import Json
 
 SCHEME: Final = "recollect"
@@ -89,4 +90,4 @@ PROMPT_OF_REMEMBERING: Final = (
 
 
 def _written(document: Json) -> str:
-    return json.dumps(document, ensure_ascii=False)
+    return visible(json.dumps(document, ensure_ascii=False))

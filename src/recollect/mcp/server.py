@@ -26,6 +26,7 @@ from recollect.mcp.reading import (
     thread_uri,
 )
 from recollect.ports import Tool
+from recollect.recall.render import visible
 from recollect.records import Json, JsonObject
 
 JSON: Final = "application/json"
@@ -191,7 +192,7 @@ def _shown(tool: Tool) -> types.Tool:
 
 
 def _answered(result: Mapping[str, Json]) -> types.CallToolResult:
-    text = types.TextContent(type="text", text=json.dumps(result, ensure_ascii=False))
+    text = types.TextContent(type="text", text=visible(json.dumps(result, ensure_ascii=False)))
     return types.CallToolResult(
         content=[text],
         structured_content=dict(result),

@@ -93,11 +93,11 @@ def _read_line(line: str) -> Record:
 
 
 def _line(record: Record) -> str:
-    return _visible(json.dumps(asdict(record), ensure_ascii=False))
+    return visible(json.dumps(asdict(record), ensure_ascii=False))
 
 
-def _visible(text: str) -> str:
-    """Escape, as JSON does, every character that is not seen or breaks a line."""
+def visible(text: str) -> str:
+    """Return JSON *text* with every character escaped that is not seen or breaks a line."""
     if text.isascii() and text.isprintable():
         return text
     seen = _UNSEEN.sub(lambda found: _escaped(found[0]), text)

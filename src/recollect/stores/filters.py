@@ -19,7 +19,7 @@ object of operators. The truth table:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -52,7 +52,8 @@ def read_filter(filter_: JsonObject) -> tuple[Condition, ...]:
     Return the conditions of *filter_*, in order.
 
     Raises:
-        UsageError: An operator is unknown, or its operand cannot be one.
+        UsageError: An operator is unknown, stands below a field of a field, or its operand
+            cannot be one.
         LimitError: There are more than ``CONDITIONS_MAX`` conditions.
     """
     if not isinstance(filter_, Mapping):
@@ -75,6 +76,9 @@ def _conditions(path: str, wanted: Json) -> list[Condition]:
         raise UsageError(msg)
     is_operators = isinstance(wanted, Mapping) and any(str(key).startswith("$") for key in wanted)
     if not is_operators or not isinstance(wanted, Mapping):
+        if below := next(_operators_below(wanted, path), None):
+            msg = f"an operator stands below {path!r}: name its field whole, as {below!r}"
+            raise UsageError(msg)
         return [Condition(path, "$eq", wanted)]
     for operator, operand in wanted.items():
         if operator not in OPERATORS:
@@ -84,6 +88,14 @@ def _conditions(path: str, wanted: Json) -> list[Condition]:
             msg = f"$in for {path!r} needs a list of values, not {operand!r}"
             raise UsageError(msg)
     return [Condition(path, operator, operand) for operator, operand in wanted.items()]
+
+
+def _operators_below(wanted: Json, path: str) -> Iterator[str]:
+    """Yield the whole names of the fields below *path* that have operators."""
+    for name, each in wanted.items() if isinstance(wanted, Mapping) else ():
+        if isinstance(each, Mapping) and not each.keys().isdisjoint(OPERATORS):
+            yield f"{path}.{name}"
+        yield from _operators_below(each, f"{path}.{name}")
 
 
 def matches(conditions: Sequence[Condition], document: JsonObject) -> bool:

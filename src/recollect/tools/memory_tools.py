@@ -64,6 +64,8 @@ from recollect.worker.reading import read_offer, read_present
 
 MESSAGES_SEEN: Final = 40
 """A tool may quote so many of the newest messages of its thread."""
+FOUND_TOKENS_MAX: Final = 8_000
+"""What a search finds has texts of at most so many tokens together, or is the best alone."""
 TRIES_MAX: Final = 5
 DEFAULT_RESULTS: Final = 5
 _CALL: Final = "call"
@@ -197,7 +199,9 @@ class MemoryTools:
         every = None if self._finds_all else tuple(self.types)
         types = every if type is None else (type,)
         where = Where(messages=False, types=types)
-        recall = await memory.recall(self.scope, query, limit=int(limit), where=where)
+        recall = await memory.recall(
+            self.scope, query, limit=int(limit), where=where, budget_tokens=FOUND_TOKENS_MAX
+        )
         found: list[Json] = [
             {
                 "id": each.source,
@@ -208,7 +212,8 @@ class MemoryTools:
             for each in recall.entries
             if isinstance(each.content, Memory)
         ]
-        return {"status": "found", "memories": found}
+        more = sum(each.reason == "budget" for each in recall.dropped)
+        return {"status": "found", "memories": found} | ({"left_out": more} if more else {})
 
     search_memory, asearch_memory = twins(_search_memory)
 

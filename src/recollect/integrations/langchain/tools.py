@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from langchain_core.tools import BaseTool, StructuredTool
 
 from recollect.ports import Tool
+from recollect.recall.render import visible
 from recollect.records import JsonObject
 
 
@@ -34,12 +35,17 @@ def memory_tools(tools: Offered) -> list[BaseTool]:
     return [_tool(tools, each) for each in tools.schemas]
 
 
+def _text_of(answer: JsonObject) -> str:
+    """Return *answer* as JSON in which nothing hides from people that a model would read."""
+    return visible(json.dumps(answer, ensure_ascii=False))
+
+
 def _tool(tools: Offered, offered: Tool) -> BaseTool:
     def work(**arguments: Any) -> str:
-        return json.dumps(tools.call(offered.name, arguments), ensure_ascii=False)
+        return _text_of(tools.call(offered.name, arguments))
 
     async def awaited(**arguments: Any) -> str:
-        return json.dumps(await tools.acall(offered.name, arguments), ensure_ascii=False)
+        return _text_of(await tools.acall(offered.name, arguments))
 
     function: Callable[..., str] = work
     coroutine: Callable[..., Coroutine[Any, Any, str]] = awaited

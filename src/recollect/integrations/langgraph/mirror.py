@@ -29,7 +29,7 @@ from recollect.integrations.langgraph.channel import (
 )
 from recollect.integrations.langgraph.forwarding import HomeLoop
 from recollect.integrations.langgraph.keepable import keepable, keepable_id
-from recollect.messages import AnyMessage, MessageLike, coerced_all
+from recollect.messages import REMOVE_ALL_MESSAGES, AnyMessage, MessageLike, coerced_all
 from recollect.records import Scope
 from recollect.stores.checkpoints import thread_of
 
@@ -106,7 +106,8 @@ class MessageMirror:
         A `RemoveMessage` among them removes one; a message that is not among them stays.
 
         Raises:
-            UsageError: The thread id is none of ours, or something is no message.
+            UsageError: The thread id is none of ours, something is no message, or one of them
+                removes all.
         """
         self._home.call(partial(_changed_thread, place=_place(thread_id), change=_told(messages)))
 
@@ -210,8 +211,16 @@ def _place(thread_id: str) -> tuple[Scope, str]:
 
 
 def _told(messages: Sequence[MessageLike]) -> Change:
-    """Return the change that a list of messages and removals asks for."""
+    """
+    Return the change that a list of messages and removals asks for.
+
+    Raises:
+        UsageError: It removes all: which of the thread's are the graph's is not known here.
+    """
     given = coerced_all(messages)
+    if any(each.id == REMOVE_ALL_MESSAGES for each in given):
+        msg = "a node cannot mirror the removal of all messages: name each, or use mirror=True"
+        raise UsageError(msg)
     removed = [str(each.id) for each in given if each.type == "remove"]
     return Change(
         list(state_of([each for each in given if each.type != "remove"]).values()), removed

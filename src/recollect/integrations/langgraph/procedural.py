@@ -9,7 +9,7 @@ from typing import Any, Final
 from langchain_core.messages import BaseMessage
 from langchain_core.runnables import Runnable, RunnableLambda
 
-from recollect.errors import ProposalRefusedError, VersionConflictError
+from recollect.errors import ProposalRefusedError, UsageError, VersionConflictError
 from recollect.formation.wording.foreign import without_recalled
 from recollect.instructions import Instructions, Prompt, Scorer, Trajectory
 from recollect.integrations.langgraph.caller import Whose, check_whose, present_caller, scope_of
@@ -138,8 +138,11 @@ def _scope(whose: Whose | None) -> Scope | None:
 
 
 def _talk_in(state: Mapping[str, Any], key: str, feedback_key: str) -> Trajectory | None:
-    feedback = state.get(feedback_key)
-    if not isinstance(feedback, str) or not feedback.strip():
+    feedback = state.get(feedback_key) or ""
+    if not isinstance(feedback, str):
+        msg = f"the feedback in {feedback_key!r} is text, not {str(feedback)[:80]!r}"
+        raise UsageError(msg)
+    if not feedback.strip():
         return None
     lines = [
         (_WHO.get(kind_of(each), kind_of(each)), words)
