@@ -44,6 +44,22 @@ def test_what_is_no_longer_true_is_not_an_item(memory: SyncRecollect) -> None:
     assert store.get(("ada", "Fact"), "f2") is not None
 
 
+def test_a_namespace_whose_facts_have_ended_is_none(memory: SyncRecollect) -> None:
+    """It takes no place on a page of namespaces either."""
+    ended = datetime(2020, 1, 1, tzinfo=UTC)
+    for name in ("ada", "bob", "eve"):
+        until = ended if name == "bob" else None
+        memory.put((*ROOT, name), "Fact", "f", fact("Oslo"), valid_until=until)
+    store = FormedStore(memory, ROOT)
+    store.put(("bob", "deep"), "k", {"text": "tea"})
+
+    assert [("ada", "Fact"), ("bob", "deep"), ("eve", "Fact")] == store.list_namespaces()
+    assert [("ada", "Fact"), ("bob", "deep")] == store.list_namespaces(limit=2)
+    assert [("eve", "Fact")] == store.list_namespaces(offset=2)
+    assert [("ada",), ("bob",), ("eve",)] == store.list_namespaces(max_depth=1)
+    assert [("ada",), ("eve",)] == store.list_namespaces(suffix=("Fact",), max_depth=1)
+
+
 def test_what_lies_below_hides_nothing_of_a_type() -> None:
     """The namespace of a type is that of one scope: newer memories of scopes below are none."""
     clock = FrozenClock()

@@ -181,21 +181,30 @@ class FormedStore(RecollectStore):
         return [(each, None) for each in found[:limit]]
 
     async def _listed(self, memory: Recollect, op: ListNamespacesOp) -> list[Scope]:
-        found: set[Scope] = set(await _scopes(memory, self.root, ITEM))
-        for type_ in self.types:
-            found |= {(*each, type_) for each in await _scopes(memory, self.root, type_)}
-        conditions = op.match_conditions or ()
-        namespaces = [each[len(self.root) :] for each in found]
-        fitting = {each[: op.max_depth] for each in namespaces if fits_all(conditions, each)}
-        return sorted(fitting)[op.offset : op.offset + op.limit]
+        holding: dict[Scope, list[tuple[Scope, str]]] = {}
+        for type_ in (ITEM, *self.types):
+            for scope in await _scopes(memory, self.root, type_):
+                namespace = self._namespace_of(scope, type_)
+                if fits_all(op.match_conditions or (), namespace):
+                    holding.setdefault(namespace[: op.max_depth], []).append((scope, type_))
+        found: list[Scope] = []
+        for namespace in sorted(holding):
+            if len(found) == op.offset + op.limit:
+                break
+            if await _holds_any(memory, holding[namespace]):
+                found.append(namespace)
+        return found[op.offset :]
+
+    def _namespace_of(self, scope: Scope, type_: str) -> Scope:
+        inside = scope[len(self.root) :]
+        return inside if type_ == ITEM else (*inside, type_)
 
     def _fields(self, memory: Memory) -> dict[str, Any]:
         """Return what an item says of a memory."""
-        inside = memory.scope[len(self.root) :]
         return {
             "value": dict(memory.value),
             "key": memory.key,
-            "namespace": inside if memory.type == ITEM else (*inside, memory.type),
+            "namespace": self._namespace_of(memory.scope, memory.type),
             "created_at": memory.created_at,
             "updated_at": memory.updated_at,
         }
@@ -242,6 +251,16 @@ async def _newest_true(
         if len(found) >= limit or len(newest) < asked:
             return found[:limit]
         asked *= 2  # ended ones stood among them
+
+
+async def _holds_any(memory: Recollect, places: Sequence[tuple[Scope, str]]) -> bool:
+    """Say whether one of the scopes holds a memory of its type that is true now."""
+    for scope, type_ in places:
+        if type_ == ITEM:  # of which those that have expired are not listed
+            return True
+        if await _newest_true(memory, partial(memory.store.newest, scope, type_, below=False), 1):
+            return True
+    return False
 
 
 def _is_true(memory: Recollect, found: Memory) -> bool:
