@@ -118,7 +118,7 @@ def test_another_rendering_is_caught(mutant: Rendering) -> None:
 
 def test_a_rendering_that_escapes_too_little_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """The mutant leaves to JSON what is escaped: that leaves line separators as they are."""
-    monkeypatch.setattr(render, "_visible", lambda text: text)
+    monkeypatch.setattr(render, "visible", lambda text: text)
 
     assert "a record is not one line" in breaches(recalled(HOSTILE), Recall.render)
 
