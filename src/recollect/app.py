@@ -54,6 +54,7 @@ from recollect.stores.plans.feed import Below
 from recollect.stores.plans.formation import Debounce
 from recollect.stores.scopes import ScopePattern
 from recollect.stores.validate import check_scope
+from recollect.turns import Turns
 from recollect.worker.consolidating import (
     open_consolidator,
 )
@@ -151,6 +152,7 @@ class Recollect(Forming, ThreadSurroundings, Auditing, Reembedding):
         self._count_tokens = count_tokens
         self.worker = None
         self._consolidator = None
+        self.turns = Turns()
         self._indexes = Indexes()
         self._embedding: Embedding | None = None
         self._recaller: Recaller | None = None

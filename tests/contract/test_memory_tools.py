@@ -119,8 +119,9 @@ async def test_the_same_is_kept_once_by_agents_at_the_same_time(
     assert [TEA] == await notes(memory)
 
 
+@pytest.mark.parametrize("is_audited", [False, True])
 async def test_many_calls_at_once_on_one_document_all_count(
-    tools: MemoryTools, memory: Recollect
+    memory: Recollect, *, is_audited: bool
 ) -> None:
     """A model calls for each thing that it heard, and an agent runs all of its calls at once."""
     hobbies = [f"hobby {letter}" for letter in "abcdefghij"]
@@ -129,6 +130,8 @@ async def test_many_calls_at_once_on_one_document_all_count(
     statuses: list[str] = []
 
     async def save(hobby: str) -> None:
+        view = memory.acting("agent") if is_audited else memory
+        tools = MemoryTools(view, ADA, "talk")
         told = await tools.asave_memory("User", {"interests": [hobby]}, [said_of_all])
         statuses.append(str(told["status"]))
 

@@ -33,7 +33,7 @@ GROUP_OF = {
         (
             *("app", "auditing", "backups", "beside", "copying", "destinations", "forgetting"),
             *("forming", "guarding", "paging", "record_digests", "reembedding", "scope_types"),
-            "worker",
+            *("turns", "worker"),
         ),
         "app",
     ),

@@ -59,7 +59,6 @@ from recollect.tools.quoting import (
     said_now,
 )
 from recollect.tools.tokens import position_of, token_for
-from recollect.tools.turns import turn_in
 from recollect.worker.reading import read_offer, read_present
 
 MESSAGES_SEEN: Final = 40
@@ -299,7 +298,7 @@ class MemoryTools:
         if wrong := quotes_wrong(quotes):
             return refused(wrong)
         left = TRIES_MAX
-        async with turn_in(memory, self.scope):
+        async with memory.turns.of(self.scope):
             while True:
                 try:
                     return await self._tried(memory, tool, arguments, quotes, target)
