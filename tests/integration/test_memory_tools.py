@@ -9,6 +9,7 @@ import pytest
 import recollect
 from recollect import NewMessage
 from recollect.integrations.langchain import memory_tools
+from recollect.integrations.langgraph import RecollectStore
 from recollect.tools import MemoryTools
 
 ADA = ("users", "ada")
@@ -79,6 +80,30 @@ def test_what_a_search_finds_has_room_in_a_prompt() -> None:
     shown = len(told["memories"])  # type: ignore[arg-type]
     assert 1 <= shown < 5
     assert 5 - shown == told["left_out"]
+
+
+def test_what_a_search_finds_is_counted_as_it_is_shown() -> None:
+    """Also where little of it is searched."""
+    with recollect.open_sync(embedder="none", worker=False) as memory:
+        store = RecollectStore(memory, ADA[:1], index={"fields": ["title"]})
+        for number in range(3):
+            store.put(ADA[1:], f"k{number}", {"title": "tea", "body": "leaves " * 9_000})
+
+        told = MemoryTools(memory, ADA, "talk", others=()).search_memory("tea")
+
+    assert (1, 2) == (len(told["memories"]), told["left_out"])  # type: ignore[arg-type]
+
+
+def test_a_search_finds_what_says_no_more_than_another_memory() -> None:
+    """Whoever is to change or forget what was said twice needs the ids of both."""
+    with recollect.open_sync(embedder="none", worker=False) as memory:
+        for key, at in (("n1", ""), ("n2", "."), ("n3", " at work")):
+            value = {"context": "drinks", "content": f"Ada drinks green tea{at}"}
+            memory.put(ADA, "Note", key, value)
+
+        told = MemoryTools(memory, ADA, "talk").search_memory("Ada drinks tea at work")
+
+    assert ["n1", "n2", "n3"] == sorted(str(each["id"])[-2:] for each in told["memories"])  # type: ignore[union-attr, index, call-overload]
 
 
 async def test_langchain_calls_the_tools() -> None:

@@ -7,7 +7,9 @@ from collections.abc import Mapping, Sequence
 from recollect.erasure import split_pointer
 from recollect.formation.outcomes import Outcome
 from recollect.formation.pointers import is_list
+from recollect.recall.budget import estimated_tokens
 from recollect.records import Json, JsonObject, Memory
+from recollect.stores.validate import encode_json
 
 
 def arguments_of(
@@ -53,6 +55,26 @@ def _counts(value: Json, pointer: Json) -> bool:
             return step != "-"
         value = value.get(step) if isinstance(value, Mapping) else None
     return False
+
+
+def shown_of(found: Sequence[Memory], tokens_max: int) -> list[Json]:
+    """Return what a search shows of *found*, best first: what fits, and the best in any case."""
+    shown: list[Json] = []
+    left = tokens_max
+    for each in found:
+        cost = estimated_tokens(encode_json(each.value, "a value"))
+        if shown and cost > left:
+            continue
+        left -= cost
+        shown.append(
+            {
+                "id": id_of(each),
+                "value": each.value,
+                "since": (each.valid_from or each.updated_at).isoformat(),
+                "version": each.version,
+            }
+        )
+    return shown
 
 
 def receipt_of(outcomes: Sequence[Outcome]) -> JsonObject:

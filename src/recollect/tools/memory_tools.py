@@ -40,7 +40,15 @@ from recollect.records import (
 )
 from recollect.stores.plans.erase import EraseMemory
 from recollect.stores.validate import check_id, check_scope, check_text, to_datetime
-from recollect.tools.answers import arguments_of, id_of, outdated, receipt_of, refused, unknown
+from recollect.tools.answers import (
+    arguments_of,
+    id_of,
+    outdated,
+    receipt_of,
+    refused,
+    shown_of,
+    unknown,
+)
 from recollect.tools.offering import (
     FORGET,
     RESULTS_MAX,
@@ -64,7 +72,7 @@ from recollect.worker.reading import read_offer, read_present
 MESSAGES_SEEN: Final = 40
 """A tool may quote so many of the newest messages of its thread."""
 FOUND_TOKENS_MAX: Final = 8_000
-"""What a search finds has texts of at most so many tokens together, or is the best alone."""
+"""What a search finds has values of at most so many tokens together, or is the best alone."""
 TRIES_MAX: Final = 5
 DEFAULT_RESULTS: Final = 5
 _CALL: Final = "call"
@@ -198,21 +206,12 @@ class MemoryTools:
         every = None if self._finds_all else tuple(self.types)
         types = every if type is None else (type,)
         where = Where(messages=False, types=types)
-        recall = await memory.recall(
-            self.scope, query, limit=int(limit), where=where, budget_tokens=FOUND_TOKENS_MAX
-        )
-        found: list[Json] = [
-            {
-                "id": each.source,
-                "value": each.content.value,
-                "since": each.time.isoformat(),
-                "version": each.content.version,
-            }
-            for each in recall.entries
-            if isinstance(each.content, Memory)
-        ]
-        more = sum(each.reason == "budget" for each in recall.dropped)
-        return {"status": "found", "memories": found} | ({"left_out": more} if more else {})
+        recall = await memory.recall(self.scope, query, limit=int(limit), where=where)
+        found = [each.content for each in recall.entries if isinstance(each.content, Memory)]
+        shown = shown_of(found, FOUND_TOKENS_MAX)
+        more = len(found) - len(shown)
+        told: JsonObject = {"status": "found", "memories": shown}
+        return {**told, "left_out": more} if more else told
 
     search_memory, asearch_memory = twins(_search_memory)
 
