@@ -113,16 +113,19 @@ def test_a_sweeper_sweeps_again_and_again(
     assert _holds(tmp_path, b"canary")
 
 
+@pytest.mark.parametrize("error", [StoreUnavailableError("away"), RuntimeError("no portal")])
 def test_a_sweep_that_fails_is_not_the_last(
-    store: RecollectStore, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    store: RecollectStore,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+    error: Exception,
 ) -> None:
     """It is logged."""
     failed: list[int] = []
 
     def fail() -> int:
         failed.append(1)
-        msg = "away"
-        raise StoreUnavailableError(msg)
+        raise error
 
     monkeypatch.setattr(store, "sweep_ttl", fail)
     store.start_ttl_sweeper(MINUTES)
@@ -150,6 +153,16 @@ def test_a_sweeper_ends_with_its_memory(tmp_path: Path) -> None:
         ended = RecollectStore(memory, ROOT).start_ttl_sweeper(MINUTES)
 
     ended.result(WAIT_S)
+
+
+def test_an_interval_of_any_length_is_waited_for(store: RecollectStore) -> None:
+    """Also one that is longer than a thread can wait."""
+    ended = store.start_ttl_sweeper(1e300)
+    sleep(0.1)
+
+    assert ended is store.start_ttl_sweeper()
+    assert store.stop_ttl_sweeper(WAIT_S)
+    assert ended.done()
 
 
 @pytest.mark.parametrize("minutes", [0, -1, "5", float("nan")])

@@ -5,10 +5,10 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from concurrent.futures import Future
-from threading import Event, Thread
+from threading import TIMEOUT_MAX, Event, Thread
 from typing import Final
 
-from recollect.errors import RecollectError, StoreClosedError
+from recollect.errors import StoreClosedError
 
 LOG: Final = logging.getLogger("recollect.integrations.langgraph")
 SWEEP_MINUTES: Final = 5.0
@@ -25,7 +25,7 @@ class Sweeper:
 
     def __init__(self, sweep: Callable[[], int], interval_minutes: float) -> None:
         self._sweep = sweep
-        self._interval_s = interval_minutes * 60
+        self._interval_s = min(interval_minutes * 60, TIMEOUT_MAX)
         self._is_stopped = Event()
         self.ended: Future[None] = Future()
         self.ended.add_done_callback(lambda _: self._is_stopped.set())
@@ -50,7 +50,7 @@ class Sweeper:
                 self._sweep()
             except StoreClosedError:
                 is_open = False
-            except RecollectError:
+            except Exception:
                 LOG.exception("expired items were not swept; the next try is in its turn")
         if self.ended.set_running_or_notify_cancel():
             self.ended.set_result(None)
