@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future
 from threading import TIMEOUT_MAX, Event, Thread
 from typing import Final
 
-from recollect.errors import StoreClosedError
+from recollect.errors import RecollectError, StoreClosedError
 
 LOG: Final = logging.getLogger("recollect.integrations.langgraph")
 SWEEP_MINUTES: Final = 5.0
@@ -50,7 +50,7 @@ class Sweeper:
                 self._sweep()
             except StoreClosedError:
                 is_open = False
-            except Exception:
+            except (RecollectError, RuntimeError, CancelledError):  # a portal's, while it closes
                 LOG.exception("expired items were not swept; the next try is in its turn")
         if self.ended.set_running_or_notify_cancel():
             self.ended.set_result(None)
