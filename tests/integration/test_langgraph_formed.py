@@ -2,12 +2,20 @@
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 from langgraph.store.base import GetOp, ListNamespacesOp, Op, PutOp, SearchOp
 
 import recollect
-from recollect import EraseMessages, Evidence, NewMessage, PutMemory, SyncRecollect
+from recollect import (
+    EraseMessages,
+    Evidence,
+    NewMessage,
+    PutMemory,
+    Recollect,
+    SyncRecollect,
+)
 from recollect.errors import UsageError
 from recollect.integrations.langgraph import FormedStore
 from recollect.testing import FrozenClock, RuleModel
@@ -215,6 +223,31 @@ def test_what_a_put_leaves_as_it_was_rests_on_the_same_words(memory: SyncRecolle
     )
     assert left is not None
     assert {"age": 36, "interests": ["milk"]} == left.value
+
+
+def test_a_put_rests_on_nothing_that_is_erased_before_it_is_written(
+    memory: SyncRecollect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The put is made anew of what stands there then."""
+    (said,) = memory.append(ADA, "talk", [TEA])
+    rests = [Evidence(thread="talk", message=said.id)]
+    value = {"home": "Oslo", "interests": ["tea"]}
+    profile = PutMemory(type="User", key="User", value=value, evidence={"/interests": rests})
+    memory.apply(ADA, [profile])
+    store = FormedStore(memory, ROOT)
+    apply_each = Recollect.apply_each
+
+    async def after_an_erase(self: Recollect, *given: Any) -> None:
+        monkeypatch.undo()
+        await self.erase(ADA, EraseMessages(thread="talk", messages=[said.id]))
+        await apply_each(self, *given)
+
+    monkeypatch.setattr(Recollect, "apply_each", after_an_erase)
+    store.put(("ada", "User"), "User", {**value, "home": "Bergen"})
+
+    kept = memory.get(ADA, "User", "User")
+    assert kept is not None
+    assert ({**value, "home": "Bergen"}, {}) == (kept.value, kept.evidence)
 
 
 def test_a_memory_is_revised_only_by_what_its_type_allows(memory: SyncRecollect) -> None:

@@ -22,7 +22,7 @@ from langgraph.store.base import (
 
 from recollect.app import Recollect
 from recollect.ask import Where, query_in
-from recollect.errors import UsageError
+from recollect.errors import UsageError, VersionConflictError
 from recollect.forgetting import forgotten_notes
 from recollect.formation.evidence import evidence_kept
 from recollect.formation.types import BUILTIN_TYPES, MemoryType
@@ -39,6 +39,7 @@ from recollect.stores.plans.memories import prepare_write
 from recollect.stores.validate import to_datetime
 
 CAUSE: Final = "LangGraph's store"
+TRIES_MAX: Final = 5
 Ranked = list[tuple[Memory, float | None]]
 
 
@@ -72,6 +73,17 @@ class FormedStore(RecollectStore):
         self.types: Mapping[str, MemoryType] = {
             each.name: each for each in types if each.name not in hidden
         }
+
+    async def _batch(self, memory: Recollect, ops: Sequence[Op]) -> list[Result]:
+        """Carry out *ops*, anew where what they revise was changed or erased since it was read."""
+        left = TRIES_MAX
+        while True:
+            try:
+                return await super()._batch(memory, ops)
+            except VersionConflictError:
+                left -= 1
+                if not left:
+                    raise
 
     async def _writes(self, memory: Recollect, ops: Sequence[Op]) -> Writes:
         last = {(tuple(op.namespace), op.key): op for op in ops if isinstance(op, PutOp)}
@@ -218,6 +230,7 @@ def revised(standing: Memory, put: PutMemory) -> PutMemory:
     """
     return replace(
         put,
+        expected=standing.version,
         evidence=evidence_kept(standing.value, standing.evidence, put.value),
         trust=standing.trust,
         valid_from=standing.valid_from,
