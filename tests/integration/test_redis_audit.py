@@ -19,7 +19,7 @@ from recollect.stores.redis.reading import Client, Reading
 from recollect.stores.redis.store import RedisStore
 from recollect.stores.rows import AuditRow
 from recollect.stores.unit import Effect, Planned, Rows
-from recollect.testing.contract_audit import KEY, four_changes
+from recollect.testing.contract_audit import FIRST, KEY, four_changes
 from recollect.testing.redis import RedisServer, open_server, shared_server
 from recollect.testing.samples import ADA, TALK, keep_facts, tell
 
@@ -134,7 +134,7 @@ def test_nothing_said_is_in_the_audit_of_a_server(url: str, client: Client) -> N
     told = kept(client).lower()
 
     assert b"append" in told
-    words = ("words of", "oslo", "rome", "m1", "home", TALK, *ADA)
+    words = ("words of", "oslo", "rome", FIRST, "home", TALK, *ADA)
     assert [] == [word for word in words if word.encode() in told]
 
 

@@ -24,6 +24,8 @@ from recollect.testing.samples import ADA, BOB, SOON, TALK, claimed, fact, keep_
 ResultT = TypeVar("ResultT")
 
 KEY: Final = "key-1"
+FIRST, SECOND = "first-message", "second-message"
+"""Long enough that no random digest spells one by chance."""
 _BELOW: Final = (*ADA, "work")
 
 Tampering = Callable[[list[AuditRow]], list[AuditRow]]
@@ -111,10 +113,10 @@ TAMPERINGS: Final[dict[str, tuple[int, Tampering]]] = {
 async def four_changes(store: Store) -> Store:
     """Make four changes in Ada's scope in somebody's name, and return that store."""
     acting = store.acting(KEY)
-    await tell(acting, "m1", "m2")
+    await tell(acting, FIRST, SECOND)
     await keep_facts(acting, "Oslo")
     await keep_facts(acting, "Rome")
-    await acting.remove(ADA, TALK, ["m1"])
+    await acting.remove(ADA, TALK, [FIRST])
     return acting
 
 
@@ -130,7 +132,7 @@ class AuditContract(Contract):
     async def test_what_an_actor_does_is_audited(self, store: Store, clock: FrozenClock) -> None:
         """Return this store as *actor* uses it: every change is audited, in its own transaction."""
         acting = await four_changes(store)
-        await acting.replace(ADA, TALK, said("m2", "other words"))
+        await acting.replace(ADA, TALK, said(SECOND, "other words"))
         await acting.keep(ADA, TALK, 3)
         await tell(acting, "m3")
         lease = await claimed(acting, clock)
