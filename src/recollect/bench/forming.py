@@ -14,7 +14,8 @@ from recollect.bench.recorded import RecordedModel, Session
 from recollect.formation.config import FormationSettings
 from recollect.formation.identity import normalised
 from recollect.formation.types import NOTE
-from recollect.records import Formation, Memory, Scope
+from recollect.paging import each_memory
+from recollect.records import Formation, Scope
 from recollect.stores.open import open_store
 from recollect.worker.former import Result
 
@@ -106,7 +107,8 @@ async def _form_talk(row: FormedRow, talk: Sequence[Session], model: RecordedMod
             row.messages += len(said)
             _count(row, await memory.form(scope))
         refused = [each async for each in _refusals(memory, scope)]
-        kept = {str(each.value["content"]) async for each in _notes(memory, scope)}
+        notes = each_memory(memory, scope, NOTE.name)
+        kept = {str(each.value["content"]) async for each in notes}
         threads = await memory.pending(scope, limit=ROWS_A_PAGE)
         row.waiting += len(threads.rows)
     row.sessions += len(talk)
@@ -153,17 +155,6 @@ async def _formations(memory: Recollect, scope: Scope) -> AsyncIterator[Formatio
     cursor: str | None = None
     while True:
         page = await memory.formations(scope, cursor=cursor, limit=ROWS_A_PAGE)
-        for each in page.rows:
-            yield each
-        cursor = page.cursor
-        if cursor is None:
-            return
-
-
-async def _notes(memory: Recollect, scope: Scope) -> AsyncIterator[Memory]:
-    cursor: str | None = None
-    while True:
-        page = await memory.memories(scope, type_=NOTE.name, cursor=cursor, limit=ROWS_A_PAGE)
         for each in page.rows:
             yield each
         cursor = page.cursor

@@ -150,7 +150,11 @@ class RecollectStore(BaseStore):
         return self._sweeper.ended
 
     def stop_ttl_sweeper(self, timeout: float | None = None) -> bool:
-        """Stop the sweeper, if one runs; say whether it ended within *timeout* seconds."""
+        """
+        Stop the sweeper, if one runs; say whether it ended within *timeout* seconds.
+
+        On the loop on which a `Recollect` lives give 0: a sweep at work waits for that loop.
+        """
         return self._sweeper is None or self._sweeper.stop(timeout)
 
     async def _sweep(self, memory: Recollect) -> int:

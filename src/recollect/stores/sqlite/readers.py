@@ -69,7 +69,7 @@ class Readers:
         self._line: Line[Query[Any]] = Line(location.path)
         self._threads: list[Thread] = []
         self._counting = Condition()
-        self._unanswered = 0
+        self._unserved = 0
         self._idle: list[_Reader] = []
         self._in_place = 0
         self._is_closed = False
@@ -83,8 +83,8 @@ class Readers:
         """
         with self._counting:
             future = self._line.join(query)
-            self._unanswered += 1
-            if self._unanswered > len(self._threads) < self._threads_max:
+            self._unserved += 1
+            if self._unserved > len(self._threads) < self._threads_max:
                 name = f"recollect-sqlite-reader-{len(self._threads)}"
                 thread = Thread(target=self._serve, name=name, daemon=True)
                 self._threads.append(thread)
@@ -154,8 +154,8 @@ class Readers:
             more, ended = self._line.take_more(self._together - 1)
             calls = [call for call in (first, *more) if not call.future.cancelled()]
             reader = self._run(calls, reader) if calls else reader
-            with self._counting:  # first: who asks one by one, by the answers, needs one thread
-                self._unanswered -= 1 + len(more)
+            with self._counting:  # before the answer: who then asks again needs no other thread
+                self._unserved -= 1 + len(more)
             answer(calls)
         if reader:
             let_go(reader.connection)
