@@ -134,7 +134,8 @@ def test_nothing_said_is_in_the_audit_of_a_server(url: str, client: Client) -> N
     told = kept(client).lower()
 
     assert b"append" in told
-    words = ("words of", "oslo", "rome", FIRST, "home", TALK, *ADA)
+    above = ADA[:-1]  # digests are hexadecimal, and may spell "ada"
+    words = ("words of", "oslo", "rome", FIRST, "home", TALK, *above)
     assert [] == [word for word in words if word.encode() in told]
 
 
