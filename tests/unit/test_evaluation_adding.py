@@ -14,7 +14,6 @@ from recollect.errors import NotFoundError, UsageError
 from recollect.evaluation import deeds_of, form, load_cases
 from recollect.evaluation.adding import draft_of_formation, draft_of_memory
 from recollect.evaluation.drafting import Draft, append_case, case_text
-from recollect.evaluation.toml_text import toml_value
 from recollect.records import NewMessage
 from recollect.testing.clock import FrozenClock
 from recollect.testing.oracle import Oracle
@@ -181,13 +180,19 @@ async def test_erased_messages_leave_no_case() -> None:
     ],
 )
 def test_values_are_written_as_toml(value: object) -> None:
-    """The standard library reads back what is written."""
-    assert value == tomllib.loads(f"x = {toml_value(value)}")["x"]
+    """The standard library reads back what a draft holds."""
+    draft = Draft(name="d", types=(), spoken=(), memories=({"type": "Note", "value": value},))
+
+    (case,) = tomllib.loads(case_text(draft))["case"]
+
+    assert value == case["memories"][0]["value"]
 
 
 def test_null_has_no_toml() -> None:
+    draft = Draft(name="d", types=(), spoken=(), memories=({"type": "Note", "value": None},))
+
     with pytest.raises(UsageError, match="cannot be written as TOML"):
-        toml_value({"x": None})
+        case_text(draft)
 
 
 def test_a_draft_without_a_talk_is_text_all_the_same() -> None:
