@@ -60,6 +60,8 @@ def ids(found: Recall) -> list[str]:
 
 # What takes a function to where the memory lives: only this face has such a place.
 VISITS = frozenset({"call", "acall", "here"})
+# What the package's own parts use where the memory lives: no face shows it.
+INSIDE = frozenset({"over", "turns", "worker"})
 
 
 def public(class_: type) -> dict[str, Callable[..., object] | property]:
@@ -87,6 +89,7 @@ def differences(face: type, behind: type) -> list[str]:
     """Say where the signatures of two classes differ."""
     one, other = public(face), public(behind)
     one = {name: each for name, each in one.items() if name not in VISITS}
+    other = {name: each for name, each in other.items() if name not in INSIDE}
     found = [f"{name} is on one side only" for name in sorted(one.keys() ^ other.keys())]
     for name in one.keys() & other.keys():
         mine, theirs = (
