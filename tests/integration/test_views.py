@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import recollect
 from recollect import Recollect, SyncRecollect, UsageError
-from recollect.errors import NotFoundError, StoreClosedError
+from recollect.errors import RecollectError, StoreClosedError
 from recollect.formation.config import FormationSettings
 from recollect.formation.types import NOTE
 from recollect.guarding import guarded
@@ -117,7 +117,7 @@ async def tried(change: Change, memory: Recollect) -> object:
     """Return what came of a change, or the class of what it raised."""
     try:
         return await change(memory)
-    except (UsageError, NotFoundError) as error:
+    except RecollectError as error:
         return type(error)
 
 

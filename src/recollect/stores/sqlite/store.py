@@ -88,6 +88,7 @@ class SQLiteStore(Store):
         )
         self._location = location
         self.address = f"sqlite:{location.path}"
+        self._beside = file_beside(location.path)
         self._process = os.getpid()
         reserve = Reserve(location.path)
         connection = _opened(location, reserve)
@@ -148,15 +149,14 @@ class SQLiteStore(Store):
         self._check_process()
         errand = Errand(partial(remove_deleted_bytes, self._location))
         await self._writer.carry_out(errand)
-        beside = file_beside(self._location.path)
         wait_s = min(CLEAN_WAIT_S, self._location.lock_wait_s)
-        work = partial(remove_erased_bytes, beside, lock_wait_s=wait_s)
+        work = partial(remove_erased_bytes, self._beside, lock_wait_s=wait_s)
         await asyncio.get_running_loop().run_in_executor(None, work)
 
     async def _erase_checkpoints(self, threads: CheckpointThreads) -> None:
         self._check_process()
-        beside = file_beside(self._location.path)
-        work = partial(erase_checkpoints, beside, threads, lock_wait_s=self._location.lock_wait_s)
+        wait_s = self._location.lock_wait_s
+        work = partial(erase_checkpoints, self._beside, threads, lock_wait_s=wait_s)
         await asyncio.get_running_loop().run_in_executor(None, work)
 
     async def _secret(self) -> bytes:
