@@ -501,3 +501,23 @@ def test_a_child_opens_another(tmp_path: Path) -> None:
     )
 
     assert (found.stdout, found.stderr) == ("child 0 parent 2\n", "")
+
+
+def test_it_is_closed_when_the_program_ends(place: str) -> None:
+    """By a function for that, when Python's pools take no more work: without a word, and whole."""
+    program = f"""
+import atexit
+from recollect import NewMessage, open_sync
+memory = open_sync({place!r}, embedder="none")
+memory.__enter__()
+atexit.register(memory.__exit__, None, None, None)
+memory.append(("users", "ada"), "talk", [NewMessage(role="user", text="a boat")])
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False
+    )
+
+    assert (0, "", "") == (done.returncode, done.stdout, done.stderr)
+    assert not Path(f"{place}-wal").exists()  # the last connection was closed in order
+    with open_sync(place, embedder="none") as memory:
+        assert (place != "memory:") == bool(memory.recall(ADA, "boat").entries)

@@ -16,6 +16,7 @@ from recollect.errors import StoreClosedError, StoreFullError, UsageError
 from recollect.ports import Clock, Ids
 from recollect.stores.base import Store
 from recollect.stores.checkpoints import CheckpointThreads
+from recollect.stores.closing import waited_for
 from recollect.stores.durability import Durability
 from recollect.stores.in_place import has_loop
 from recollect.stores.sqlite.checkpoints import (
@@ -110,7 +111,7 @@ class SQLiteStore(Store):
             StoreClosedError: The store belongs to another process.
         """
         self._check_process()
-        await asyncio.get_running_loop().run_in_executor(None, self._close)
+        await waited_for(self._close)
 
     def _close(self) -> None:
         for readers in (self._readers, self._brief):
