@@ -45,7 +45,7 @@ from recollect.stores.plans.erase import EraseMemory, EraseReceipt, EraseTarget
 from recollect.stores.plans.feed import Below
 from recollect.stores.plans.formation import Debounce
 from recollect.stores.scopes import ScopePattern
-from recollect.stores.validate import check_scope
+from recollect.stores.validate import check_list, check_mapping, check_scope
 from recollect.turns import Turns
 from recollect.worker.loop import CONCURRENCY, Notice, Worker, check_concurrency, tell_nobody
 from recollect.worker.opening import assistants_of
@@ -199,7 +199,8 @@ class Recollect(Forming, ThreadSurroundings, Auditing):
         kept in the same transaction, as by `set_state` and `attach`, and so are *writes*, as by
         `apply`. See `Store.append`.
         """
-        chosen = self._runtime.assistants.of(settings or {}, tuple(scope))
+        named = {} if settings is None else check_mapping(settings, "a thread's settings")
+        chosen = self._runtime.assistants.of(named, check_scope(scope))
         attaching = await self._attaching(scope, thread, attachments)
         kept = await self.store.append(
             scope,
@@ -208,7 +209,7 @@ class Recollect(Forming, ThreadSurroundings, Auditing):
             idempotency_key=idempotency_key,
             debounce=debounce or chosen.debounce,
             settings=settings,
-            writes=[*state_writes(thread, state or {}), *attaching, *writes],
+            writes=[*state_writes(thread, state or {}), *attaching, *check_list(writes, "write")],
         )
         self._runtime.wrote(scope)
         return kept
