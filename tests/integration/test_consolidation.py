@@ -477,7 +477,7 @@ async def test_a_schedule_strikes(clock: FrozenClock, model: Tidy) -> None:
     async with recollect.open(
         embedder="none", model=model, formation=settings, worker=False, clock=clock
     ) as memory:
-        consolidator = memory._consolidator
+        consolidator = memory._runtime.consolidator
         assert consolidator is not None
         for scope in (ADA, ("users", "bob")):
             await memory.apply(scope, [note("a", "drinks tea"), note("b", "drinks tea again")])
@@ -499,7 +499,7 @@ async def test_a_schedule_of_a_scope_strikes_there_alone(clock: FrozenClock, mod
     async with recollect.open(
         embedder="none", model=model, formation=assistants, worker=False, clock=clock
     ) as memory:
-        consolidator = memory._consolidator
+        consolidator = memory._runtime.consolidator
         assert consolidator is not None
         for scope in (ADA, ("users", "bob")):
             await memory.apply(scope, [note("a", "drinks tea"), note("b", "drinks tea again")])

@@ -60,6 +60,8 @@ def ids(found: Recall) -> list[str]:
 
 # What takes a function to where the memory lives: only this face has such a place.
 VISITS = frozenset({"call", "acall", "here"})
+# What the package's own parts use where the memory lives: no face shows it.
+INSIDE = frozenset({"over", "turns", "worker"})
 
 
 def public(class_: type) -> dict[str, Callable[..., object] | property]:
@@ -87,6 +89,7 @@ def differences(face: type, behind: type) -> list[str]:
     """Say where the signatures of two classes differ."""
     one, other = public(face), public(behind)
     one = {name: each for name, each in one.items() if name not in VISITS}
+    other = {name: each for name, each in other.items() if name not in INSIDE}
     found = [f"{name} is on one side only" for name in sorted(one.keys() ^ other.keys())]
     for name in one.keys() & other.keys():
         mine, theirs = (
@@ -498,3 +501,23 @@ def test_a_child_opens_another(tmp_path: Path) -> None:
     )
 
     assert (found.stdout, found.stderr) == ("child 0 parent 2\n", "")
+
+
+def test_it_is_closed_when_the_program_ends(place: str) -> None:
+    """By a function for that, when Python's pools take no more work: without a word, and whole."""
+    program = f"""
+import atexit
+from recollect import NewMessage, open_sync
+memory = open_sync({place!r}, embedder="none")
+memory.__enter__()
+atexit.register(memory.__exit__, None, None, None)
+memory.append(("users", "ada"), "talk", [NewMessage(role="user", text="a boat")])
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False
+    )
+
+    assert (0, "", "") == (done.returncode, done.stdout, done.stderr)
+    assert not Path(f"{place}-wal").exists()  # the last connection was closed in order
+    with open_sync(place, embedder="none") as memory:
+        assert (place != "memory:") == bool(memory.recall(ADA, "boat").entries)

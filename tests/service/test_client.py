@@ -124,7 +124,7 @@ def differences(client: type, library: type) -> list[str]:
     """Say where the shared methods of two classes differ, beyond what is known."""
     one, other = public(client), public(library)
     found = [f"{name} is new" for name in sorted(one.keys() - other.keys() - BESIDE)]
-    missing = other.keys() - one.keys() - NOT_OVER_HTTP - {"store", "worker"}
+    missing = other.keys() - one.keys() - NOT_OVER_HTTP - {"store", "worker", "turns", "over"}
     found += [f"{name} is missing" for name in sorted(missing)]
     for name in sorted(one.keys() & other.keys()):
         mine, theirs = inspect.signature(one[name]), inspect.signature(other[name])

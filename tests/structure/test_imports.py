@@ -32,12 +32,12 @@ GROUP_OF = {
     **dict.fromkeys(
         (
             *("app", "auditing", "backups", "beside", "copying", "destinations", "forgetting"),
-            *("forming", "guarding", "paging", "record_digests", "reembedding", "scope_types"),
-            *("turns", "worker"),
+            *("forming", "guarding", "paging", "record_digests", "reembedding", "runtime"),
+            *("scope_types", "turns", "worker"),
         ),
         "app",
     ),
-    **dict.fromkeys(("sync", "portal", "home"), "sync"),
+    **dict.fromkeys(("sync", "bridge", "portal", "home"), "sync"),
     **dict.fromkeys(("conversation", "graph", "examples", "instructions", "tools"), "policies"),
     **dict.fromkeys(
         (

@@ -9,7 +9,7 @@ from anyio import to_thread
 
 from recollect.app import Recollect
 from recollect.conversation.asking import PromptChoice
-from recollect.conversation.base import Conversation, Values, options_of
+from recollect.conversation.base import Conversation, Values, options_of, pass_over
 from recollect.conversation.entity_names import folded, mentioned
 from recollect.conversation.entity_reading import EntityPrompts, EntityReader
 from recollect.conversation.entity_store import (
@@ -80,6 +80,7 @@ class ConversationEntityMemory(ReadingMemory):
             UsageError: A prompt asks for what it does not get, *every_turns* is below 1, or
                 *entity_store* is over another memory.
         """
+        pass_over(self, options.keys() - EntityOptions.__annotations__.keys())
         conversation = cast("Conversation", options_of(Conversation, options))
         super().__init__(memory, scope, thread, every_turns=every_turns, **conversation)
         self.human_prefix = options.get("human_prefix", "Human")

@@ -12,6 +12,7 @@ from typing import Final
 from anyio import to_thread
 
 from recollect.app import Recollect
+from recollect.conversation.base import pass_over
 from recollect.conversation.entity_names import folded
 from recollect.conversation.sources import short, versions_before
 from recollect.erasure import MEMORY_THREAD
@@ -53,7 +54,8 @@ class BaseEntityStore(ABC):
 class InMemoryEntityStore(BaseEntityStore):
     """Names in this process, by their exact spelling; *store* is what is known at first."""
 
-    def __init__(self, store: Mapping[str, str | None] | None = None) -> None:
+    def __init__(self, store: Mapping[str, str | None] | None = None, **unknown: object) -> None:
+        pass_over(self, unknown)
         self.store: dict[str, str | None] = dict(store or {})
 
     def get(self, key: str, default: str | None = None) -> str | None:

@@ -9,7 +9,7 @@ from typing import Any, Final, Unpack, cast
 from recollect.app import Recollect
 from recollect.conversation import prompts
 from recollect.conversation.asking import Asking, PromptChoice, checked, variables_of
-from recollect.conversation.base import ChatMemory, Conversation, Values, options_of
+from recollect.conversation.base import ChatMemory, Conversation, Values, options_of, pass_over
 from recollect.conversation.fact_keeping import AnyGraph, KeptFacts, check_graph
 from recollect.conversation.fact_reading import Statement, facts_of, statements_in
 from recollect.conversation.history import Placed
@@ -94,6 +94,7 @@ class ConversationKGMemory(ReadingMemory):
                 "out, or strict_original"
             )
             raise UsageError(msg)
+        pass_over(self, options.keys() - KnowledgeOptions.__annotations__.keys())
         conversation = cast("Conversation", options_of(Conversation, options))
         super().__init__(memory, scope, thread, every_turns=every_turns, **conversation)
         self.human_prefix = options.get("human_prefix", "Human")

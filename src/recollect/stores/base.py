@@ -15,6 +15,7 @@ from typing import TypeVar, final
 from recollect.records import Scope
 from recollect.stores.archive import ArchiveStore
 from recollect.stores.audit import AuditStore
+from recollect.stores.checkpoints import CheckpointThreads
 from recollect.stores.erase import EraseStore
 from recollect.stores.feed import FeedStore
 from recollect.stores.formation import FormationStore, Listening
@@ -94,13 +95,19 @@ class Store(
 
 
 class StoreView(Store):
-    """A store as somebody uses it: the same rows, and whoever closes it closes that store."""
+    """
+    A store as somebody uses it: the same rows, and whoever closes it closes that store.
+
+    It keeps nothing of its own: what a backend overrides, or holds, is asked of the store itself.
+    """
 
     def __init__(self, store: Store) -> None:
         super().__init__(clock=store._clock, ids=store._ids)
         self._store = store
         self.answers_in_place = store.answers_in_place
         self.names_moments = store.names_moments
+        self.address = store.address
+        self._companions = store._companions
 
     async def aclose(self) -> None:
         """Close the store itself."""
@@ -131,6 +138,9 @@ class StoreView(Store):
 
     async def _clean(self) -> None:
         await self._store._clean()
+
+    async def _erase_checkpoints(self, threads: CheckpointThreads) -> None:
+        await self._store._erase_checkpoints(threads)
 
     async def _secret(self) -> bytes:
         return await self._store._secret()

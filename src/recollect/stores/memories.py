@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import partial
-from typing import Final, final
+from typing import Final, final, get_args
 
 from recollect.errors import UsageError
 from recollect.records import (
@@ -42,6 +42,8 @@ from recollect.stores.validate import (
     WRITES_MAX,
     check_count,
     check_id,
+    check_list,
+    check_mapping,
     check_page,
     check_position,
     check_scope,
@@ -76,6 +78,7 @@ class MemoryStore(Transactor):
             NotFoundError: A memory to be ended does not exist.
         """
         scope, now = check_scope(scope), self.now()
+        writes = check_list(writes, "write")
         check_count(len(writes), WRITES_MAX, "WRITES_MAX", "writes in one call")
         prepared = [prepare_write(each) for each in writes]
         idempotency = idempotency_of(idempotency_key, "apply", scope, prepared)
@@ -101,10 +104,14 @@ class MemoryStore(Transactor):
             VersionConflictError: A write expected another version.
             NotFoundError: A memory to be ended does not exist.
         """
-        total = sum(map(len, writes.values()))
+        of_scopes = [
+            (scope, check_list(given, "write"))
+            for scope, given in check_mapping(writes, "what apply_each takes, by scope,").items()
+        ]
+        total = sum(len(given) for _, given in of_scopes)
         check_count(total, WRITES_MAX, "WRITES_MAX", "writes in one call")
         prepared: dict[Scope, list[PreparedWrite]] = {}
-        for scope, given in writes.items():
+        for scope, given in of_scopes:
             if given:
                 prepared.setdefault(check_scope(scope), []).extend(map(prepare_write, given))
         if prepared:
@@ -178,6 +185,9 @@ class MemoryStore(Transactor):
         scope, limit, now = check_scope(scope), check_page(limit), self.now()
         if type_ is not None:
             check_id(type_, "a memory's type")
+        if state is not None and state not in get_args(MemoryState):
+            msg = f"unknown state {state!r}: use one of {', '.join(get_args(MemoryState))}"
+            raise UsageError(msg)
         conditions = read_filter({} if filter_ is None else filter_)
         at = None if valid_at is None else check_time(valid_at, "valid_at")
         after = _read_cursor(cursor)
@@ -249,6 +259,7 @@ class MemoryStore(Transactor):
             prolongs: At most ``WRITES_MAX``.
         """
         scope, now = check_scope(scope), self.now()
+        prolongs = check_list(prolongs, "ProlongMemory")
         check_count(len(prolongs), WRITES_MAX, "WRITES_MAX", "memories in one call")
         prepared = [prepare_prolong(each) for each in prolongs]
         plan = partial(plan_prolong, scope=scope, prolongs=prepared, now=now)

@@ -8,7 +8,7 @@ from typing import final
 
 from recollect.records import JsonObject, Message, NewMessage, Page, Scope, Thread, Write
 from recollect.stores.pages import page_of
-from recollect.stores.plans.formation import Debounce
+from recollect.stores.plans.formation import Debounce, check_debounce
 from recollect.stores.plans.memories import prepare_write
 from recollect.stores.plans.requests import idempotency_of
 from recollect.stores.plans.threads import (
@@ -32,6 +32,7 @@ from recollect.stores.validate import (
     check_count,
     check_id,
     check_ids,
+    check_list,
     check_new_thread,
     check_page,
     check_position,
@@ -78,6 +79,7 @@ class ThreadStore(Transactor):
             UsageError: A message is not allowed; nothing of the batch is stored.
         """
         scope, thread = check_scope(scope), check_new_thread(thread)
+        messages, writes = check_list(messages, "message"), check_list(writes, "write")
         check_count(len(messages), MESSAGES_MAX, "MESSAGES_MAX", "messages in one call")
         now = self.now()
         prepared = [prepare_message(each, now, self._ids) for each in messages]
@@ -93,7 +95,7 @@ class ThreadStore(Transactor):
             thread=thread,
             messages=prepared,
             idempotency=idempotency_of(idempotency_key, "append", scope, thread, given, *beside),
-            debounce=debounce or Debounce(),
+            debounce=check_debounce(debounce),
             now=now,
             settings=settled,
             writes=changes,

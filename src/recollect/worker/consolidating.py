@@ -102,6 +102,16 @@ class Consolidator:
         self._checked = self._now()
         self._scheduled = _scheduled([assistants.default, *assistants.named.values()])
 
+    def acting(self, actor: str) -> Consolidator:
+        """Return this consolidator as it works in the name of *actor*; see `Store.acting`."""
+        return Consolidator(
+            self._store.acting(actor),
+            self._models,
+            self._assistants,
+            count_tokens=self._count,
+            embed=self._embed,
+        )
+
     async def consolidate(self, scope: Scope, assistant: str | None = None) -> ConsolidationResult:
         """
         Have a model merge memories of a scope that say the same, and derive new ones of several.

@@ -117,7 +117,7 @@ class Former:
 
     def acting(self, actor: str) -> Self:
         """Return this former as it works in the name of *actor*; see `Store.acting`."""
-        view = copy(self)
+        view = copy(self)  # which keeps nothing that changes
         view._store = self._store.acting(actor)  # noqa: SLF001 (a copy of this one)
         return view
 
