@@ -10,7 +10,6 @@ from recollect.records import JsonObject, Message, NewMessage, Page, Scope, Thre
 from recollect.stores.pages import page_of
 from recollect.stores.plans.formation import Debounce
 from recollect.stores.plans.memories import prepare_write
-from recollect.stores.plans.requests import idempotency_of
 from recollect.stores.plans.threads import (
     Append,
     ThreadChanges,
@@ -63,7 +62,8 @@ class ThreadStore(Transactor):
         Args:
             messages: At most ``MESSAGES_MAX``, in the order in which they were said.
             idempotency_key: A repeated request under the same key changes nothing. A key is
-                good for ``KEY_S`` after its request.
+                good for ``KEY_S`` after its request. Of a request of which a part was erased, a
+                retry returns what is left.
             debounce: How long formation waits; the defaults of `Debounce` if ``None``.
             settings: How the thread is to be formed from now on; ``None`` leaves it as it is.
             writes: Memories written in the same transaction, at most ``WRITES_MAX``. They make
@@ -74,6 +74,7 @@ class ThreadStore(Transactor):
 
         Raises:
             ConflictError: An id, or the key, was used before for something else.
+            GoneError: All that was kept under the key was erased since; nothing is stored.
             VersionConflictError: A write expected another version.
             UsageError: A message is not allowed; nothing of the batch is stored.
         """
@@ -92,7 +93,9 @@ class ThreadStore(Transactor):
             scope=scope,
             thread=thread,
             messages=prepared,
-            idempotency=idempotency_of(idempotency_key, "append", scope, thread, given, *beside),
+            idempotency=await self._idempotency(
+                idempotency_key, scope, "append", thread, given, *beside
+            ),
             debounce=debounce or Debounce(),
             now=now,
             settings=settled,

@@ -8,6 +8,7 @@ from typing import Self, TypeVar, final
 from recollect.ports import Clock, Ids
 from recollect.records import Scope
 from recollect.stores.checkpoints import CheckpointThreads
+from recollect.stores.plans.requests import Idempotency, idempotency_of
 from recollect.stores.unit import LikelyQuery, Plan, Query
 from recollect.stores.validate import check_time
 from recollect.stores.world import SystemClock, SystemIds
@@ -83,6 +84,15 @@ class Transactor(ABC):
         self, threads: CheckpointThreads
     ) -> None:
         """Erase the checkpoints of graphs' *threads* that are kept beside the store, or raise."""
+
+    @final
+    async def _idempotency(
+        self, key: str | None, scope: Scope, *request: object
+    ) -> Idempotency | None:
+        """Return a caller's *key* for a *request*, as it is kept; ``None`` without a key."""
+        if key is None:
+            return None
+        return idempotency_of(await self._secret(), key, scope, *request)
 
     @abstractmethod
     async def _secret(self) -> bytes:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from recollect.errors import StoreUnavailableError
-from recollect.records import DeleteMemory, JsonObject, NewMessage, PutMemory
+from recollect.records import DeleteMemory, JsonObject, PutMemory
 from recollect.stores.base import Store
 from recollect.stores.checkpoints import CheckpointThreads, thread_id_of
 from recollect.stores.inprocess import InProcessStore
@@ -330,12 +330,3 @@ class EraseContract(Contract):
         ]
         assert same not in others
         assert "home" not in same
-
-    async def test_keys_are_forgotten(self, store: Store) -> None:
-        """An erase forgets what was done under keys in its scope, since their results name it."""
-        await store.append(ADA, TALK, [said("m1")], idempotency_key="k")
-
-        await store.erase(ADA, EraseMessages(thread=TALK, messages=["m1"]))
-
-        hello = NewMessage(role="user", id="m2", text="hello")
-        assert 1 == len(await store.append(ADA, TALK, [hello], idempotency_key="k"))
