@@ -69,6 +69,8 @@ class _Copying:
     replaces: bool
     """Whether what it holds otherwise in a scope of the source may be replaced."""
     progress: CopyProgress
+    carries_keys: bool
+    """Whether the destination can recognise the idempotency keys of the source."""
     written: int = 0
     passes: int = 0
     behind: int = 0
@@ -102,6 +104,11 @@ class _Copying:
         async for scope in each_scope(self.destination):
             if scope not in seen:
                 await self._follow(scope, since)
+        await self._carry_keys(None)
+
+    async def _carry_keys(self, scope: Scope | None) -> None:
+        if self.carries_keys and (requests := await self.source.requests(scope)):
+            await self.destination.adopt_requests(scope, requests)
 
     async def _copy_scope(
         self, scope: Scope, wanted: Sequence[JsonObject], there: Sequence[JsonObject]
@@ -121,6 +128,7 @@ class _Copying:
                 )
                 raise StoreCorruptError(msg)
         if wanted:
+            await self._carry_keys(scope)
             self.notes.find(scope, _content_of(found))
         self.digests[0].take(digests)
         self.digests[1].take(found)
@@ -180,7 +188,8 @@ async def copy_store(
     The source may be written to meanwhile; passes go on until one finds nothing changed.
     Called again later, it brings up to date what came from this source, what was removed or
     erased there included; the destination notes by scope what that is.
-    Vectors are not copied: whoever opens the destination makes them. The erase ledger is.
+    Vectors are not copied: whoever opens the destination makes them. The erase ledger is, and so
+    are the idempotency keys, if the destination was empty before the first copy.
     Memory holds two scopes at a time, each twice, and two digests for each scope.
 
     Args:
@@ -198,6 +207,11 @@ async def copy_store(
         msg = "the source is itself the destination of a copy that did not end: finish that first"
         raise UsageError(msg)
     was_empty = not (await destination.scopes(limit=1)).rows
+    # Keys are digests made with a secret, which only an empty store takes over.
+    secret = await source.digest_secret()
+    carries_keys = secret == await destination.digest_secret() or (
+        was_empty and await destination.adopt_secret(secret)
+    )
     name = await source.digest_of("source of copies")
     copying = _Copying(
         source=source,
@@ -206,6 +220,7 @@ async def copy_store(
         notes=await read_notes(destination, name),
         replaces=replace,
         progress=progress,
+        carries_keys=carries_keys,
     )
     known = {each.id for each in await destination.ledger()}
     erases = 0

@@ -162,8 +162,8 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
         RetryContract.test_keys_outlive_an_emptied_scope, {},
     ),
     "what is gone is answered as before": (
-        "plans.erase.blanked_keys", emptied, RetryContract.test_a_request_is_gone_with_its_last_part,
-        {},
+        "plans.erase.blanked_keys", emptied,
+        RetryContract.test_a_request_is_gone_with_its_last_part, {},
     ),
     "what expired is written again": (
         "plans.erase.blanked_keys", lambda *_: [], RetryContract.test_what_expired_is_gone, {},

@@ -22,6 +22,7 @@ from recollect.stores.memories import MemoryStore
 from recollect.stores.plans.audit import Deed, plan_audited
 from recollect.stores.plans.formation import Claim, Lease
 from recollect.stores.plans.stamped import plan_since, plan_under_stamp
+from recollect.stores.requests import RequestStore
 from recollect.stores.scopes import ScopeStore
 from recollect.stores.threads import ThreadStore
 from recollect.stores.unit import LikelyQuery, Plan, Query
@@ -39,6 +40,7 @@ class Store(
     EraseStore,
     ArchiveStore,
     AuditStore,
+    RequestStore,
 ):
     """
     A durable, transactional home for threads, messages and memories, with a change feed.
@@ -99,6 +101,7 @@ class StoreView(Store):
     def __init__(self, store: Store) -> None:
         super().__init__(clock=store._clock, ids=store._ids)
         self._store = store
+        self._digests = store._digests
         self.answers_in_place = store.answers_in_place
         self.names_moments = store.names_moments
 

@@ -19,6 +19,7 @@ from recollect.stores.filters import Condition
 from recollect.stores.plans.feed import memory_entry, message_entry
 from recollect.stores.plans.formation import is_due, is_leased
 from recollect.stores.plans.holding import scopes_holding
+from recollect.stores.plans.key_transfer import TAKEN_OVER
 from recollect.stores.plans.memories import evidence_messages
 from recollect.stores.plans.newest import matching, updates_of
 from recollect.stores.plans.receipts import place_of
@@ -468,8 +469,9 @@ def _put_last(keys: dict[str, IdempotencyRow], row: IdempotencyRow) -> None:
 
 def _drop_old(keys: dict[str, IdempotencyRow], before: int) -> None:
     """Drop the keys used before a moment; they stand in the order in which they were used."""
-    old = takewhile(lambda row: row.kept_at < before, list(keys.values()))
-    for row in old:
+    # The secret that was taken over from another store is never old.
+    used = [row for row in keys.values() if row.key != TAKEN_OVER]
+    for row in takewhile(lambda row: row.kept_at < before, used):
         del keys[row.key]
 
 

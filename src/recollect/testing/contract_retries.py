@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import anyio
 import pytest
 
 from recollect.errors import ConflictError, GoneError
@@ -20,8 +21,6 @@ from recollect.stores.plans.erase import (
     EraseThread,
 )
 from recollect.stores.plans.upkeep import KEY_S
-from recollect.stores.rows import IdempotencyRow
-from recollect.stores.unit import Rows
 from recollect.testing.clock import FrozenClock
 from recollect.testing.contract import Contract
 from recollect.testing.samples import (
@@ -191,7 +190,11 @@ class RetryContract(Contract):
 
     @pytest.mark.parametrize("target", [M1, EraseScope()], ids=["messages", "scope"])
     async def test_a_gone_key_is_for_one_request(self, store: Store, target: EraseTarget) -> None:
-        """A key that was used before an erase is refused for another request, as ever."""
+        """
+        A key that was used before an erase is refused for another request, as ever.
+
+        ConflictError: The key was used before for another request.
+        """
         await store.append(ADA, TALK, [said("m1")], idempotency_key="k")
         await store.erase(ADA, target)
 
@@ -218,20 +221,42 @@ class RetryContract(Contract):
 
         assert ["m1"] == await ids_in(store)
 
+    @pytest.mark.parametrize("target", [M1, EraseScope()], ids=["messages", "scope"])
+    async def test_a_retry_beside_an_erase_keeps_nothing(
+        self, store: Store, target: EraseTarget
+    ) -> None:
+        """A retry is carried out before an erase, or after it; either way nothing is left."""
+        await store.append(ADA, TALK, [said("m1")], idempotency_key="k")
+        outcomes: list[str] = []
+
+        async def retry() -> None:
+            try:
+                kept = await store.append(ADA, TALK, [said("m1")], idempotency_key="k")
+            except GoneError:
+                outcomes.append("gone")
+            else:
+                outcomes.append("".join(each.id for each in kept))
+
+        async with anyio.create_task_group() as group:
+            for number in range(8):
+                group.start_soon(retry)
+                if number == 4:
+                    group.start_soon(store.erase, ADA, target)
+        await retry()
+
+        assert {"gone", "m1"} >= set(outcomes)
+        assert "gone" == outcomes[-1]
+        assert [] == await ids_in(store)
+
     async def test_keys_are_kept_as_digests(self, store: Store) -> None:
         """Of a key no more is kept than a digest, made with the store's own secret."""
         batch = [NewMessage(role="user", text="hello", source="mail")]
         await store.append(ADA, TALK, batch, idempotency_key="my-words")
         await store.apply(ADA, [PutMemory(type="Fact", key="home", value={})], idempotency_key="k")
 
-        def kept(rows: Rows) -> list[IdempotencyRow]:
-            scope = rows.scope(ADA)
-            assert scope is not None
-            return list(rows.keys_of(scope.id))
+        found = await store.requests(ADA)
 
-        found = await store._read(kept)
-        secret = await store._secret()
-
+        secret = await store.digest_secret()
         names = {keyed_digest(secret, "key", ADA, each).hex() for each in ("my-words", "k")}
-        assert names == {row.key for row in found}
+        assert names == {each["key"] for each in found}
         assert "my-words" not in repr(found)

@@ -15,6 +15,7 @@ from recollect.testing.contract_feed import FeedContract
 from recollect.testing.contract_formation import FormationContract
 from recollect.testing.contract_history import HistoryContract
 from recollect.testing.contract_ids import IdentityContract
+from recollect.testing.contract_key_transfer import KeyTransferContract
 from recollect.testing.contract_keys import IdempotencyContract
 from recollect.testing.contract_lanes import LaneContract
 from recollect.testing.contract_leases import LeaseContract
@@ -46,6 +47,7 @@ class StoreContract(
     IdentityContract,
     IdempotencyContract,
     RetryContract,
+    KeyTransferContract,
     MemoryContract,
     ValueContract,
     ListingContract,

@@ -326,8 +326,8 @@ class _Writes:
             put.take_members(times, found)
             put.take_fields(names, [each[8:] for each in found])
         requests = _of(self._id, self._effect.idempotency)
-        before = self._rows.keys_named(self._id, [row.key for row in requests])
-        put.take_members(times, [keys.number(old.kept_at) + old.key.encode() for old in before])
+        known = self._rows.keys_named(self._id, [row.key for row in requests])
+        put.take_members(times, [keys.number(old.kept_at) + old.key.encode() for old in known])
         for row in requests:
             put.put_fields(names, [(row.key.encode(), KEYS.encode(row))])
             put.put_members(times, [keys.number(row.kept_at) + row.key.encode()])
