@@ -397,6 +397,31 @@ def test_a_turn_said_again_under_its_key_is_answered_once(
     assert ["user", "assistant"] * 2 == [each["role"] for each in messages]
 
 
+def test_a_turn_that_was_erased_is_not_said_again(starting: Start, connect: Connect) -> None:
+    """A late retry of it is answered with 410, whether it was erased or removed, by no model."""
+    asked: list[ModelRequest] = []
+
+    def answer(request: ModelRequest) -> str:
+        asked.append(request)
+        return "In Oslo."
+
+    turn, headers = {"thread": "c", "text": "Home?"}, {"idempotency-key": "turn-1"}
+    with connect(starting(model=ScriptedModel(answer, identity="script/test"))) as client:
+        for user in ("erased", "removed"):
+            scope = {"scope": user}
+            told = client.post("/v1/chat", params=scope, json=turn, headers=headers)
+            message = events_of(told.text)[-1][1]["user"]["id"]
+            if user == "erased":
+                erased(client, scope, {"message": {"thread": "c", "id": message}})
+            else:
+                client.delete(f"/v1/threads/c/messages/{message}", params=scope)
+            late = client.post("/v1/chat", params=scope, json=turn, headers=headers)
+            messages = client.get("/v1/threads/c/messages", params=scope).json()["messages"]
+            assert (410, "gone") == (late.status_code, problem(late)["code"])
+            assert ["assistant"] == [each["role"] for each in messages]
+    assert 2 == len(asked)
+
+
 def test_a_chat_without_a_model_keeps_and_says_so(client: httpx.Client) -> None:
     """Without a model the stream ends with what is known, no answer, and the reason."""
     answer = client.post("/v1/chat", params=ADA, json={"thread": "alone", "text": "Hello."})
