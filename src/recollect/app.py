@@ -44,11 +44,11 @@ from recollect.records import (
     Write,
 )
 from recollect.reembedding import Reembedding
+from recollect.restoration import Restoration
 from recollect.stores.base import Store
 from recollect.stores.durability import Durability
 from recollect.stores.in_place import has_loop
 from recollect.stores.open import open_store
-from recollect.stores.plans.archive import batches_of
 from recollect.stores.plans.erase import EraseMemory, EraseReceipt, EraseTarget
 from recollect.stores.plans.feed import Below
 from recollect.stores.plans.formation import Debounce
@@ -118,7 +118,7 @@ def open(  # noqa: A001, PLR0913 (users write recollect.open, with what they nee
     )
 
 
-class Recollect(Forming, ThreadSurroundings, Auditing, Reembedding):
+class Recollect(Forming, ThreadSurroundings, Auditing, Reembedding, Restoration):
     """
     The memory of an application: threads of messages, and memories, by scope.
 
@@ -493,22 +493,6 @@ class Recollect(Forming, ThreadSurroundings, Auditing, Reembedding):
         for each in await self._scopes_of(scope, below=below):
             for record in await self.store.archive(each):
                 yield record
-
-    async def restore(self, records: Sequence[JsonObject]) -> int:
-        """
-        Put exported records back, in batches of one scope each; say how many were new.
-
-        Repeating it changes nothing.
-
-        Raises:
-            ConflictError: A record differs from what stands in its place; the batches
-                before it are stored.
-        """
-        new = 0
-        for scope, batch in batches_of(records):
-            new += await self.store.restore(scope, batch)
-            self._wrote(scope)
-        return new
 
     def _wrote(self, *scopes: Scope) -> None:
         for scope in scopes:

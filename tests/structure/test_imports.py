@@ -31,9 +31,9 @@ GROUP_OF = {
     "testing": "testing",
     **dict.fromkeys(
         (
-            *("app", "auditing", "backups", "beside", "copying", "destinations", "forgetting"),
-            *("forming", "guarding", "paging", "record_digests", "reembedding", "scope_types"),
-            *("turns", "worker"),
+            *("app", "auditing", "backups", "beside", "copying", "destinations", "erased_records"),
+            *("forgetting", "forming", "guarding", "paging", "record_digests", "record_intake"),
+            *("reembedding", "reserved_records", "restoration", "scope_types", "turns", "worker"),
         ),
         "app",
     ),

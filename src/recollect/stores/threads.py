@@ -184,6 +184,25 @@ class ThreadStore(Transactor):
         return await self._read(query)
 
     @final
+    async def known_messages(
+        self, scope: Scope, messages: Sequence[tuple[str, str]]
+    ) -> frozenset[tuple[str, str]]:
+        """Return those of *messages*, (thread, id) pairs, that are there."""
+        scope, wanted = check_scope(scope), _by_thread(messages)
+
+        def query(rows: Rows) -> frozenset[tuple[str, str]]:
+            row = rows.scope(scope)
+            threads = {each: rows.thread(row.id, each) for each in wanted} if row else {}
+            return frozenset(
+                (id_, message.id)
+                for id_, thread in threads.items()
+                if row and thread
+                for message in rows.messages_by_id(row.id, thread.number, wanted[id_])
+            )
+
+        return await self._read(query)
+
+    @final
     async def thread_changes(
         self, scope: Scope, thread: str, *, seq: int = 0, epoch: int = 0
     ) -> ThreadChanges:
@@ -236,3 +255,11 @@ class ThreadStore(Transactor):
         check_id(message.id, "the id of the message to replace")
         plan = partial(plan_replacement, scope=scope, thread=thread, message=prepared, now=now)
         return await self._change("replace", scope, plan)
+
+
+def _by_thread(messages: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for thread, message in messages:
+        ids = found.setdefault(check_id(thread, "a thread id"), [])
+        ids.append(check_id(message, "a message id"))
+    return found
