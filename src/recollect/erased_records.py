@@ -199,7 +199,8 @@ async def left_of(
     """
     kept = {at: each for at, each in enumerate(records) if not _goes_before(each, doomed)}
     async with open_store("memory:") as beside:
-        await beside.restore(scope, list(kept.values()))
+        now = beside.now()
+        await beside.restore(scope, [dated(each, now) for each in kept.values()])
         last, first = (NewMessage(role="user", text="beside", id=id_) for id_ in ("last", "first"))
         await beside.append(scope, _BESIDE, [first, last])
         for target in _targets(doomed, list(kept.values())):
@@ -212,8 +213,15 @@ async def left_of(
     }
 
 
+def dated(record: JsonObject, now: int) -> JsonObject:
+    """Return *record* with the times of now, if it is a memory without its times."""
+    is_undated = record.get("kind") == "memory" and "created_at" not in record
+    return {"created_at": now, "updated_at": now, **record} if is_undated else record
+
+
 def _goes_before(record: JsonObject, doomed: Doomed) -> bool:
-    return record.get("kind") in {"thread", "formation"} and doomed.names(record)
+    # A memory must be there when it is erased, for what was derived from it.
+    return record.get("kind") != "memory" and doomed.names(record)
 
 
 def _targets(doomed: Doomed, records: Sequence[JsonObject]) -> Iterator[EraseTarget]:
@@ -224,11 +232,7 @@ def _targets(doomed: Doomed, records: Sequence[JsonObject]) -> Iterator[EraseTar
         yield EraseMessages(thread=thread, messages=ids)
     for type_, key in sorted(doomed.memories):
         yield EraseMemory(type=type_, key=key)
-    living = {
-        each.get("thread")
-        for each in records
-        if each.get("kind") == "message" and not doomed.names(each)
-    }
+    living = {each.get("thread") for each in records if each.get("kind") == "message"}
     for thread in sorted(doomed.threads - living):
         yield EraseThread(thread=thread)
 

@@ -18,6 +18,7 @@ from recollect.erased_records import (
     Cited,
     Doomed,
     Erasures,
+    dated,
     erased_among,
     is_covered,
     left_of,
@@ -161,6 +162,8 @@ class Intake:
         """
         Check *records* of one scope, and store those that may be, in one transaction.
 
+        A memory without its times is dated by the store.
+
         Args:
             last: No record comes after these, so that none waits for evidence.
 
@@ -172,7 +175,8 @@ class Intake:
         for tried in range(1, TRIES_MAX + 1):
             (place,) = await self._store.places([scope])
             checked = await self._checked(scope, records, last=last)
-            given = [record for _, record in checked.records]
+            now = self._store.now()
+            given = [dated(record, now) for record in checked.left.values()]
             store = self._store.since(scope, place.epoch)
             try:
                 new = await store.restore(scope, given, erased=self._restore_erased)
@@ -308,10 +312,6 @@ class _Checked:
         self.left = records
         self.notes: list[RecordNote] = []
         self.waiting: list[int] = []
-
-    @property
-    def records(self) -> list[tuple[int, JsonObject]]:
-        return list(self.left.items())
 
     def leave_out(self, place: int) -> None:
         del self.left[place]

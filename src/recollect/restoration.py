@@ -13,6 +13,11 @@ from recollect.stores.base import Store
 from recollect.stores.plans.archive import batches_of
 
 
+def open_intake(memory: Restoration, *, depth: int = 1, restore_erased: bool = False) -> Intake:
+    """Return what takes the records of one import into *memory*, batch by batch; see `Intake`."""
+    return memory._intake(depth=depth, restore_erased=restore_erased)  # noqa: SLF001 (one module)
+
+
 def tell_nothing(_: RecordNote) -> None:
     """Take a note that nobody asked for."""
 
@@ -27,8 +32,7 @@ class Restoration(ABC):
     def _wrote(self, *scopes: Scope) -> None:
         """Take note that something was written in these scopes."""
 
-    def intake(self, *, depth: int = 1, restore_erased: bool = False) -> Intake:
-        """Return what takes the records of one import, batch by batch; see `Intake`."""
+    def _intake(self, *, depth: int = 1, restore_erased: bool = False) -> Intake:
         return Intake(
             self.store, self._assistants, self._wrote, depth=depth, restore_erased=restore_erased
         )
@@ -58,7 +62,7 @@ class Restoration(ABC):
                 are wrong, or what a service keeps; the batches before it are stored.
         """
         batches = batches_of(records)
-        intake, new, places = self.intake(restore_erased=restore_erased), 0, 0
+        intake, new, places = self._intake(restore_erased=restore_erased), 0, 0
         intake.expect(records)
         for _, batch in batches:
             taken = await intake.take(batch, last=True)

@@ -26,6 +26,7 @@ from recollect.portal import PortalThread
 from recollect.ports import Clock, Ids, OutsideVectors, TokenCounter
 from recollect.recall.budget import estimated_tokens
 from recollect.recall.result import Recall
+from recollect.record_intake import Told
 from recollect.records import (
     Attachment,
     EvidenceMap,
@@ -43,6 +44,7 @@ from recollect.records import (
     Thread,
     Write,
 )
+from recollect.restoration import tell_nothing
 from recollect.stores.durability import Durability
 from recollect.stores.in_place import NeedsLoopError, has_loop, run_in_place
 from recollect.stores.plans.audit import AuditEntry, AuditVerdict
@@ -525,9 +527,17 @@ class SyncRecollect:
         """See `Recollect.receipts`."""
         return self.here(lambda memory: memory.receipts(unclean=unclean))
 
-    def restore(self, records: Sequence[JsonObject]) -> int:
+    def restore(
+        self,
+        records: Sequence[JsonObject],
+        *,
+        restore_erased: bool = False,
+        told: Told = tell_nothing,
+    ) -> int:
         """See `Recollect.restore`."""
-        return self.call(lambda memory: memory.restore(records))
+        return self.call(
+            lambda memory: memory.restore(records, restore_erased=restore_erased, told=told)
+        )
 
     def export(self, scope: Scope, *, below: bool = False) -> Iterator[JsonObject]:
         """See `Recollect.export`; each step of the iteration waits for the next record."""

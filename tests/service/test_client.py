@@ -78,6 +78,7 @@ def behind(served: Served, reading: Callable[[Recollect], Awaitable[T]]) -> T:
 LACKS = {
     "append": {"debounce", "settings", "state", "attachments", "writes"},
     "scopes": {"suffix", "depth_max"},
+    "restore": {"told"},
 }
 """What the service does not take."""
 ADDS = {"append": {"quiet_s", "assistant"}, "receipts": {"scope", "below"}}

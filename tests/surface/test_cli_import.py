@@ -80,6 +80,7 @@ def test_the_report_counts_every_row(store: str, tmp_path: Path) -> None:
                 "is_cut": False,
                 "memories": 0,
                 "changed": {},
+                "erased": 0,
                 "is_stopped": False,
             }
         ],

@@ -480,9 +480,12 @@ class Client:
             if (record := json.loads(line))["kind"] != END:
                 yield record
 
-    async def restore(self, records: Sequence[JsonObject]) -> int:
+    async def restore(self, records: Sequence[JsonObject], *, restore_erased: bool = False) -> int:
         """
         Put exported records back; say how many were taken. Repeating it changes nothing.
+
+        What was erased there is left out, unless *restore_erased*, which needs the permission
+        ``admin``; so is evidence in messages that are neither there nor among the records.
 
         Raises:
             ConflictError: Records were refused; the others are stored.
@@ -491,6 +494,7 @@ class Client:
         request = Request(
             method="POST",
             path=path_of("import"),
+            query={"restore_erased": restore_erased},
             content=lines.encode(),
             headers={"content-type": _LINES},
         )
