@@ -50,12 +50,21 @@ class Erasures:
         )
         return max(found, default=0)
 
-    def whole_at(self, scope: Scope) -> int:
-        """Return when the scope was last erased, alone or with one above it."""
-        above = (
-            self.at(scope[:depth], EraseScope(below=True)) for depth in range(1, len(scope) + 1)
-        )
-        return max(self.at(scope, EraseScope()), *above)
+
+class ScopeErasures:
+    """When what was erased of one scope; also of another one, if its records *came from* there."""
+
+    def __init__(self, erasures: Erasures, scope: Scope, came_from: Scope | None = None) -> None:
+        self._erasures = erasures
+        self._scopes = {scope, came_from or scope}
+        above = (each[:depth] for each in self._scopes for depth in range(1, len(each) + 1))
+        below = (erasures.at(each, EraseScope(below=True)) for each in above)
+        self.whole_at = max(self.at(EraseScope()), *below)
+        """When the scope was last erased, alone or with one above it."""
+
+    def at(self, target: EraseTarget) -> int:
+        """Return when exactly *target* was last erased."""
+        return max(self._erasures.at(each, target) for each in self._scopes)
 
 
 @dataclass(slots=True)
@@ -97,9 +106,7 @@ def is_covered(time: object, erased_at: int) -> bool:
     return erased_at > 0 and not (isinstance(time, int) and time > erased_at)
 
 
-def note_erased(
-    erasures: Erasures, scope: Scope, records: Sequence[JsonObject], doomed: Doomed
-) -> None:
+def note_erased(erasures: ScopeErasures, records: Sequence[JsonObject], doomed: Doomed) -> None:
     """
     Add what *erasures* name of a scope's *records* to *doomed*.
 
@@ -108,38 +115,35 @@ def note_erased(
     Raises:
         UsageError: The evidence of a record cannot be read.
     """
-    whole = erasures.whole_at(scope)
     newer: set[Cited] = set()
     for record in records:
         kind, *name = name_of(record)
         if kind == "message":
-            at = _own_message_at(erasures, scope, record, whole)
+            at = _own_message_at(erasures, record)
             noted = doomed.cited if is_covered(record.get("kept_at"), at) else newer
             noted.add((name[0], name[1]))
         elif kind == "memory":
-            _note_memory(erasures, scope, record, whole, doomed)
-        elif kind == "formation" and is_covered(record.get("committed_at"), whole):
+            _note_memory(erasures, record, doomed)
+        elif kind == "formation" and is_covered(record.get("committed_at"), erasures.whole_at):
             doomed.formations.add(name[0])
         elif kind == "thread":
-            at = max(whole, erasures.at(scope, EraseThread(thread=name[0])))
+            at = max(erasures.whole_at, erasures.at(EraseThread(thread=name[0])))
             if is_covered(record.get("created_at"), at):
                 doomed.threads.add(name[0])
     doomed.cited -= newer
 
 
-def _own_message_at(erasures: Erasures, scope: Scope, record: JsonObject, whole: int) -> int:
+def _own_message_at(erasures: ScopeErasures, record: JsonObject) -> int:
     _, thread, id_ = name_of(record)
-    at = max(whole, _message_at(erasures, scope, thread, id_))
+    at = max(erasures.whole_at, _message_at(erasures, thread, id_))
     if record.get("source") is None:
         return at
-    return max(at, erasures.at(scope, EraseSource(source=str(record["source"]))))
+    return max(at, erasures.at(EraseSource(source=str(record["source"]))))
 
 
-def _note_memory(
-    erasures: Erasures, scope: Scope, record: JsonObject, whole: int, doomed: Doomed
-) -> None:
+def _note_memory(erasures: ScopeErasures, record: JsonObject, doomed: Doomed) -> None:
     _, type_, key = name_of(record)
-    at = max(whole, erasures.at(scope, EraseMemory(type=type_, key=key)))
+    at = max(erasures.whole_at, erasures.at(EraseMemory(type=type_, key=key)))
     if is_covered(record.get("created_at"), at):
         doomed.memories.add((type_, key))
     for version in versions_in(record):
@@ -147,17 +151,17 @@ def _note_memory(
         for thread, id_ in cited_in(version):
             named = named_version(id_) if thread == MEMORY_THREAD else None
             if named:
-                found = erasures.at(scope, EraseMemory(type=named[0], key=named[1]))
+                found = erasures.at(EraseMemory(type=named[0], key=named[1]))
             else:
-                found = _message_at(erasures, scope, thread, id_)
+                found = _message_at(erasures, thread, id_)
             if is_covered(time, found):
                 doomed.cited.add((thread, id_))
 
 
-def _message_at(erasures: Erasures, scope: Scope, thread: str, id_: str) -> int:
+def _message_at(erasures: ScopeErasures, thread: str, id_: str) -> int:
     return max(
-        erasures.at(scope, EraseThread(thread=thread)),
-        erasures.at(scope, EraseMessages(thread=thread, messages=[id_])),
+        erasures.at(EraseThread(thread=thread)),
+        erasures.at(EraseMessages(thread=thread, messages=[id_])),
     )
 
 
@@ -170,15 +174,14 @@ def versions_in(record: JsonObject) -> Iterator[JsonObject]:
 
 
 def erased_among(
-    erasures: Erasures, scope: Scope, thread: str, messages: Sequence[NewMessage]
+    erasures: ScopeErasures, thread: str, messages: Sequence[NewMessage]
 ) -> list[bool]:
     """Return of each new message whether one of its name was erased after it was said."""
-    whole = erasures.whole_at(scope)
 
     def is_erased(message: NewMessage) -> bool:
-        at = max(whole, _message_at(erasures, scope, thread, message.id or ""))
+        at = max(erasures.whole_at, _message_at(erasures, thread, message.id or ""))
         if message.source is not None:
-            at = max(at, erasures.at(scope, EraseSource(source=message.source)))
+            at = max(at, erasures.at(EraseSource(source=message.source)))
         time = None if message.time is None else check_time(message.time, "a message's time")
         return is_covered(time, at)
 

@@ -18,6 +18,7 @@ from recollect.erased_records import (
     Cited,
     Doomed,
     Erasures,
+    ScopeErasures,
     dated,
     erased_among,
     is_covered,
@@ -144,21 +145,35 @@ class Intake:
         for record in records:
             self._coming[scope_of(record)].add(record)
 
-    async def take_each(self, records: Sequence[JsonObject], *, last: bool = False) -> Taken:
+    async def take_each(
+        self,
+        records: Sequence[JsonObject],
+        *,
+        last: bool = False,
+        came_from: Scope | None = None,
+    ) -> Taken:
         """Do as `take`, but refuse alone what cannot be stored."""
         if not records:
             return Taken()
         try:
-            return await self.take(records, last=last)
+            return await self.take(records, last=last, came_from=came_from)
         except (UsageError, ConflictError) as error:
             if len(records) == 1:
                 return Taken(notes=(RecordNote(0, "refused", str(error)),))
             middle = len(records) // 2
-            first = await self.take_each(records[:middle], last=last)
-            second = await self.take_each(records[middle:], last=last)
+            halves = records[:middle], records[middle:]
+            first, second = [
+                await self.take_each(each, last=last, came_from=came_from) for each in halves
+            ]
             return second.after(first, middle)
 
-    async def take(self, records: Sequence[JsonObject], *, last: bool = False) -> Taken:
+    async def take(
+        self,
+        records: Sequence[JsonObject],
+        *,
+        last: bool = False,
+        came_from: Scope | None = None,
+    ) -> Taken:
         """
         Check *records* of one scope, and store those that may be, in one transaction.
 
@@ -166,6 +181,8 @@ class Intake:
 
         Args:
             last: No record comes after these, so that none waits for evidence.
+            came_from: The scope of this store that they may have been exported from: what was
+                erased there is left out as well.
 
         Raises:
             ConflictError: A record differs from what stands in its place; none is stored.
@@ -174,7 +191,7 @@ class Intake:
         scope = scope_of(records[0])
         for tried in range(1, TRIES_MAX + 1):
             (place,) = await self._store.places([scope])
-            checked = await self._checked(scope, records, last=last)
+            checked = await self._checked(scope, records, came_from or scope, last=last)
             now = self._store.now()
             given = [dated(record, now) for record in checked.left.values()]
             store = self._store.since(scope, place.epoch)
@@ -193,10 +210,10 @@ class Intake:
     ) -> list[bool]:
         """Return of each message that is to be appended whether it was erased here."""
         erasures = Erasures(() if self._restore_erased else await self._store.ledger())
-        return erased_among(erasures, scope, thread, messages)
+        return erased_among(ScopeErasures(erasures, scope), thread, messages)
 
     async def _checked(
-        self, scope: Scope, records: Sequence[JsonObject], *, last: bool
+        self, scope: Scope, records: Sequence[JsonObject], came_from: Scope, *, last: bool
     ) -> _Checked:
         for record in records:
             if not isinstance(record, Mapping):
@@ -208,17 +225,18 @@ class Intake:
             )
         checked = _Checked(dict(enumerate(records)))
         if not self._restore_erased:
-            await self._leave_out_erased(scope, checked)
-            await self._leave_out_forgotten(scope, checked)
+            await self._leave_out_erased(scope, checked, came_from)
+            for each in {scope, came_from}:
+                await self._leave_out_forgotten(each, checked)
         await self._drop_unfounded(scope, checked, last=last)
         return checked
 
-    async def _leave_out_erased(self, scope: Scope, checked: _Checked) -> None:
+    async def _leave_out_erased(self, scope: Scope, checked: _Checked, came_from: Scope) -> None:
         erasures, doomed = Erasures(await self._store.ledger()), self._doomed[scope]
         if not erasures:
             return
         places, records = list(checked.left), list(checked.left.values())
-        note_erased(erasures, scope, records, doomed)
+        note_erased(ScopeErasures(erasures, scope, came_from), records, doomed)
         if not doomed:
             return
         left = await left_of(scope, records, doomed)

@@ -8,7 +8,7 @@ import pytest
 
 from recollect import record_intake
 from recollect.app import Recollect
-from recollect.erased_records import Doomed, Erasures, note_erased
+from recollect.erased_records import Doomed, Erasures, ScopeErasures, note_erased
 from recollect.errors import ConflictError, UsageError
 from recollect.formation.types.builtin import NOTE
 from recollect.ports import Clock, Ids
@@ -494,11 +494,9 @@ async def _all_taken(
     return frozenset(messages)
 
 
-def _timeless(
-    erasures: Erasures, scope: Scope, records: Sequence[JsonObject], doomed: Doomed
-) -> None:
+def _timeless(erasures: ScopeErasures, records: Sequence[JsonObject], doomed: Doomed) -> None:
     old = [{**each, "kept_at": 0, "created_at": 0} for each in records]
-    note_erased(erasures, scope, old, doomed)
+    note_erased(erasures, old, doomed)
 
 
 Promise: TypeAlias = Callable[[Recollect, FrozenClock], Awaitable[None]]

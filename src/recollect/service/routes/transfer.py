@@ -17,7 +17,7 @@ from recollect.record_digests import END, ended
 from recollect.records import Json, JsonObject, Scope
 from recollect.restoration import open_intake
 from recollect.service.reaching import Below, Reach, Reading, Writing
-from recollect.stores.plans.archive import RESTORE_RECORDS
+from recollect.stores.plans.archive import RESTORE_RECORDS, scope_of
 from recollect.stores.validate import check_scope
 
 router: Final = APIRouter(prefix="/v1", tags=["transfer"])
@@ -161,11 +161,17 @@ class _Import:
         )
         self._size = 0
 
+    def _came_from(self, scope: Scope) -> Scope:
+        """Return the scope that the key's holder would have exported such a record from."""
+        return (*self._reach.principal.scope, *scope[len(self._reach.scope) :])
+
     async def _restore(self, batch: list[tuple[int, JsonObject]], *, last: bool) -> None:
         """Store a batch, scope by scope; what is not accepted is refused alone."""
         for _, group in groupby(batch, lambda each: each[1]["scope"]):
             rows = list(group)
-            taken = await self._intake.take_each([record for _, record in rows], last=last)
+            records = [record for _, record in rows]
+            came_from = self._came_from(scope_of(records[0]))
+            taken = await self._intake.take_each(records, last=last, came_from=came_from)
             self.taken += taken.new
             self._waiting += [rows[place] for place in taken.waiting]
             for note in taken.notes:
