@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from typing import Final, cast
 
 from recollect.errors import UsageError
@@ -75,16 +75,23 @@ async def types_below(store: Store, prefix: Scope) -> list[MemoryType]:
 
     Settings that cannot be used are passed over, as by `sound_settings`.
     """
-    found = await settings_below(store, prefix)
+    limit = 100
+    while len(found := await store.newest(prefix, SCOPE_SETTINGS, limit=limit)) == limit:
+        limit *= 2
     sound = [each for each in reversed(found) if problem_of(each) is None]
     if len(sound) < len(found):
         LOG.warning(_PASSED_OVER)
     return [type_ for each in sound for type_ in types_in(each.value) or ()]
 
 
-async def settings_below(store: Store, prefix: Scope) -> list[Memory]:
-    """Return the settings of a scope and of all below it, the newest first."""
-    limit = 100
-    while len(found := await store.newest(prefix, SCOPE_SETTINGS, limit=limit)) == limit:
-        limit *= 2
-    return list(found)
+async def each_settings(store: Store) -> AsyncIterator[Memory]:
+    """Yield the settings of every scope that has its own, by their scopes."""
+    cursor: str | None = None
+    while True:
+        page = await store.scopes(type_=SCOPE_SETTINGS, cursor=cursor)
+        for scope in page.rows:
+            if found := await store.get(scope, SCOPE_SETTINGS, SCOPE_SETTINGS):
+                yield found
+        cursor = page.cursor
+        if cursor is None:
+            return

@@ -216,9 +216,9 @@ async def _examine_receipts(findings: Findings, memory: Recollect) -> None:
 
 
 async def _examine_settings(findings: Findings, memory: Recollect) -> None:
-    from recollect.scope_types import problem_of, settings_below
+    from recollect.scope_types import each_settings, problem_of
 
-    for settings in await settings_below(memory.store, ()):
+    async for settings in each_settings(memory.store):
         if problem := problem_of(settings):
             sentence = f"{written_scope(settings.scope)}: {problem}; others hold in its place"
             findings.problems.append(("usage", sentence))
