@@ -330,3 +330,16 @@ class EraseContract(Contract):
         ]
         assert same not in others
         assert "home" not in same
+
+    async def test_an_erase_through_a_view_takes_checkpoints_along(self, store: Store) -> None:
+        """Whoever acts, or has read before, erases the same as the store itself."""
+        told: list[CheckpointThreads] = []
+        end = store.accompany(told.append)
+        await tell(store, "m1")
+
+        await store.acting("operator").erase(ADA, EraseThread(thread=TALK))
+        await store.since(BOB, 0).erase(ADA, EraseThread(thread=TALK))
+        end()
+        await store.acting("operator").erase(ADA, EraseThread(thread=TALK))
+
+        assert [CheckpointThreads(ids=(thread_id_of(ADA, TALK),))] * 2 == told
