@@ -37,7 +37,7 @@ from recollect.records import FORGOTTEN, Json, JsonObject, NewMessage, Scope
 from recollect.reserved_records import check_reserved, check_scope_settings, is_marker
 from recollect.stores.base import Store
 from recollect.stores.plans.archive import scope_of
-from recollect.stores.plans.ledger import cited_in
+from recollect.stores.plans.ledger import evidence_in
 from recollect.stores.validate import check_object, check_time
 
 UNFOUNDED: Final = (
@@ -355,9 +355,8 @@ def _cited_in(record: JsonObject) -> Iterator[Cited]:
     if record.get("kind") != "memory":
         return
     for version in versions_in(record):
-        for thread, message in cited_in(version):
-            if not is_marker(message, None):
-                yield thread, message
+        for found in evidence_in(version).values():
+            yield from ((each.thread, each.message) for each in found if not is_marker(each))
 
 
 def _founded(record: JsonObject, unfounded: set[Cited]) -> JsonObject:

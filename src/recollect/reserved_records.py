@@ -6,7 +6,7 @@ import base64
 import binascii
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Final, cast
 
 from recollect.beside import ATTACHMENT_BYTES_MAX, PART_BYTES, state_writes
@@ -24,6 +24,7 @@ from recollect.records import (
     SERVICE_KEY_USE,
     SERVICE_USAGE,
     STATE,
+    Evidence,
     Json,
     JsonObject,
     PutMemory,
@@ -31,8 +32,7 @@ from recollect.records import (
 )
 from recollect.scope_types import TYPES, types_in, types_in_force
 from recollect.stores.base import Store
-from recollect.stores.plans.memories import decode_evidence
-from recollect.stores.validate import check_object
+from recollect.stores.plans.ledger import evidence_in
 
 OWN_PREFIX: Final = "recollect:"
 """So the first segments of scopes begin that hold what a store or a service knows of itself."""
@@ -169,17 +169,13 @@ _CHECKS: Final[Mapping[str, _Check]] = {
 
 def _thread_of(version: JsonObject) -> str | None:
     """Return the thread beside which a version stands, ``None`` if it is not said as we do."""
-    written = check_object(version.get("evidence"), "a memory's evidence")
-    try:
-        found: Mapping[str, Sequence[object]] = decode_evidence(written)
-    except (TypeError, ValueError):
-        return None
+    found = evidence_in(version)
     if set(found) != {""} or len(found[""]) != 1:
         return None
-    (evidence,) = decode_evidence(written)[""]
-    return evidence.thread if is_marker(evidence.message, evidence.quote) else None
+    (evidence,) = found[""]
+    return evidence.thread if is_marker(evidence) else None
 
 
-def is_marker(message: str, quote: str | None) -> bool:
+def is_marker(evidence: Evidence) -> bool:
     """Say whether evidence names no message, but a thread: what stands there goes with it."""
-    return message.startswith("@") and quote is None
+    return evidence.message.startswith("@") and evidence.quote is None

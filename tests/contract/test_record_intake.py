@@ -444,6 +444,38 @@ async def test_a_refused_record_costs_no_other(memory: Recollect, clock: FrozenC
     assert (0, len(given) - 3) == (taken.new, taken.stored)
 
 
+@pytest.mark.parametrize("type_", ["Note", STATE, ATTACHMENT_PART])
+@pytest.mark.parametrize(
+    "evidence",
+    [None, [], "x", {"": "x"}, {"": [7]}, {"": [[1, 2, 3]]}, {"": [["t", {}, None]]}, {7: []}],
+    ids=repr,
+)
+async def test_what_is_no_evidence_is_refused(
+    memory: Recollect, type_: str, evidence: Json
+) -> None:
+    """Whatever stands in its place, the record is refused, and nothing fails."""
+    record = (await own_records(memory))[STATE if type_ == "Note" else type_]
+    wrong: JsonObject = {**record, "type": type_, "key": "n", "evidence": evidence}
+    past: JsonObject = {**record, "type": type_, "version": 2, "revisions": cast("Json", [wrong])}
+
+    taken = await open_intake(memory).take_each([wrong, past], last=True)
+
+    assert ["refused", "refused"] == [each.what for each in taken.notes]
+
+
+async def test_a_marker_with_words_is_no_marker(memory: Recollect) -> None:
+    """What names a thread alone quotes nothing: a quote is of a message that must be somewhere."""
+    await memory.put(ADA, "Note", "n", {"content": "x"})
+    (record,) = [each async for each in memory.export(ADA)]
+    quoted: JsonObject = {**record, "key": "q", "evidence": {"": [["t", "@item", "I said so"]]}}
+    marked: JsonObject = {**record, "key": "m", "evidence": {"": [["t", "@item", None]]}}
+
+    await memory.restore([quoted, marked])
+
+    kept = {each.key: each.evidence for each in (await memory.memories(ADA)).rows}
+    assert ({}, "@item") == (kept["q"], kept["m"][""][0].message)
+
+
 # A row that is broken already
 
 

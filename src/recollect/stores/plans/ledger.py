@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from recollect.errors import UsageError
-from recollect.records import JsonObject, Scope
+from recollect.records import EvidenceMap, JsonObject, Scope
 from recollect.stores.digests import keyed_digest
 from recollect.stores.plans.erase import (
     EraseMemory,
@@ -201,13 +201,23 @@ def cited_in(version: JsonObject) -> Iterator[tuple[str, str]]:
     Raises:
         UsageError: It is no evidence.
     """
+    for cited in evidence_in(version).values():
+        for each in cited:
+            yield each.thread, each.message
+
+
+def evidence_in(version: JsonObject) -> EvidenceMap:
+    """
+    Return the evidence in the record of a version of a memory.
+
+    Raises:
+        UsageError: It is none.
+    """
     written = check_object(version.get("evidence"), "a memory's evidence")
     try:
         found = decode_evidence(written)
-        encode_evidence(found)  # which checks every name in it
-    except (TypeError, ValueError) as error:
+    except (AttributeError, TypeError, ValueError) as error:
         msg = f"a memory's evidence cannot be read: {error}"
         raise UsageError(msg) from error
-    for cited in found.values():
-        for each in cited:
-            yield each.thread, each.message
+    encode_evidence(found)  # which checks every name in it
+    return found
