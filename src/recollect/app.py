@@ -294,9 +294,16 @@ class Recollect(Forming, ThreadSurroundings, Auditing, Reembedding, Restoration)
         """Remove all messages of a thread outside the positions *first* to *last*."""
         return await self.store.keep(scope, thread, first, last)
 
-    async def replace(self, scope: Scope, thread: str, message: NewMessage) -> Message:
+    async def replace(
+        self,
+        scope: Scope,
+        thread: str,
+        message: NewMessage,
+        *,
+        idempotency_key: str | None = None,
+    ) -> Message:
         """Put *message* in the place of the one with its id; see `Store.replace`."""
-        replaced = await self.store.replace(scope, thread, message)
+        replaced = await self.store.replace(scope, thread, message, idempotency_key=idempotency_key)
         self._wrote(scope)
         return replaced
 

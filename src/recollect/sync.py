@@ -284,9 +284,18 @@ class SyncRecollect:
         """See `Recollect.keep`."""
         return self.call(lambda memory: memory.keep(scope, thread, first, last))
 
-    def replace(self, scope: Scope, thread: str, message: NewMessage) -> Message:
+    def replace(
+        self,
+        scope: Scope,
+        thread: str,
+        message: NewMessage,
+        *,
+        idempotency_key: str | None = None,
+    ) -> Message:
         """See `Recollect.replace`."""
-        return self.call(lambda memory: memory.replace(scope, thread, message))
+        return self.call(
+            lambda memory: memory.replace(scope, thread, message, idempotency_key=idempotency_key)
+        )
 
     def put(
         self,

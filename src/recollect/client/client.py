@@ -68,7 +68,7 @@ class Client:
     A service's memory, used as `Recollect` is: enter it with ``async with``.
 
     Scopes are relative to that of the key, ``()`` being the key's own; so are those of the
-    records that come back. A read, and a write that the service knows again (`append` by its
+    records that come back. A read, and a write that the service knows again (`append`, `replace`
     and `put` by an idempotency key, `forget` by the version that it expects), is made again when
     the connection breaks or the service asks for patience (429, 503). No other write is.
 
@@ -229,10 +229,20 @@ class Client:
             count += 1
         return count
 
-    async def replace(self, scope: Scope, thread: str, message: NewMessage) -> Message:
-        """See `Recollect.replace`."""
+    async def replace(
+        self,
+        scope: Scope,
+        thread: str,
+        message: NewMessage,
+        *,
+        idempotency_key: str | None = None,
+    ) -> Message:
+        """See `Recollect.replace`; without an *idempotency_key* it makes one for this call."""
         path = ("threads", thread, "messages", message.id or "")
-        answer = await self._write("PUT", scope, *path, body=message_sent(message))
+        headers = {"idempotency-key": idempotency_key} if idempotency_key else _made_key()
+        answer = await self._write(
+            "PUT", scope, *path, body=message_sent(message), headers=headers, is_repeatable=True
+        )
         return message_of(answer.json)
 
     # Memories

@@ -12,6 +12,7 @@ from recollect.stores.plans.formation import Debounce
 from recollect.stores.plans.memories import prepare_write
 from recollect.stores.plans.threads import (
     Append,
+    Replacement,
     ThreadChanges,
     message_of,
     plan_append,
@@ -242,19 +243,37 @@ class ThreadStore(Transactor):
         return await self._change("keep", scope, plan)
 
     @final
-    async def replace(self, scope: Scope, thread: str, message: NewMessage) -> Message:
+    async def replace(
+        self,
+        scope: Scope,
+        thread: str,
+        message: NewMessage,
+        *,
+        idempotency_key: str | None = None,
+    ) -> Message:
         """
         Put *message* in the place of the one with its id; it keeps its position.
 
+        Args:
+            idempotency_key: A repeated request under the same key changes nothing, and returns
+                the message as it is now. A key is good for ``KEY_S`` after its request.
+
         Raises:
             NotFoundError: There is no message with that id.
+            ConflictError: The key was used before for another request.
+            GoneError: What was replaced under the key was erased since; nothing is stored.
         """
         scope, now = check_scope(scope), self.now()
         thread = check_id(thread, "a thread id")
         prepared = prepare_message(message, now, self._ids)
         check_id(message.id, "the id of the message to replace")
-        plan = partial(plan_replacement, scope=scope, thread=thread, message=prepared, now=now)
-        return await self._change("replace", scope, plan)
+        key = await self._idempotency(
+            idempotency_key, scope, "replace", thread, message.id, prepared.digest.hex()
+        )
+        request = Replacement(
+            scope=scope, thread=thread, message=prepared, idempotency=key, now=now
+        )
+        return await self._change("replace", scope, partial(plan_replacement, request=request))
 
 
 def _by_thread(messages: Sequence[tuple[str, str]]) -> dict[str, list[str]]:

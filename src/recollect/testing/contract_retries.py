@@ -151,6 +151,20 @@ class RetryContract(Contract):
         with pytest.raises(GoneError):
             await store.append(ADA, TALK, batch, idempotency_key="k")
 
+    @pytest.mark.parametrize("target", [M1, EraseThread(thread=TALK), EraseScope()], ids=repr)
+    async def test_an_erased_replacement_is_gone(self, store: Store, target: EraseTarget) -> None:
+        """GoneError: What was replaced under the key was erased since; nothing is stored."""
+        await tell(store, "m1")
+        await store.replace(ADA, TALK, said("m1", "secret"), idempotency_key="k")
+        await store.erase(ADA, target)
+        await tell(store, "m1")
+
+        with pytest.raises(GoneError):
+            await store.replace(ADA, TALK, said("m1", "secret"), idempotency_key="k")
+
+        (left,) = (await store.messages(ADA, TALK)).rows
+        assert "the words of m1" == left.text
+
     async def test_a_memory_written_anew_is_not_overwritten(self, store: Store) -> None:
         """A retry neither brings an erased memory back nor touches what took its place."""
         await tell(store, "m1")

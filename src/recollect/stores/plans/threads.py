@@ -380,23 +380,42 @@ def thread_without(thread: ThreadRow, gone: Sequence[MessageRow]) -> ThreadRow:
     return idle_if_done(lanes_without(without_again(shorter, positions), positions))
 
 
-def plan_replacement(
-    rows: Rows, scope: Scope, thread: str, message: PreparedMessage, now: int
-) -> Planned[Message]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replacement:
+    """A request to put *message* in the place of the one with its id."""
+
+    scope: Scope
+    thread: str
+    message: PreparedMessage
+    idempotency: Idempotency | None
+    now: int
+
+
+def plan_replacement(rows: Rows, request: Replacement) -> Planned[Message]:
     """
     Put other content in the place of the message with the same id.
 
     Raises:
         NotFoundError: There is no such message.
+        ConflictError: The key was used for another request.
+        GoneError: What was replaced under the key was erased since.
     """
+    scope, thread, message, now = request.scope, request.thread, request.message, request.now
+    here = opened(rows, scope, now) if request.idempotency else None
+    is_done = here and uids_under_key(rows, here, request.idempotency, now) is not None
     scope_row, thread_row = existing_thread(rows, scope, thread)
     found = rows.messages_by_id(scope_row.id, thread_row.number, [message.id])
     if not found:
         msg = f"there is no message {message.id!r} in thread {thread!r} of {scope!r} to replace"
         raise NotFoundError(msg)
     (row,) = found
-    if row.digest == message.digest:
+    if is_done:
         return Planned(NOTHING, message_of(row, thread))
+    key = request.idempotency
+    keys = [key_row(scope_row, key, [row.uid], now)] if key else []
+    kept = Effect(idempotency=keys, old_keys=[(scope_row.id, old_before(now))] if key else ())
+    if row.digest == message.digest:
+        return Planned(kept, message_of(row, thread))
     scope_row = replace(scope_row, seq=scope_row.seq + 1)
     fields = {
         name: getattr(message, name)
@@ -412,5 +431,5 @@ def plan_replacement(
         kept_at=now,
         seq=scope_row.seq,
     )
-    effect = Effect(scopes=[scope_row], messages=[changed])
+    effect = replace(kept, scopes=[scope_row], messages=[changed])
     return Planned(effect, message_of(changed, thread))
