@@ -36,11 +36,11 @@ from recollect.records import (
     Thread,
     Write,
 )
+from recollect.restoration import Restoration
 from recollect.runtime import MemoryRuntime, RuntimeOptions
 from recollect.stores.base import Store
 from recollect.stores.durability import Durability
 from recollect.stores.open import open_store
-from recollect.stores.plans.archive import batches_of
 from recollect.stores.plans.erase import EraseMemory, EraseReceipt, EraseTarget
 from recollect.stores.plans.feed import Below
 from recollect.stores.plans.formation import Debounce
@@ -105,7 +105,7 @@ def open(  # noqa: A001, PLR0913 (users write recollect.open, with what they nee
     )
 
 
-class Recollect(Forming, ThreadSurroundings, Auditing):
+class Recollect(Forming, ThreadSurroundings, Auditing, Restoration):
     """
     The memory of an application: threads of messages, and memories, by scope.
 
@@ -244,9 +244,16 @@ class Recollect(Forming, ThreadSurroundings, Auditing):
         """Remove all messages of a thread outside the positions *first* to *last*."""
         return await self.store.keep(scope, thread, first, last)
 
-    async def replace(self, scope: Scope, thread: str, message: NewMessage) -> Message:
+    async def replace(
+        self,
+        scope: Scope,
+        thread: str,
+        message: NewMessage,
+        *,
+        idempotency_key: str | None = None,
+    ) -> Message:
         """Put *message* in the place of the one with its id; see `Store.replace`."""
-        replaced = await self.store.replace(scope, thread, message)
+        replaced = await self.store.replace(scope, thread, message, idempotency_key=idempotency_key)
         self._runtime.wrote(scope)
         return replaced
 
@@ -474,22 +481,6 @@ class Recollect(Forming, ThreadSurroundings, Auditing):
         for each in await self._scopes_of(scope, below=below):
             for record in await self.store.archive(each):
                 yield record
-
-    async def restore(self, records: Sequence[JsonObject]) -> int:
-        """
-        Put exported records back, in batches of one scope each; say how many were new.
-
-        Repeating it changes nothing.
-
-        Raises:
-            ConflictError: A record differs from what stands in its place; the batches
-                before it are stored.
-        """
-        new = 0
-        for scope, batch in batches_of(records):
-            new += await self.store.restore(scope, batch)
-            self._runtime.wrote(scope)
-        return new
 
     async def _scopes_of(self, scope: Scope | Sequence[Scope], *, below: bool) -> tuple[Scope, ...]:
         """Return the scopes meant, each once, in order."""

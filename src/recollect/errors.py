@@ -7,6 +7,7 @@ Every error this package raises on purpose.
     │   └── MissingKeyError     a mapping lacks a key that its use needs
     ├── NotFoundError           what was named does not exist
     ├── ConflictError           the same id or key was used before for other content
+    ├── GoneError               what was done under this key was erased since
     ├── VersionConflictError    somebody else wrote first; read again, then retry
     ├── LeaseLostError          the claim ended; its work must not be stored
     ├── ProposalRefusedError    a change of instructions breaks a rule; nothing was changed
@@ -83,6 +84,16 @@ class ConflictError(RecollectError):
     """The id or idempotency key was used before, for other content."""
 
     code = "conflict"
+
+
+class GoneError(RecollectError):
+    """
+    The request was carried out before under its idempotency key, and what it wrote was erased.
+
+    Nothing is written. Whoever means it as a new request gives a new key.
+    """
+
+    code = "gone"
 
 
 class StaleReadError(ConflictError):
@@ -297,6 +308,7 @@ EXIT_STATUS: Final[dict[str, int]] = {
     "stale_read": 4,
     "not_found": 3,
     "conflict": 4,
+    "gone": 4,
     "version_conflict": 4,
     "lease_lost": 4,
     "proposal_refused": 4,

@@ -21,6 +21,7 @@ from recollect.models import ModelChoice
 from recollect.ports import Clock, Ids, OutsideVectors, TokenCounter
 from recollect.recall.budget import estimated_tokens
 from recollect.recall.result import Recall
+from recollect.record_intake import Told
 from recollect.records import (
     Attachment,
     EvidenceMap,
@@ -38,6 +39,7 @@ from recollect.records import (
     Thread,
     Write,
 )
+from recollect.restoration import tell_nothing
 from recollect.stores.durability import Durability
 from recollect.stores.plans.audit import AuditEntry, AuditVerdict
 from recollect.stores.plans.erase import EraseReceipt, EraseTarget
@@ -249,9 +251,18 @@ class SyncRecollect:
         """See `Recollect.keep`."""
         return self.call(lambda memory: memory.keep(scope, thread, first, last))
 
-    def replace(self, scope: Scope, thread: str, message: NewMessage) -> Message:
+    def replace(
+        self,
+        scope: Scope,
+        thread: str,
+        message: NewMessage,
+        *,
+        idempotency_key: str | None = None,
+    ) -> Message:
         """See `Recollect.replace`."""
-        return self.call(lambda memory: memory.replace(scope, thread, message))
+        return self.call(
+            lambda memory: memory.replace(scope, thread, message, idempotency_key=idempotency_key)
+        )
 
     def put(
         self,
@@ -485,9 +496,17 @@ class SyncRecollect:
         """See `Recollect.receipts`."""
         return self.here(lambda memory: memory.receipts(unclean=unclean))
 
-    def restore(self, records: Sequence[JsonObject]) -> int:
+    def restore(
+        self,
+        records: Sequence[JsonObject],
+        *,
+        restore_erased: bool = False,
+        told: Told = tell_nothing,
+    ) -> int:
         """See `Recollect.restore`."""
-        return self.call(lambda memory: memory.restore(records))
+        return self.call(
+            lambda memory: memory.restore(records, restore_erased=restore_erased, told=told)
+        )
 
     def export(self, scope: Scope, *, below: bool = False) -> Iterator[JsonObject]:
         """See `Recollect.export`; each step of the iteration waits for the next record."""

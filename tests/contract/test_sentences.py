@@ -24,6 +24,9 @@ UNTESTED = {
     "Until then it may be old: what others changed is noticed when something is written.": (
         "needs another connection: see the tests of SQLite's stamps"
     ),
+    "Whoever has the store open in another process must open it again.": (
+        "is no promise, but what a caller has to do"
+    ),
     "StoreUnavailableError: Another process reads from the file; try again later.": (
         "needs another process: see the tests of each backend that has files"
     ),

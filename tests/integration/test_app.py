@@ -435,7 +435,7 @@ async def test_more_records_than_one_batch_are_restored(memory: Recollect) -> No
     records = await records_of(memory, BOB)
     await memory.erase(BOB, EraseScope())
 
-    assert await memory.restore(records) == count + 1
+    assert await memory.restore(records, restore_erased=True) == count + 1
 
     thread = await memory.thread(BOB, "long")
     assert thread is not None
@@ -460,7 +460,7 @@ async def test_a_record_given_twice_is_restored_once(memory: Recollect) -> None:
     records = await records_of(memory, ADA)
     await memory.erase(ADA, EraseScope())
 
-    new = await memory.restore([*records, *records])
+    new = await memory.restore([*records, *records], restore_erased=True)
 
     assert records == await records_of(memory, ADA)
     assert len(records) == new

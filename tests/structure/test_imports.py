@@ -31,9 +31,10 @@ GROUP_OF = {
     "testing": "testing",
     **dict.fromkeys(
         (
-            *("app", "auditing", "backups", "beside", "copying", "destinations", "forgetting"),
-            *("forming", "guarding", "paging", "record_digests", "reembedding", "runtime"),
-            *("scope_types", "turns", "worker"),
+            *("app", "auditing", "backups", "beside", "copying", "destinations", "erased_records"),
+            *("forgetting", "forming", "guarding", "paging", "record_digests", "record_intake"),
+            *("reembedding", "reserved_records", "restoration", "runtime", "scope_types", "turns"),
+            "worker",
         ),
         "app",
     ),

@@ -179,7 +179,7 @@ async def test_erased_messages_leave_no_case() -> None:
         1e300,
     ],
 )
-def test_values_are_written_as_toml(value: object) -> None:
+def test_values_are_written_as_toml(value: Json) -> None:
     """The standard library reads back what a draft holds."""
     draft = Draft(name="d", types=(), spoken=(), memories=({"type": "Note", "value": value},))
 

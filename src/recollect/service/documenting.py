@@ -147,7 +147,7 @@ def refusals_of(method: str, path: str) -> Iterator[int]:
     if "{" in path or method in _WRITES:
         yield 404
     if method in _WRITES:
-        yield from (409, 412, 502, 507)
+        yield from (409, 410, 412, 502, 507)
 
 
 def _tell_answer(method: str, path: str, operation: dict[str, Any]) -> None:

@@ -34,6 +34,7 @@ STATUS: Final[Mapping[str, int]] = {
     "stale_read": 409,
     "not_found": 404,
     "conflict": 409,
+    "gone": 410,
     "version_conflict": 412,
     "lease_lost": 409,
     "proposal_refused": 409,

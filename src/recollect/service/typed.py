@@ -9,7 +9,7 @@ from recollect.formation.types import BUILTIN_TYPES, EXAMPLE, INSTRUCTIONS, Memo
 from recollect.formation.types.schema import violations
 from recollect.instructions.rules import check_rules, rules_in
 from recollect.records import BESIDE_TYPES, SCOPE_SETTINGS, Json, JsonObject, PutMemory
-from recollect.scope_types import TYPES, settings_memory, types_in_force
+from recollect.scope_types import TYPES, sound_settings, types_in_force
 from recollect.service.reaching import Reach
 
 
@@ -21,7 +21,7 @@ async def own_settings(reach: Reach) -> JsonObject:
     if held is not None and held[1] == reach.stamp:
         return held[0]
     stamp = store.settings_stamp()
-    found = await settings_memory(store, reach.scope, depth=name[1])
+    found = await sound_settings(store, reach.scope, depth=name[1])
     settings = {} if found is None else found.value
     if found is None or found.expires_at is None:
         standing.keep(name, settings, stamp)

@@ -23,6 +23,7 @@ from recollect.stores.memories import MemoryStore
 from recollect.stores.plans.audit import Deed, plan_audited
 from recollect.stores.plans.formation import Claim, Lease
 from recollect.stores.plans.stamped import plan_since, plan_under_stamp
+from recollect.stores.requests import RequestStore
 from recollect.stores.scopes import ScopeStore
 from recollect.stores.threads import ThreadStore
 from recollect.stores.unit import LikelyQuery, Plan, Query
@@ -40,6 +41,7 @@ class Store(
     EraseStore,
     ArchiveStore,
     AuditStore,
+    RequestStore,
 ):
     """
     A durable, transactional home for threads, messages and memories, with a change feed.
@@ -104,6 +106,8 @@ class StoreView(Store):
     def __init__(self, store: Store) -> None:
         super().__init__(clock=store._clock, ids=store._ids)
         self._store = store
+        self._digests = store._digests
+        self._companions = store._companions
         self.answers_in_place = store.answers_in_place
         self.names_moments = store.names_moments
         self.address = store.address

@@ -88,7 +88,7 @@ class EraseStore(Transactor):
     @final
     async def keyed(self, *names: str) -> str:
         """Return a digest of *names* that tells nothing to whoever lacks the store's own key."""
-        return keyed_digest(await self._secret(), "names", *names).hex()
+        return keyed_digest(await self._digest_secret(), "names", *names).hex()
 
     @final
     async def receipts(self, *, unclean: bool = False) -> list[EraseReceipt]:

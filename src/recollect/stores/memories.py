@@ -35,7 +35,6 @@ from recollect.stores.plans.memories import (
 )
 from recollect.stores.plans.newest import read_newest, scopes_within
 from recollect.stores.plans.prolonging import plan_prolong, prepare_prolong
-from recollect.stores.plans.requests import idempotency_of
 from recollect.stores.transactor import Transactor
 from recollect.stores.unit import Rows
 from recollect.stores.validate import (
@@ -76,12 +75,14 @@ class MemoryStore(Transactor):
         Raises:
             VersionConflictError: A write expected another version.
             NotFoundError: A memory to be ended does not exist.
+            ConflictError: The key was used before for another request.
+            GoneError: All that was written under the key was erased since; nothing is written.
         """
         scope, now = check_scope(scope), self.now()
         writes = check_list(writes, "write")
         check_count(len(writes), WRITES_MAX, "WRITES_MAX", "writes in one call")
         prepared = [prepare_write(each) for each in writes]
-        idempotency = idempotency_of(idempotency_key, "apply", scope, prepared)
+        idempotency = await self._idempotency(idempotency_key, scope, "apply", prepared)
         plan = partial(
             plan_apply,
             scope=scope,

@@ -21,6 +21,7 @@ from recollect.records import (
     Scope,
     Write,
 )
+from recollect.testing.thread_model import NUMBERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +65,8 @@ class MemoryModel:
     """Memories by address, each as its versions, oldest first."""
 
     versions: dict[tuple[str, str], list[Version]] = field(default_factory=dict)
+    numbers: dict[tuple[str, str], int] = field(default_factory=dict)
+    """By address, what tells a memory from any that is written there later."""
 
     def get(self, type_: str, key: str, now: datetime) -> Memory | None:
         """Return a memory."""
@@ -89,16 +92,27 @@ class MemoryModel:
         """Carry out *writes*; one that fails may leave some of them done."""
         return tuple(self._carry_out(scope, write, now) for write in writes)
 
+    def apply_numbered(
+        self, scope: Scope, writes: Sequence[Write], now: datetime
+    ) -> tuple[tuple[Memory | None, ...], list[int]]:
+        """Do the same, and return the numbers of what was written as well."""
+        answer, numbers = [], []
+        for write in writes:
+            answer.append(self._carry_out(scope, write, now))
+            if answer[-1]:
+                numbers.append(self.numbers[write.type, write.key])
+        return tuple(answer), numbers
+
     def _carry_out(self, scope: Scope, write: Write, now: datetime) -> Memory | None:
         address = write.type, write.key
         current = self.get(*address, now)
         if current is None:
-            self.versions.pop(address, None)
+            self.drop(address)
         version = current.version if current else 0
         if write.expected not in (None, version):
             raise VersionConflictError(str(address), write.expected or 0, version)
         if isinstance(write, DeleteMemory):
-            self.versions.pop(address, None)
+            self.drop(address)
             return None
         if isinstance(write, EndMemory):
             if current is None:
@@ -110,10 +124,16 @@ class MemoryModel:
             after = _made(scope, write, version + 1, now)
             after = replace(after, created_at=current.created_at) if current else after
         past = self.versions.setdefault(address, [])
+        self.numbers.setdefault(address, next(NUMBERS))
         if past:
             past[-1] = replace(past[-1], until=now)
         past.append(Version(after, write.cause))
         return after
+
+    def drop(self, address: tuple[str, str]) -> bool:
+        """Drop a memory; say whether there was one."""
+        self.numbers.pop(address, None)
+        return self.versions.pop(address, None) is not None
 
     def evidence_in(self, thread: str) -> set[tuple[str, str]]:
         """Return the messages of a thread that any version rests on."""
@@ -128,7 +148,7 @@ class MemoryModel:
         for address, (*past, present) in list(self.versions.items()):
             left = present.without(erased) if present.rests_on(erased) else present
             if left is None:
-                del self.versions[address]
+                self.drop(address)
                 gone += 1
                 continue
             if left is not present:

@@ -115,6 +115,9 @@ class AnsweredTypes(Answered):
 
     types: list[Object]
     own: bool = Field(description="Whether they were set for this scope or one above it.")
+    problem: str | None = Field(
+        description="Why what was set for the scope cannot be used, and others hold in its place."
+    )
 
 
 class AnsweredCheck(Answered):

@@ -25,7 +25,16 @@ from recollect.records import (
 from recollect.service.answers import answer_memory
 from recollect.service.asked import AskedEnd, AskedMemory, AskedReject, AskedRestore, Time
 from recollect.service.named import NamedRoute
-from recollect.service.reaching import LIMIT, Below, CursorParameter, Limit, Reach, Reading, Writing
+from recollect.service.reaching import (
+    LIMIT,
+    Below,
+    CursorParameter,
+    IdempotencyKey,
+    Limit,
+    Reach,
+    Reading,
+    Writing,
+)
 from recollect.service.telemetry import memory_span
 from recollect.service.typed import check_value
 from recollect.service.versions import IfMatch, IfNoneMatch, etag_of, expected_version
@@ -162,8 +171,14 @@ async def put(
     response: Response,
     if_match: IfMatch = None,
     if_none_match: IfNoneMatch = None,
+    idempotency_key: IdempotencyKey = None,
 ) -> dict[str, Any]:
-    """Create a memory (201), or write its next version (200); every field becomes the new one's."""
+    """
+    Create a memory (201), or write its next version (200); every field becomes the new one's.
+
+    Asked again under the same `Idempotency-Key` nothing is written, and the memory is answered as
+    it is by then.
+    """
     value = cast("JsonObject", asked.value)
     await check_value(reach, type, value)
     write = PutMemory(
@@ -178,7 +193,9 @@ async def put(
         evidence=asked.evidence_map(),
     )
     with memory_span("upsert_memory"):
-        (written,) = await reach.memory.apply(reach.scope, [write])
+        (written,) = await reach.memory.apply(reach.scope, [write], idempotency_key=idempotency_key)
+    if written is None and idempotency_key:
+        written = await existing_memory(reach, type, key)
     if written is None:
         msg = f"{type}/{key} was written, and has expired already: give a later expires_at"
         raise UsageError(msg)
@@ -187,12 +204,23 @@ async def put(
 
 
 @router.delete(_ADDRESS, summary="Forget a memory", status_code=204)
-async def delete(reach: Writing, type: TypeName, key: Key, if_match: IfMatch = None) -> Response:
-    """Remove a memory with its history; its bytes go with the next erase, or with that of it."""
-    await existing_memory(reach, type, key)
+async def delete(
+    reach: Writing,
+    type: TypeName,
+    key: Key,
+    if_match: IfMatch = None,
+    idempotency_key: IdempotencyKey = None,
+) -> Response:
+    """
+    Remove a memory with its history; its bytes go with the next erase, or with that of it.
+
+    With an `Idempotency-Key` it is no error that there is none: it may have been removed before.
+    """
+    if idempotency_key is None or type in BESIDE_TYPES:
+        await existing_memory(reach, type, key)
     write = DeleteMemory(type=type, key=key, expected=expected_version(if_match))
     with memory_span("delete_memory"):
-        await reach.memory.apply(reach.scope, [write])
+        await reach.memory.apply(reach.scope, [write], idempotency_key=idempotency_key)
     return Response(status_code=204)
 
 
@@ -263,11 +291,13 @@ async def end(
     asked: AskedEnd,
     response: Response,
     if_match: IfMatch = None,
+    idempotency_key: IdempotencyKey = None,
 ) -> dict[str, Any]:
     """End a memory: it stays readable and searchable as history."""
-    await existing_memory(reach, type, key)
+    if idempotency_key is None or type in BESIDE_TYPES:
+        await existing_memory(reach, type, key)
     write = EndMemory(type=type, key=key, at=asked.at, expected=expected_version(if_match))
-    await reach.memory.apply(reach.scope, [write])
+    await reach.memory.apply(reach.scope, [write], idempotency_key=idempotency_key)
     return answered(reach, await existing_memory(reach, type, key), response)
 
 

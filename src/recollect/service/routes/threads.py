@@ -140,13 +140,19 @@ def debounce_of(reach: Reach, settings: JsonObject, quiet_s: float | None) -> De
 
 @router.put("/threads/{thread}/messages/{message}", summary="Replace a message")
 async def put_message(
-    reach: Writing, thread: ThreadId, message: MessageId, asked: AskedMessage
+    reach: Writing,
+    thread: ThreadId,
+    message: MessageId,
+    asked: AskedMessage,
+    idempotency_key: IdempotencyKey = None,
 ) -> dict[str, Any]:
     """Put a message in the place of the one with this id; it is formed anew."""
     if asked.id not in {None, message}:
         msg = f"the body names the message {asked.id!r}, and the path {message!r}: leave out the id"
         raise UsageError(msg)
-    replaced = await reach.memory.replace(reach.scope, thread, asked.new_message(message))
+    replaced = await reach.memory.replace(
+        reach.scope, thread, asked.new_message(message), idempotency_key=idempotency_key
+    )
     return answer_message(replaced)
 
 

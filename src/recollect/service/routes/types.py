@@ -11,6 +11,7 @@ from recollect.errors import UsageError
 from recollect.formation.types import load_types
 from recollect.formation.types.memory_type import MemoryType, check_types_change
 from recollect.records import SCOPE_SETTINGS, DeleteMemory, Json
+from recollect.scope_types import problem_of, settings_memory
 from recollect.service.asked import AskedTypes
 from recollect.service.reaching import Reading, Writing
 from recollect.service.typed import keep_types, own_settings, types_of
@@ -22,7 +23,13 @@ router: Final = APIRouter(prefix="/v1", tags=["types"])
 async def types(reach: Reading) -> dict[str, Any]:
     """Return the scope's own types, else those of the nearest scope above, else the service's."""
     found = await types_of(reach)
-    return {"types": [_shown(each) for each in found], "own": bool(await own_settings(reach))}
+    store, depth = reach.memory.store, len(reach.principal.scope)
+    nearest = await settings_memory(store, reach.scope, depth=depth)
+    return {
+        "types": [_shown(each) for each in found],
+        "own": bool(await own_settings(reach)),
+        "problem": nearest and problem_of(nearest),
+    }
 
 
 def _shown(type_: MemoryType) -> dict[str, Any]:
@@ -40,7 +47,11 @@ async def put_types(reach: Writing, asked: AskedTypes) -> dict[str, Any]:
         check_types_change(await types_of(reach), new)
         await keep_types(reach, new)
     found = await types_of(reach)
-    return {"types": [_shown(each) for each in found], "own": bool(asked.types)}
+    return {
+        "types": [_shown(each) for each in found],
+        "own": bool(asked.types),
+        "problem": None,
+    }
 
 
 @router.post("/types/check", summary="Whether memory types would do")

@@ -24,8 +24,11 @@ from recollect.stores.plans.derived import (
 )
 from recollect.stores.plans.memories import evidence_messages, is_expired, revision_row
 from recollect.stores.plans.receipts import blanked_formations
+from recollect.stores.plans.requests import blanked_keys, spent_keys
 from recollect.stores.plans.threads import thread_without
+from recollect.stores.plans.upkeep import old_before
 from recollect.stores.rows import (
+    NO_SCOPE,
     MemoryRow,
     MessageRow,
     ReceiptRow,
@@ -234,7 +237,7 @@ def _effect_of(
         memories=receipt.memories + len(doomed.memories),
     )
     if doomed.all_of_scope:
-        return Effect(dropped_scopes=[scope.id]), counted
+        return _dropped(rows, scope, receipt.erased_at), counted
     scope = replace(scope, seq=scope.seq + 1, epoch=rows.new_number())
     revised = _revised(rows, scope, doomed)
     back = _back_in_force(rows, scope, doomed, revised, receipt.erased_at)
@@ -248,18 +251,28 @@ def _effect_of(
         memories=counted.memories + len(revised.removed),
         revised=counted.revised + len(revised.memories),
     )
+    erased = {each.uid for each in (*gone, *revised.removed)}
     effect = Effect(
         scopes=[scope],
         threads=_shortened(rows, scope, doomed),
         dropped_threads=doomed.threads,
         removed=[_removal(scope, row) for row in gone],
-        forgotten_keys=[scope.id],
+        idempotency=blanked_keys(rows, scope.id, erased, receipt.erased_at),
         formations=blanked,
     )
     effect = together((effect, revised, back))
     if _is_emptied(rows, scope, effect):
-        return Effect(dropped_scopes=[scope.id]), counted
+        return _dropped(rows, scope, receipt.erased_at), counted
     return effect, counted
+
+
+def _dropped(rows: Rows, scope: ScopeRow, now: int) -> Effect:
+    """Drop a scope with its name; that its keys were used is remembered without it."""
+    return Effect(
+        dropped_scopes=[scope.id],
+        idempotency=spent_keys(rows, scope.id, now),
+        old_keys=[(NO_SCOPE, old_before(now))],
+    )
 
 
 def _changes_anything(revised: Effect) -> bool:

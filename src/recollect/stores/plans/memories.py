@@ -31,7 +31,7 @@ from recollect.records import (
 from recollect.stores.digests import text_hash
 from recollect.stores.making import maker_of
 from recollect.stores.plans.derived import reopened, replaced_by, row_remainder, version_names
-from recollect.stores.plans.requests import Idempotency, key_row, opened, result_under_key
+from recollect.stores.plans.requests import Idempotency, key_row, opened, uids_under_key
 from recollect.stores.plans.upkeep import compacted, old_before
 from recollect.stores.rows import MemoryRow, RevisionRow, ScopeRow
 from recollect.stores.unit import NOTHING, Effect, Planned, Removal, Rows, together
@@ -507,17 +507,18 @@ def plan_apply(
 ) -> Planned[tuple[MemoryRow | None, ...]]:
     """Carry out *writes*, unless that was done before under the same key; see `plan_writes`."""
     row = opened(rows, scope, now)
-    if result_under_key(rows, row, idempotency, now) is not None:
+    if uids_under_key(rows, row, idempotency, now) is not None:
         found = [rows.memory(row.id, write.type, write.key) for write in writes]
         lasting = (None if each is None or is_expired(each, now) else each for each in found)
         return Planned(NOTHING, tuple(lasting))
     planned = plan_writes(rows, row, writes, ids=ids, now=now)
     if idempotency is None:
         return planned
+    uids = [each.uid for each in planned.result if each]
     effect = replace(
         planned.effect,
         scopes=planned.effect.scopes or [row],
-        idempotency=[key_row(row, idempotency, "[]", now)],
+        idempotency=[key_row(row, idempotency, uids, now)],
         old_keys=[(row.id, old_before(now))],
     )
     return Planned(effect, planned.result)

@@ -128,8 +128,6 @@ class _ScopeWrites:
         self._tell_columns("drop_versions", [each[1:] for each in effect.dropped_revisions])
         if effect.dropped_threads:
             self._tell("drop_threads", [each.number for each in effect.dropped_threads])
-        if effect.forgotten_keys:
-            self._tell("forget_keys")
         for _, before in effect.old_keys:
             self._tell("forget_old_keys", before)
         for _, until in effect.compacted:
