@@ -15,6 +15,7 @@ from typing import TypeVar, final
 from recollect.records import Scope
 from recollect.stores.archive import ArchiveStore
 from recollect.stores.audit import AuditStore
+from recollect.stores.checkpoints import CheckpointThreads
 from recollect.stores.erase import EraseStore
 from recollect.stores.feed import FeedStore
 from recollect.stores.formation import FormationStore, Listening
@@ -101,6 +102,8 @@ class StoreView(Store):
         self._store = store
         self.answers_in_place = store.answers_in_place
         self.names_moments = store.names_moments
+        self.address = store.address
+        self._companions = store._companions
 
     async def aclose(self) -> None:
         """Close the store itself."""
@@ -131,6 +134,9 @@ class StoreView(Store):
 
     async def _clean(self) -> None:
         await self._store._clean()
+
+    async def _erase_checkpoints(self, threads: CheckpointThreads) -> None:
+        await self._store._erase_checkpoints(threads)
 
     async def _secret(self) -> bytes:
         return await self._store._secret()
