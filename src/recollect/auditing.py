@@ -8,6 +8,7 @@ from typing import Self
 from recollect.records import Page, Scope
 from recollect.stores.base import Store
 from recollect.stores.plans.audit import AuditEntry, AuditVerdict
+from recollect.stores.unit import Proviso
 
 
 class Auditing(ABC):
@@ -16,8 +17,12 @@ class Auditing(ABC):
     store: Store
     _actor: str | None = None
     """In whose name it is used."""
+    _proviso: Proviso | None = None
+    """What is asked before a change in that name is committed."""
 
-    def acting(self, actor: str, *, stamp: int | None = None) -> Self:
+    def acting(
+        self, actor: str, *, stamp: int | None = None, proviso: Proviso | None = None
+    ) -> Self:
         """
         Return this memory as *actor* uses it: what changes through it is audited.
 
@@ -25,12 +30,12 @@ class Auditing(ABC):
         memory, open as long as this one, and not to be entered itself. What *actor* has
         formed with `Recollect.form` is audited as well; what the background forms is nobody's
         deed: open the memory over ``store.acting("…")`` to have that audited too. For *stamp*
-        see there as well.
+        and *proviso* see there as well.
         """
         view = object.__new__(type(self))  # as `copy` does, in a tenth of its time
         view.__dict__.update(self.__dict__)
-        view.store = self.store.acting(actor, stamp=stamp)
-        view._actor = actor
+        view.store = self.store.acting(actor, stamp=stamp, proviso=proviso)
+        view._actor, view._proviso = actor, proviso
         return view
 
     async def audit(

@@ -19,6 +19,7 @@ from recollect.formation.rivals import is_single
 from recollect.formation.types import UpdateMode
 from recollect.records import Formation, FormationStatus, Memory, Page, Scope, Thread, Write
 from recollect.stores.base import Store
+from recollect.stores.unit import Proviso
 from recollect.stores.validate import check_scope
 from recollect.worker.consolidating import ConsolidationResult, Consolidator
 from recollect.worker.former import Result
@@ -37,6 +38,7 @@ class Forming(ABC):
 
     store: Store
     _actor: str | None
+    _proviso: Proviso | None
     worker: Worker | None
     """What forms memories while this is open, ``None`` where no model is configured."""
     _consolidator: Consolidator | None
@@ -59,7 +61,9 @@ class Forming(ABC):
             await self.store.signal(scope, thread)
         else:
             await self._signal_all(scope)
-        worker = self.worker if self._actor is None else self.worker.acting(self._actor)
+        worker = self.worker
+        if self._actor is not None:
+            worker = worker.acting(self._actor, proviso=self._proviso)
         return await worker.drain(check_scope(scope))
 
     async def _signal_all(self, scope: Scope) -> None:

@@ -44,6 +44,7 @@ GROUP_OF = {
             *(
                 "integrations",
                 "access",
+                "key_checks",
                 "standing",
                 "service",
                 "mcp",

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final, Protocol
 
 from recollect.access import LOCAL, PERMISSIONS, Permission, Principal, granted
 from recollect.app import Recollect
 from recollect.formation.config import Assistants
 from recollect.formation.types import MemoryType
+from recollect.key_checks import proviso_of
 from recollect.records import Scope
 from recollect.scope_types import types_in_force
-from recollect.stores.validate import check_scope
+from recollect.stores.validate import check_scope, to_datetime
 
 
 class Allowance(Protocol):
@@ -96,7 +98,11 @@ def caller_of(
     allowance: Allowance = UNLIMITED,
 ) -> Caller:
     """Return a caller whose changes are audited under the id of his key."""
-    acting = memory.acting(principal.actor)
+
+    def now() -> datetime:
+        return to_datetime(memory.store.now())
+
+    acting = memory.acting(principal.actor, proviso=proviso_of(principal, now))
     return Caller(
         memory=acting,
         principal=principal,

@@ -28,6 +28,7 @@ from recollect.service.metrics import Metrics
 from recollect.service.opening import OpenMemory, Service, Told, opened_service
 from recollect.service.origins import Origins
 from recollect.service.problem import Problem
+from recollect.service.revocation import Revocation
 from recollect.service.settings import Settings, checked
 
 PATH: Final = "/mcp"
@@ -149,7 +150,11 @@ def create_mcp_app(
         redoc_url=None,
         openapi_url=None,
         redirect_slashes=False,
-        middleware=[Middleware(Origins, settings=settings), Middleware(Authenticating)],
+        middleware=[
+            Middleware(Origins, settings=settings),
+            Middleware(Authenticating),
+            Middleware(Revocation),
+        ],
     )
     app.state.stopping = stopping
     add_doors(app, [door])

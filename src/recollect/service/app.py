@@ -32,6 +32,7 @@ from recollect.service.origins import Origins
 from recollect.service.page import STATIC, page_router
 from recollect.service.parameters import check_parameters
 from recollect.service.problem import answer_error, answer_http, answer_invalid
+from recollect.service.revocation import Revocation
 from recollect.service.routes import ROUTERS
 from recollect.service.settings import Settings, checked
 
@@ -132,6 +133,7 @@ def _middleware(settings: Settings, metrics: Metrics) -> list[Middleware]:
         Middleware(Crowding, settings=settings),
         Middleware(Origins, settings=settings),
         Middleware(Authenticating, may_assume=is_append),
+        Middleware(Revocation),
         Middleware(Bodies, settings=settings),
         Middleware(Deadlines, settings=settings),
         Middleware(Direct),

@@ -6,6 +6,7 @@ import secrets
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Final, TypeAlias
 
 import anyio
@@ -17,6 +18,7 @@ from recollect.errors import VersionConflictError
 from recollect.formation.config import Assistants
 from recollect.ports import Model
 from recollect.records import JsonObject, PutMemory, Scope
+from recollect.service.key_watch import KeyWatch
 from recollect.service.metrics import Metrics
 from recollect.service.observing import LOG
 from recollect.service.rates import Rates
@@ -26,6 +28,7 @@ from recollect.service.signing import Signer
 from recollect.service.usage import UsageBook
 from recollect.service.watching import Watch
 from recollect.standing import Standing
+from recollect.stores.validate import to_datetime
 
 SERVICE_SCOPE: Final[Scope] = (RESERVED, "settings")
 SECRET_TYPE: Final = "ServiceSecret"  # noqa: S105 (the name of a type)
@@ -50,6 +53,7 @@ class Service:
     usage: UsageBook
     recalled: RecallLog
     watch: Watch
+    key_watch: KeyWatch
     metrics: Metrics
     stopping: anyio.Event
     scope_settings: Standing[JsonObject]
@@ -58,6 +62,10 @@ class Service:
     """Who asks where no keys are asked for."""
     streams: dict[str, int] = field(default_factory=dict)
     """How many streams each tenant has open."""
+
+    def now(self) -> datetime:
+        """Return the store's present moment."""
+        return to_datetime(self.memory.store.now())
 
     async def check_quota(self, principal: Principal, *, messages: int, size: int) -> None:
         """
@@ -102,8 +110,10 @@ async def opened_service(
         signer = Signer((settings.secret or await _kept_secret(memory)).encode())
         usage = UsageBook(memory.store)
         watch = Watch(memory.store, stopping)
+        key_watch = KeyWatch(keys, lambda: to_datetime(memory.store.now()))
         group.start_soon(usage.keep)
         group.start_soon(watch.run)
+        group.start_soon(key_watch.run)
         LOG.info("started", extra={"fields": {"version": __version__, "auth": settings.auth}})
         try:
             yield Service(
@@ -117,6 +127,7 @@ async def opened_service(
                 usage=usage,
                 recalled=RecallLog(),
                 watch=watch,
+                key_watch=key_watch,
                 metrics=metrics,
                 stopping=stopping,
                 scope_settings=Standing(memory.store),
