@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, Protocol
+from typing import Any, Protocol
 
 from recollect.access import LOCAL, PERMISSIONS, Permission, Principal, granted
 from recollect.app import Recollect
@@ -17,32 +17,15 @@ from recollect.scope_types import types_in_force
 from recollect.stores.validate import check_scope, to_datetime
 
 
-class Allowance(Protocol):
-    """How much a caller may still keep today, where somebody counts it."""
+class Counting(Protocol):
+    """Counts what a caller used besides what it wrote."""
 
-    async def check(self, *, messages: int, size: int) -> None:
-        """
-        Refuse what would go beyond it; *size* is in bytes.
-
-        Raises:
-            QuotaError: It would; it says when the next day begins.
-        """
-
-    def use(self, scope: Scope, **counts: int) -> None:
-        """Count what was used."""
+    def __call__(self, scope: Scope, **counts: int) -> None:
+        """Count something of a scope."""
 
 
-class Unlimited:
-    """The allowance of somebody whose use nobody counts."""
-
-    async def check(self, *, messages: int, size: int) -> None:
-        """Refuse nothing."""
-
-    def use(self, scope: Scope, **counts: int) -> None:
-        """Count nothing."""
-
-
-UNLIMITED: Final = Unlimited()
+def count_nothing(scope: Scope, **counts: int) -> None:
+    """Count nothing: nobody asks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +37,7 @@ class Caller:
     assistants: Assistants
     segments: tuple[str, ...] = ()
     """The scope that is meant, below that of the key."""
-    allowance: Allowance = UNLIMITED
+    use: Counting = count_nothing
 
     async def types(self) -> tuple[MemoryType, ...]:
         """
@@ -95,7 +78,7 @@ def caller_of(
     principal: Principal,
     assistants: Assistants,
     segments: tuple[str, ...] = (),
-    allowance: Allowance = UNLIMITED,
+    use: Counting = count_nothing,
 ) -> Caller:
     """Return a caller whose changes are audited under the id of his key."""
 
@@ -108,5 +91,5 @@ def caller_of(
         principal=principal,
         assistants=assistants,
         segments=segments,
-        allowance=allowance,
+        use=use,
     )

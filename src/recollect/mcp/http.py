@@ -21,7 +21,6 @@ from recollect.formation.config import Assistants
 from recollect.mcp.acting import Tools
 from recollect.mcp.callers import Caller, caller_of
 from recollect.mcp.server import mcp_server
-from recollect.records import Scope
 from recollect.service.authenticating import Authenticating
 from recollect.service.doors import Door, add_doors
 from recollect.service.metrics import Metrics
@@ -47,21 +46,6 @@ def _tell_nobody(_key: str) -> None:
     """Let nobody know."""
 
 
-class _Quotas:
-    """The quotas of a tenant, which what comes through the routes is counted to as well."""
-
-    def __init__(self, service: Service, principal: Principal) -> None:
-        self._service = service
-        self._principal = principal
-
-    async def check(self, *, messages: int, size: int) -> None:
-        await self._service.check_quota(self._principal, messages=messages, size=size)
-
-    def use(self, scope: Scope, **counts: int) -> None:
-        self._service.usage.add(scope, **counts)
-        self._service.metrics.messages.inc(counts.get("messages", 0))
-
-
 class _Called:
     """Says who calls, and which scope is meant, before a byte of the protocol is read."""
 
@@ -75,9 +59,8 @@ class _Called:
         service: Service = scope["app"].state.service
         principal: Principal = scope["state"]["principal"]
         segments = tuple(QueryParams(scope["query_string"]).getlist("scope"))
-        quotas = _Quotas(service, principal)
         scope["state"][_CALLER] = caller_of(
-            service.memory, principal, service.assistants, segments, quotas
+            service.memory, principal, service.assistants, segments, service.usage.add
         )
         await self._app(scope, receive, send)
 

@@ -53,6 +53,7 @@ class Settings:
     requests_a_second: float = 50.0
     burst: int = 200
     messages_a_day: int | None = None
+    memories_a_day: int | None = None
     bytes_a_day: int | None = None
     grace_s: float = 7.0
     open_metrics: bool = False

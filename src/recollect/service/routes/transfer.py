@@ -55,7 +55,6 @@ class _Import:
         self.refused_count = 0
         self._reach = reach
         self._batch: list[tuple[int, JsonObject]] = []
-        self._size = 0
 
     def refuse(self, line: int, reason: str) -> None:
         """Note a line that was not taken."""
@@ -75,7 +74,6 @@ class _Import:
         if record is None:
             return
         self._batch.append((line, record))
-        self._size += len(written)
         if len(self._batch) >= RESTORE_RECORDS:
             await self.flush()
 
@@ -108,18 +106,8 @@ class _Import:
 
     async def flush(self) -> None:
         """Store what was taken."""
-        service = self._reach.service
         batch, self._batch = self._batch, []
-        messages = sum(each.get("kind") == "message" for _, each in batch)
-        await service.check_quota(self._reach.principal, messages=messages, size=self._size)
-        before = self.taken
         await self._restore(batch)
-        service.count_messages(
-            self._reach.scope,
-            messages=min(messages, self.taken - before),
-            size=self._size if self.taken > before else 0,
-        )
-        self._size = 0
 
     async def _restore(self, batch: list[tuple[int, JsonObject]]) -> None:
         """Store a batch, in halves where one of its records is not accepted."""
