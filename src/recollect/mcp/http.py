@@ -21,6 +21,7 @@ from recollect.formation.config import Assistants
 from recollect.mcp.acting import Tools
 from recollect.mcp.callers import Caller, caller_of
 from recollect.mcp.server import mcp_server
+from recollect.service.app import connection_limits
 from recollect.service.authenticating import Authenticating
 from recollect.service.doors import Door, add_doors
 from recollect.service.metrics import Metrics
@@ -123,10 +124,12 @@ def create_mcp_app(
                 tell_key=tell_key,
             ) as service,
             door.running(),
+            book.running(),
         ):
             app.state.service = service
             yield
 
+    book, room = connection_limits(settings, lambda: app.state.connections)
     app = FastAPI(
         lifespan=lifespan,
         docs_url=None,
@@ -136,9 +139,11 @@ def create_mcp_app(
         middleware=[
             Middleware(Origins, settings=settings),
             Middleware(Authenticating),
+            room,
             Middleware(Revocation),
         ],
     )
     app.state.stopping = stopping
+    app.state.connections = ()  # those of its server, once it has one
     add_doors(app, [door])
     return app
