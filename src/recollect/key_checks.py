@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from datetime import datetime
 
-from recollect.access import KEYS_SCOPE, Key, Keys, Principal, key_from
+from recollect.access import KEYS_SCOPE, Key, Principal, key_from
 from recollect.errors import KeyRevokedError
 from recollect.records import SERVICE_KEY
 from recollect.stores.unit import Proviso, Rows
@@ -52,13 +52,3 @@ def proviso_of(principal: Principal, now: Callable[[], datetime]) -> Proviso | N
             raise error
 
     return proviso
-
-
-async def revoked(
-    keys: Keys, principals: Collection[Principal], now: Callable[[], datetime]
-) -> dict[Principal, KeyRevokedError]:
-    """Return those of *principals* that may not go on as they began, and why; one read for all."""
-    found = await keys.by_id({each.key_id for each in principals})
-    moment = now()
-    errors = {each: revocation_of(each, found.get(each.key_id), moment) for each in principals}
-    return {each: error for each, error in errors.items() if error is not None}

@@ -8,7 +8,7 @@ refused in its transaction. What a retry changes nothing by costs nothing.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from copy import copy
 from typing import Final
@@ -53,13 +53,13 @@ class Quotas:
         self._book = book
         self._limits = limits
         self._kept = kept
+        self._is_limited = any(each is not None for each in limits.values())
 
     async def charge(self, action: str, scope: Scope) -> _Charge:
         """Return the charge of a change of *scope*."""
-        place = counted_scope(scope)
         day = self._book.day()
-        if place is not None:
-            day = await self._book.begun_day(place[0], self._limits)
+        if self._is_limited and (place := counted_scope(scope)):
+            day = await self._book.begun_day(place[0])
         return _Charge(self._book, self._limits, self._kept, day, is_restore=action == RESTORE)
 
 
@@ -127,6 +127,8 @@ class _Charge:
 
 
 def _by_tenant(costs: Costs) -> Mapping[str, Counter[str]]:
+    if len(costs) == 1:
+        return {scope[0]: cost for scope, cost in costs.items()}
     found: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for scope, cost in costs.items():
         found[scope[0]].update(cost)
@@ -141,26 +143,32 @@ def costs_of(rows: Rows, effect: Effect, *, is_restore: bool = False) -> Costs:
     those of its value and text. Of a restore past versions count as well, because a caller
     brought them, and so do the bytes of receipts of formations and of settings of threads.
     """
-    found: defaultdict[Scope, Counter[str]] = defaultdict(Counter)
-    places = {row.id: counted_scope(row.segments) for row in effect.scopes}
-
-    def add(scope_id: int, size: int, **counts: int) -> None:
-        if place := places.get(scope_id):
-            found[place].update(counts, bytes=size)
-
-    for message in effect.messages:
-        add(message.scope_id, size_of_message(message), messages=1)
-    for memory in effect.memories:
-        if memory.type not in UNREVISED_TYPES:
-            add(memory.scope_id, size_of_memory(memory), memories=1)
+    written = [(each.scope_id, "messages", size_of_message(each)) for each in effect.messages]
+    written += [
+        (each.scope_id, "memories", size_of_memory(each))
+        for each in effect.memories
+        if each.type not in UNREVISED_TYPES
+    ]
     if is_restore:
-        for revision in effect.revisions:
-            add(revision.scope_id, size_of_memory(revision), memories=1)
-        for formation in effect.formations:
-            add(formation.scope_id, _bytes_in(formation.receipt))
-        for thread in effect.threads:
-            add(thread.scope_id, _size_of_settings(rows, thread))
+        written += _brought(rows, effect)
+    places = {row.id: counted_scope(row.segments) for row in effect.scopes}
+    found: defaultdict[Scope, Counter[str]] = defaultdict(Counter)
+    for scope_id, counted, size in written:
+        if place := places.get(scope_id):
+            found[place]["bytes"] += size
+            if counted:
+                found[place][counted] += 1
     return dict(found)
+
+
+def _brought(rows: Rows, effect: Effect) -> Iterator[tuple[int, str, int]]:
+    """Yield scope, count and size of what a restore writes besides what is in force."""
+    for revision in effect.revisions:
+        yield revision.scope_id, "memories", size_of_memory(revision)
+    for formation in effect.formations:
+        yield formation.scope_id, "", _bytes_in(formation.receipt)
+    for thread in effect.threads:
+        yield thread.scope_id, "", _size_of_settings(rows, thread)
 
 
 def size_of_message(row: MessageRow) -> int:

@@ -257,7 +257,7 @@ def test_what_does_not_close_is_cut() -> None:
     times[0] += ABORT_S
     book.make_room()
     assert [["closed", "cut"], ["closed"]] == [each.ends for each in open_]
-    assert 0 == book.count()
+    assert 0 == book.count
 
     book.end(late)
     book.make_room()

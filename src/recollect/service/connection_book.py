@@ -46,7 +46,8 @@ class Held:
     """What is known of an open connection."""
 
     peer: Peer
-    idle_since: float
+    idle_since: float | None = None
+    """When it was first seen idle; ``None`` before it was."""
     requests: int = 0
     """How many are being answered on it."""
     is_keyed: bool = False
@@ -58,6 +59,10 @@ class Held:
     def is_idle(self) -> bool:
         """Return True if closing it breaks no answer off."""
         return not self.requests and self.closed_at is None
+
+    def idle_s(self, now: float) -> float:
+        """Return how long it has been idle."""
+        return 0.0 if self.idle_since is None else now - self.idle_since
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,13 +101,14 @@ def to_close(held: Iterable[Held], room: Room, now: float) -> list[Held]:
     late = [
         each
         for each in there
-        if each.is_keyed and each.is_idle and now - each.idle_since >= KEYED_IDLE_S
+        if each.is_keyed and each.is_idle and each.idle_s(now) >= KEYED_IDLE_S
     ]
     beyond = max(len(keyless) - room.keyless, len(there) - len(late) - room.total)
     found: list[Held] = []
-    for each in sorted((one for one in keyless if one.is_idle), key=lambda one: one.idle_since):
+    idle = [each for each in keyless if each.is_idle]
+    for each in sorted(idle, key=lambda one: one.idle_s(now), reverse=True):
         key = address_key(each.peer[0])
-        is_late = now - each.idle_since >= room.idle_s
+        is_late = each.idle_s(now) >= room.idle_s
         if is_late or of_address[key] > room.per_address or len(found) < beyond:
             of_address[key] -= 1
             found.append(each)
@@ -146,6 +152,7 @@ class ConnectionBook:
     ) -> None:
         self.room = room
         self._connections = connections
+        self._open: Collection[Connection] = ()
         self._is_trusted = is_trusted
         self._monotonic_s = monotonic_s
         self._held: dict[Peer, Held] = {}
@@ -154,22 +161,24 @@ class ConnectionBook:
     def begin(self, peer: Peer, *, is_keyed: bool) -> Held:
         """Note that a request is being answered on a connection, with a good key or without."""
         held = self._held.get(peer)
-        if held is None or (held.connection and held.connection not in self._connections()):
+        if held is None or (held.connection and held.connection not in self._open):
             held = self._held[peer] = self._new(peer)
         held.requests += 1
-        held.is_keyed |= is_keyed
+        held.idle_since = None
+        if is_keyed:
+            held.is_keyed = True
         return held
 
     def end(self, held: Held) -> None:
         """Note that a request was answered."""
         held.requests -= 1
-        held.idle_since = self._monotonic_s()
         if held.closed_at is not None:  # while its head was read: the answer is being sent
-            held.closed_at = held.idle_since
+            held.closed_at = self._monotonic_s()
 
+    @property
     def count(self) -> int:
-        """Return how many connections are open, and not about to be closed."""
-        return len(self._connections()) - self._closing
+        """How many connections are open, and not about to be closed."""
+        return len(self._open) - self._closing
 
     def busy_keyless(self) -> int:
         """Return on how many connections without a key something is being answered."""
@@ -186,7 +195,7 @@ class ConnectionBook:
     def make_room(self) -> None:
         """Look at all connections, and close those that are to be."""
         now = self._monotonic_s()
-        self._note_open()
+        self._note_open(now)
         for each in to_close(self._held.values(), self.room, now):
             each.closed_at = now
             if each.connection:
@@ -198,9 +207,10 @@ class ConnectionBook:
             if is_late and not each.requests and each.connection:
                 each.connection.transport.abort()
 
-    def _note_open(self) -> None:
+    def _note_open(self, now: float) -> None:
         """Get to know new connections, and forget those that are gone."""
-        open_ = {each.client: each for each in self._connections() if each.client}
+        self._open = self._connections()
+        open_ = {each.client: each for each in self._open if each.client}
         for peer in [each for each in self._held if each not in open_]:
             if not self._held[peer].requests:
                 del self._held[peer]
@@ -209,14 +219,16 @@ class ConnectionBook:
             if held is None or held.connection not in (None, connection):
                 held = self._held[peer] = self._new(peer)
             held.connection = connection
+            if held.idle_since is None and not held.requests:
+                held.idle_since = now
 
     def _new(self, peer: Peer) -> Held:
-        is_trusted = self._is_trusted(peer[0])
-        return Held(peer=peer, idle_since=self._monotonic_s(), is_keyed=is_trusted)
+        return Held(peer=peer, is_keyed=self._is_trusted(peer[0]))
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """Look twice a second during the block."""
+        self._open = self._connections()
         async with anyio.create_task_group() as group:
             group.start_soon(self._run)
             yield

@@ -94,9 +94,9 @@ class ConnectionLimits:
     def _refused_all(self) -> Problem | None:
         """Return the refusal where more connections are open than there may be."""
         book, limit = self._book, self._book.room.total
-        if book.count() > limit:
+        if book.count > limit:
             book.make_room()
-        if book.count() <= limit:
+        if book.count <= limit:
             return None
         return _refusal(f"more than {limit} connections are open (connections_max)")
 
@@ -104,7 +104,7 @@ class ConnectionLimits:
         """Return the refusal of a request without a key, where others have taken the room."""
         book, room = self._book, self._book.room
         held = self._asking[address]
-        is_crowded = book.count() > min(room.per_address, room.keyless)
+        is_crowded = book.count > min(room.per_address, room.keyless)
         if is_crowded and host not in self._proxies:
             held = max(held, book.keyless_of(host))
         if held > room.per_address:

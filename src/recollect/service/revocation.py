@@ -14,6 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from recollect.access import Principal
 from recollect.errors import KeyRevokedError, StoreError
 from recollect.records import Json
+from recollect.service.authenticating import STAMP
 from recollect.service.opening import Service
 from recollect.service.problem import problem_of
 
@@ -24,11 +25,6 @@ LINES: Final = "application/x-ndjson"
 PROBLEM: Final = "problem"
 """The kind of the last line of an answer in lines that was ended."""
 KEYS_PATH: Final = "/v1/keys"
-"""
-Requests for keys are answered whole, and refused in their transaction alone.
-
-A key may revoke itself, or be given another secret, which its answer alone tells.
-"""
 
 
 class Revocation:
@@ -48,23 +44,32 @@ class Revocation:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, as long as its key is good."""
         principal: Principal | None = scope.get("state", {}).get("principal")
-        if principal is None or not principal.credential or _is_told_whole(scope["path"]):
+        if principal is None or not principal.credential or _is_told_whole(scope):
             await self._app(scope, receive, send)
             return
         answer = _Answer(scope["app"].state.service, principal, send)
-        with answer.service.key_watch.watching(principal, answer.end):
-            try:
-                with answer.working:
-                    await self._app(scope, receive, answer.send)
-            except Exception:
-                if answer.error is None:
-                    raise  # otherwise it is what came of the cancelled work
+        try:
+            with answer.working:
+                await self._app(scope, receive, answer.send)
+        except Exception:
+            if answer.error is None:
+                raise  # otherwise it is what came of the cancelled work
+        finally:
+            answer.leave()
         if answer.error is not None:
             await answer.tell_end(scope, receive)
 
 
-def _is_told_whole(path: str) -> bool:
-    return path == KEYS_PATH or path.startswith(f"{KEYS_PATH}/")
+def _is_told_whole(scope: Scope) -> bool:
+    """
+    Return True of requests that are refused in their transaction alone, and answered whole.
+
+    A key may revoke itself, or be given another secret, which its answer alone tells. An append
+    whose key is known from before is carried out under its stamp.
+    """
+    path = scope["path"]
+    is_of_keys = path == KEYS_PATH or path.startswith(f"{KEYS_PATH}/")
+    return is_of_keys or scope["state"].get(STAMP) is not None
 
 
 class _Answer:
@@ -78,11 +83,12 @@ class _Answer:
         self.service = service
         self.working = anyio.CancelScope()
         self.error: KeyRevokedError | StoreError | None = None
-        self._principal = principal
+        self.principal = principal
         self._send = send
         self._head: Message | None = None
         self._media_type: str | None = None
         self._is_over = False
+        self._began_at = service.key_watch.begin(self)
 
     def end(self, error: KeyRevokedError | StoreError) -> None:
         """Stop the work, and let nothing more of it through; one that is over stays so."""
@@ -90,18 +96,23 @@ class _Answer:
             self.error = error
             self.working.cancel()
 
+    def leave(self) -> None:
+        """Watch the key no more for it."""
+        self.service.key_watch.end(self)
+
     async def send(self, message: Message) -> None:
         """Send a piece of the answer, if the key is still good."""
         watch = self.service.key_watch
-        if self.error is None and not watch.is_fresh(self._principal):
+        if message["type"] == "http.response.start":
+            self._head = message
+            return
+        if self.error is None and not watch.is_fresh(self, self._began_at):
             try:
-                await watch.check(self._principal)
+                await watch.check(self)
             except StoreError as error:
                 self.end(error)
         if self.error is not None:
             await checkpoint()  # the work is cancelled here, unless it is shielded
-        elif message["type"] == "http.response.start":
-            self._head = message
         else:
             self._is_over = not message.get("more_body", False)
             await self._send_head()
