@@ -9,6 +9,7 @@ from recollect.errors import UsageError
 from recollect.records import Page, Scope
 from recollect.stores.base import Store
 from recollect.stores.plans.audit import AuditEntry, AuditVerdict
+from recollect.stores.unit import Proviso
 
 
 class Auditing(ABC):
@@ -18,8 +19,12 @@ class Auditing(ABC):
     _actor: str | None = None
     """In whose name it is used."""
     _is_view: bool = False
+    _proviso: Proviso | None = None
+    """What is asked before a change in that name is committed."""
 
-    def acting(self, actor: str, *, stamp: int | None = None) -> Self:
+    def acting(
+        self, actor: str, *, stamp: int | None = None, proviso: Proviso | None = None
+    ) -> Self:
         """
         Return this memory as *actor* uses it: what changes through it is audited.
 
@@ -27,11 +32,15 @@ class Auditing(ABC):
         the same memory: open as long as that one, with the same embedder, worker and caches
         whichever of the two changes them, and not to be entered itself. What *actor* forms and
         consolidates is audited as well; what the background forms is nobody's deed: open the
-        memory over ``store.acting("…")`` to have that audited too. For *stamp* see there as well.
+        memory over ``store.acting("…")`` to have that audited too. For *stamp* and *proviso*
+        see there as well.
         """
-        return self.over(self.store.acting(actor, stamp=stamp), actor=actor)
+        store = self.store.acting(actor, stamp=stamp, proviso=proviso)
+        return self.over(store, actor=actor, proviso=proviso)
 
-    def over(self, store: Store, *, actor: str | None = None) -> Self:
+    def over(
+        self, store: Store, *, actor: str | None = None, proviso: Proviso | None = None
+    ) -> Self:
         """
         Return a view of this memory whose calls go to *store*, in the name of *actor* if given.
 
@@ -40,7 +49,7 @@ class Auditing(ABC):
         view = object.__new__(type(self))  # as `copy` does, in a tenth of its time
         view.__dict__.update(self.__dict__, store=store, _is_view=True)
         if actor is not None:
-            vars(view)["_actor"] = actor
+            vars(view).update(_actor=actor, _proviso=proviso)
         return view
 
     def _check_not_view(self) -> None:

@@ -13,6 +13,7 @@ Every error this package raises on purpose.
     ├── ProposalRefusedError    a change of instructions breaks a rule; nothing was changed
     ├── AccessError             who asks may not do it
     │   ├── UnknownKeyError         there is no key, or none that is good any more
+    │   │   └── KeyRevokedError         it was good when the request began
     │   └── ForbiddenError          the key lacks the permission
     ├── QuotaError              more was asked for than is allowed now; retry later
     ├── MissingExtraError       an optional package is not installed
@@ -179,6 +180,12 @@ class UnknownKeyError(AccessError):
     code = "unknown_key"
 
 
+class KeyRevokedError(UnknownKeyError):
+    """The API key was good when the request began, and is not, or may do less, by now."""
+
+    code = "key_revoked"
+
+
 class ForbiddenError(AccessError):
     """The API key lacks the permission that the request needs."""
 
@@ -314,6 +321,7 @@ EXIT_STATUS: Final[dict[str, int]] = {
     "proposal_refused": 4,
     "access": 13,
     "unknown_key": 13,
+    "key_revoked": 13,
     "forbidden": 13,
     "quota": 8,
     "missing_extra": 5,

@@ -19,6 +19,7 @@ from recollect.formation.types import UpdateMode
 from recollect.records import Formation, FormationStatus, Memory, Page, Scope, Thread, Write
 from recollect.runtime import MemoryRuntime
 from recollect.stores.base import Store
+from recollect.stores.unit import Proviso
 from recollect.stores.validate import check_scope
 from recollect.worker.consolidating import ConsolidationResult, Consolidator
 from recollect.worker.former import Result
@@ -37,6 +38,7 @@ class Forming(ABC):
     store: Store
     _actor: str | None
     _runtime: MemoryRuntime
+    _proviso: Proviso | None
 
     async def form(self, scope: Scope, thread: str | None = None) -> list[Result]:
         """
@@ -56,8 +58,9 @@ class Forming(ABC):
             await self.store.signal(scope, thread)
         else:
             await self._signal_all(scope)
-        mine = worker if self._actor is None else worker.acting(self._actor)
-        return await mine.drain(check_scope(scope))
+        if self._actor is not None:
+            worker = worker.acting(self._actor, proviso=self._proviso)
+        return await worker.drain(check_scope(scope))
 
     async def _signal_all(self, scope: Scope) -> None:
         cursor: str | None = None
@@ -221,7 +224,9 @@ class Forming(ABC):
 
     def _consolidating(self) -> Consolidator:
         consolidator = opened(self._runtime.consolidator)
-        return consolidator if self._actor is None else consolidator.acting(self._actor)
+        if self._actor is not None:
+            consolidator = consolidator.acting(self._actor, proviso=self._proviso)
+        return consolidator
 
     async def _apply(self, scope: Scope, writes: Sequence[Write]) -> tuple[Memory | None, ...]:
         applied = await self.store.apply(scope, writes)

@@ -45,6 +45,7 @@ from recollect.stores.plans.audit import AuditEntry, AuditVerdict
 from recollect.stores.plans.erase import EraseReceipt, EraseTarget
 from recollect.stores.plans.formation import Debounce
 from recollect.stores.scopes import ScopePattern
+from recollect.stores.unit import Proviso
 from recollect.worker.consolidating import ConsolidationResult
 from recollect.worker.former import Result
 from recollect.worker.loop import CONCURRENCY, Notice, tell_nobody
@@ -434,9 +435,11 @@ class SyncRecollect:
         """See `Recollect.redrive`."""
         return self.call(lambda memory: memory.redrive(scope, formation_id))
 
-    def acting(self, actor: str, *, stamp: int | None = None) -> Self:
+    def acting(
+        self, actor: str, *, stamp: int | None = None, proviso: Proviso | None = None
+    ) -> Self:
         """See `Recollect.acting`."""
-        return self._viewed(lambda memory: memory.acting(actor, stamp=stamp))
+        return self._viewed(lambda memory: memory.acting(actor, stamp=stamp, proviso=proviso))
 
     def audit(
         self, scope: Scope, *, cursor: str | None = None, limit: int = 100

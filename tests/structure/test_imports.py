@@ -45,6 +45,9 @@ GROUP_OF = {
             *(
                 "integrations",
                 "access",
+                "key_checks",
+                "quotas",
+                "usage",
                 "standing",
                 "service",
                 "mcp",

@@ -14,7 +14,7 @@ from recollect.errors import NotFoundError, UsageError
 from recollect.evaluation import deeds_of, form, load_cases
 from recollect.evaluation.adding import draft_of_formation, draft_of_memory
 from recollect.evaluation.drafting import Draft, append_case, case_text
-from recollect.records import NewMessage
+from recollect.records import Json, NewMessage
 from recollect.testing.clock import FrozenClock
 from recollect.testing.oracle import Oracle
 from recollect.testing.rulemodel import RuleModel

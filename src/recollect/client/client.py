@@ -21,6 +21,7 @@ from recollect.client.asking import (
     opened_web,
     path_of,
 )
+from recollect.client.failing import error_of
 from recollect.client.reading import (
     Answerer,
     ErasePreview,
@@ -61,6 +62,8 @@ from recollect.stores.plans.erase import EraseReceipt, EraseTarget
 
 TIMEOUT_S: Final = 60.0
 _LINES: Final = "application/x-ndjson"
+PROBLEM: Final = "problem"
+"""The kind of the last line of an export that the service broke off."""
 
 
 class Client:
@@ -487,7 +490,10 @@ class Client:
         """Yield everything that a scope holds as records, as they come; see `Recollect.export`."""
         request = Request(method="GET", path=path_of("export"), scope=scope, query={"below": below})
         async for line in self._opened().lines(request):
-            if (record := json.loads(line))["kind"] != END:
+            record = json.loads(line)
+            if record["kind"] == PROBLEM:  # the service broke it off
+                raise error_of(record["status"], record, {})
+            if record["kind"] != END:
                 yield record
 
     async def restore(self, records: Sequence[JsonObject], *, restore_erased: bool = False) -> int:

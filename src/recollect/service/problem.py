@@ -40,6 +40,7 @@ STATUS: Final[Mapping[str, int]] = {
     "proposal_refused": 409,
     "access": 403,
     "unknown_key": 401,
+    "key_revoked": 401,
     "forbidden": 403,
     "quota": 429,
     "missing_extra": 501,

@@ -124,6 +124,15 @@ class Rows(Protocol):
         """Return the memory at an address, expired or not."""
         ...
 
+    def setting(self, segments: Scope, type_: str, key: str) -> MemoryRow | None:
+        """
+        Return a memory that many transactions rest on at a time, and rarely one changes.
+
+        Unlike `scope` it locks nothing. On PostgreSQL a change that is committed between this
+        read and the end of the transaction is not seen; elsewhere there is none between them.
+        """
+        ...
+
     def memories_at(
         self, scope_id: int, addresses: Sequence[tuple[str, str]]
     ) -> Sequence[MemoryRow]:
@@ -347,6 +356,9 @@ class Planned(Generic[ResultT_co]):
 
 NOTHING = Effect()
 """The effect of a plan that only had to look."""
+
+Proviso: TypeAlias = Callable[[Rows], None]
+"""Raises an error, inside a writing transaction, where a change must not be carried out."""
 
 Plan: TypeAlias = Callable[[Rows], Planned[ResultT]]
 """One writing operation, run inside one transaction; it may be run again after a conflict."""

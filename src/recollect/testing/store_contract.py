@@ -37,6 +37,7 @@ from recollect.testing.contract_threads import ThreadContract
 from recollect.testing.contract_transactions import TransactionContract
 from recollect.testing.contract_values import ValueContract
 from recollect.testing.contract_vectors import VectorContract
+from recollect.testing.contract_views import ViewContract
 
 
 class StoreContract(
@@ -66,6 +67,7 @@ class StoreContract(
     ResetContract,
     ConsultContract,
     VectorContract,
+    ViewContract,
     EraseContract,
     TargetContract,
     EvidenceContract,

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from copy import copy
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, Self, TypeAlias
 
 import anyio
 
@@ -46,6 +47,7 @@ from recollect.ports import Model, TokenCounter
 from recollect.records import DeleteMemory, Json, JsonObject, Memory, Scope, Write
 from recollect.stores.base import Store
 from recollect.stores.plans.formation import Formed, Lease
+from recollect.stores.unit import Proviso
 from recollect.stores.validate import check_scope, to_datetime
 from recollect.worker.migrating import check_modes
 from recollect.worker.opening import Models
@@ -102,15 +104,11 @@ class Consolidator:
         self._checked = self._now()
         self._scheduled = _scheduled([assistants.default, *assistants.named.values()])
 
-    def acting(self, actor: str) -> Consolidator:
+    def acting(self, actor: str, *, proviso: Proviso | None = None) -> Self:
         """Return this consolidator as it works in the name of *actor*; see `Store.acting`."""
-        return Consolidator(
-            self._store.acting(actor),
-            self._models,
-            self._assistants,
-            count_tokens=self._count,
-            embed=self._embed,
-        )
+        view = copy(self)
+        view._store = self._store.acting(actor, proviso=proviso)  # noqa: SLF001 (a copy)
+        return view
 
     async def consolidate(self, scope: Scope, assistant: str | None = None) -> ConsolidationResult:
         """

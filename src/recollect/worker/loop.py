@@ -24,6 +24,7 @@ from recollect.formation.schedule import has_struck
 from recollect.records import Scope, Thread
 from recollect.stores.base import Store
 from recollect.stores.formation import DEAF
+from recollect.stores.unit import Proviso
 from recollect.stores.validate import to_datetime
 from recollect.worker.breaker import Breaker
 from recollect.worker.former import LEASE_S, Former, Result
@@ -106,10 +107,10 @@ class Worker:
     def breaker(self, breaker: Breaker) -> None:
         self._state.breaker = breaker
 
-    def acting(self, actor: str) -> Self:
+    def acting(self, actor: str, *, proviso: Proviso | None = None) -> Self:
         """Return this worker as it forms in the name of *actor*: what it commits is audited."""
         view = copy(self)  # of references alone: what changes is in the shared state
-        view._former = self._former.acting(actor)  # noqa: SLF001 (a copy of this one)
+        view._former = self._former.acting(actor, proviso)  # noqa: SLF001 (a copy of this one)
         return view
 
     def made_as(self, kind: type[WorkerT]) -> WorkerT:

@@ -53,7 +53,6 @@ async def chat(
     said = await bot.hear(asked.text, idempotency_key=idempotency_key)
     if idempotency_key and (kept := await bot.answer_to(said)):
         return event_stream(reach, _told_again(reach, bot, said, kept))
-    service.count_messages(reach.scope, messages=1, size=size)
     return event_stream(reach, _turn(reach, bot, said))
 
 
@@ -73,7 +72,6 @@ async def _turn(reach: Reach, bot: Chatbot, said: Message) -> AsyncGenerator[Eve
         async with bot.answering(said) as answer:
             async for piece in answer.pieces:
                 yield Event(name="token", content={"text": piece})
-        reach.service.count_messages(reach.scope, messages=1, size=len(answer.text.encode()))
         done = await _done(reach, said, answer.kept, answer.known, None)
         yield Event(name="done", content=done)
     except RecollectError as error:

@@ -112,9 +112,6 @@ async def append(
 
     When this is answered they are on disk, and found by their words.
     """
-    service = reach.service
-    size = sum(len(each.text.encode("utf-8", "replace")) for each in asked.messages)
-    await service.check_quota(reach.principal, messages=len(asked.messages), size=size)
     settings = await settings_of(reach, asked.assistant)
     with memory_span("upsert_memory") as span:
         kept = await reach.memory.append(
@@ -126,7 +123,6 @@ async def append(
             settings=settings or None,
         )
         count_records(span, len(kept))
-    service.count_messages(reach.scope, messages=len(kept), size=size)
     return {"messages": [answer_message(each) for each in kept]}
 
 

@@ -74,7 +74,6 @@ class _Import:
         self._intake = open_intake(reach.memory, depth=depth, restore_erased=restore_erased)
         self._batch: list[tuple[int, JsonObject]] = []
         self._waiting: list[tuple[int, JsonObject]] = []
-        self._size = 0
 
     def answer(self) -> dict[str, Any]:
         """Return what became of all lines."""
@@ -100,7 +99,6 @@ class _Import:
         if record is None:
             return
         self._batch.append((line, record))
-        self._size += len(written)
         if len(self._batch) >= RESTORE_RECORDS:
             await self.flush()
 
@@ -148,18 +146,8 @@ class _Import:
 
     async def flush(self) -> None:
         """Store what was taken."""
-        service = self._reach.service
         batch, self._batch = self._batch, []
-        messages = sum(each.get("kind") == "message" for _, each in batch)
-        await service.check_quota(self._reach.principal, messages=messages, size=self._size)
-        before = self.taken
         await self._restore(batch, last=False)
-        service.count_messages(
-            self._reach.scope,
-            messages=min(messages, self.taken - before),
-            size=self._size if self.taken > before else 0,
-        )
-        self._size = 0
 
     def _came_from(self, scope: Scope) -> Scope:
         """Return the scope that the key's holder would have exported such a record from."""

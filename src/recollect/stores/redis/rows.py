@@ -171,6 +171,10 @@ class RedisRows:
         rows = self._memories_named(scope_id, found)
         return rows[0] if rows else None
 
+    def setting(self, segments: Scope, type_: str, key: str) -> MemoryRow | None:
+        found = self.scope(segments)
+        return self.memory(found.id, type_, key) if found else None
+
     def memories_at(
         self, scope_id: int, addresses: Sequence[tuple[str, str]]
     ) -> Sequence[MemoryRow]:

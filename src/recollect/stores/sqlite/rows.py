@@ -171,6 +171,10 @@ class SQLiteRows:
         found = self._first("memory", (scope_id, type_, key))
         return memory_row(found) if found else None
 
+    def setting(self, segments: Scope, type_: str, key: str) -> MemoryRow | None:
+        found = self.scope(segments)
+        return self.memory(found.id, type_, key) if found else None
+
     def memories_at(
         self, scope_id: int, addresses: Sequence[tuple[str, str]]
     ) -> Sequence[MemoryRow]:
