@@ -16,6 +16,7 @@ from recollect.forgetting import note_forgotten
 from recollect.formation.config import Assistants, FormationSettings
 from recollect.forming import Forming, opened
 from recollect.models import ModelChoice
+from recollect.neighbours import Neighbour, nearest
 from recollect.ports import Clock, Ids, OutsideVectors, TokenCounter
 from recollect.recall.budget import estimated_tokens
 from recollect.recall.result import Recall
@@ -38,6 +39,7 @@ from recollect.records import (
 )
 from recollect.restoration import Restoration
 from recollect.runtime import MemoryRuntime, RuntimeOptions
+from recollect.scope_types import types_in_force
 from recollect.stores.base import Store
 from recollect.stores.durability import Durability
 from recollect.stores.open import open_store
@@ -47,6 +49,7 @@ from recollect.stores.plans.formation import Debounce
 from recollect.stores.scopes import ScopePattern
 from recollect.stores.validate import check_list, check_mapping, check_scope
 from recollect.turns import Turns
+from recollect.value_checks import check_document
 from recollect.worker.loop import CONCURRENCY, Notice, Worker, check_concurrency, tell_nobody
 from recollect.worker.opening import assistants_of
 
@@ -272,7 +275,16 @@ class Recollect(Forming, ThreadSurroundings, Auditing, Restoration):
         expires_at: datetime | None = None,
         evidence: EvidenceMap | None = None,
     ) -> Memory:
-        """Create a memory, or write its next version; see `PutMemory` for the fields."""
+        """
+        Create a memory, or write its next version; see `PutMemory` for the fields.
+
+        *value* is checked against the schema of its type, where that is one in force in the
+        scope or a built-in one; `apply` takes what a program has checked.
+
+        Raises:
+            UsageError: The value is no document of its type, or the type has almost the name of a
+                known one.
+        """
         write = PutMemory(
             type=type_,
             key=key,
@@ -283,6 +295,8 @@ class Recollect(Forming, ThreadSurroundings, Auditing, Restoration):
             expires_at=expires_at,
             evidence=evidence or {},
         )
+        types = await types_in_force(self.store, scope, self._runtime.assistants, depth=1)
+        check_document(types, type_, value)
         (memory,) = await self.apply(scope, [write])
         if memory is None:
             msg = f"{type_}/{key} was put and is not there"
@@ -389,6 +403,31 @@ class Recollect(Forming, ThreadSurroundings, Auditing, Restoration):
         )
         scopes = tuple(dict.fromkeys(_listed(scope)))
         return await recaller.recall(Below(scopes) if below else scopes, ask)
+
+    async def nearest(
+        self,
+        scope: Scope,
+        query: str | Sequence[float],
+        *,
+        type_: str,
+        limit: int = 10,
+        filter_: JsonObject | None = None,
+    ) -> list[Neighbour]:
+        """
+        Return the memories of a type whose vectors are nearest to *query*, best first.
+
+        *query* is a text, or a vector of the embedder in use. Nothing but the vectors counts, and
+        what has none yet is not found: `recall` answers questions. All memories of the scope
+        are looked at, without an index.
+
+        Raises:
+            UsageError: No embedder is in use, or the vector has other dimensions.
+            EmbedderError: The embedder failed.
+        """
+        embedding = self._runtime.embedding
+        return await nearest(
+            self.store, embedding, scope, query, type_=type_, limit=limit, filter_=filter_
+        )
 
     async def settled(self, scope: Scope, *, below: bool = False) -> None:
         """

@@ -18,6 +18,7 @@ from recollect.errors import UsageError
 from recollect.formation.config import Assistants, FormationSettings
 from recollect.formation.types import UpdateMode
 from recollect.models import ModelChoice
+from recollect.neighbours import Neighbour
 from recollect.ports import Clock, Ids, OutsideVectors, TokenCounter
 from recollect.recall.budget import estimated_tokens
 from recollect.recall.result import Recall
@@ -473,6 +474,20 @@ class SyncRecollect:
                 where=where,
                 asked_at=asked_at,
             )
+        )
+
+    def nearest(
+        self,
+        scope: Scope,
+        query: str | Sequence[float],
+        *,
+        type_: str,
+        limit: int = 10,
+        filter_: JsonObject | None = None,
+    ) -> list[Neighbour]:
+        """See `Recollect.nearest`."""
+        return self.call(
+            lambda memory: memory.nearest(scope, query, type_=type_, limit=limit, filter_=filter_)
         )
 
     def settled(self, scope: Scope, *, below: bool = False) -> None:

@@ -452,8 +452,9 @@ async def test_what_formation_made_is_part_of_the_graph(
 ) -> None:
     await memory.put(ADA, "Fact", "f", {"subject": "Sam", "predicate": "plays", "object": "chess"})
     await memory.put(ADA, "Entity", "e", {"name": "Samuel", "aliases": ["Sam"]})
-    await memory.put(ADA, "Fact", "odd", {"subject": ["no", "name"]})
-    await memory.put(ADA, "Note", "n", {"content": "Sam"})
+    odd = PutMemory(type="Fact", key="odd", value={"subject": ["no", "name"]})
+    await memory.apply(ADA, [odd])
+    await memory.put(ADA, "Item", "n", {"content": "Sam"})
 
     assert ["Samuel plays chess"] == await graph.aknowledge("sam")
 

@@ -12,7 +12,7 @@ from recollect.app import Recollect
 from recollect.errors import ModelError, ProposalRefusedError, StaleReadError
 from recollect.instructions import Case, Edit, Instructions, Prompt, Trajectory
 from recollect.ports import Clock, Ids, ModelAnswer, ModelRequest, ToolCall
-from recollect.records import Json
+from recollect.records import Json, JsonObject, PutMemory
 from recollect.stores.base import Store
 from recollect.stores.plans.erase import EraseMessages
 from recollect.testing import FrozenClock, ScriptedModel, SeededIds
@@ -649,7 +649,7 @@ async def test_what_others_wrote_past_the_limits_is_no_prompt(
 ) -> None:
     """It is an error that says what to do; the history is there, and a write puts it right."""
     instructions = await given(memory, REPLACE)
-    await memory.put(AGENT, "Instructions", "bot", {"rules": rules})
+    await memory.apply(AGENT, [PutMemory(type="Instructions", key="bot", value={"rules": rules})])
 
     for reading in (instructions.aread, partial(instructions.apropose, [TALK])):
         with pytest.raises(UsageError, match=r"version 2.*Write them anew, or roll them back"):
@@ -663,6 +663,7 @@ async def test_what_others_wrote_past_the_limits_is_no_prompt(
 async def test_what_is_no_case_is_passed_over(memory: Recollect) -> None:
     instructions = await given(memory)
     await instructions.akeep_cases(CASES)
-    await memory.put(AGENT, "InstructionsCase", "stray", {"agent": "bot", "name": 1})
+    stray: JsonObject = {"agent": "bot", "name": 1}
+    await memory.apply(AGENT, [PutMemory(type="InstructionsCase", key="stray", value=stray)])
 
     assert (*CASES,) == await instructions.acases()

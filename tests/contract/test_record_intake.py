@@ -189,7 +189,7 @@ async def test_a_forgotten_field_of_a_document_stays_away(memory: Recollect) -> 
     evidence = {"/home": [Evidence(thread="talk", message="m1")]}
     await memory.put(ADA, "User", "User", {"home": CANARY}, evidence=evidence)
     await memory.erase(ADA, EraseMemory(type="User", key="User"))
-    await memory.put(("other",), "User", "User", {"home": CANARY, "name": "Ada"})
+    await memory.put(("other",), "User", "User", {"home": CANARY, "user_name": "Ada"})
     (record,) = [each async for each in memory.export(("other",))]
     notes = Notes()
     other = {**record, "scope": list(ADA), "created_at": memory.store.now() + 1}
@@ -465,7 +465,7 @@ async def test_what_is_no_evidence_is_refused(
 
 async def test_a_marker_with_words_is_no_marker(memory: Recollect) -> None:
     """What names a thread alone quotes nothing: a quote is of a message that must be somewhere."""
-    await memory.put(ADA, "Note", "n", {"content": "x"})
+    await memory.put(ADA, "Item", "n", {"content": "x"})
     (record,) = [each async for each in memory.export(ADA)]
     quoted: JsonObject = {**record, "key": "q", "evidence": {"": [["t", "@item", "I said so"]]}}
     marked: JsonObject = {**record, "key": "m", "evidence": {"": [["t", "@item", None]]}}

@@ -259,14 +259,14 @@ def test_a_day_with_a_memory(memory: SyncRecollect) -> None:
     """Everything that a user does, one after the other, without a loop."""
     kept = memory.append(ADA, "talk", TALK, idempotency_key="k")
     memory.settled(ADA)
-    note = memory.put(ADA, "Note", "pet", {"pet": "parrot"})
+    note = memory.put(ADA, "Item", "pet", {"pet": "parrot"})
 
     assert kept == memory.messages(ADA, "talk").rows == memory.last_messages(ADA, "talk", limit=9)
     assert ids(memory.recall(ADA, "What is my boat called?"))[0] == "m1"
     assert ids(memory.recall(ADA, ASKED, limit=1)) == ["m2"]
     assert ids(memory.recall(ADA, "parrot", where=Where(messages=False))) == ["pet"]
-    assert note == memory.get(ADA, "Note", "pet") == memory.memories(ADA).rows[0]
-    assert [1] == [version.version for version in memory.history(ADA, "Note", "pet")]
+    assert note == memory.get(ADA, "Item", "pet") == memory.memories(ADA).rows[0]
+    assert [1] == [version.version for version in memory.history(ADA, "Item", "pet")]
     assert (ADA,) == memory.scopes().rows
     assert memory.thread(ADA, "talk") == memory.threads(ADA).rows[0]
     assert memory.replace(ADA, "talk", NewMessage(role="user", text="sold", id="m1")).text == "sold"
@@ -305,7 +305,7 @@ def test_an_export_may_be_left_half_way(memory: SyncRecollect) -> None:
         (lambda memory: memory.recall("ada", "boat"), UsageError),
         (lambda memory: memory.append(ADA, "talk", [TALK[0], TALK[0].__class__(
             role="user", text="other", id="m1")]), ConflictError),
-        (lambda memory: memory.put(ADA, "Note", "n", {}, valid_from=datetime(2024, 1, 1)), UsageError),  # noqa: DTZ001, E501
+        (lambda memory: memory.put(ADA, "Item", "n", {}, valid_from=datetime(2024, 1, 1)), UsageError),  # noqa: DTZ001, E501
         (lambda memory: list(memory.export("ada")), UsageError),
     ],
 )  # fmt: skip

@@ -34,7 +34,7 @@ from recollect.testing.scripted import ScriptedModel
 ADA: Scope = ("users", "ada")
 TALK: Final = [NewMessage(role="user", text="My boat is in Porto", id="m1")]
 PUT: Final = PutMemory(type="Note", key="pet", value={"context": "pets", "content": "a parrot"})
-NOT_SHARED: Final = {"store", "_actor", "_is_view"}
+NOT_SHARED: Final = {"store", "_actor", "_is_view", "_proviso"}
 Change: TypeAlias = Callable[[Recollect], Awaitable[object]]
 
 

@@ -26,7 +26,9 @@ GROUP_OF = {
     **dict.fromkeys(("errors", "records", "ports"), "ground"),
     **dict.fromkeys(("formation", "recall", "erasure", "messages"), "decisions"),
     "stores": "contract",
-    **dict.fromkeys(("ask", "choice", "embedding", "index", "outside", "recaller"), "memory"),
+    **dict.fromkeys(
+        ("ask", "choice", "embedding", "index", "neighbours", "outside", "recaller"), "memory"
+    ),
     **dict.fromkeys(("models", "embedders"), "adapters"),
     "testing": "testing",
     **dict.fromkeys(
@@ -34,7 +36,7 @@ GROUP_OF = {
             *("app", "auditing", "backups", "beside", "copying", "destinations", "erased_records"),
             *("forgetting", "forming", "guarding", "paging", "record_digests", "record_intake"),
             *("reembedding", "reserved_records", "restoration", "runtime", "scope_types", "turns"),
-            "worker",
+            *("value_checks", "worker"),
         ),
         "app",
     ),

@@ -180,7 +180,7 @@ async def test_an_export_comes_back_as_it_was(memory: Recollect) -> None:
     await imported(memory, [row(1), row(2)])
     for city in ("Oslo", "Bergen"):
         evidence = {"/city": [Evidence(thread="c", message="m1", quote="text 1")]}
-        await memory.put(ADA, "Fact", "home", {"city": city}, evidence=evidence)
+        await memory.put(ADA, "Thing", "home", {"city": city}, evidence=evidence)
     records = [record async for record in memory.export(ADA)]
     async with Recollect(InProcessStore(clock=FrozenClock()), embedder="none") as copy:
         report = await import_file(copy, ("elsewhere",), source_of(records))
@@ -230,14 +230,14 @@ async def test_a_memory_may_come_before_what_it_rests_on(memory: Recollect) -> N
     """An export that was sorted otherwise is imported whole; nothing is told of it."""
     await imported(memory, [row(1)])
     evidence = {"": [Evidence(thread="c", message="m1", quote="text 1")]}
-    await memory.put(ADA, "Note", "n", {"content": "x"}, evidence=evidence)
+    await memory.put(ADA, "Item", "n", {"content": "x"}, evidence=evidence)
     records = [record async for record in memory.export(ADA)]
     dangling = {**records[-1], "key": "dangling", "evidence": {"": [["c", "m9", "made up"]]}}
     async with Recollect(InProcessStore(clock=FrozenClock()), embedder="none") as copy:
         report = await import_file(copy, ADA, source_of([dangling, *reversed(records)]))
 
         copied = [r async for r in copy.export(ADA) if r.get("key") != "dangling"]
-        found = await copy.get(ADA, "Note", "dangling")
+        found = await copy.get(ADA, "Item", "dangling")
 
     assert records == copied
     assert (4, 0, 1) == (report.rows, report.refused, report.changed[UNFOUNDED])
@@ -252,7 +252,7 @@ async def test_a_bad_record_is_refused_alone(memory: Recollect) -> None:
     records[1]["digest"] = "00"
     del records[2]["text"]
     records[2] |= {"id": "m3", "position": 3}
-    await memory.put(("other",), "Note", "n", {"a": 1})
+    await memory.put(("other",), "Item", "n", {"a": 1})
     others = [record async for record in memory.export(("other",))]
 
     report, refused = await imported(memory, [*records, *others, {**others[0], "scope": "x"}])

@@ -5,12 +5,12 @@ from __future__ import annotations
 from recollect.errors import ProposalRefusedError, UsageError
 from recollect.examples.values import checked, example_in
 from recollect.formation.rules import INSTRUCTIONS_CHARACTERS_MAX
-from recollect.formation.types import BUILTIN_TYPES, EXAMPLE, INSTRUCTIONS, MemoryType
-from recollect.formation.types.schema import violations
+from recollect.formation.types import EXAMPLE, INSTRUCTIONS, MemoryType
 from recollect.instructions.rules import check_rules, rules_in
-from recollect.records import BESIDE_TYPES, SCOPE_SETTINGS, Json, JsonObject, PutMemory
+from recollect.records import SCOPE_SETTINGS, Json, JsonObject, PutMemory
 from recollect.scope_types import TYPES, sound_settings, types_in_force
 from recollect.service.reaching import Reach
+from recollect.value_checks import check_document
 
 
 async def own_settings(reach: Reach) -> JsonObject:
@@ -70,18 +70,14 @@ async def check_value(reach: Reach, type_: str, value: JsonObject) -> None:
     Raises:
         UsageError: It says what is wrong with it.
     """
-    if type_ in BESIDE_TYPES:
-        msg = f"documents of the type {type_!r} are Recollect's own: choose another type"
-        raise UsageError(msg)
-    known = (*await types_of(reach), *BUILTIN_TYPES)
-    found = next((each for each in known if each.name == type_), None)
-    wrong = (violations(found, value) or _unusable(found, value)) if found is not None else ()
-    if wrong:
-        msg = f"the value is no {type_}: {'; '.join(wrong)}; GET /v1/types says what it must be"
+    found = check_document(await types_of(reach), type_, value)
+    unusable = None if found is None else _unusable(found, value)
+    if unusable:
+        msg = f"the value is no {type_}: {unusable}"
         raise UsageError(msg)
 
 
-def _unusable(type_: MemoryType, value: JsonObject) -> tuple[str, ...]:
+def _unusable(type_: MemoryType, value: JsonObject) -> str | None:
     """Return what no schema says: why `Instructions` or `Examples` would not read *value*."""
     try:
         if type_.parameters == INSTRUCTIONS.parameters:
@@ -89,7 +85,7 @@ def _unusable(type_: MemoryType, value: JsonObject) -> tuple[str, ...]:
         elif type_.parameters == EXAMPLE.parameters:
             checked(example_in(value))
     except ProposalRefusedError as error:
-        return (error.reason,)
+        return error.reason
     except UsageError as error:
-        return (str(error),)
-    return ()
+        return str(error)
+    return None
