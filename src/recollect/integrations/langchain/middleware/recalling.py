@@ -26,6 +26,7 @@ from recollect.integrations.langgraph.forwarding import HomeLoop
 from recollect.ports import TokenCounter
 from recollect.recall.budget import estimated_tokens, packed
 from recollect.recall.render import keyed_marker, render_block
+from recollect.recall.repeats import SaidAlready
 from recollect.recall.result import Recalled, in_time, record_of
 from recollect.records import Memory, Message, Scope
 from recollect.stores.validate import readable
@@ -148,8 +149,8 @@ async def _block(
             below=manner.below,
         )
         found = recall.entries
-    sources = {each.source for each in documents}
-    others = [each for each in unseen(found, messages) if each.source not in sources]
+    shown = {(each.scope, each.source) for each in documents}
+    others = [e for e in unseen(found, messages) if (e.scope, e.source) not in shown]
     return block_within(documents, others, manner)
 
 
@@ -190,6 +191,7 @@ def block_within(documents: Sequence[Recalled], others: Sequence[Recalled], mann
         limit=manner.limit,
         budget_tokens=max(1, room),
         count=costs.__getitem__,
+        said=SaidAlready(ranked, is_tight=True),
     )
     kept = [ranked[place] for place in packing.kept]
     while kept:
