@@ -79,6 +79,7 @@ def memory_record(memory: Memory) -> dict[str, Json]:
         "evidence": evidence_record(memory.evidence),
         "trust": memory.trust,
         "state": memory.state,
+        "said_at": moment(memory.said_at),
     }
 
 

@@ -84,7 +84,8 @@ class Memory:
 
     *text* is what it is searched by. *valid_from* and *valid_until* say when it is
     true in the world (from inclusive, until exclusive; ``None`` is open); after
-    *expires_at* it is not returned by any read.
+    *expires_at* it is not returned by any read. *said_at* is when the newest message was
+    said that this version rests on; ``None`` if it rests on none that is known.
     """
 
     scope: Scope
@@ -101,6 +102,12 @@ class Memory:
     evidence: EvidenceMap
     trust: Trust
     state: MemoryState
+    said_at: datetime | None = None
+
+    @property
+    def time(self) -> datetime:
+        """Return since when it is true; else when it was said, or when it was written."""
+        return self.valid_from or self.said_at or self.updated_at
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

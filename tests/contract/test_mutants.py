@@ -3,8 +3,9 @@
 import asyncio
 import inspect
 import unicodedata
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -12,8 +13,17 @@ from recollect.errors import RecollectError
 from recollect.records import Scope
 from recollect.stores.inprocess import InProcessStore, Tables
 from recollect.stores.plans import erase, feed, formation, threads
+from recollect.stores.plans.memories import PreparedWrite, plan_writes
 from recollect.stores.plans.requests import Idempotency
-from recollect.stores.rows import MessageRow, ReceiptRow, ScopeRow, ThreadRow
+from recollect.stores.plans.said_times import SaidTimes
+from recollect.stores.rows import (
+    MICROSECONDS,
+    MemoryRow,
+    MessageRow,
+    ReceiptRow,
+    ScopeRow,
+    ThreadRow,
+)
 from recollect.stores.unit import Effect, Planned, Rows
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.contract_append import AppendContract
@@ -27,6 +37,7 @@ from recollect.testing.contract_leases import LeaseContract
 from recollect.testing.contract_listing import ListingContract
 from recollect.testing.contract_memories import MemoryContract
 from recollect.testing.contract_resets import ResetContract
+from recollect.testing.contract_said_times import JULY, SaidTimeContract
 from recollect.testing.contract_targets import TargetContract
 from recollect.testing.contract_vectors import VectorContract
 
@@ -63,6 +74,29 @@ def any_request(rows: Rows, scope: ScopeRow, key: Idempotency | None, _now: int)
     """Answer every request under a known key."""
     kept = rows.idempotency(scope.id, key.key) if key else None
     return kept.result if kept else None
+
+
+def oldest(self: SaidTimes, cited: Iterable[tuple[str, str]]) -> int | None:
+    """Return when the first of the messages was said."""
+    cited = list(cited)
+    self.look_up(cited)
+    return min((at for each in cited if (at := self._time_of(*each))), default=None)
+
+
+def deaf(
+    rows: Rows, scope: ScopeRow, writes: Sequence[PreparedWrite], **given: Any
+) -> Planned[tuple[MemoryRow | None, ...]]:
+    """Carry out writes as if their messages were not written along."""
+    return plan_writes(rows, scope, writes, **{**given, "said": {}})
+
+
+class Undying(SaidTimes):
+    """Times as they were before an erase."""
+
+    def newest(self, cited: Iterable[tuple[str, str]]) -> int | None:
+        """Return the time of what was erased."""
+        assert list(cited)
+        return round(JULY.timestamp()) * MICROSECONDS
 
 
 def shrinking(scope: ScopeRow, thread: ThreadRow, found: Sequence[MessageRow]) -> Planned[int]:
@@ -147,6 +181,25 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
     "one is true": (
         "filters.equal", lambda one, other: one == other,
         ListingContract.test_filters_follow_the_truth_table, {},
+    ),
+    "the oldest words count": (
+        "plans.said_times.SaidTimes.newest", oldest,
+        SaidTimeContract.test_the_newest_words_count, {},
+    ),
+    "a memory is dated when it is written": (
+        "plans.said_times.SaidTimes.newest", lambda *_: None,
+        SaidTimeContract.test_the_feed_tells_the_time, {},
+    ),
+    "words of the same transaction are not heard": (
+        "plans.threads.plan_writes", deaf, SaidTimeContract.test_words_and_memory_come_at_once, {},
+    ),
+    "erased words leave their time": (
+        "plans.erase.SaidTimes", Undying, SaidTimeContract.test_erased_words_take_their_time_along,
+        {},
+    ),
+    "a moved message moves nothing": (
+        "plans.threads.dated_anew", lambda *_: [],
+        SaidTimeContract.test_a_message_with_another_time_moves_the_memory, {},
     ),
     "a vector is kept for any text": (
         "feed.plan_embedded", any_text, VectorContract.test_vectors_are_kept, {},

@@ -50,7 +50,7 @@ def migration(
         standing: What stands there now, in whatever state.
     """
     type_ = sources[0].type
-    ordered = sorted(sources, key=lambda each: (each.updated_at, each.key))
+    ordered = sorted(sources, key=lambda each: (each.time, each.key))
     in_force = [] if standing is None or _has_ended(standing, now) else [standing]
     value, evidence = _merged([*in_force, *ordered], standing)
     put = PutMemory(

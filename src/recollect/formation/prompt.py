@@ -153,7 +153,8 @@ def _known_lines(offer: Offer) -> list[str]:
 
 
 def _known_line(id_: str, memory: Memory, hidden: frozenset[str]) -> str:
-    since = "" if memory.valid_from is None else f" {memory.valid_from.date().isoformat()}"
+    began = memory.valid_from or memory.said_at
+    since = "" if began is None else f" {began.date().isoformat()}"
     return f"{id_} {memory.type}{since} {_json(shown_value(memory.value, hidden))}"
 
 

@@ -34,10 +34,8 @@ class Recalled:
 
     @property
     def time(self) -> datetime:
-        """Return when it was said, or since when it is true."""
-        if isinstance(self.content, Message):
-            return self.content.time
-        return self.content.valid_from or self.content.updated_at
+        """Return when it was said, or since when it is true; see `Memory.time`."""
+        return self.content.time
 
     @property
     def source(self) -> str:

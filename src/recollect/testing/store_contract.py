@@ -28,6 +28,7 @@ from recollect.testing.contract_prolong import ProlongContract
 from recollect.testing.contract_receipts import ReceiptContract
 from recollect.testing.contract_redrive import RedriveContract
 from recollect.testing.contract_resets import ResetContract
+from recollect.testing.contract_said_times import SaidTimeContract
 from recollect.testing.contract_since import SinceContract
 from recollect.testing.contract_stamps import StampContract
 from recollect.testing.contract_targets import TargetContract
@@ -65,6 +66,7 @@ class StoreContract(
     EraseContract,
     TargetContract,
     EvidenceContract,
+    SaidTimeContract,
     DerivedContract,
     ArchiveContract,
     AuditContract,

@@ -103,10 +103,14 @@ class StoreModel:
         if given.id not in there.messages:
             raise NotFoundError(given.id)
         before, message = there.messages[given.id]
+        earlier = message.time
         if before != given:
             time, session = given.time or self._clock.now(), given.session or message.session
             message = stored(given, thread, message.position, time, session)
             there.messages[given.id] = given, message
+            if time != earlier:
+                here = self.scopes[scope]
+                here.memories.date_anew((thread, message.id), here.said_at)
         return message
 
     def messages(self, scope: Scope, thread: str) -> list[Message]:
@@ -131,7 +135,7 @@ class StoreModel:
             here = self.scope(scope)
             if here.is_repeated(key, ("apply", tuple(writes))):
                 return tuple(here.memories.get(each.type, each.key, now) for each in writes)
-            return here.memories.apply(scope, writes, now)
+            return here.memories.apply(scope, writes, now, here.said_at)
 
     def erase(self, scope: Scope, target: EraseTarget) -> tuple[int, int, int]:
         """Erase; say how many messages and memories went, and how many memories lost a part."""
@@ -200,7 +204,7 @@ class StoreModel:
         """Commit a formation."""
         with self._all_or_nothing():
             here, now = self._held(lease), self._clock.now()
-            written = here.memories.apply(lease.scope, writes, now)
+            written = here.memories.apply(lease.scope, writes, now, here.said_at)
             self._move_watermarks(here, formed, now)
             return written
 

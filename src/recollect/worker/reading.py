@@ -91,7 +91,11 @@ async def read_offer(
 async def _related(
     search: Search, window: Window, types: Sequence[str], limit: int
 ) -> list[Memory]:
-    """Return the entries that bear on the new messages, those found by most of them first."""
+    """
+    Return the *limit* entries that bear most on the new messages, the oldest first.
+
+    In the order of time the newest of several that contradict each other is read last.
+    """
     best: dict[Address, tuple[float, Memory]] = {}
     for query in _queries(window.new):
         for rank, memory in enumerate(await search(window.scope, query, types, limit), start=1):
@@ -99,7 +103,8 @@ async def _related(
             score = best[address][0] if address in best else 0.0
             best[address] = (score + 1 / rank, memory)
     ranked = sorted(best.items(), key=lambda item: (-item[1][0], item[0]))
-    return [memory for _, (_, memory) in ranked[:limit]]
+    found = [memory for _, (_, memory) in ranked[:limit]]
+    return sorted(found, key=lambda each: (each.time, each.type, each.key))
 
 
 def _queries(lines: Sequence[Line]) -> list[str]:

@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from "react";
 import { api } from "../api/client";
 import type { Memory, Thread } from "../api/shapes";
 import { useNow } from "../lib/asking";
+import { timeOf } from "../lib/past";
 import { useAround, useHere } from "../lib/session";
 import { Empty, Loading, memoryLink, StateBadge, When, Wrong } from "../parts/basics";
 import { Icon } from "../parts/icons";
@@ -46,7 +47,7 @@ export function MemoriesPanel({ thread, standing, memories, error, refresh, clos
                 <footer>
                   <StateBadge memory={memory} />
                   <a href={memoryLink(memory, scope)}>{t("panel.open")}</a>
-                  <When at={memory.updated_at} />
+                  <When at={timeOf(memory)} />
                 </footer>
               </li>
             ))}
