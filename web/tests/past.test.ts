@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Memory, Revision } from "../src/api/shapes";
-import { believedAt, broughtBy, daysOf, lanesOf, timeOf, undoOf } from "../src/lib/past";
+import { believedAt, broughtBy, daysOf, lanesOf, speakerOf, timeOf, undoOf } from "../src/lib/past";
 
 const cited = (message: string) => [{ thread: "t", message, quote: message }];
 
@@ -51,6 +51,13 @@ describe("the time of a memory", () => {
 
   it("is since when it is true, where that is known", () => {
     expect(timeOf({ ...SAID, valid_from: "2020-01-01T00:00:00Z" })).toBe("2020-01-01T00:00:00Z");
+  });
+});
+
+describe("a document of one of several speakers", () => {
+  it("has the name in its key", () => {
+    expect(speakerOf({ key: "@inès lópez" })).toBe("inès lópez");
+    expect(speakerOf({ key: "User" })).toBeUndefined();
   });
 });
 

@@ -181,6 +181,30 @@ class ThreadStore(Transactor):
         return await self._read(query)
 
     @final
+    async def messages_named(
+        self, scope: Scope, names: Sequence[tuple[str, str]]
+    ) -> tuple[Message, ...]:
+        """Return those of the messages (thread, id) of a scope that are there, in any order."""
+        scope = check_scope(scope)
+        wanted: dict[str, list[str]] = {}
+        for thread, message in names:
+            ids = wanted.setdefault(check_id(thread, "a thread id"), [])
+            ids.append(check_id(message, "a message id"))
+
+        def query(rows: Rows) -> tuple[Message, ...]:
+            row = rows.scope(scope)
+            if row is None:
+                return ()
+            return tuple(
+                message_of(each, thread)
+                for thread, ids in wanted.items()
+                if (found := rows.thread(row.id, thread))
+                for each in rows.messages_by_id(row.id, found.number, ids)
+            )
+
+        return await self._read(query)
+
+    @final
     async def thread_changes(
         self, scope: Scope, thread: str, *, seq: int = 0, epoch: int = 0
     ) -> ThreadChanges:

@@ -6,12 +6,22 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, TypeAlias
 
+from recollect.erasure import MEMORY_THREAD
 from recollect.forgetting import forgotten_at
 from recollect.formation.config import FormationSettings, Limits
 from recollect.formation.offer import Offer, offer_of
 from recollect.formation.operations import Insert, Operation
 from recollect.formation.reconcile import Address, Present, addresses_of, rival_type
 from recollect.formation.rivals import subject_key
+from recollect.formation.speakers import (
+    Cited,
+    Speaker,
+    SpeakerDocuments,
+    documents_of_speakers,
+    has_speakers,
+    named_speakers,
+    speaker_of,
+)
 from recollect.formation.types import MemoryType
 from recollect.formation.window import MESSAGES_MAX, Line, Waiting, Window, window_of
 from recollect.ports import TokenCounter
@@ -23,6 +33,8 @@ from recollect.stores.validate import to_datetime
 QUERIES_MAX: Final = 8
 QUERY_CHARACTERS_MAX: Final = 2_000
 RIVALS_A_PAGE: Final = 500
+DOCUMENTS_MAX: Final = 1_000
+"""So many speakers' documents of one type are read in one scope."""
 
 Search: TypeAlias = Callable[[Scope, str, Sequence[str], int], Awaitable[Sequence[Memory]]]
 """Recall of memories: scope, query, types, how many; best first."""
@@ -79,13 +91,70 @@ async def read_offer(
 ) -> Offer:
     """Return what a model is offered: the documents that exist, the entries that bear on it."""
     scope, types = window.scope, settings.types
-    names = [each.name for each in types if each.update_mode == "patch"]
-    documents = await store.get_many(scope, [(name, name) for name in names])
+    whose = await read_speakers(store, window, types)
+    addresses = [
+        (each.name, key)
+        for each in types
+        if each.update_mode == "patch"
+        for key in _keys_of(each, whose.get(each.name))
+    ]
+    documents = await store.get_many(scope, addresses)
     known = [each for each in documents if each is not None and each.state == "active"]
     collections = [each.name for each in types if each.update_mode == "insert"]
     if collections and settings.limits.existing_memories:
         known += await _related(search, window, collections, settings.limits.existing_memories)
-    return offer_of(types, known, " ".join(line.text for line in window.new))
+    return offer_of(types, known, " ".join(line.text for line in window.new), whose)
+
+
+def _keys_of(type_: MemoryType, whose: SpeakerDocuments | None) -> list[str]:
+    return [type_.name] if whose is None else list(dict.fromkeys(whose.keys.values()))
+
+
+async def read_speakers(
+    store: Store, window: Window, types: Sequence[MemoryType]
+) -> dict[str, SpeakerDocuments]:
+    """Return, by type, whose document is whose; nothing of a type of which there is one for all."""
+    messages = [line.message for line in window.lines]
+    if not named_speakers(messages):
+        return {}
+    found: dict[str, SpeakerDocuments] = {}
+    for type_ in types:
+        if has_speakers(type_):
+            standing = await read_documents(store, window.scope, type_.name)
+            authors = await _authors(store, window, standing, type_.name)
+            whose = documents_of_speakers(type_, window.scope, standing, messages, authors)
+            if whose is not None:
+                found[type_.name] = whose
+    return found
+
+
+async def read_documents(store: Store, scope: Scope, type_: str) -> list[Memory]:
+    """
+    Return the documents of a patched type that are in force: the type's own, then the speakers'.
+
+    At most ``DOCUMENTS_MAX`` of speakers are read, by their names.
+    """
+    page = await store.memories(scope, type_=type_, state="active", limit=DOCUMENTS_MAX)
+    main = None if page.cursor is None else await store.get(scope, type_, type_)
+    found = [each for each in page.rows if each.is_document and each.key != type_]
+    own = next((each for each in page.rows if each.key == type_), main)
+    return [*([own] if own is not None and own.state == "active" else []), *found]
+
+
+async def _authors(
+    store: Store, window: Window, standing: Sequence[Memory], type_: str
+) -> dict[Cited, Speaker]:
+    """Return who said the users' messages that the main document of a type rests on."""
+    cited = {
+        (each.thread, each.message)
+        for memory in standing
+        if memory.key == type_
+        for found in memory.evidence.values()
+        for each in found
+        if each.thread != MEMORY_THREAD
+    }
+    messages = await store.messages_named(window.scope, sorted(cited)) if cited else ()
+    return {(e.thread, e.id): speaker_of(e) for e in messages if e.role == "user"}
 
 
 async def _related(

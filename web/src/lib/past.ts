@@ -11,6 +11,11 @@ export function timeOf(memory: Pick<Memory, "valid_from" | "said_at" | "updated_
   return memory.valid_from ?? memory.said_at ?? memory.updated_at;
 }
 
+/** The name of the speaker to whom a document belongs, where several have one: its key is "@name". */
+export function speakerOf(memory: Pick<Memory, "key">): string | undefined {
+  return memory.key.startsWith("@") ? memory.key.slice(1) : undefined;
+}
+
 /** The revision that was believed at a moment, or none before the first. */
 export function believedAt(revisions: readonly Revision[], moment: number): Revision | undefined {
   return revisions.find(

@@ -30,6 +30,7 @@ from recollect.recall.repeats import SaidAlready
 from recollect.recall.result import Recalled, in_time, record_of
 from recollect.records import Memory, Message, Scope
 from recollect.stores.validate import readable
+from recollect.worker.reading import read_documents
 
 BUDGET_TOKENS: Final = 1_000
 ENTRIES: Final = 12
@@ -64,7 +65,8 @@ class RecallMiddleware(AgentMiddleware[Any, Any, Any]):
         scope: Whose memory it is, or a function of the `Caller`; never of what a model says.
         budget_tokens: The whole block costs no more, by *count_tokens*.
         limit: At most so many entries, the documents among them.
-        documents: The memories type/type that are shown whatever is asked.
+        documents: The types of which the documents are shown whatever is asked: type/type, and
+            those of several speakers.
         where, below: What else may be found, as for `Recollect.recall`.
         secret: What the block's marker is made with; give one where the calls of a turn may
             come to different processes.
@@ -155,12 +157,8 @@ async def _block(
 
 
 async def _documents(memory: Recollect, scope: Scope, names: Sequence[str]) -> list[Memory]:
-    found = [await memory.get(scope, name, name) for name in names]
-    return [
-        each
-        for each in found
-        if each is not None and each.state == "active" and each.valid_until is None
-    ]
+    found = [await read_documents(memory.store, scope, name) for name in names]
+    return [each for of_type in found for each in of_type if each.valid_until is None]
 
 
 def unseen(found: Sequence[Recalled], messages: Sequence[BaseMessage]) -> list[Recalled]:
