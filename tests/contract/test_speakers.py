@@ -241,6 +241,39 @@ async def test_a_type_may_have_one_document_for_all(open_memory: Open) -> None:
 
 
 @pytest.mark.anyio
+async def test_a_single_value_of_one_ends_none_of_anothers(open_memory: Open) -> None:
+    """An entry that names no subject is of who speaks; the same user's next one replaces it."""
+    residence: JsonObject = {
+        "name": "Residence",
+        "description": "Where a user lives",
+        "update_mode": "insert",
+        "single_valued": ["city"],
+        "parameters": {
+            "type": "object",
+            "properties": {"city": {"type": "string"}},
+            "required": ["city"],
+        },
+    }
+
+    def answered(request: ModelRequest) -> list[ToolCall]:
+        ((number, _, words),) = shown_in(request).new
+        value: JsonObject = {"city": words.split()[-1]}
+        return [
+            ToolCall(
+                name="Residence", arguments={"value": value, "because": [f"{number}: {words}"]}
+            )
+        ]
+
+    memory = await open_memory(ScriptedModel(answered), load_types([residence]))
+    for name, words in (("Ada", OSLO), ("Ines", ROME), ("Ada", "I live in Bergen")):
+        await talk(memory, (name, words))
+
+    rows = (await memory.memories(HOUSE, type_="Residence")).rows
+    assert {"Rome", "Bergen"} == {each.value["city"] for each in rows if each.valid_until is None}
+    assert ["Oslo"] == [each.value["city"] for each in rows if each.valid_until is not None]
+
+
+@pytest.mark.anyio
 async def test_what_is_refused_of_one_is_not_refused_of_another(
     open_memory: Open, clock: FrozenClock
 ) -> None:

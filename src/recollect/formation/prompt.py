@@ -40,8 +40,7 @@ remembering."""
 PATCHING: Final = """\
 These documents exist; change them by patches alone:"""
 SPEAKERS: Final = """\
-Several users speak. Each has an own document ({types}), of what that user said: a call for each, \
-which cites that user alone."""
+Several users speak. Each has an own {types}: a call for each, citing that user alone."""
 CHATBOT: Final = """\
 You are a helpful companion who remembers earlier talks. It is {time}.
 {memories}

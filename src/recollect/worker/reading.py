@@ -12,7 +12,7 @@ from recollect.formation.config import FormationSettings, Limits
 from recollect.formation.offer import Offer, offer_of
 from recollect.formation.operations import Insert, Operation
 from recollect.formation.reconcile import Address, Present, addresses_of, rival_type
-from recollect.formation.rivals import subject_key
+from recollect.formation.rivals import identity_of, subject_key
 from recollect.formation.speakers import (
     Cited,
     Speaker,
@@ -145,16 +145,20 @@ async def _authors(
     store: Store, window: Window, standing: Sequence[Memory], type_: str
 ) -> dict[Cited, Speaker]:
     """Return who said the users' messages that the main document of a type rests on."""
+    main = next((each for each in standing if each.key == type_), None)
+    messages = await _cited_by(store, window.scope, main) if main else ()
+    return {(e.thread, e.id): speaker_of(e) for e in messages if e.role == "user"}
+
+
+async def _cited_by(store: Store, scope: Scope, memory: Memory) -> tuple[Message, ...]:
+    """Return the messages that a memory rests on, those that are still there."""
     cited = {
         (each.thread, each.message)
-        for memory in standing
-        if memory.key == type_
         for found in memory.evidence.values()
         for each in found
         if each.thread != MEMORY_THREAD
     }
-    messages = await store.messages_named(window.scope, sorted(cited)) if cited else ()
-    return {(e.thread, e.id): speaker_of(e) for e in messages if e.role == "user"}
+    return await store.messages_named(scope, sorted(cited)) if cited else ()
 
 
 async def _related(
@@ -200,22 +204,52 @@ async def read_present(
         new_key=store.new_name,
         at={each: memory for each, memory in zip(addresses, found, strict=True) if memory},
         forgotten=await forgotten_at(store, window.scope, addresses),
-        rivals=await _rivals(store, window.scope, offer, operations),
+        rivals=await _rivals(store, window, offer, operations),
     )
 
 
 async def _rivals(
-    store: Store, scope: Scope, offer: Offer, operations: Sequence[Operation]
+    store: Store, window: Window, offer: Offer, operations: Sequence[Operation]
 ) -> dict[str, Sequence[Memory]]:
     """Return, by call, the memories that its new single value may replace."""
     found: dict[str, Sequence[Memory]] = {}
     for type_ in offer.types.values():
         wanted = {
-            each.call: each.value
+            each.call: each
             for each in operations
             if isinstance(each, Insert) and rival_type(each, offer) == type_
         }
-        found |= await read_rivals(store, scope, type_, wanted)
+        values = {call: each.value for call, each in wanted.items()}
+        rivals = await read_rivals(store, window.scope, type_, values)
+        if wanted and not identity_of(type_):
+            rivals = await _of_same_speaker(store, window, wanted, rivals)
+        found |= rivals
+    return found
+
+
+async def _of_same_speaker(
+    store: Store,
+    window: Window,
+    operations: Mapping[str, Insert],
+    rivals: Mapping[str, Sequence[Memory]],
+) -> dict[str, Sequence[Memory]]:
+    """
+    Return *rivals* without what other named users said than the operation cites.
+
+    A type that names no subject speaks of its speaker: one user's value ends no other's.
+    """
+    found: dict[str, Sequence[Memory]] = {}
+    for call, operation in operations.items():
+        cited = named_speakers(
+            line.message for each in operation.because if (line := window.line(each.message))
+        )
+        said = {
+            each.key: named_speakers(await _cited_by(store, window.scope, each))
+            for each in (rivals[call] if cited else ())
+        }
+        found[call] = [
+            each for each in rivals[call] if not said.get(each.key) or cited & said[each.key]
+        ]
     return found
 
 
