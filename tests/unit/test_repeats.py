@@ -136,6 +136,13 @@ SAYS_MORE = [
     pytest.param(
         [note("Tom"), known({"cat": "Tom", "dog": "Bo"}, {"": [("m1", SENTENCE)]})], id="more"
     ),
+    pytest.param(
+        [
+            note("lives in Oslo", type="User", key="User"),
+            note("lives in Oslo", type="User", key="@ada"),
+        ],
+        id="a document of another speaker",
+    ),
     pytest.param([known({}, {}), known({}, {})], id="nothing"),
     pytest.param([known({"kind": "cat"}, {}), known({"kind": "cat"}, {})], id="no evidence"),
     pytest.param([said("m1", "Tom"), note("Tom")], id="the name of the field"),

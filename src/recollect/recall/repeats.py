@@ -27,12 +27,13 @@ class SaidAlready:
     """
     The entries that were kept of a ranking, asked whether another one only repeats them.
 
-    An entry repeats only what says the same, in its scope, and is at least as trusted. That
-    both rest on one message is not enough: a sentence may hold several facts, and a forged
+    An entry repeats only one that says the same, is in the same scope, and is no less trusted.
+    That both rest on one message is not enough: a sentence may hold several facts, and a forged
     memory may cite what an honest one cites.
 
-    - A memory repeats another of its type and validity if it holds no field but with the same
-      quote and the same sentences as that one, which may hold more of both.
+    - An entry of a collection repeats another one of its validity if it holds no field but with
+      the same quote and the same sentences as that one, which may hold more of both. A document
+      repeats none: its key says whose it is.
     - A memory repeats a message that it rests on if its whole text stands there word for word;
       a message repeats such a memory if its words are exactly these. ``{"home": "Bergen"}`` is
       shown beside "I moved to Bergen": that this is still so is in the memory alone.
@@ -125,7 +126,9 @@ def _is_copied(memory: Memory, message: Message) -> bool:
 
 def _is_within(memory: Memory, other: Memory) -> bool:
     """Return True if each field of *memory* is in *other*, with its sentences and its quote."""
-    if memory.type != other.type or _validity(memory) != _validity(other):
+    if memory.type != other.type or memory.is_document or other.is_document:
+        return False
+    if _validity(memory) != _validity(other):
         return False
     fields, others = list(_fields(memory)), list(_fields(other))
     return bool(fields) and all(
