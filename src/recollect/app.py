@@ -388,7 +388,8 @@ class Recollect(Forming, ThreadSurroundings, Auditing, Restoration):
                 puts around each text are not counted: short texts cost several times as much.
             below: Search the scopes below as well.
             where: Which entries may be found.
-            asked_at: When the question is asked, for "last week"; now if ``None``.
+            asked_at: The moment that the question means by "now", for "last week" and for which
+                memories are true; the present if ``None``.
 
         Raises:
             UsageError: The query is empty, or an argument is outside its range.

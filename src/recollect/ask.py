@@ -35,7 +35,8 @@ class Where:
             `recollect.stores.filters`.
         since: Only what was said, or is true, from then on.
         until: Only what was said, or began to be true, before then.
-        valid_at: Only memories true in the world then; ``"now"``, or ``"ever"`` for all.
+        valid_at: Only memories true in the world then; ``"now"`` (the moment at which it is
+            asked), or ``"ever"`` for all.
         known_at: Search what was kept and believed then, with no promise of speed.
     """
 
@@ -65,7 +66,12 @@ class Where:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ask:
-    """A query with everything that shapes its answer."""
+    """
+    A query with everything that shapes its answer.
+
+    *asked_at* is the moment that it means by "now": for "last week", and for which memories are
+    true. What was kept later is found all the same (see ``Where.known_at``).
+    """
 
     query: str
     limit: int

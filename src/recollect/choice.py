@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
-from recollect.ask import MATCHES_MAX, Ask, Where, asked_on
+from recollect.ask import MATCHES_MAX, Ask, asked_on
 from recollect.index import Indexes, Taken
 from recollect.ports import Vector
 from recollect.recall.collection import Collection, Eligibility
@@ -116,22 +116,22 @@ class Choice:
         return collection
 
     def _wanted(self, feeds: Sequence[Feed]) -> list[Eligibility]:
-        where = self._ask.where
-        if where.kinds and feeds:
-            return [eligibility(where, feeds[0].now, None, None)] * len(feeds)
+        if self._ask.where.kinds and feeds:
+            return [eligibility(self._ask, feeds[0].now, None, None)] * len(feeds)
         return [
-            eligibility(where, feed.now, threads, feed.eligible)
+            eligibility(self._ask, feed.now, threads, feed.eligible)
             for feed, threads in zip(feeds, self._threads, strict=True)
         ]
 
 
 def eligibility(
-    where: Where, now: int, threads: frozenset[int] | None, uids: frozenset[int] | None
+    ask: Ask, now: int, threads: frozenset[int] | None, uids: frozenset[int] | None
 ) -> Eligibility:
     """Return which entries of a scope take part at *now*: of *threads* and *uids*, if given."""
+    where = ask.where
     return Eligibility(
         now=now,
-        valid_at=_valid_at(where, now),
+        valid_at=valid_at(ask, now),
         messages=where.messages,
         types=None if where.types is None else frozenset(where.types),
         threads=threads,
@@ -141,10 +141,19 @@ def eligibility(
     )
 
 
-def _valid_at(where: Where, now: int) -> int | None:
-    if isinstance(where.valid_at, datetime):
-        return check_time(where.valid_at, "valid_at")
-    return now if where.valid_at == "now" else None
+def valid_at(ask: Ask, now: int) -> int | None:
+    """
+    Return when memories must be true, in µs; ``None`` for at any time.
+
+    Whoever asks as of a moment means that moment by "now". Expiry goes by *now* all the same:
+    what has expired is not returned by any read.
+    """
+    wanted = ask.where.valid_at
+    if isinstance(wanted, datetime):
+        return check_time(wanted, "valid_at")
+    if wanted == "ever":
+        return None
+    return now if ask.asked_at is None else check_time(ask.asked_at, "asked_at")
 
 
 def participants_of(taken: Taken) -> list[str]:

@@ -79,6 +79,7 @@ def memory_record(memory: Memory) -> dict[str, Json]:
         "evidence": evidence_record(memory.evidence),
         "trust": memory.trust,
         "state": memory.state,
+        "said_at": moment(memory.said_at),
     }
 
 
@@ -122,10 +123,10 @@ def receipt_record(receipt: EraseReceipt) -> dict[str, Json]:
 
 
 def who_of(content: Message | Memory) -> str:
-    """Return who said a message, or what type of memory it is."""
+    """Return who said a message, or what type of memory it is, and whose."""
     if isinstance(content, Message):
         return content.name or content.role
-    return content.type
+    return content.label
 
 
 def entry_record(entry: Recalled, rank: int) -> dict[str, Json]:

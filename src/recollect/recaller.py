@@ -19,7 +19,7 @@ from recollect.recall.budget import packed
 from recollect.recall.collection import Collection
 from recollect.recall.index import ScopeIndex
 from recollect.recall.question import read_question
-from recollect.recall.repeats import repeated
+from recollect.recall.repeats import SaidAlready
 from recollect.recall.result import Dropped, Recall, Recalled
 from recollect.recall.search import Hit, look_ahead, text_to_embed
 from recollect.records import Scope
@@ -215,7 +215,7 @@ def answer_of(
         limit=ask.limit,
         budget_tokens=ask.budget_tokens,
         count=count_tokens,
-        repeated=repeated(ranked),
+        said=SaidAlready(ranked, is_tight=ask.budget_tokens is not None),
     )
     return Recall(
         query=ask.query,

@@ -84,7 +84,8 @@ class Memory:
 
     *text* is what it is searched by. *valid_from* and *valid_until* say when it is
     true in the world (from inclusive, until exclusive; ``None`` is open); after
-    *expires_at* it is not returned by any read.
+    *expires_at* it is not returned by any read. *said_at* is when the newest message was
+    said that this version rests on; ``None`` if it rests on none that is known.
     """
 
     scope: Scope
@@ -101,6 +102,28 @@ class Memory:
     evidence: EvidenceMap
     trust: Trust
     state: MemoryState
+    said_at: datetime | None = None
+
+    @property
+    def time(self) -> datetime:
+        """Return since when it is true; else when it was said, or when it was written."""
+        return self.valid_from or self.said_at or self.updated_at
+
+    @property
+    def is_document(self) -> bool:
+        """Whether its key is that of a type's one document, or of one speaker's."""
+        return self.key == self.type or self.key.startswith(SPEAKER_MARK)
+
+    @property
+    def speaker(self) -> str | None:
+        """Return the name of the speaker to whom it belongs, where several have such a document."""
+        is_his = self.key.startswith(SPEAKER_MARK)
+        return self.key.removeprefix(SPEAKER_MARK) if is_his else None
+
+    @property
+    def label(self) -> str:
+        """Return its type, and whose it is where several speakers have one: ``User of ines``."""
+        return f"{self.type} of {self.speaker}" if self.speaker else self.type
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,6 +202,8 @@ class ProlongMemory:
     expires_at: datetime
 
 
+SPEAKER_MARK: Final = "@"
+"""Begins the key of a document of one of several speakers, as in ``User/@ines``."""
 STATE: Final = "State"
 ATTACHMENT: Final = "Attachment"
 ATTACHMENT_PART: Final = "AttachmentPart"

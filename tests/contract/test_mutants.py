@@ -4,8 +4,9 @@ import asyncio
 import inspect
 import json
 import unicodedata
-from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -14,8 +15,18 @@ from recollect.records import Scope
 from recollect.stores.digests import keyed_digest
 from recollect.stores.inprocess import InProcessStore, Tables
 from recollect.stores.plans import erase, feed, formation, threads
+from recollect.stores.plans.memories import PreparedWrite, plan_writes
 from recollect.stores.plans.requests import Idempotency, blanked_keys
-from recollect.stores.rows import IdempotencyRow, MessageRow, ReceiptRow, ScopeRow, ThreadRow
+from recollect.stores.plans.said_times import SaidTimes
+from recollect.stores.rows import (
+    MICROSECONDS,
+    IdempotencyRow,
+    MemoryRow,
+    MessageRow,
+    ReceiptRow,
+    ScopeRow,
+    ThreadRow,
+)
 from recollect.stores.unit import Effect, Planned, Rows
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.contract_append import AppendContract
@@ -30,6 +41,7 @@ from recollect.testing.contract_listing import ListingContract
 from recollect.testing.contract_memories import MemoryContract
 from recollect.testing.contract_resets import ResetContract
 from recollect.testing.contract_retries import RetryContract
+from recollect.testing.contract_said_times import JULY, SaidTimeContract
 from recollect.testing.contract_targets import TargetContract
 from recollect.testing.contract_vectors import VectorContract
 
@@ -88,6 +100,29 @@ def emptied(rows: Rows, scope_id: int, erased: Collection[int], now: int) -> lis
 def unkeyed(_key: bytes, *names: object) -> bytes:
     """Make digests that whoever guesses the names can make as well."""
     return keyed_digest(b"", *names)
+
+
+def oldest(self: SaidTimes, cited: Iterable[tuple[str, str]]) -> int | None:
+    """Return when the first of the messages was said."""
+    cited = list(cited)
+    self.look_up(cited)
+    return min((at for each in cited if (at := self._time_of(*each))), default=None)
+
+
+def deaf(
+    rows: Rows, scope: ScopeRow, writes: Sequence[PreparedWrite], **given: Any
+) -> Planned[tuple[MemoryRow | None, ...]]:
+    """Carry out writes as if their messages were not written along."""
+    return plan_writes(rows, scope, writes, **{**given, "said": {}})
+
+
+class Undying(SaidTimes):
+    """Times as they were before an erase."""
+
+    def newest(self, cited: Iterable[tuple[str, str]]) -> int | None:
+        """Return the time of what was erased."""
+        assert list(cited)
+        return round(JULY.timestamp()) * MICROSECONDS
 
 
 def shrinking(scope: ScopeRow, thread: ThreadRow, found: Sequence[MessageRow]) -> Planned[int]:
@@ -197,6 +232,25 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
     "one is true": (
         "filters.equal", lambda one, other: one == other,
         ListingContract.test_filters_follow_the_truth_table, {},
+    ),
+    "the oldest words count": (
+        "plans.said_times.SaidTimes.newest", oldest,
+        SaidTimeContract.test_the_newest_words_count, {},
+    ),
+    "a memory is dated when it is written": (
+        "plans.said_times.SaidTimes.newest", lambda *_: None,
+        SaidTimeContract.test_the_feed_tells_the_time, {},
+    ),
+    "words of the same transaction are not heard": (
+        "plans.threads.plan_writes", deaf, SaidTimeContract.test_words_and_memory_come_at_once, {},
+    ),
+    "erased words leave their time": (
+        "plans.erase.SaidTimes", Undying, SaidTimeContract.test_erased_words_take_their_time_along,
+        {},
+    ),
+    "a moved message moves nothing": (
+        "plans.threads.dated_anew", lambda *_: [],
+        SaidTimeContract.test_a_message_with_another_time_moves_the_memory, {},
     ),
     "a vector is kept for any text": (
         "feed.plan_embedded", any_text, VectorContract.test_vectors_are_kept, {},

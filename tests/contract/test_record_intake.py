@@ -198,7 +198,7 @@ async def test_a_forgotten_field_of_a_document_stays_away(memory: Recollect) -> 
 
     found = await memory.get(ADA, "User", "User")
     assert found is not None
-    assert ({"name": "Ada"}, "name: Ada") == (found.value, found.text)
+    assert ({"user_name": "Ada"}, "user_name: Ada") == (found.value, found.text)
     assert ["changed"] == [each.what for each in notes]
 
 

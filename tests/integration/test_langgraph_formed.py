@@ -169,6 +169,21 @@ def test_a_profile_may_begin_with_a_put(memory: SyncRecollect) -> None:
     assert 1 == len([each for each in store.search(("ada", "User")) if each.key == "User"])
 
 
+def test_each_speakers_profile_is_an_item(memory: SyncRecollect) -> None:
+    """It stands under the speaker's key, and may begin with a put as well."""
+    store = FormedStore(memory, ROOT)
+    store.put(("house", "User"), "User", {"home": "Oslo"})
+    store.put(("house", "User"), "@ines", {"home": "Rome"})
+    store.put(("house", "User"), "@", {"home": "Bonn"})
+
+    kept = [(each.type, each.key) for each in memory.memories((*ROOT, "house")).rows]
+    assert [("User", "@ines"), ("User", "User")] == kept
+    assert {"@ines", "User", "@"} == {each.key for each in store.search(("house", "User"))}
+    found = store.get(("house", "User"), "@ines")
+    assert found is not None
+    assert {"home": "Rome"} == found.value
+
+
 def test_what_is_deleted_is_not_formed_from_the_same_words() -> None:
     """They still wait when the item of a memory is deleted; who says it later is heard."""
     clock = FrozenClock()

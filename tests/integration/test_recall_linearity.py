@@ -19,7 +19,10 @@ from recollect.recall.budget import estimated_tokens, packed
 from recollect.recall.dates import asks_when, days_meant, has_time_expression
 from recollect.recall.question import _pattern, names_in, read_question, without_names
 from recollect.recall.render import Record, read_block, render_block
+from recollect.recall.repeats import SaidAlready
+from recollect.recall.result import Recalled
 from recollect.recall.terms import encode_terms
+from recollect.records import Evidence, Memory, Message
 
 BYTES = 100_000
 PATTERN_S_MAX = 0.15
@@ -221,8 +224,49 @@ NOON = datetime(2024, 5, 6, 12, tzinfo=UTC)
 
 
 def pack_twice(text: str) -> object:
-    """Pack a text beside itself, so that it is looked for in what was said."""
-    return packed([text, text, f"{text} x"], limit=9, budget_tokens=10**9, count=estimated_tokens)
+    """Pack a text beside itself, so that it is looked for in what was said and remembered."""
+    texts = [text, text, f"{text} x"]
+    entries = [
+        Recalled(scope=("ada",), content=content, score=1, signals={})
+        for content in (_message(text), _memory(text), _memory(f"{text} x"))
+    ]
+    said = SaidAlready(entries, is_tight=True)
+    return packed(texts, limit=9, budget_tokens=10**9, count=estimated_tokens, said=said)
+
+
+def _message(text: str) -> Message:
+    return Message(
+        thread="talk",
+        id="m1",
+        position=1,
+        role="user",
+        text=text,
+        name=None,
+        time=NOON,
+        session="s",
+        source=None,
+        content=None,
+        metadata={},
+    )
+
+
+def _memory(text: str) -> Memory:
+    return Memory(
+        scope=("ada",),
+        type="Note",
+        key="n",
+        value={"content": text},
+        text=text,
+        version=1,
+        created_at=NOON,
+        updated_at=NOON,
+        valid_from=None,
+        valid_until=None,
+        expires_at=None,
+        evidence={"": [Evidence(thread="talk", message="m1")]},
+        trust="user",
+        state="active",
+    )
 
 
 def render_and_read(text: str) -> object:

@@ -19,6 +19,7 @@ from recollect.records import NewMessage
 from recollect.stores.open import open_store
 from recollect.stores.plans.erase import EraseScope
 from recollect.stores.redis import keys
+from recollect.stores.redis.opening import FORMAT
 from recollect.stores.redis.store import RedisStore
 from recollect.testing.redis import RedisServer, find_server, open_server
 
@@ -257,7 +258,7 @@ def test_damaged_rows_are_told(server: RedisServer, change: Callable[[Redis], ob
 def test_a_later_format_is_refused(server: RedisServer) -> None:
     """A store that a later release made is left alone."""
     with server.client() as client:
-        client.hset(keys.STORE, "format", 2)
+        client.hset(keys.STORE, "format", FORMAT + 1)
 
     with pytest.raises(StoreVersionError, match="upgrade Recollect"):
         opened(server.url())

@@ -39,8 +39,8 @@ idempotency: scope_id INTEGER! key TEXT! digest BLOB! kept_at INTEGER! result TE
 idempotency_time: idempotency(scope_id kept_at)
 memory: scope_id INTEGER! type TEXT! key TEXT! uid INTEGER! seq INTEGER! version INTEGER! \
 created_at INTEGER! updated_at INTEGER! valid_from INTEGER valid_until INTEGER expires_at INTEGER \
-trust TEXT! state TEXT! cause TEXT! checksum INTEGER! text_hash BLOB! terms BLOB! text TEXT! \
-value TEXT! evidence TEXT! | scope_id type key
+said_at INTEGER trust TEXT! state TEXT! cause TEXT! checksum INTEGER! text_hash BLOB! terms BLOB! \
+text TEXT! value TEXT! evidence TEXT! | scope_id type key
 memory_seq: memory(scope_id seq uid)
 memory_uid: unique memory(scope_id uid)
 message: scope_id INTEGER! thread INTEGER! position INTEGER! uid INTEGER! seq INTEGER! id TEXT! \

@@ -119,6 +119,16 @@ async def memory() -> AsyncIterator[recollect.Recollect]:
         yield found
 
 
+async def test_each_speakers_profile_is_told_by_name(memory: recollect.Recollect) -> None:
+    """The main user's stands under the type, as if there were no other."""
+    await memory.put(ADA, "User", "@ines", {"home": "Rome"})
+    await memory.put(ADA, "User", "User", {"home": "Oslo"})
+    async with in_process(memory) as client:
+        told = (await called(client, "profile"))["profile"]
+
+    assert {"User": {"home": "Oslo"}, "User of ines": {"home": "Rome"}} == told
+
+
 def stdio(store: Path, scope: Scope = ADA) -> StdioServerParameters:
     """Return how a server over a file is started, of the package that is tested."""
     command = ["-m", "recollect", "mcp", "--embedder", "none", "--store", str(store)]

@@ -5,6 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.recall.budget import Packed, estimated_tokens, packed
+from recollect.recall.repeats import SaidAlready
+from recollect.recall.result import Recalled
+from recollect.records import Message
+from recollect.testing.clock import NOON
 
 WORDS = st.sampled_from("kite red sky \u6211\u517b\u732b Zo\u00eb ! yesterday".split())
 TEXTS = st.lists(st.lists(WORDS, max_size=12).map(" ".join), max_size=15)
@@ -13,8 +17,30 @@ BUDGETS = st.integers(1, 60)
 
 
 def pack(texts: list[str], *, limit: int = 100, budget_tokens: int | None = None) -> Packed:
-    """Pack *texts*, ranked as given, by the estimate of tokens."""
-    return packed(texts, limit=limit, budget_tokens=budget_tokens, count=estimated_tokens)
+    """Pack messages with these *texts*, ranked as given, by the estimate of tokens."""
+    entries = [message(number, text) for number, text in enumerate(texts)]
+    said = SaidAlready(entries, is_tight=budget_tokens is not None)
+    return packed(
+        texts, limit=limit, budget_tokens=budget_tokens, count=estimated_tokens, said=said
+    )
+
+
+def message(number: int, text: str) -> Recalled:
+    """Return a recalled message of the user's with a *text*."""
+    content = Message(
+        thread="talk",
+        id=str(number),
+        position=number,
+        role="user",
+        text=text,
+        name=None,
+        time=NOON,
+        session="s",
+        source=None,
+        content=None,
+        metadata={},
+    )
+    return Recalled(scope=("ada",), content=content, score=1, signals={})
 
 
 @pytest.mark.parametrize(

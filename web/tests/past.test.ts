@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Memory, Revision } from "../src/api/shapes";
-import { believedAt, broughtBy, daysOf, lanesOf, undoOf } from "../src/lib/past";
+import { believedAt, broughtBy, daysOf, lanesOf, speakerOf, timeOf, undoOf } from "../src/lib/past";
 
 const cited = (message: string) => [{ thread: "t", message, quote: message }];
 
@@ -37,6 +37,27 @@ describe("a profile in time", () => {
     expect(lanes.map((each) => each.name)).toEqual(["home", "age"]);
     expect(lanes[0]?.stretches.map((each) => each.label)).toEqual(["Lisbon", "Porto"]);
     expect(lanes[0]?.stretches[1]?.isLast).toBe(true);
+  });
+});
+
+describe("the time of a memory", () => {
+  const WRITTEN = { valid_from: null, said_at: null, updated_at: "2026-05-01T10:00:00Z" };
+  const SAID = { ...WRITTEN, said_at: "2023-03-04T09:00:00Z" };
+
+  it("is when its words were said, however late it was formed", () => {
+    expect(timeOf(SAID)).toBe("2023-03-04T09:00:00Z");
+    expect(timeOf(WRITTEN)).toBe("2026-05-01T10:00:00Z");
+  });
+
+  it("is since when it is true, where that is known", () => {
+    expect(timeOf({ ...SAID, valid_from: "2020-01-01T00:00:00Z" })).toBe("2020-01-01T00:00:00Z");
+  });
+});
+
+describe("a document of one of several speakers", () => {
+  it("has the name in its key", () => {
+    expect(speakerOf({ key: "@inès lópez" })).toBe("inès lópez");
+    expect(speakerOf({ key: "User" })).toBeUndefined();
   });
 });
 

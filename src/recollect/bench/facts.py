@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Final
 
@@ -14,9 +15,12 @@ from recollect.bench.conversations import Conversation, Question
 from recollect.bench.datasets import Dataset
 from recollect.bench.recorded import RECORDINGS, Fact, Session, read_sessions
 from recollect.embedders import EmbedderChoice
+from recollect.recall.analyse import terms_of
 from recollect.recall.budget import estimated_tokens
 from recollect.recall.result import Recalled
-from recollect.records import Evidence, Message, PutMemory, Scope
+from recollect.recall.terms import date_terms
+from recollect.recall.text import message_text
+from recollect.records import Evidence, Message, NewMessage, PutMemory, Scope
 from recollect.stores.open import open_store
 
 SCOPE: Final[Scope] = ("bench",)
@@ -29,17 +33,38 @@ BATCH: Final = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """One recalled entry: the messages that it is, or rests on, and what it costs."""
+    """One recalled entry: the messages that it is, or rests on, its own words, and its cost."""
 
     messages: frozenset[str]
+    words: frozenset[str]
     tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Gold:
+    """
+    The evidence of a question, and its *words*: those of the answer that the evidence has.
+
+    A message is credited with itself, and so is each memory that rests on it, whatever it says
+    (`recall`, `all`); or an entry is credited with the words that stand in its own text
+    (`words`), which a memory of another fact of the same message does not have.
+    """
+
+    evidence: frozenset[str]
+    words: frozenset[str]
 
 
 @dataclass(slots=True)
 class FactsReport:
-    """Mean share of the evidence among the first k entries, and inside so many tokens."""
+    """
+    Mean share of the evidence among the first k entries, and inside so many tokens.
+
+    *worded* of the *questions* have an answer of which the evidence has words: the mean of the
+    figures by words is over these.
+    """
 
     questions: int = 0
+    worded: int = 0
     embedder: str = "none"
     systems: dict[str, dict[str, float]] = field(default_factory=dict)
 
@@ -66,22 +91,49 @@ async def ask_all(
     for conversation in dataset.conversations(folder):
         progress(conversation.conversation_id)
         asked = questions[conversation.conversation_id]
+        golds = _golds_of(conversation, asked)
         report.questions += len(asked)
+        report.worded += sum(bool(each.words) for each in golds)
         recorded = facts[conversation.conversation_id]
         for name, kept in (("messages", []), ("messages and facts", recorded)):
             async with Recollect(open_store("memory:"), embedder=embedder) as memory:
                 await _fill(memory, conversation, kept)
                 report.embedder = memory.embedder or "none"
-                for question in asked:
+                for question, gold in zip(asked, golds, strict=True):
                     found = await memory.recall(SCOPE, question.text, limit=RANKED)
                     entries = [_found(each) for each in found.entries]
-                    for figure, value in _figures(frozenset(question.evidence), entries):
+                    for figure, value in _figures(gold, entries):
                         sums[name][figure] += value
     report.systems = {
-        name: {figure: total / max(1, report.questions) for figure, total in figures.items()}
+        name: {
+            figure: total / max(1, report.worded if "words" in figure else report.questions)
+            for figure, total in figures.items()
+        }
         for name, figures in sums.items()
     }
     return report
+
+
+def _golds_of(conversation: Conversation, asked: Sequence[Question]) -> list[Gold]:
+    """Return what answers each question; of an answer without words, the evidence alone."""
+    said = {each.message_id: _words_of_new(new_message(each)) for each in conversation.messages}
+    return [
+        Gold(
+            evidence=frozenset(each.evidence),
+            words=frozenset(terms_of(each.extras.optional_text("answer") or ""))
+            & frozenset().union(*(said.get(id_, frozenset()) for id_ in each.evidence)),
+        )
+        for each in asked
+    ]
+
+
+def _words_of_new(message: NewMessage) -> frozenset[str]:
+    return _words(message_text(message.text, message.name, message.content), message.time)
+
+
+def _words(text: str, time: datetime | None) -> frozenset[str]:
+    """Return the terms of a text and of its date, which stands beside it in a prompt."""
+    return frozenset([*terms_of(text), *(date_terms(text, time) if time else ())])
 
 
 def _facts_of(sessions: Sequence[Session]) -> dict[str, list[tuple[Session, Fact]]]:
@@ -114,22 +166,31 @@ def _write(session: Session, fact: Fact, number: int) -> PutMemory:
 
 
 def _found(entry: Recalled) -> Found:
-    tokens = estimated_tokens(entry.text)
+    tokens, words = estimated_tokens(entry.text), _words(entry.text, entry.time)
     if isinstance(entry.content, Message):
-        return Found(frozenset({entry.content.id}), tokens)
+        return Found(frozenset({entry.content.id}), words, tokens)
     cited = [each.message for evidence in entry.content.evidence.values() for each in evidence]
-    return Found(frozenset(cited), tokens)
+    return Found(frozenset(cited), words, tokens)
 
 
-def _figures(evidence: frozenset[str], entries: Sequence[Found]) -> Iterator[tuple[str, float]]:
+def _figures(gold: Gold, entries: Sequence[Found]) -> Iterator[tuple[str, float]]:
     for depth in DEPTHS:
-        found = _union(entries[:depth])
-        yield f"recall@{depth}", len(evidence & found) / len(evidence)
-        yield f"all@{depth}", float(evidence <= found)
-        yield f"tokens@{depth}", float(sum(each.tokens for each in entries[:depth]))
+        first = entries[:depth]
+        found = _union(first)
+        yield f"recall@{depth}", len(gold.evidence & found) / len(gold.evidence)
+        yield f"all@{depth}", float(gold.evidence <= found)
+        yield f"words@{depth}", _share_of_words(gold, first)
+        yield f"tokens@{depth}", float(sum(each.tokens for each in first))
     for budget in BUDGETS:
-        found = _union(_within(entries, budget))
-        yield f"in {budget} tokens", len(evidence & found) / len(evidence)
+        within = list(_within(entries, budget))
+        yield f"in {budget} tokens", len(gold.evidence & _union(within)) / len(gold.evidence)
+        yield f"words in {budget} tokens", _share_of_words(gold, within)
+
+
+def _share_of_words(gold: Gold, entries: Sequence[Found]) -> float:
+    """Return how many of the answer's words stand in entries of the evidence; 0 of none."""
+    said = [each.words for each in entries if not gold.evidence.isdisjoint(each.messages)]
+    return len(gold.words.intersection(frozenset().union(*said))) / max(1, len(gold.words))
 
 
 def _within(entries: Sequence[Found], budget: int) -> Iterator[Found]:
@@ -141,16 +202,19 @@ def _within(entries: Sequence[Found], budget: int) -> Iterator[Found]:
         yield entry
 
 
-def _union(entries: Sequence[Found] | Iterator[Found]) -> frozenset[str]:
+def _union(entries: Sequence[Found]) -> frozenset[str]:
     return frozenset().union(*(each.messages for each in entries))
 
 
 def facts_page(report: FactsReport) -> str:
     """Return the figures as a table, a column for each system."""
-    lines = [f"facts beside messages, embedder {report.embedder}, n={report.questions}"]
+    lines = [
+        f"facts beside messages, embedder {report.embedder}, n={report.questions}",
+        f"words: of the {report.worded} answers that share words with their evidence",
+    ]
     names = list(report.systems)
-    lines.append(f"{'':<16}" + "".join(f"{name:>22}" for name in names))
+    lines.append(f"{'':<22}" + "".join(f"{name:>22}" for name in names))
     for figure in report.systems[names[0]] if names else ():
         values = "".join(f"{report.systems[name][figure]:>22.3f}" for name in names)
-        lines.append(f"{figure:<16}{values}")
+        lines.append(f"{figure:<22}{values}")
     return "\n".join(lines) + "\n"

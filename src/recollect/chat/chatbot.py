@@ -20,6 +20,7 @@ from recollect.recall.budget import estimated_tokens
 from recollect.records import Evidence, Json, JsonObject, Memory, Message, NewMessage, Scope
 from recollect.stores.plans.formation import Debounce
 from recollect.stores.validate import readable, to_datetime
+from recollect.worker.reading import read_documents
 
 MEMORY_TOKENS: Final = 1_000
 """How much of what is remembered goes into a prompt, unless it is said."""
@@ -223,8 +224,9 @@ class Chatbot:
     async def _documents(self) -> list[Memory]:
         """Return the profile documents in force, in the order of their types."""
         names = [each.name for each in self._formation.types if each.update_mode == "patch"]
-        found = [await self.memory.get(self.scope, name, name) for name in names]
-        return [each for each in found if each is not None and each.state == "active"]
+        store = self.memory.store
+        found = [await read_documents(store, self.scope, name) for name in names]
+        return [document for of_type in found for document in of_type]
 
     async def _keep_answer(self, thread: str, answer: Answer) -> Message | None:
         if not answer.text:

@@ -11,6 +11,7 @@ from typing import Final
 from recollect.ports import TokenCounter, Turn
 from recollect.recall.budget import packed
 from recollect.recall.render import render_block
+from recollect.recall.repeats import SaidAlready
 from recollect.recall.result import Recalled, record_of
 from recollect.recall.text import message_text
 from recollect.records import Memory, Message, Scope
@@ -48,16 +49,21 @@ def known_within(
     profiles = [
         Recalled(scope=each.scope, content=each, score=0.0, signals={}) for each in documents
     ]
-    sources = {each.source for each in profiles}
-    others = [each for each in found if each.source not in sources]
+    shown = {(each.scope, each.source) for each in profiles}
+    others = [each for each in found if (each.scope, each.source) not in shown]
     ranked = [*profiles, *others]
     packing = packed(
-        [each.text for each in ranked], limit=limit, budget_tokens=budget_tokens, count=count
+        [each.text for each in ranked],
+        limit=limit,
+        budget_tokens=budget_tokens,
+        count=count,
+        said=SaidAlready(ranked, is_tight=True),
     )
-    kept = [ranked[place] for place in packing.kept]
+    first = [ranked[place] for place in packing.kept if place < len(profiles)]
+    later = [ranked[place] for place in packing.kept if place >= len(profiles)]
     return Known(
-        documents=tuple(each for each in kept if each.source in sources),
-        entries=tuple(sorted((each for each in kept if each.source not in sources), key=_in_time)),
+        documents=tuple(first),
+        entries=tuple(sorted(later, key=_in_time)),
         tokens=packing.tokens,
     )
 

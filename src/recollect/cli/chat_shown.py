@@ -39,7 +39,7 @@ def print_memory(memory: Memory, words: Words, reason: str = "") -> None:
         (memory.type, "bold cyan"),
         (memory.key, "cyan"),
         (f"version {memory.version}", ""),
-        (minute(memory.updated_at), ""),
+        (minute(memory.time), ""),
         (f"until {minute(memory.valid_until)}" if memory.valid_until else "", "dim"),
     ]
     print_entry(head, memory.text, [(reason, "italic")])

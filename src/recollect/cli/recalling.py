@@ -47,7 +47,9 @@ Examples:
 @click.option("--since", type=Moment(), help="Only what was said, or is true, from then on.")
 @click.option("--until", type=Moment(), help="Only what was said, or began, before then.")
 @click.option(
-    "--asked-at", type=Moment(), help="When it is asked, for 'last week'.  [default: now]"
+    "--asked-at",
+    type=Moment(),
+    help="What 'now' means, for 'last week' and for what is true.  [default: now]",
 )
 @click.option(
     "--valid-at",

@@ -51,7 +51,7 @@ class Answerer:
 _TIMES: Final = frozenset(
     {
         *("time", "created_at", "updated_at", "valid_from", "valid_until", "expires_at", "at"),
-        *("believed_from", "believed_until", "due", "not_before"),
+        *("believed_from", "believed_until", "due", "not_before", "said_at"),
     }
 )
 

@@ -119,7 +119,8 @@ def request_of(batch: Batch) -> ModelRequest:
             parts.append(f"Group {batch.groups.index(group) + 1}:")
             parts += [f"Derived already: {_json(each.value)}" for each in _derived(group, batch)]
             seen = group
-        since = [] if memory.valid_from is None else [memory.valid_from.date().isoformat()]
+        began = memory.valid_from or memory.said_at
+        since = [] if began is None else [began.date().isoformat()]
         parts.append(_json([id_, memory.value, *since]))
     return ModelRequest(
         system=INSTRUCTIONS,
@@ -307,4 +308,5 @@ def _check_ground(read: Combination) -> None:
 
 
 def _source(memory: Memory, value: JsonObject) -> Source:
-    return Source(text=memory_text(value), at=memory.valid_from or memory.created_at, speaker=None)
+    at = memory.valid_from or memory.said_at or memory.created_at
+    return Source(text=memory_text(value), at=at, speaker=None)

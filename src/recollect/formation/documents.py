@@ -62,15 +62,20 @@ class _LessTrustedError(Exception):
 
 
 def document_outcomes(
-    group: Sequence[Grounded], standing: Memory | None, type_: MemoryType, present: Present
+    group: Sequence[Grounded],
+    standing: Memory | None,
+    type_: MemoryType,
+    present: Present,
+    *,
+    key: str,
 ) -> Iterator[Outcome]:
     """
-    Yield what becomes of all operations on one document.
+    Yield what becomes of all operations on one document, which stands, or will, at *key*.
 
     All that are certain make one version together, whatever their order: one that builds on
     another waits for it. Each that is in doubt is proposed as the version after that.
     """
-    before = _draft_of(standing, type_)
+    before = _draft_of(standing, type_, key)
     draft, left = before, [each for each in group if not each.grounds.doubts]
     doubtful = [each for each in group if each.grounds.doubts]
     while left:
@@ -101,11 +106,11 @@ def document_outcomes(
         yield from _proposed(each, draft, present)
 
 
-def _draft_of(standing: Memory | None, type_: MemoryType) -> _Draft:
+def _draft_of(standing: Memory | None, type_: MemoryType, key: str) -> _Draft:
     is_new = standing is None or standing.state != "active"
     return _Draft(
         type=type_,
-        key=type_.name if standing is None else standing.key,
+        key=key,
         memory=standing,
         version=0 if standing is None else standing.version,
         value={} if standing is None or is_new else standing.value,
@@ -172,9 +177,10 @@ def _brought_by(
         operation={"op": "replace", "path": "", "value": operation.value},
         evidence=evidence_of(operation.because, present.window),
     )
+    owner = owner_of(draft.type.name, draft.key)
     refused = {
         pointer: how
-        for pointer, key in field_keys(operation.value)
+        for pointer, key in field_keys(operation.value, owner=owner)
         if (how := present.refused(operation.type, key, _bearing_on(pointer, operation)))
     }
     # Places in lists move up: what comes later goes first.

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from recollect.errors import UsageError
+from recollect.formation.attribution import speaker_faults
 from recollect.formation.claims import unsupported
 from recollect.formation.completing import SENTENCE_END, sources_of
 from recollect.formation.offer import Offer
@@ -57,6 +58,7 @@ def grounds_of(operation: Operation, window: Window, offer: Offer) -> Grounds:
     type_ = _type_of(operation, offer)
     cited = citations_of(operation)
     faults = [*_quote_faults(operation, cited, window), *_cause_faults(operation, type_, window)]
+    faults += speaker_faults(operation, window, offer)
     if faults:
         return Grounds(faults=tuple(faults))
     trust = least([_trust_of(each, window) for each in cited])

@@ -91,7 +91,7 @@ def groups_of(
 
 
 def _age(memory: Memory) -> tuple[datetime, Address]:
-    return memory.valid_from or memory.created_at, address_of(memory)
+    return memory.valid_from or memory.said_at or memory.created_at, address_of(memory)
 
 
 def subject_of(type_: MemoryType, value: JsonObject) -> str:

@@ -11,7 +11,7 @@ from typing import Final
 
 from recollect.formation.pointers import leaves
 from recollect.recall.text import memory_text
-from recollect.records import Json, JsonObject
+from recollect.records import SPEAKER_MARK, Json, JsonObject
 
 _DIGEST_BYTES: Final = 10
 PROPOSED_CHARACTERS_MAX: Final = 200
@@ -101,8 +101,11 @@ def field_keys(value: Json, at: str = "", owner: str = "") -> Iterator[tuple[str
 
 def refusing_keys(type_: str, key: str, value: JsonObject) -> set[str]:
     """Return the keys by which the value of a memory would be known if it was formed anew."""
-    is_document = key == type_
-    return {key for _, key in field_keys(value)} if is_document else {key, content_key(value)}
+    fields = {each for _, each in field_keys(value, owner=owner_of(type_, key))}
+    if key == type_:
+        return fields
+    # A program may have put an entry of a collection under such a key: it is known by both.
+    return {key, content_key(value)} | (fields if key.startswith(SPEAKER_MARK) else set())
 
 
 def changing_keys(type_: str, key: str, value: JsonObject, known: JsonObject) -> set[str]:

@@ -23,15 +23,16 @@ def in_other_mode(
     """
     Return those of a type's memories in force that do not stand where *update_mode* keeps them.
 
-    The document of a patched type has the type's name as its key; a collection's entries have
-    other ones. What is quarantined, rejected or ended stands for neither.
+    The document of a patched type has the type's name as its key, or that of one of several
+    speakers; a collection's entries have other ones. What is quarantined, rejected or ended
+    stands for neither.
     """
     return [
         each
         for each in memories
         if each.state == "active"
         and (each.valid_until is None or each.valid_until > now)
-        and (each.key == each.type) != (update_mode == "patch")
+        and (not each.is_document if update_mode == "patch" else each.key == each.type)
     ]
 
 
@@ -50,7 +51,7 @@ def migration(
         standing: What stands there now, in whatever state.
     """
     type_ = sources[0].type
-    ordered = sorted(sources, key=lambda each: (each.updated_at, each.key))
+    ordered = sorted(sources, key=lambda each: (each.time, each.key))
     in_force = [] if standing is None or _has_ended(standing, now) else [standing]
     value, evidence = _merged([*in_force, *ordered], standing)
     put = PutMemory(

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from recollect.formation.sections import hidden_fields
+from recollect.formation.speakers import SpeakerDocuments
 from recollect.formation.tool_names import END, NOTHING, PATCH
 from recollect.formation.types import MemoryType
 from recollect.ports import Tool
@@ -31,7 +32,8 @@ class Offer:
 
     *known* holds by short id the memories that may be patched, *hidden* the fields of large
     ones that are not shown. *inserts* are the types of which a new document may be made,
-    *described* those whose schema the prompt gives because no tool does.
+    *described* those whose schema the prompt gives because no tool does. *whose* says, by type,
+    which documents are whose, where several users speak.
     """
 
     types: Mapping[str, MemoryType]
@@ -40,20 +42,28 @@ class Offer:
     inserts: tuple[MemoryType, ...]
     described: tuple[MemoryType, ...]
     tools: tuple[Tool, ...]
+    whose: Mapping[str, SpeakerDocuments] = field(default_factory=dict)
 
 
-def offer_of(types: Sequence[MemoryType], existing: Sequence[Memory], words: str) -> Offer:
+def offer_of(
+    types: Sequence[MemoryType],
+    existing: Sequence[Memory],
+    words: str,
+    whose: Mapping[str, SpeakerDocuments] | None = None,
+) -> Offer:
     """
     Return what is offered for *types*, of which the memories *existing* are known.
 
     Of large documents only the fields that bear on *words*, the new messages', are shown.
 
     A document of a patched type that exists may only be patched. A collection offers its own
-    tool; if entries of it are known they may be patched and ended as well.
+    tool; if entries of it are known they may be patched and ended as well. Where *whose* has
+    several speakers' documents of a type, one may be made as long as one of them has none.
     """
     documents = {memory.type for memory in existing}
+    complete = {name for name in documents if not _lacks(name, existing, whose or {})}
     inserts = tuple(
-        each for each in types if each.update_mode == "insert" or each.name not in documents
+        each for each in types if each.update_mode == "insert" or each.name not in complete
     )
     described = tuple(each for each in types if each not in inserts)
     collections = {each.name for each in types if each.update_mode == "insert"}
@@ -75,7 +85,16 @@ def offer_of(types: Sequence[MemoryType], existing: Sequence[Memory], words: str
         inserts=inserts,
         described=described,
         tools=tuple(tools),
+        whose=whose or {},
     )
+
+
+def _lacks(type_: str, existing: Sequence[Memory], whose: Mapping[str, SpeakerDocuments]) -> bool:
+    """Return True if one of several speakers has no document of a type yet."""
+    if type_ not in whose:
+        return False
+    standing = {each.key for each in existing if each.type == type_}
+    return any(key not in standing for key in whose[type_].keys.values())
 
 
 def _insert_tool(type_: MemoryType) -> Tool:

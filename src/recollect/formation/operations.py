@@ -32,7 +32,11 @@ class Citation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Insert:
-    """Keep a new document of a type; *since* and *until* say when it is true, as ISO dates."""
+    """
+    Keep a new document of a type; *since* and *until* say when it is true, as ISO dates.
+
+    *key* is where the document stands of the speaker who is cited, if several have one.
+    """
 
     call: str
     type: str
@@ -40,6 +44,12 @@ class Insert:
     because: tuple[Citation, ...]
     since: str | None = None
     until: str | None = None
+    key: str | None = None
+
+    @property
+    def document_key(self) -> str:
+        """Return the key under which it stands, if it is a document."""
+        return self.key or self.type
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

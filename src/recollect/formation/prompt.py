@@ -39,6 +39,8 @@ says"); guess nothing.
 remembering."""
 PATCHING: Final = """\
 These documents exist; change them by patches alone:"""
+SPEAKERS: Final = """\
+Several users speak. Each has an own {types}: a call for each, citing that user alone."""
 CHATBOT: Final = """\
 You are a helpful companion who remembers earlier talks. It is {time}.
 {memories}
@@ -140,6 +142,8 @@ def _system(offer: Offer, prompts: Prompts) -> str:
     if offer.described:
         parts.append(filled(prompts.patching))
         parts += [_described(each) for each in offer.described]
+    if offer.whose:
+        parts.append(filled(SPEAKERS, types=", ".join(sorted(offer.whose))))
     return "\n".join(parts)
 
 
@@ -149,12 +153,23 @@ def _described(type_: MemoryType) -> str:
 
 
 def _known_lines(offer: Offer) -> list[str]:
-    return [_known_line(id_, memory, offer.hidden[id_]) for id_, memory in offer.known.items()]
+    return [
+        _known_line(id_, memory, offer.hidden[id_], _owner(memory, offer))
+        for id_, memory in offer.known.items()
+    ]
 
 
-def _known_line(id_: str, memory: Memory, hidden: frozenset[str]) -> str:
-    since = "" if memory.valid_from is None else f" {memory.valid_from.date().isoformat()}"
-    return f"{id_} {memory.type}{since} {_json(shown_value(memory.value, hidden))}"
+def _owner(memory: Memory, offer: Offer) -> str:
+    """Return the name of the speaker whose document it is, if several have one."""
+    whose = offer.whose.get(memory.type)
+    return whose.owner_of(memory.key) if whose else ""
+
+
+def _known_line(id_: str, memory: Memory, hidden: frozenset[str], owner: str) -> str:
+    began = memory.valid_from or memory.said_at
+    since = "" if began is None else f" {began.date().isoformat()}"
+    of = f" of {owner}" if owner else ""
+    return f"{id_} {memory.type}{since}{of} {_json(shown_value(memory.value, hidden))}"
 
 
 def _talk_lines(window: Window) -> list[str]:

@@ -69,8 +69,9 @@ def addresses_of(operation: Operation, offer: Offer) -> list[Address]:
         return _addresses_of_patch(operation, offer)
     if offer.types[operation.type].update_mode == "insert":
         return [(operation.type, content_key(operation.value))]
-    fields = [(operation.type, key) for _, key in field_keys(operation.value)]
-    return [(operation.type, operation.type), *fields]
+    owner = owner_of(operation.type, operation.document_key)
+    fields = [(operation.type, key) for _, key in field_keys(operation.value, owner=owner)]
+    return [(operation.type, operation.document_key), *fields]
 
 
 def _addresses_of_patch(operation: Patch, offer: Offer) -> list[Address]:
@@ -135,7 +136,7 @@ def _subject_of(operation: Operation, offer: Offer) -> tuple[str, ...]:
         memory = offer.known[operation.target]
         return ("document", memory.type, memory.key)
     if offer.types[operation.type].update_mode == "patch":
-        return ("document", operation.type, operation.type)
+        return ("document", operation.type, operation.document_key)
     return ("entry", operation.type, content_key(operation.value))
 
 
@@ -147,10 +148,13 @@ def _outcomes(group: Sequence[Grounded], present: Present) -> Iterator[Outcome]:
                 yield _ended(each.operation, each.grounds, present)
     elif isinstance(operation, Patch):
         memory = offer.known[operation.target]
-        yield from document_outcomes(group, memory, offer.types[memory.type], present)
+        type_ = offer.types[memory.type]
+        yield from document_outcomes(group, memory, type_, present, key=memory.key)
     elif offer.types[operation.type].update_mode == "patch":
-        standing = present.at.get((operation.type, operation.type))
-        yield from document_outcomes(group, standing, offer.types[operation.type], present)
+        key = operation.document_key
+        standing = present.at.get((operation.type, key))
+        type_ = offer.types[operation.type]
+        yield from document_outcomes(group, standing, type_, present, key=key)
     else:
         yield from _new_entry(operation, group, present)
 

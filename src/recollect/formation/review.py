@@ -57,7 +57,7 @@ def rejection_of(
     if proposed is not None:
         if standing is not None or proposed[1] == 0:
             refused += _refused_changes(memory, standing, owner)
-    elif memory.key == memory.type:
+    elif memory.key == memory.type or (memory.speaker and _is_patched(type_)):
         refused += _refused_fields(memory, memory.value, "", owner)
     elif key != memory.key:
         refused.append(
@@ -66,6 +66,10 @@ def rejection_of(
             )
         )
     return refused
+
+
+def _is_patched(type_: MemoryType | None) -> bool:
+    return type_ is None or type_.update_mode == "patch"
 
 
 def _owner(memory: Memory, standing: Memory | None) -> str:

@@ -368,6 +368,6 @@ class View:
 
 def _last(memories: Iterable[KnownEntity], field_: str) -> str | None:
     """Return what the newest of *memories* that says anything has in a field."""
-    ordered = sorted(memories, key=lambda each: each.memory.updated_at, reverse=True)
+    ordered = sorted(memories, key=lambda each: each.memory.time, reverse=True)
     found = (each.memory.value.get(field_) for each in ordered)
     return next((str(each) for each in found if each), None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -17,6 +17,7 @@ from recollect.stores.plans.erase import EraseMessages
 from recollect.stores.plans.formation import Debounce
 from recollect.tools import MemoryTools
 from recollect.tools.offering import FORGET, SEARCH, shape_of
+from recollect.worker.reading import read_documents
 
 THREAD: Final = "mcp"
 """In this thread of a scope stand the words that clients quoted."""
@@ -94,18 +95,14 @@ class Tools:
         return result
 
     async def profile(self, caller: Caller) -> dict[str, Json]:
-        """Return the documents of which each user has one, by type."""
+        """Return the documents of which a user has one: by type, of several users by name too."""
         scope = caller.reach("read")
         found: dict[str, Json] = {}
         for type_ in await caller.types():
             if type_.update_mode != "patch":
                 continue
-            page = await caller.memory.memories(scope, type_=type_.name)
-            shown: list[Mapping[str, Json]] = [
-                each.value for each in page.rows if each.state == "active"
-            ]
-            if shown:
-                found[type_.name] = shown[0]
+            for each in await read_documents(caller.memory.store, scope, type_.name):
+                found[each.label] = each.value
         return found
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, Protocol
 
 from recollect.ports import TokenCounter
-from recollect.recall.analyse import UNSPACED, fold
+from recollect.recall.analyse import UNSPACED
 
 _WIDE: Final = re.compile(rf"[{UNSPACED}]")
 DropReason = Literal["limit", "budget", "repeats"]
@@ -34,32 +34,41 @@ class Packed:
     tokens: int
 
 
+class Kept(Protocol):
+    """The entries that are in an answer already; see `SaidAlready`."""
+
+    def keep(self, place: int) -> None:
+        """Note that the entry at *place* of the ranking is in the answer."""
+        ...
+
+    def says(self, place: int) -> bool:
+        """Return True if the entry at *place* only repeats one that is in the answer."""
+        ...
+
+
 def packed(
     texts: Sequence[str],
     *,
     limit: int,
     budget_tokens: int | None,
     count: TokenCounter,
-    repeated: frozenset[int] = frozenset(),
+    said: Kept | None = None,
 ) -> Packed:
     """
     Keep the best of the ranked *texts* within *limit* and *budget_tokens*.
 
     An entry that does not fit is passed over, and a smaller one behind it may still fit;
-    the first is kept even if it alone exceeds the budget. The places *repeated* are dropped
-    and, with a budget, an entry that only repeats words of one already kept.
+    the first is kept even if it alone exceeds the budget. What *said* knows to repeat an entry
+    that was kept is dropped.
     """
     kept: list[int] = []
     dropped: list[tuple[int, DropReason]] = []
-    said: list[str] = []
     tokens = 0
     for place, text in enumerate(texts):
         if len(kept) >= limit:
             dropped.append((place, "limit"))
             continue
-        # Without a budget nobody asks for the words.
-        words = "" if budget_tokens is None else _plain(text)
-        if place in repeated or _is_said(words, said):
+        if said is not None and said.says(place):
             dropped.append((place, "repeats"))
             continue
         cost = count(text)
@@ -67,15 +76,7 @@ def packed(
             dropped.append((place, "budget"))
             continue
         kept.append(place)
-        said.append(words)
+        if said is not None:
+            said.keep(place)
         tokens += cost
     return Packed(tuple(kept), tuple(dropped), tokens)
-
-
-def _plain(text: str) -> str:
-    """Return the words of *text* without case, accents, marks and spacing, for comparison."""
-    return " " + " ".join(re.findall(r"\w+", fold(text))) + " "
-
-
-def _is_said(words: str, said: Sequence[str]) -> bool:
-    return any(words in each for each in said) if words.strip() else False

@@ -34,10 +34,8 @@ class Recalled:
 
     @property
     def time(self) -> datetime:
-        """Return when it was said, or since when it is true."""
-        if isinstance(self.content, Message):
-            return self.content.time
-        return self.content.valid_from or self.content.updated_at
+        """Return when it was said, or since when it is true; see `Memory.time`."""
+        return self.content.time
 
     @property
     def source(self) -> str:
@@ -111,6 +109,6 @@ def record_of(entry: Recalled) -> Record:
     if isinstance(content, Message):
         who, text = content.name or content.role, message_text(content.text, None, content.content)
     else:
-        who, text = content.type, content.text or json.dumps(content.value, ensure_ascii=False)
+        who, text = content.label, content.text or json.dumps(content.value, ensure_ascii=False)
     date = entry.time.strftime("%Y-%m-%d %H:%M")
     return Record(source=entry.source, date=date, who=who, text=text)

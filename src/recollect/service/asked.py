@@ -134,7 +134,10 @@ class AskedRecall(Asked):
     budget_tokens: int | None = Field(default=None, ge=1, le=1_000_000)
     valid_at: Time | Literal["now", "ever"] = "now"
     known_at: Time | None = None
-    asked_at: Time | None = Field(default=None, description='When it is asked, for "last week".')
+    asked_at: Time | None = Field(
+        default=None,
+        description='The moment meant by "now": for "last week", and for which memories are true.',
+    )
     since: Time | None = None
     until: Time | None = None
     threads: list[Id] | None = Field(

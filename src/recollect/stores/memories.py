@@ -63,6 +63,8 @@ class MemoryStore(Transactor):
         """
         Apply all of *writes* in order, or none of them; each sees the ones before it.
 
+        Each memory's *said_at* is the time of the newest message that it rests on.
+
         Args:
             writes: At most ``WRITES_MAX``.
             idempotency_key: A repeated request under the same key changes nothing, and

@@ -92,7 +92,12 @@ class MessageRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryRow:
-    """A memory in its present version; *value* and *evidence* are JSON text."""
+    """
+    A memory in its present version; *value* and *evidence* are JSON text.
+
+    *said_at* is the time of the newest message among its evidence, as it was when the row was
+    written: a message that is removed later does not change it.
+    """
 
     scope_id: int
     uid: int
@@ -113,6 +118,7 @@ class MemoryRow:
     seq: int
     terms: bytes
     text_hash: bytes
+    said_at: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -188,19 +188,28 @@ class ThreadStore(Transactor):
 
     @final
     async def known_messages(
-        self, scope: Scope, messages: Sequence[tuple[str, str]]
+        self, scope: Scope, names: Sequence[tuple[str, str]]
     ) -> frozenset[tuple[str, str]]:
-        """Return those of *messages*, (thread, id) pairs, that are there."""
-        scope, wanted = check_scope(scope), _by_thread(messages)
+        """Return those of the names (thread, id) of messages of a scope that are there."""
+        found = await self.messages_named(scope, names)
+        return frozenset((each.thread, each.id) for each in found)
 
-        def query(rows: Rows) -> frozenset[tuple[str, str]]:
+    @final
+    async def messages_named(
+        self, scope: Scope, names: Sequence[tuple[str, str]]
+    ) -> tuple[Message, ...]:
+        """Return those of the messages (thread, id) of a scope that are there, in any order."""
+        scope, wanted = check_scope(scope), _by_thread(names)
+
+        def query(rows: Rows) -> tuple[Message, ...]:
             row = rows.scope(scope)
-            threads = {each: rows.thread(row.id, each) for each in wanted} if row else {}
-            return frozenset(
-                (id_, message.id)
-                for id_, thread in threads.items()
-                if row and thread
-                for message in rows.messages_by_id(row.id, thread.number, wanted[id_])
+            if row is None:
+                return ()
+            return tuple(
+                message_of(each, thread)
+                for thread, ids in wanted.items()
+                if (found := rows.thread(row.id, thread))
+                for each in rows.messages_by_id(row.id, found.number, ids)
             )
 
         return await self._read(query)

@@ -226,6 +226,7 @@ def _recall(random: Random) -> Arguments:
         "limit": random.choice([1, 3, 20]),
         "budget_tokens": _maybe(random, random.choice([5, 40])),
         "where": where,
+        "asked_at": _maybe(random, _moment(random), 0.2),
     }
 
 
@@ -423,9 +424,11 @@ class Asked:
         self,
         scopes: Sequence[Scope],
         query: str,
+        *,
         limit: int,
         budget_tokens: int | None,
         where: Arguments,
+        asked_at: datetime | None,
     ) -> Recall:
         """Recall what bears on a query, with the score of each entry and what it is made of."""
         ask = Ask(
@@ -433,7 +436,7 @@ class Asked:
             limit=limit,
             budget_tokens=budget_tokens,
             where=Where(**where),
-            asked_at=None,
+            asked_at=asked_at,
         )
         return await self.recaller.recall(scopes, ask)
 

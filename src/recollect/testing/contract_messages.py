@@ -35,6 +35,22 @@ DEEP: Json = {
 class MessageContract(Contract):
     """What a message is."""
 
+    async def test_messages_are_found_by_name(self, store: Store) -> None:
+        """Return those of the messages (thread, id) of a scope that are there, in any order."""
+        kept = {each.id: each for each in await tell(store, "m1", "m2")}
+        (other,) = await tell(store, "m1", thread="other")
+        await tell(store, "m3")
+        await store.remove(ADA, TALK, ["m3"])
+
+        names = [("other", "m1"), (TALK, "m2"), (TALK, "m3"), ("none", "m1"), (TALK, "m2")]
+        found = await store.messages_named(ADA, names)
+        assert {("other", "m1"): other, (TALK, "m2"): kept["m2"]} == {
+            (each.thread, each.id): each for each in found
+        }
+        assert 2 == len(found)
+        assert () == await store.messages_named(BOB, names)
+        assert () == await store.messages_named(ADA, [])
+
     @pytest.mark.parametrize(
         "other",
         [

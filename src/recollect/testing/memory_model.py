@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import TypeAlias
 
 from recollect.erasure import remainder_of
 from recollect.errors import NotFoundError, UsageError, VersionConflictError
@@ -22,6 +23,9 @@ from recollect.records import (
     Write,
 )
 from recollect.testing.thread_model import NUMBERS
+
+SaidAt: TypeAlias = Callable[[AbstractSet[tuple[str, str]]], datetime | None]
+"""When the newest of some messages was said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,23 +91,25 @@ class MemoryModel:
         return tuple(_revision(each) for each in self.versions[type_, key])
 
     def apply(
-        self, scope: Scope, writes: Sequence[Write], now: datetime
+        self, scope: Scope, writes: Sequence[Write], now: datetime, said_at: SaidAt
     ) -> tuple[Memory | None, ...]:
         """Carry out *writes*; one that fails may leave some of them done."""
-        return tuple(self._carry_out(scope, write, now) for write in writes)
+        return tuple(self._carry_out(scope, write, now, said_at) for write in writes)
 
     def apply_numbered(
-        self, scope: Scope, writes: Sequence[Write], now: datetime
+        self, scope: Scope, writes: Sequence[Write], now: datetime, said_at: SaidAt
     ) -> tuple[tuple[Memory | None, ...], list[int]]:
         """Do the same, and return the numbers of what was written as well."""
         answer, numbers = [], []
         for write in writes:
-            answer.append(self._carry_out(scope, write, now))
+            answer.append(self._carry_out(scope, write, now, said_at))
             if answer[-1]:
                 numbers.append(self.numbers[write.type, write.key])
         return tuple(answer), numbers
 
-    def _carry_out(self, scope: Scope, write: Write, now: datetime) -> Memory | None:
+    def _carry_out(
+        self, scope: Scope, write: Write, now: datetime, said_at: SaidAt
+    ) -> Memory | None:
         address = write.type, write.key
         current = self.get(*address, now)
         if current is None:
@@ -122,6 +128,7 @@ class MemoryModel:
             after = replace(current, valid_until=write.at, version=version + 1, updated_at=now)
         else:
             after = _made(scope, write, version + 1, now)
+            after = replace(after, said_at=said_at(Version(after, "").messages))
             after = replace(after, created_at=current.created_at) if current else after
         past = self.versions.setdefault(address, [])
         self.numbers.setdefault(address, next(NUMBERS))
@@ -142,7 +149,15 @@ class MemoryModel:
         }
         return {pair for pair in found if pair[0] == thread}
 
-    def lose(self, erased: AbstractSet[tuple[str, str]]) -> tuple[int, int]:
+    def date_anew(self, moved: tuple[str, str], said_at: SaidAt) -> None:
+        """Date the memories again that rest on a message of which the time is another now."""
+        for *past, present in list(self.versions.values()):
+            if present.rests_on({moved}):
+                dated = replace(present.memory, said_at=said_at(present.messages))
+                address = dated.type, dated.key
+                self.versions[address] = [*past, replace(present, memory=dated)]
+
+    def lose(self, erased: AbstractSet[tuple[str, str]], said_at: SaidAt) -> tuple[int, int]:
         """Take out what rests on *erased* alone; say how many memories went, and lost a part."""
         gone = revised = 0
         for address, (*past, present) in list(self.versions.items()):
@@ -153,7 +168,11 @@ class MemoryModel:
                 continue
             if left is not present:
                 revised += 1
-                memory = replace(left.memory, version=left.memory.version + 1)
+                memory = replace(
+                    left.memory,
+                    version=left.memory.version + 1,
+                    said_at=said_at(left.messages),
+                )
                 left = replace(left, memory=memory, cause="erase")
             kept = [each.without(erased) if each.rests_on(erased) else each for each in past]
             self.versions[address] = [*(each for each in kept if each), left]

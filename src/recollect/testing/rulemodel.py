@@ -15,6 +15,8 @@ from typing import Final
 
 from recollect.formation.citing import cited_words
 from recollect.formation.consolidation import LEAVE
+from recollect.formation.identity import normalised
+from recollect.formation.prompt import SPEAKERS
 from recollect.ports import ModelAnswer, ModelRequest, ToolCall, Usage
 from recollect.recall.analyse import terms_of
 from recollect.recall.budget import estimated_tokens
@@ -57,6 +59,7 @@ _LISTS: Final = frozenset({"interests", "conversation_preferences"})
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Said:
     number: int
+    speaker: str
     quote: str
     field: str
     value: str | int
@@ -83,16 +86,22 @@ class RuleModel:
             return ModelAnswer(calls=(ToolCall(name=LEAVE, arguments="{}"),))
         shown = shown_in(request)
         known: list[Mapping[str, Json]] = [
-            {"id": id_, "type": type_, "value": value} for id_, type_, value in shown.known
+            {"id": id_, "type": type_, "value": value, "owner": shown.owners.get(id_, "")}
+            for id_, type_, value in shown.known
         ]
         said = [
             each
             for number, speaker, words in shown.new
             if _is_user(speaker)
-            for each in _said_in(number, words)
+            for each in _said_in(number, speaker, words)
         ]
         offered = {tool.name for tool in request.tools}
-        calls = [*_profile_calls(known, said, offered), *_note_calls(known, said, offered)]
+        told = [each for each in said if each.field != "note"]
+        if SPEAKERS.partition(".")[0] in request.system:
+            calls = _calls_of_each(known, told, offered)
+        else:
+            calls = _profile_calls(known, told, offered)
+        calls += _note_calls(known, said, offered)
         if not calls:
             calls = [ToolCall(name="remember_nothing", arguments="{}")]
         written = sum(estimated_tokens(str(call.arguments)) for call in calls)
@@ -145,11 +154,16 @@ def tokens_of(request: ModelRequest) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """A request as a model sees it: memories as (id, type, value), and new messages by number."""
+    """
+    A request as a model sees it: memories as (id, type, value), and new messages by number.
+
+    *owners* are the names, by id, of whom documents belong to, where several users speak.
+    """
 
     known: tuple[tuple[str, str, Mapping[str, Json]], ...]
     new: tuple[tuple[int, str, str], ...]
     before: tuple[tuple[int, str, str], ...]
+    owners: Mapping[str, str] = field(default_factory=dict)
 
 
 def shown_in(request: ModelRequest) -> Shown:
@@ -157,41 +171,61 @@ def shown_in(request: ModelRequest) -> Shown:
     known: list[tuple[str, str, Mapping[str, Json]]] = []
     new: list[tuple[int, str, str]] = []
     before: list[tuple[int, str, str]] = []
+    owners: dict[str, str] = {}
     heading = ""
     for line in request.turns[0].text.split("\n"):
         if line in _HEADINGS:
             heading = line
         elif heading == "Remembered:":
-            id_, type_, *_ = line.split(" ", maxsplit=2)
-            known.append((id_, type_, json.loads(line[line.index("{") :])))
+            head, begin = line.partition(" {")[0], line.index(" {") + 1
+            id_, type_, *_ = head.split(" ", maxsplit=2)
+            known.append((id_, type_, json.loads(line[begin:])))
+            owners[id_] = head.partition(" of ")[2]
         elif message := _MESSAGE.fullmatch(line):
             said = (int(message["number"]), message["speaker"], message["words"])
             (new if heading == "New messages:" else before).append(said)
-    return Shown(known=tuple(known), new=tuple(new), before=tuple(before))
+    return Shown(known=tuple(known), new=tuple(new), before=tuple(before), owners=owners)
 
 
 def _is_user(speaker: str) -> bool:
     return speaker.split(" ", maxsplit=1)[0] not in {"assistant", "tool", "system"}
 
 
-def _said_in(number: int, words: str) -> list[_Said]:
+def _said_in(number: int, speaker: str, words: str) -> list[_Said]:
     found = []
     for name, rule in _RULES:
         for match in rule.finditer(words):
             value = next(each for each in match.groups() if each)
             typed = int(value) if name == "age" else value.strip()
-            found.append(_Said(number=number, quote=match.group(), field=name, value=typed))
+            quote = match.group()
+            found.append(
+                _Said(number=number, speaker=speaker, quote=quote, field=name, value=typed)
+            )
     found += [
-        _Said(number=number, quote=noted, field="note", value=noted)
+        _Said(number=number, speaker=speaker, quote=noted, field="note", value=noted)
         for noted in (str(match["en"] or match["zh"]).strip() for match in _NOTE.finditer(words))
     ]
     return found
 
 
-def _profile_calls(
-    known: Sequence[Mapping[str, Json]], said: list[_Said], offered: set[str]
+def _calls_of_each(
+    known: Sequence[Mapping[str, Json]], told: list[_Said], offered: set[str]
 ) -> list[ToolCall]:
-    told = [each for each in said if each.field != "note"]
+    """Return the calls for what each of several users told, for that user's profile alone."""
+    return [
+        call
+        for speaker in dict.fromkeys(each.speaker for each in told)
+        for call in _profile_calls(
+            [each for each in known if each["owner"] == normalised(speaker)],
+            [each for each in told if each.speaker == speaker],
+            offered,
+        )
+    ]
+
+
+def _profile_calls(
+    known: Sequence[Mapping[str, Json]], told: list[_Said], offered: set[str]
+) -> list[ToolCall]:
     document = next((each for each in known if each["type"] == "User"), None)
     if not told:
         return []

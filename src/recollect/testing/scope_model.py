@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -78,7 +79,16 @@ class ScopeModel:
             named |= self.memories.evidence_in(target.thread)
         if isinstance(target, EraseMessages):
             named |= {(target.thread, id_) for id_ in target.messages}
-        return len(doomed), *self.memories.lose(named)
+        return len(doomed), *self.memories.lose(named, self.said_at)
+
+    def said_at(self, cited: AbstractSet[tuple[str, str]]) -> datetime | None:
+        """Return when the newest of the messages *cited* was said, of those that are there."""
+        messages = (
+            self.threads[thread].messages.get(id_)
+            for thread, id_ in cited
+            if thread in self.threads
+        )
+        return max((each[1].time for each in messages if each), default=None)
 
 
 def _is_named(target: EraseTarget, thread: str, id_: str, source: str | None) -> bool:

@@ -30,6 +30,7 @@ from recollect.testing.contract_receipts import ReceiptContract
 from recollect.testing.contract_redrive import RedriveContract
 from recollect.testing.contract_resets import ResetContract
 from recollect.testing.contract_retries import RetryContract
+from recollect.testing.contract_said_times import SaidTimeContract
 from recollect.testing.contract_since import SinceContract
 from recollect.testing.contract_stamps import StampContract
 from recollect.testing.contract_targets import TargetContract
@@ -71,6 +72,7 @@ class StoreContract(
     EraseContract,
     TargetContract,
     EvidenceContract,
+    SaidTimeContract,
     DerivedContract,
     ArchiveContract,
     AuditContract,

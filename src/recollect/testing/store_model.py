@@ -107,10 +107,14 @@ class StoreModel:
         if given.id not in there.messages:
             raise NotFoundError(given.id)
         before, message = there.messages[given.id]
+        earlier = message.time
         if before != given:
             time, session = given.time or self._clock.now(), given.session or message.session
             message = stored(given, thread, message.position, time, session)
             there.messages[given.id] = given, message
+            if time != earlier:
+                here = self.scopes[scope]
+                here.memories.date_anew((thread, message.id), here.said_at)
         return message
 
     def messages(self, scope: Scope, thread: str) -> list[Message]:
@@ -136,7 +140,7 @@ class StoreModel:
             request = ("apply", tuple(writes))
             if self._done_before(scope, key, request):
                 return tuple(here.memories.get(each.type, each.key, now) for each in writes)
-            answer, numbers = here.memories.apply_numbered(scope, writes, now)
+            answer, numbers = here.memories.apply_numbered(scope, writes, now, here.said_at)
             if key is not None:
                 here.keys[key] = RequestModel(request=request, entries=numbers)
             return answer
@@ -226,7 +230,7 @@ class StoreModel:
         """Commit a formation."""
         with self._all_or_nothing():
             here, now = self._held(lease), self._clock.now()
-            written = here.memories.apply(lease.scope, writes, now)
+            written = here.memories.apply(lease.scope, writes, now, here.said_at)
             self._move_watermarks(here, formed, now)
             return written
 

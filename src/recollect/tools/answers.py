@@ -70,7 +70,7 @@ def shown_of(found: Sequence[Memory], tokens_max: int) -> list[Json]:
             {
                 "id": id_of(each),
                 "value": each.value,
-                "since": (each.valid_from or each.updated_at).isoformat(),
+                "since": each.time.isoformat(),
                 "version": each.version,
             }
         )

@@ -12,6 +12,7 @@ from recollect.app import Recollect
 from recollect.ask import Where
 from recollect.errors import StaleReadError, UsageError, VersionConflictError
 from recollect.formation.answer import read_answer
+from recollect.formation.attribution import attributed
 from recollect.formation.completing import completed
 from recollect.formation.config import FormationSettings
 from recollect.formation.ground import grounds_of
@@ -67,7 +68,7 @@ from recollect.tools.quoting import (
     said_now,
 )
 from recollect.tools.tokens import position_of, token_for
-from recollect.worker.reading import read_offer, read_present
+from recollect.worker.reading import read_offer, read_present, read_speakers
 
 MESSAGES_SEEN: Final = 40
 """A tool may quote so many of the newest messages of its thread."""
@@ -379,7 +380,7 @@ class MemoryTools:
         faults = [each.reason for each in reading.faults]
         grounded: list[Grounded] = []
         for read in reading.operations:
-            operation = completed(read, window, offer)
+            operation = attributed(completed(read, window, offer), window, offer)
             grounds = grounds_of(operation, window, offer)
             faults += [each.reason for each in grounds.faults]
             grounded.append(Grounded(operation=operation, grounds=grounds))
@@ -414,7 +415,8 @@ class MemoryTools:
         types = tuple(self.types.values())
         if target is not None:
             known = {**self.types, target.type: self._known[target.type]}
-            return offer_of(tuple(known.values()), [target], "")
+            whose = await read_speakers(memory.store, window, [known[target.type]])
+            return offer_of(tuple(known.values()), [target], "", whose)
 
         async def search(
             scope: Scope, query: str, names: Sequence[str], limit: int
@@ -426,7 +428,8 @@ class MemoryTools:
         settings = FormationSettings(types=types)
         offer = await read_offer(memory.store, search, window, settings)
         # A document that exists may be saved to as well: what is said of it is reconciled.
-        return offer_of(types, [e for e in offer.known.values() if e.key != e.type], "")
+        entries = [each for each in offer.known.values() if not each.is_document]
+        return offer_of(types, entries, "", offer.whose)
 
     async def _found(self, memory: Recollect, id_: str) -> Memory | None:
         type_, _, key = check_text(id_, "an id").partition("/")

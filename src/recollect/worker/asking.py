@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from recollect.formation.answer import Reading, read_answer
+from recollect.formation.attribution import attributed
 from recollect.formation.completing import HeardLines, completed
 from recollect.formation.config import FormationSettings
 from recollect.formation.ground import Grounds, grounds_of
@@ -91,6 +92,7 @@ class Asking:
         wrong = [_Wrong(operation=None, faults=(each,)) for each in reading.faults]
         for read in reading.operations:
             operation = completed(read, self._window, self._offer, self._heard)
+            operation = attributed(operation, self._window, self._offer)
             grounds = grounds_of(operation, self._window, self._offer)
             if grounds.faults:
                 wrong.append(_Wrong(operation=operation, faults=grounds.faults))

@@ -6,12 +6,22 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, TypeAlias
 
+from recollect.erasure import MEMORY_THREAD
 from recollect.forgetting import forgotten_at
 from recollect.formation.config import FormationSettings, Limits
 from recollect.formation.offer import Offer, offer_of
 from recollect.formation.operations import Insert, Operation
 from recollect.formation.reconcile import Address, Present, addresses_of, rival_type
-from recollect.formation.rivals import subject_key
+from recollect.formation.rivals import identity_of, subject_key
+from recollect.formation.speakers import (
+    Cited,
+    Speaker,
+    SpeakerDocuments,
+    documents_of_speakers,
+    has_speakers,
+    named_speakers,
+    speaker_of,
+)
 from recollect.formation.types import MemoryType
 from recollect.formation.window import MESSAGES_MAX, Line, Waiting, Window, window_of
 from recollect.ports import TokenCounter
@@ -23,6 +33,8 @@ from recollect.stores.validate import to_datetime
 QUERIES_MAX: Final = 8
 QUERY_CHARACTERS_MAX: Final = 2_000
 RIVALS_A_PAGE: Final = 500
+DOCUMENTS_MAX: Final = 1_000
+"""So many speakers' documents of one type are read in one scope."""
 
 Search: TypeAlias = Callable[[Scope, str, Sequence[str], int], Awaitable[Sequence[Memory]]]
 """Recall of memories: scope, query, types, how many; best first."""
@@ -79,19 +91,84 @@ async def read_offer(
 ) -> Offer:
     """Return what a model is offered: the documents that exist, the entries that bear on it."""
     scope, types = window.scope, settings.types
-    names = [each.name for each in types if each.update_mode == "patch"]
-    documents = await store.get_many(scope, [(name, name) for name in names])
+    whose = await read_speakers(store, window, types)
+    addresses = [
+        (each.name, key)
+        for each in types
+        if each.update_mode == "patch"
+        for key in _keys_of(each, whose.get(each.name))
+    ]
+    documents = await store.get_many(scope, addresses)
     known = [each for each in documents if each is not None and each.state == "active"]
     collections = [each.name for each in types if each.update_mode == "insert"]
     if collections and settings.limits.existing_memories:
         known += await _related(search, window, collections, settings.limits.existing_memories)
-    return offer_of(types, known, " ".join(line.text for line in window.new))
+    return offer_of(types, known, " ".join(line.text for line in window.new), whose)
+
+
+def _keys_of(type_: MemoryType, whose: SpeakerDocuments | None) -> list[str]:
+    return [type_.name] if whose is None else list(dict.fromkeys(whose.keys.values()))
+
+
+async def read_speakers(
+    store: Store, window: Window, types: Sequence[MemoryType]
+) -> dict[str, SpeakerDocuments]:
+    """Return, by type, whose document is whose; nothing of a type of which there is one for all."""
+    messages = [line.message for line in window.lines]
+    if not named_speakers(messages):
+        return {}
+    found: dict[str, SpeakerDocuments] = {}
+    for type_ in types:
+        if has_speakers(type_):
+            standing = await read_documents(store, window.scope, type_.name)
+            authors = await _authors(store, window, standing, type_.name)
+            whose = documents_of_speakers(type_, window.scope, standing, messages, authors)
+            if whose is not None:
+                found[type_.name] = whose
+    return found
+
+
+async def read_documents(store: Store, scope: Scope, type_: str) -> list[Memory]:
+    """
+    Return the documents of a patched type that are in force: the type's own, then the speakers'.
+
+    At most ``DOCUMENTS_MAX`` of speakers are read, by their names.
+    """
+    page = await store.memories(scope, type_=type_, state="active", limit=DOCUMENTS_MAX)
+    main = None if page.cursor is None else await store.get(scope, type_, type_)
+    found = [each for each in page.rows if each.is_document and each.key != type_]
+    own = next((each for each in page.rows if each.key == type_), main)
+    return [*([own] if own is not None and own.state == "active" else []), *found]
+
+
+async def _authors(
+    store: Store, window: Window, standing: Sequence[Memory], type_: str
+) -> dict[Cited, Speaker]:
+    """Return who said the users' messages that the main document of a type rests on."""
+    main = next((each for each in standing if each.key == type_), None)
+    messages = await _cited_by(store, window.scope, main) if main else ()
+    return {(e.thread, e.id): speaker_of(e) for e in messages if e.role == "user"}
+
+
+async def _cited_by(store: Store, scope: Scope, memory: Memory) -> tuple[Message, ...]:
+    """Return the messages that a memory rests on, those that are still there."""
+    cited = {
+        (each.thread, each.message)
+        for found in memory.evidence.values()
+        for each in found
+        if each.thread != MEMORY_THREAD
+    }
+    return await store.messages_named(scope, sorted(cited)) if cited else ()
 
 
 async def _related(
     search: Search, window: Window, types: Sequence[str], limit: int
 ) -> list[Memory]:
-    """Return the entries that bear on the new messages, those found by most of them first."""
+    """
+    Return the *limit* entries that bear most on the new messages, the oldest first.
+
+    In the order of time the newest of several that contradict each other is read last.
+    """
     best: dict[Address, tuple[float, Memory]] = {}
     for query in _queries(window.new):
         for rank, memory in enumerate(await search(window.scope, query, types, limit), start=1):
@@ -99,7 +176,8 @@ async def _related(
             score = best[address][0] if address in best else 0.0
             best[address] = (score + 1 / rank, memory)
     ranked = sorted(best.items(), key=lambda item: (-item[1][0], item[0]))
-    return [memory for _, (_, memory) in ranked[:limit]]
+    found = [memory for _, (_, memory) in ranked[:limit]]
+    return sorted(found, key=lambda each: (each.time, each.type, each.key))
 
 
 def _queries(lines: Sequence[Line]) -> list[str]:
@@ -126,22 +204,52 @@ async def read_present(
         new_key=store.new_name,
         at={each: memory for each, memory in zip(addresses, found, strict=True) if memory},
         forgotten=await forgotten_at(store, window.scope, addresses),
-        rivals=await _rivals(store, window.scope, offer, operations),
+        rivals=await _rivals(store, window, offer, operations),
     )
 
 
 async def _rivals(
-    store: Store, scope: Scope, offer: Offer, operations: Sequence[Operation]
+    store: Store, window: Window, offer: Offer, operations: Sequence[Operation]
 ) -> dict[str, Sequence[Memory]]:
     """Return, by call, the memories that its new single value may replace."""
     found: dict[str, Sequence[Memory]] = {}
     for type_ in offer.types.values():
         wanted = {
-            each.call: each.value
+            each.call: each
             for each in operations
             if isinstance(each, Insert) and rival_type(each, offer) == type_
         }
-        found |= await read_rivals(store, scope, type_, wanted)
+        values = {call: each.value for call, each in wanted.items()}
+        rivals = await read_rivals(store, window.scope, type_, values)
+        if wanted and not identity_of(type_):
+            rivals = await _of_same_speaker(store, window, wanted, rivals)
+        found |= rivals
+    return found
+
+
+async def _of_same_speaker(
+    store: Store,
+    window: Window,
+    operations: Mapping[str, Insert],
+    rivals: Mapping[str, Sequence[Memory]],
+) -> dict[str, Sequence[Memory]]:
+    """
+    Return *rivals* without what other named users said than the operation cites.
+
+    A type that names no subject speaks of its speaker: one user's value ends no other's.
+    """
+    found: dict[str, Sequence[Memory]] = {}
+    for call, operation in operations.items():
+        cited = named_speakers(
+            line.message for each in operation.because if (line := window.line(each.message))
+        )
+        said = {
+            each.key: named_speakers(await _cited_by(store, window.scope, each))
+            for each in (rivals[call] if cited else ())
+        }
+        found[call] = [
+            each for each in rivals[call] if not said.get(each.key) or cited & said[each.key]
+        ]
     return found
 
 

@@ -66,6 +66,7 @@ export interface Memory {
   evidence: EvidenceMap;
   trust: string;
   state: MemoryState;
+  said_at: string | null;
 }
 
 export interface Revision {

@@ -6,6 +6,16 @@ import { shown, stepsOf, withField } from "./pointer";
 
 const DAY_MS = 86_400_000;
 
+/** Since when a memory is true; else when it was said, or when it was written. */
+export function timeOf(memory: Pick<Memory, "valid_from" | "said_at" | "updated_at">): string {
+  return memory.valid_from ?? memory.said_at ?? memory.updated_at;
+}
+
+/** The name of the speaker to whom a document belongs, where several have one: its key is "@name". */
+export function speakerOf(memory: Pick<Memory, "key">): string | undefined {
+  return memory.key.startsWith("@") ? memory.key.slice(1) : undefined;
+}
+
 /** The revision that was believed at a moment, or none before the first. */
 export function believedAt(revisions: readonly Revision[], moment: number): Revision | undefined {
   return revisions.find(

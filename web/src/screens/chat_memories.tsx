@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from "react";
 import { api } from "../api/client";
 import type { Memory, Thread } from "../api/shapes";
 import { useNow } from "../lib/asking";
+import { speakerOf, timeOf } from "../lib/past";
 import { useAround, useHere } from "../lib/session";
 import { Empty, Loading, memoryLink, StateBadge, When, Wrong } from "../parts/basics";
 import { Icon } from "../parts/icons";
@@ -45,8 +46,9 @@ export function MemoriesPanel({ thread, standing, memories, error, refresh, clos
                 <Value value={memory.value} scope={scope} />
                 <footer>
                   <StateBadge memory={memory} />
+                  {speakerOf(memory) && <span className="memory-key">{speakerOf(memory)}</span>}
                   <a href={memoryLink(memory, scope)}>{t("panel.open")}</a>
-                  <When at={memory.updated_at} />
+                  <When at={timeOf(memory)} />
                 </footer>
               </li>
             ))}
@@ -58,7 +60,7 @@ export function MemoriesPanel({ thread, standing, memories, error, refresh, clos
 }
 
 function byProfileFirst(memories: readonly Memory[]): (one: string, other: string) => number {
-  const isProfile = (name: string) => memories.some((each) => each.type === name && each.key === name);
+  const isProfile = (name: string) => memories.some((each) => each.type === name && (each.key === name || speakerOf(each) !== undefined));
   return (one, other) => Number(isProfile(other)) - Number(isProfile(one)) || one.localeCompare(other);
 }
 

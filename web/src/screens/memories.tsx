@@ -4,6 +4,7 @@ import { useEffect, useState } from "react";
 import { api } from "../api/client";
 import type { Memory } from "../api/shapes";
 import { useAsked, useChanges, useLater, usePages } from "../lib/asking";
+import { speakerOf, timeOf } from "../lib/past";
 import { leavesOf, shown, spoken } from "../lib/pointer";
 import { go, linkTo, useRoute } from "../lib/route";
 import { useAround, useHere } from "../lib/session";
@@ -87,9 +88,10 @@ function Row({ memory, isHere, href, showScope }: { memory: Memory; isHere: bool
       <a className={isHere ? "row here" : "row"} aria-current={isHere ? "true" : undefined} href={href}>
         <span className="row-head">
           <span className="type-name">{memory.type}</span>
+          {speakerOf(memory) && <span className="memory-key">{speakerOf(memory)}</span>}
           <StateBadge memory={memory} />
           {showScope && <span className="row-scope"><ScopeName scope={memory.scope} /></span>}
-          <span className="row-when"><When at={memory.updated_at} /></span>
+          <span className="row-when"><When at={timeOf(memory)} /></span>
         </span>
         <span className="row-text">
           {leaves.slice(0, 6).map((leaf) => (

@@ -6,6 +6,7 @@ import type { JsonObject, Memory, MemoryType, Revision } from "../api/shapes";
 import { useAsked, useChanges } from "../lib/asking";
 import { faultOf } from "../lib/jsonlines";
 import { keptEvidence, useMemoryActs } from "../lib/memory_acts";
+import { speakerOf, timeOf } from "../lib/past";
 import { go, linkTo } from "../lib/route";
 import { useAround, useHere, useWording } from "../lib/session";
 import { Badge, Empty, Loading, StateBadge, When, Wrong } from "../parts/basics";
@@ -58,9 +59,9 @@ function Open({ memory, revisions, historyError, again }: { memory: Memory; revi
     <>
       <header className="memory-head">
         <div>
-          <h1 tabIndex={-1}><span className="type-name">{memory.type}</span>{memory.key !== memory.type && <span className="memory-key">{memory.key}</span>}</h1>
+          <h1 tabIndex={-1}><span className="type-name">{memory.type}</span>{memory.key !== memory.type && <span className="memory-key">{speakerOf(memory) ?? memory.key}</span>}</h1>
           <p className="about">
-            <StateBadge memory={memory} /> {t("memory.version", { version: memory.version })} · <When at={memory.updated_at} /> · {t("memory.trust", { trust: t(trustWord(memory.trust)) })}
+            <StateBadge memory={memory} /> {t("memory.version", { version: memory.version })} · <When at={timeOf(memory)} /> · {t("memory.trust", { trust: t(trustWord(memory.trust)) })}
           </p>
         </div>
         {can("write") && !isEditing && (

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { api } from "../api/client";
 import type { Memory, Revision } from "../api/shapes";
 import { useAsked } from "../lib/asking";
-import { believedAt, daysOf, lanesOf, spanDays } from "../lib/past";
+import { believedAt, daysOf, lanesOf, spanDays, speakerOf } from "../lib/past";
 import { go, linkTo, useRoute } from "../lib/route";
 import { useAround, useHere, useWording } from "../lib/session";
 import { Empty, Loading, memoryLink, PageHead, Wrong } from "../parts/basics";
@@ -29,7 +29,7 @@ export default function Profile() {
       <PageHead title={t("profile")} about={t("profile.about")}>
         {chosen && (
           <select aria-label={t("profile.choose")} value={JSON.stringify([chosen.type, chosen.key])} onChange={(event) => go(linkTo(["profile", ...(JSON.parse(event.target.value) as string[])], scope))}>
-            {listed.map((each) => <option key={`${each.type} ${each.key}`} value={JSON.stringify([each.type, each.key])}>{each.type === each.key ? each.type : `${each.type} · ${each.key}`}</option>)}
+            {listed.map((each) => <option key={`${each.type} ${each.key}`} value={JSON.stringify([each.type, each.key])}>{each.type === each.key ? each.type : `${each.type} · ${speakerOf(each) ?? each.key}`}</option>)}
           </select>
         )}
       </PageHead>

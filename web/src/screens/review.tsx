@@ -4,6 +4,7 @@ import { useState } from "react";
 import { api } from "../api/client";
 import type { Memory } from "../api/shapes";
 import { useChanges, usePages } from "../lib/asking";
+import { speakerOf, timeOf } from "../lib/past";
 import { useAround, useHere } from "../lib/session";
 import { Empty, Loading, memoryLink, More, PageHead, When, Wrong } from "../parts/basics";
 import { Quotes, Value } from "../parts/value";
@@ -45,7 +46,8 @@ export default function Review() {
           <li key={name(memory)} className="card">
             <header>
               <a className="type-name" href={memoryLink(memory, scope)}>{memory.type}</a>
-              <span className="row-when"><When at={memory.updated_at} /></span>
+              {speakerOf(memory) && <span className="memory-key">{speakerOf(memory)}</span>}
+              <span className="row-when"><When at={timeOf(memory)} /></span>
             </header>
             <Doubt memory={memory} />
             <Value value={memory.value} evidence={memory.evidence} scope={scope} />

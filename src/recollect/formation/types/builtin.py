@@ -119,6 +119,8 @@ INSTRUCTIONS: Final = MemoryType(
     description="How the assistant is to work, as the user has asked it to.",
     update_mode="patch",
     parameters=_document({"rules": _texts("One rule each, with the case that it is for")}, "rules"),
+    # They are the assistant's, whoever asked for them.
+    per_speaker=False,
 )
 
 EXAMPLE: Final = MemoryType(

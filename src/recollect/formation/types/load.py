@@ -230,6 +230,7 @@ class _Entry:
             instructions=self._text("instructions"),
             roles=self._roles(),
             section_bytes_max=self._section(),
+            per_speaker=self._per_speaker(),
             schedule=self._schedule(),
         )
 
@@ -330,6 +331,14 @@ class _Entry:
             raise self._refusal("section_bytes_max", reason)
         if self.entry["update_mode"] != "patch":
             raise self._refusal("section_bytes_max", "is for documents: update_mode 'patch'")
+        return given
+
+    def _per_speaker(self) -> bool:
+        given = self.entry.get("per_speaker", True)
+        if not isinstance(given, bool):
+            raise self._refusal("per_speaker", f"must be true or false, not {shown(given)}")
+        if not given and self.entry["update_mode"] != "patch":
+            raise self._refusal("per_speaker", "is for documents: update_mode 'patch'")
         return given
 
 

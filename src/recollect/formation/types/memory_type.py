@@ -11,7 +11,7 @@ from recollect.errors import UsageError
 from recollect.records import Json, JsonObject, Role
 
 UpdateMode: TypeAlias = Literal["patch", "insert"]
-"""``patch``: one document, revised; ``insert``: a growing collection of documents."""
+"""``patch``: one document (of each speaker), revised; ``insert``: a growing collection."""
 
 TYPES_MAX: Final = 64
 SCHEMA_BYTES_MAX: Final = 100_000
@@ -38,8 +38,10 @@ class MemoryType:
     *expires_after_s* is how long after it was formed a memory is forgotten. *instructions* are
     added to the prompt. *roles* are those whose words may cause such a memory. Of a document
     larger than *section_bytes_max* a model is shown only the top-level fields that bear on the
-    talk. A type with a *schedule*, a cron line (UTC), is formed at its times alone, from
-    everything that was said since; the others are formed when talk pauses.
+    talk. Of a patched type with *per_speaker* each of several named users has a document of their
+    own; without it there is one, to which all of them contribute. A type with a *schedule*, a
+    cron line (UTC), is formed at its times alone, from everything that was said since; the others
+    are formed when talk pauses.
 
     Make types with `load_types`, which checks them.
     """
@@ -54,6 +56,7 @@ class MemoryType:
     instructions: str = ""
     roles: tuple[Role, ...] = ("user",)
     section_bytes_max: int | None = None
+    per_speaker: bool = True
     schedule: str | None = None
 
     def as_config(self) -> JsonObject:

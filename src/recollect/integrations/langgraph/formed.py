@@ -32,7 +32,15 @@ from recollect.integrations.langgraph.reading import ITEM, fits_all, prolong_use
 from recollect.integrations.langgraph.store import RecollectStore
 from recollect.integrations.langgraph.writing import Writes
 from recollect.recaller import scopes_below
-from recollect.records import UNRECALLED_TYPES, DeleteMemory, Memory, PutMemory, Scope, Write
+from recollect.records import (
+    SPEAKER_MARK,
+    UNRECALLED_TYPES,
+    DeleteMemory,
+    Memory,
+    PutMemory,
+    Scope,
+    Write,
+)
 from recollect.stores.plans.erase import EraseMemory
 from recollect.stores.plans.feed import Below
 from recollect.stores.plans.memories import prepare_write
@@ -240,8 +248,9 @@ def revised(standing: Memory, put: PutMemory) -> PutMemory:
 
 
 def _is_document_of(type_: MemoryType, key: str) -> bool:
-    """Say whether the one document of a type stands under *key*."""
-    return type_.update_mode == "patch" and key == type_.name
+    """Return True if the document of a type stands under *key*, or that of a speaker."""
+    is_speakers = key.startswith(SPEAKER_MARK) and key != SPEAKER_MARK
+    return type_.update_mode == "patch" and (key == type_.name or is_speakers)
 
 
 _NOTHING: Final = GetOp(namespace=(), key="-", refresh_ttl=False)

@@ -45,6 +45,7 @@ class AnsweredMemory(Answered):
                     },
                     "trust": "user",
                     "state": "active",
+                    "said_at": "2026-05-01T09:58:00Z",
                 }
             ]
         },
@@ -64,6 +65,9 @@ class AnsweredMemory(Answered):
     evidence: EvidenceByPointer
     trust: Trust
     state: MemoryState
+    said_at: Time | None = Field(
+        description="When the newest message was said that it rests on; null if it rests on none."
+    )
 
 
 class AnsweredMemories(Answered):

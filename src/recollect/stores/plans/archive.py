@@ -29,6 +29,7 @@ from recollect.stores.plans.lanes import (
     restored_lanes,
     with_lanes,
 )
+from recollect.stores.plans.memories import evidence_messages
 from recollect.stores.plans.receipts import (
     each_formation,
     formation_record,
@@ -36,6 +37,7 @@ from recollect.stores.plans.receipts import (
     restored_formation,
 )
 from recollect.stores.plans.requests import opened
+from recollect.stores.plans.said_times import SaidTimes
 from recollect.stores.plans.waiting import again_of, check_settings, with_again
 from recollect.stores.rows import (
     FormationRow,
@@ -69,7 +71,7 @@ _VERSION_FIELDS: Final = (
     "version", "text", "valid_from", "valid_until", "trust", "state", "cause",
 )  # fmt: skip
 _MEMORY_FIELDS: Final = (
-    "type", "key", *_VERSION_FIELDS, "created_at", "updated_at", "expires_at",
+    "type", "key", *_VERSION_FIELDS, "created_at", "updated_at", "expires_at", "said_at",
 )  # fmt: skip
 _REVISION_FIELDS: Final = (*_VERSION_FIELDS, "believed_from", "believed_until")
 
@@ -365,7 +367,21 @@ class _Restoring:
             seq=self._scope.seq,
             terms=encode_terms(text, None),
             text_hash=text_hash(text),
+            said_at=self._said_at(given),
         )
+
+    def _said_at(self, given: Fields) -> int | None:
+        """Return when it was said; of an older archive's memory, as its messages tell."""
+        if "said_at" in given.record:
+            return given.optional_moment("said_at")
+        numbers = {row.number: id_ for id_, row in self._threads.items()}
+        said = {(numbers[row.thread], row.id): row.time for row in self._messages}
+        times = SaidTimes(self._rows, self._scope.id, said=said, memory=self._found_memory)
+        return times.newest(evidence_messages(given.evidence()))
+
+    def _found_memory(self, type_: str, key: str) -> MemoryRow | None:
+        found = self._memories.get((type_, key))
+        return found or self._rows.memory(self._scope.id, type_, key)
 
 
 def _place_in(record: JsonObject) -> _Place | None:
@@ -419,7 +435,7 @@ def _revision(given: Fields, memory: MemoryRow) -> RevisionRow:
 
 
 def _unlike(one: MemoryRow, other: MemoryRow) -> bool:
-    names = {field.name for field in fields(MemoryRow)} - {"seq", "terms"}
+    names = {field.name for field in fields(MemoryRow)} - {"seq", "terms", "said_at"}
     return any(getattr(one, name) != getattr(other, name) for name in names)
 
 

@@ -25,6 +25,7 @@ from recollect.stores.plans.derived import (
 from recollect.stores.plans.memories import evidence_messages, is_expired, revision_row
 from recollect.stores.plans.receipts import blanked_formations
 from recollect.stores.plans.requests import blanked_keys, spent_keys
+from recollect.stores.plans.said_times import SaidTimes
 from recollect.stores.plans.threads import thread_without
 from recollect.stores.plans.upkeep import old_before
 from recollect.stores.rows import (
@@ -321,8 +322,10 @@ def _revised(rows: Rows, scope: ScopeRow, doomed: _Doomed) -> Effect:
         return Effect()
     resting = resting_on(rows, scope.id, erased, {row.uid for row in doomed.memories})
     unlinked = Effect(dropped_evidence=[(scope.id, *pair) for pair in sorted(erased)])
+    times = SaidTimes(rows, scope.id)
     changed = [
-        _memory_effect(scope, each, rows.revisions(scope.id, each.uid), erased) for each in resting
+        _memory_effect(scope, each, rows.revisions(scope.id, each.uid), erased, times)
+        for each in resting
     ]
     return together([unlinked, *changed])
 
@@ -349,7 +352,11 @@ def _back_in_force(
 
 
 def _memory_effect(
-    scope: ScopeRow, memory: MemoryRow, past: Sequence[RevisionRow], erased: set[tuple[str, str]]
+    scope: ScopeRow,
+    memory: MemoryRow,
+    past: Sequence[RevisionRow],
+    erased: set[tuple[str, str]],
+    times: SaidTimes,
 ) -> Effect:
     left = row_remainder(memory, erased)
     if left is None:
@@ -371,6 +378,9 @@ def _memory_effect(
         text=text,
         terms=encode_terms(text, None),
         text_hash=text_hash(text),
+        said_at=times.newest(
+            (thread, message) for each in left.evidence.values() for thread, message, _ in each
+        ),
         version=memory.version + 1,
         cause=memory.cause if is_merged(memory) else "erase",
         seq=scope.seq,

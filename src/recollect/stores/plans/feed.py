@@ -11,7 +11,9 @@ from recollect.recall.terms import encode_terms, is_current
 from recollect.recall.text import message_text
 from recollect.records import Memory, Message, Scope
 from recollect.stores.filters import Condition, matches
+from recollect.stores.plans.derived import row_evidence
 from recollect.stores.plans.memories import believed_at, is_expired, memory_of
+from recollect.stores.plans.said_times import SaidTimes
 from recollect.stores.plans.threads import message_of
 from recollect.stores.rows import (
     Cursor,
@@ -325,11 +327,16 @@ def read_past(
         return feed, []
     messages = [each for each in rows.all_messages(row.id) if each.kept_at <= at]
     believed = (
-        believed_at(each, rows.revisions(row.id, each.uid), at)
+        (each, believed_at(each, rows.revisions(row.id, each.uid), at))
         for each in rows.memories(row.id, None, None)
         if each.created_at <= at and not is_expired(each, now)
     )
-    memories = [each for each in believed if each]
+    times = SaidTimes(rows, row.id)
+    memories = [
+        past if past is present else replace(past, said_at=times.newest(row_evidence(past)))
+        for present, past in believed
+        if past
+    ]
     threads = rows.thread_ids(row.id, sorted({each.thread for each in messages}))
     entries = [
         Entry(uid=each.uid, scope=scope, content=message_of(each, threads[each.thread]))
@@ -357,7 +364,8 @@ def message_entry(row: MessageRow, vector: bytes | None) -> FeedEntry:
 
 def memory_entry(row: MemoryRow, vector: bytes | None) -> FeedEntry:
     """Return a memory as the feed gives it: it is a thread and session of its own."""
-    time = row.updated_at if row.valid_from is None else row.valid_from
+    moments = (row.valid_from, row.said_at)
+    time = next((each for each in moments if each is not None), row.updated_at)
     return FeedEntry(
         row.uid, row.seq, "memory", 0, str(row.uid), 0, time, None,
         "user", row.type, row.state, row.valid_from, row.valid_until, row.expires_at, row.terms,

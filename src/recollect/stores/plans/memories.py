@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, get_args
@@ -32,6 +32,7 @@ from recollect.stores.digests import text_hash
 from recollect.stores.making import maker_of
 from recollect.stores.plans.derived import reopened, replaced_by, row_remainder, version_names
 from recollect.stores.plans.requests import Idempotency, key_row, opened, uids_under_key
+from recollect.stores.plans.said_times import Cited, SaidTimes
 from recollect.stores.plans.upkeep import compacted, old_before
 from recollect.stores.rows import MemoryRow, RevisionRow, ScopeRow
 from recollect.stores.unit import NOTHING, Effect, Planned, Removal, Rows, together
@@ -219,10 +220,19 @@ def evidence_messages(text: str) -> set[tuple[str, str]]:
 
 
 def plan_writes(
-    rows: Rows, scope: ScopeRow, writes: Sequence[PreparedWrite], *, ids: Ids, now: int
+    rows: Rows,
+    scope: ScopeRow,
+    writes: Sequence[PreparedWrite],
+    *,
+    ids: Ids,
+    now: int,
+    said: Mapping[Cited, int] | None = None,
 ) -> Planned[tuple[MemoryRow | None, ...]]:
     """
     Carry out *writes* in order, each seeing the ones before it; answer each with its memory's row.
+
+    Args:
+        said: The times of messages that the same transaction writes.
 
     Raises:
         VersionConflictError: A write expected another version; nothing is written.
@@ -231,8 +241,9 @@ def plan_writes(
     if not writes:
         return Planned(NOTHING, ())
     scope = replace(scope, seq=scope.seq + 1)
-    staged = _Staged(rows, scope, ids, now)
+    staged = _Staged(rows, scope, ids, now, said or {})
     staged.look_up([(write.type, write.key) for write in writes])
+    staged.look_up_messages(write for write in writes if isinstance(write, PreparedPut))
     result = tuple(staged.carry_out(write) for write in writes)
     return Planned(staged.effect(), result)
 
@@ -240,7 +251,9 @@ def plan_writes(
 class _Staged:
     """The memories of one transaction as they will be, write by write."""
 
-    def __init__(self, rows: Rows, scope: ScopeRow, ids: Ids, now: int) -> None:
+    def __init__(
+        self, rows: Rows, scope: ScopeRow, ids: Ids, now: int, said: Mapping[Cited, int]
+    ) -> None:
         self._rows = rows
         self._scope = scope
         self._ids = ids
@@ -250,12 +263,17 @@ class _Staged:
         self._current: dict[tuple[str, str], MemoryRow | None] = {}
         self._revisions: list[RevisionRow] = []
         self._gone: dict[int, Removal] = {}
+        self._times = SaidTimes(rows, scope.id, said=said, memory=self._standing)
 
     def look_up(self, addresses: Sequence[tuple[str, str]]) -> None:
         """Read what stands at *addresses*, which are about to be written, all at once."""
         self._looked_up = frozenset(addresses)
         found = self._rows.memories_at(self._scope.id, addresses)
         self._found = {(row.type, row.key): row for row in found}
+
+    def look_up_messages(self, puts: Iterable[PreparedPut]) -> None:
+        """Read when the messages were said that *puts* rest on, all at once."""
+        self._times.look_up(each for put in puts for each in evidence_messages(put.evidence))
 
     def carry_out(self, write: PreparedWrite) -> MemoryRow | None:
         """Carry out one write and return the memory as it is then."""
@@ -332,6 +350,9 @@ class _Staged:
             text=text,
             terms=encode_terms(text, None),
             text_hash=text_hash(text),
+            said_at=self._times.newest(
+                (thread, message) for each in left.evidence.values() for thread, message, _ in each
+            ),
             version=row.version + 1,
             cause="a memory that it was derived from is gone",
             updated_at=max(self._now, row.updated_at),
@@ -348,6 +369,11 @@ class _Staged:
                 found = None
             self._current[address] = found
         return self._current[address]
+
+    def _standing(self, type_: str, key: str) -> MemoryRow | None:
+        """Return the memory at an address as it is by now; an expired one stays where it is."""
+        address = (type_, key)
+        return self._current[address] if address in self._current else self._stored(address)
 
     def _stored(self, address: tuple[str, str]) -> MemoryRow | None:
         if address in self._looked_up:
@@ -386,7 +412,7 @@ class _Staged:
             self._scope.id, uid, write.type, write.key, version, write.value, write.text,
             created_at, updated_at, write.valid_from, write.valid_until, write.expires_at,
             write.evidence, write.trust, write.state, write.cause, self._scope.seq, write.terms,
-            write.text_hash,
+            write.text_hash, self._times.newest(evidence_messages(write.evidence)),
         ))  # fmt: skip
 
     def effect(self) -> Effect:
@@ -438,7 +464,7 @@ def memory_of(row: MemoryRow, scope: Scope) -> Memory:
         scope, row.type, row.key, decode_json(row.value), row.text, row.version,
         to_datetime(row.created_at), to_datetime(row.updated_at), _time(row.valid_from),
         _time(row.valid_until), _time(row.expires_at), decode_evidence(row.evidence), row.trust,
-        row.state,
+        row.state, _time(row.said_at),
     ))  # fmt: skip
 
 

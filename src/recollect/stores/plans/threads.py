@@ -18,6 +18,7 @@ from recollect.stores.plans.formation import Debounce, signalled
 from recollect.stores.plans.lanes import lanes_of, lanes_without
 from recollect.stores.plans.memories import PreparedWrite, plan_writes
 from recollect.stores.plans.requests import Idempotency, key_row, opened, uids_under_key
+from recollect.stores.plans.said_times import dated_anew
 from recollect.stores.plans.upkeep import compacted, old_before
 from recollect.stores.plans.waiting import again_of, idle_if_done, without_again
 from recollect.stores.rows import (
@@ -152,7 +153,9 @@ def plan_append(rows: Rows, request: Append, ids: Ids) -> Planned[tuple[Message,
     )
     wanted = [message.id for message in request.messages]
     present = {row.id: row for row in rows.messages_by_id(scope.id, thread.number, wanted)}
-    written = plan_writes(rows, scope, request.writes, ids=ids, now=request.now).effect
+    said = {(request.thread, each.id): each.time for each in request.messages}
+    said |= {(request.thread, id_): row.time for id_, row in present.items()}
+    written = plan_writes(rows, scope, request.writes, ids=ids, now=request.now, said=said).effect
     scope = replace(scope, seq=scope.seq + 1)
     last = next(iter(rows.last_messages(scope.id, thread.number, before=None, limit=1)), None)
     added: list[MessageRow] = []
@@ -431,5 +434,12 @@ def plan_replacement(rows: Rows, request: Replacement) -> Planned[Message]:
         kept_at=now,
         seq=scope_row.seq,
     )
-    effect = replace(kept, scopes=[scope_row], messages=[changed])
+    moved = {(thread, row.id): changed.time} if changed.time != row.time else {}
+    dated = dated_anew(rows, scope_row.id, moved) if moved else []
+    effect = replace(
+        kept,
+        scopes=[scope_row],
+        messages=[changed],
+        memories=[replace(each, seq=scope_row.seq) for each in dated],
+    )
     return Planned(effect, message_of(changed, thread))

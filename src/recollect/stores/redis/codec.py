@@ -30,10 +30,16 @@ class DamagedError(Exception):
 
 
 class Codec(Generic[RowT]):
-    """Writes and reads the rows of one class."""
+    """
+    Writes and reads the rows of one class.
 
-    def __init__(self, row: Callable[..., RowT]) -> None:
+    *added* of its last fields are newer than the others: an earlier release wrote rows without
+    them, which are read with the fields' defaults.
+    """
+
+    def __init__(self, row: Callable[..., RowT], *, added: int = 0) -> None:
         self._row = row
+        self._added = added
         described = fields(row)  # type: ignore[arg-type]
         self._names: Final = tuple(field.name for field in described)
         self._values: Final = attrgetter(*self._names)
@@ -66,7 +72,10 @@ class Codec(Generic[RowT]):
                 end = at + values[index]
                 values[index] = binary[at:end]
                 at = end
-            named = dict(zip(self._names, values, strict=True))
+            names = self._names
+            if self._added and len(values) == len(names) - self._added:
+                names = names[: -self._added]
+            named = dict(zip(names, values, strict=True))
         except (ValueError, TypeError, IndexError) as error:
             msg = f"{text[:40]!r} is no {self._row.__name__}"
             raise DamagedError(msg) from error
@@ -78,7 +87,7 @@ class Codec(Generic[RowT]):
 
 THREADS: Final = Codec(ThreadRow)
 MESSAGES: Final = Codec(MessageRow)
-MEMORIES: Final = Codec(MemoryRow)
+MEMORIES: Final = Codec(MemoryRow, added=1)
 REVISIONS: Final = Codec(RevisionRow)
 KEYS: Final = Codec(IdempotencyRow)
 FORMATIONS: Final = Codec(FormationRow)

@@ -15,8 +15,12 @@ from recollect.stores.redis.location import Durability
 from recollect.stores.redis.reading import Client
 
 SERVER_VERSION_MIN: Final = (6, 2)
-FORMAT: Final = 1
-"""How keys and rows are written; a later release may write them in another way."""
+FORMAT: Final = 2
+"""
+How keys and rows are written; a later release may write them in another way.
+
+Since 2 a memory says when the words that it rests on were said.
+"""
 
 _SECRET_BYTES: Final = 32
 _IDENTITY_BYTES: Final = 12

@@ -14,6 +14,7 @@ from recollect.stores.redis.cleaning import remove_deleted_bytes
 from recollect.stores.redis.connecting import Server
 from recollect.stores.redis.failures import store_errors
 from recollect.stores.redis.location import Durability, location_of
+from recollect.stores.redis.migrations import migrate
 from recollect.stores.redis.opening import open_server
 from recollect.stores.redis.waking import RedisListener, call_out
 from recollect.stores.redis.work import Workshop
@@ -76,6 +77,11 @@ class RedisStore(Store):
             raise
         self._shared = None if clock else shared
         self._workshop = Workshop(self._server, patience_s=location.patience_s)
+        try:
+            migrate(self._server, self._workshop)
+        except BaseException:
+            self._server.close()
+            raise
         self._bell = Bell(self.now)
         self._listeners = Listeners()
         self._turns = Turns(location, "recollect-redis")

@@ -10,6 +10,7 @@ from typing import Final
 import apsw
 
 from recollect.errors import StoreCorruptError, StoreVersionError
+from recollect.stores.sqlite.checksums import row_checksum
 from recollect.stores.sqlite.statements import PACKAGE
 from recollect.stores.statements import file_names, read_text
 
@@ -81,6 +82,8 @@ def migrate(connection: apsw.Connection, path: str) -> None:
         StoreVersionError: A later release wrote it.
     """
     while _version_at_once(connection, path) < SCHEMA_VERSION:
+        # A step that changes what a row holds has to take its checksum anew.
+        connection.create_scalar_function("row_checksum", row_checksum, deterministic=True)
         with transaction(connection, "BEGIN IMMEDIATE"):
             version = schema_version(connection, path)
             if version < SCHEMA_VERSION:

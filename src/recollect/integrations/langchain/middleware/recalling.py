@@ -26,9 +26,11 @@ from recollect.integrations.langgraph.forwarding import HomeLoop
 from recollect.ports import TokenCounter
 from recollect.recall.budget import estimated_tokens, packed
 from recollect.recall.render import keyed_marker, render_block
+from recollect.recall.repeats import SaidAlready
 from recollect.recall.result import Recalled, in_time, record_of
 from recollect.records import Memory, Message, Scope
 from recollect.stores.validate import readable
+from recollect.worker.reading import read_documents
 
 BUDGET_TOKENS: Final = 1_000
 ENTRIES: Final = 12
@@ -63,7 +65,8 @@ class RecallMiddleware(AgentMiddleware[Any, Any, Any]):
         scope: Whose memory it is, or a function of the `Caller`; never of what a model says.
         budget_tokens: The whole block costs no more, by *count_tokens*.
         limit: At most so many entries, the documents among them.
-        documents: The memories type/type that are shown whatever is asked.
+        documents: The types of which the documents are shown whatever is asked: type/type, and
+            those of several speakers.
         where, below: What else may be found, as for `Recollect.recall`.
         secret: What the block's marker is made with; give one where the calls of a turn may
             come to different processes.
@@ -148,18 +151,14 @@ async def _block(
             below=manner.below,
         )
         found = recall.entries
-    sources = {each.source for each in documents}
-    others = [each for each in unseen(found, messages) if each.source not in sources]
+    shown = {(each.scope, each.source) for each in documents}
+    others = [e for e in unseen(found, messages) if (e.scope, e.source) not in shown]
     return block_within(documents, others, manner)
 
 
 async def _documents(memory: Recollect, scope: Scope, names: Sequence[str]) -> list[Memory]:
-    found = [await memory.get(scope, name, name) for name in names]
-    return [
-        each
-        for each in found
-        if each is not None and each.state == "active" and each.valid_until is None
-    ]
+    found = [await read_documents(memory.store, scope, name) for name in names]
+    return [each for of_type in found for each in of_type if each.valid_until is None]
 
 
 def unseen(found: Sequence[Recalled], messages: Sequence[BaseMessage]) -> list[Recalled]:
@@ -190,6 +189,7 @@ def block_within(documents: Sequence[Recalled], others: Sequence[Recalled], mann
         limit=manner.limit,
         budget_tokens=max(1, room),
         count=costs.__getitem__,
+        said=SaidAlready(ranked, is_tight=True),
     )
     kept = [ranked[place] for place in packing.kept]
     while kept:

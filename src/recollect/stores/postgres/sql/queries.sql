@@ -85,26 +85,26 @@ ORDER BY thread, position LIMIT %s;
 -- :name memory
 SELECT
     scope_id, uid, type, key, version, value, text, created_at, updated_at, valid_from, valid_until,
-    expires_at, evidence, trust, state, cause, seq, terms, text_hash
+    expires_at, evidence, trust, state, cause, seq, terms, text_hash, said_at
 FROM recollect.memory WHERE scope_id = %s AND type = %s AND key = %s;
 
 -- :name memories_at
 SELECT
     scope_id, uid, type, key, version, value, text, created_at, updated_at, valid_from, valid_until,
-    expires_at, evidence, trust, state, cause, seq, terms, text_hash
+    expires_at, evidence, trust, state, cause, seq, terms, text_hash, said_at
 FROM recollect.memory
 WHERE scope_id = %s AND (type, key) IN (SELECT * FROM unnest(%s::text[], %s::text[]));
 
 -- :name memories_by_uid
 SELECT
     scope_id, uid, type, key, version, value, text, created_at, updated_at, valid_from, valid_until,
-    expires_at, evidence, trust, state, cause, seq, terms, text_hash
+    expires_at, evidence, trust, state, cause, seq, terms, text_hash, said_at
 FROM recollect.memory WHERE scope_id = %s AND uid = ANY (%s::bigint[]);
 
 -- :name memories
 SELECT
     scope_id, uid, type, key, version, value, text, created_at, updated_at, valid_from, valid_until,
-    expires_at, evidence, trust, state, cause, seq, terms, text_hash
+    expires_at, evidence, trust, state, cause, seq, terms, text_hash, said_at
 FROM recollect.memory
 WHERE scope_id = %s AND (type, key) > (%s, %s) AND state = coalesce(%s::text, state)
 ORDER BY type, key LIMIT %s;
@@ -112,7 +112,7 @@ ORDER BY type, key LIMIT %s;
 -- :name memories_of_type
 SELECT
     scope_id, uid, type, key, version, value, text, created_at, updated_at, valid_from, valid_until,
-    expires_at, evidence, trust, state, cause, seq, terms, text_hash
+    expires_at, evidence, trust, state, cause, seq, terms, text_hash, said_at
 FROM recollect.memory
 WHERE scope_id = %s AND type = %s AND key > %s AND state = coalesce(%s::text, state)
 ORDER BY key LIMIT %s;
@@ -157,8 +157,8 @@ LEFT JOIN recollect.vector AS v
 WHERE m.scope_id = %s AND m.seq > %s
 UNION ALL
 SELECT
-    m.uid, m.seq, 'memory', 0, m.uid::text, 0, coalesce(m.valid_from, m.updated_at), NULL,
-    'user', m.type, m.state, m.valid_from, m.valid_until, m.expires_at, m.terms, v.data
+    m.uid, m.seq, 'memory', 0, m.uid::text, 0, coalesce(m.valid_from, m.said_at, m.updated_at),
+    NULL, 'user', m.type, m.state, m.valid_from, m.valid_until, m.expires_at, m.terms, v.data
 FROM recollect.memory AS m
 LEFT JOIN recollect.vector AS v
     ON v.scope_id = m.scope_id AND v.uid = m.uid AND v.embedder = %s AND v.text_hash = m.text_hash

@@ -69,12 +69,12 @@ ON CONFLICT (scope_id, uid) DO UPDATE SET
 -- :name put_memory
 INSERT INTO recollect.memory (
     scope_id, uid, type, key, version, value, text, created_at, updated_at, valid_from, valid_until,
-    expires_at, evidence, trust, state, cause, seq, terms, text_hash
+    expires_at, evidence, trust, state, cause, seq, terms, text_hash, said_at
 )
 SELECT * FROM unnest(
     %s::bigint[], %s::bigint[], %s::text[], %s::text[], %s::bigint[], %s::text[], %s::text[],
     %s::bigint[], %s::bigint[], %s::bigint[], %s::bigint[], %s::bigint[], %s::text[], %s::text[],
-    %s::text[], %s::text[], %s::bigint[], %s::bytea[], %s::bytea[]
+    %s::text[], %s::text[], %s::bigint[], %s::bytea[], %s::bytea[], %s::bigint[]
 )
 ON CONFLICT (scope_id, uid) DO UPDATE SET
     version = excluded.version,
@@ -91,7 +91,8 @@ ON CONFLICT (scope_id, uid) DO UPDATE SET
     cause = excluded.cause,
     seq = excluded.seq,
     terms = excluded.terms,
-    text_hash = excluded.text_hash;
+    text_hash = excluded.text_hash,
+    said_at = excluded.said_at;
 
 -- :name put_revision
 INSERT INTO recollect.revision (

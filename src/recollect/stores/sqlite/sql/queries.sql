@@ -74,28 +74,28 @@ FROM message WHERE scope_id = ? ORDER BY thread, position;
 
 -- :name memory
 SELECT scope_id, uid, type, key, version, value, text, created_at, updated_at, valid_from,
-    valid_until, expires_at, evidence, trust, state, cause, seq, terms, text_hash, checksum
+    valid_until, expires_at, evidence, trust, state, cause, seq, terms, text_hash, said_at, checksum
 FROM memory WHERE scope_id = ? AND type = ? AND key = ?;
 
 -- :name memory_by_uid
 SELECT scope_id, uid, type, key, version, value, text, created_at, updated_at, valid_from,
-    valid_until, expires_at, evidence, trust, state, cause, seq, terms, text_hash, checksum
+    valid_until, expires_at, evidence, trust, state, cause, seq, terms, text_hash, said_at, checksum
 FROM memory WHERE scope_id = ? AND uid = ?;
 
 -- :name memory_in
 SELECT ?1, scope_id, uid, type, key, version, value, text, created_at, updated_at, valid_from,
-    valid_until, expires_at, evidence, trust, state, cause, seq, terms, text_hash, checksum
+    valid_until, expires_at, evidence, trust, state, cause, seq, terms, text_hash, said_at, checksum
 FROM memory WHERE scope_id = (SELECT id FROM scope WHERE path = ?2) AND uid = ?3;
 
 -- :name memories
 SELECT scope_id, uid, type, key, version, value, text, created_at, updated_at, valid_from,
-    valid_until, expires_at, evidence, trust, state, cause, seq, terms, text_hash, checksum
+    valid_until, expires_at, evidence, trust, state, cause, seq, terms, text_hash, said_at, checksum
 FROM memory WHERE scope_id = ? AND (type, key) > (?, ?) AND state = coalesce(?, state)
 ORDER BY type, key;
 
 -- :name memories_of_type
 SELECT scope_id, uid, type, key, version, value, text, created_at, updated_at, valid_from,
-    valid_until, expires_at, evidence, trust, state, cause, seq, terms, text_hash, checksum
+    valid_until, expires_at, evidence, trust, state, cause, seq, terms, text_hash, said_at, checksum
 FROM memory WHERE scope_id = ? AND type = ? AND key > ? AND state = coalesce(?, state)
 ORDER BY key;
 
@@ -131,8 +131,9 @@ LEFT JOIN vector AS v
     ON v.scope_id = m.scope_id AND v.uid = m.uid AND v.embedder = ?3 AND v.text_hash = m.text_hash
 WHERE m.scope_id = ?1 AND m.seq > ?2
 UNION ALL
-SELECT m.uid, m.seq, 'memory', 0, CAST(m.uid AS TEXT), 0, coalesce(m.valid_from, m.updated_at),
-    NULL, 'user', m.type, m.state, m.valid_from, m.valid_until, m.expires_at, m.terms, v.data
+SELECT m.uid, m.seq, 'memory', 0, CAST(m.uid AS TEXT), 0,
+    coalesce(m.valid_from, m.said_at, m.updated_at), NULL, 'user', m.type, m.state,
+    m.valid_from, m.valid_until, m.expires_at, m.terms, v.data
 FROM memory AS m INDEXED BY memory_seq
 LEFT JOIN vector AS v
     ON v.scope_id = m.scope_id AND v.uid = m.uid AND v.embedder = ?3 AND v.text_hash = m.text_hash

@@ -58,8 +58,8 @@ ON CONFLICT (scope_id, uid) DO UPDATE SET
 -- :name put_memory
 INSERT INTO memory (
     scope_id, uid, type, key, version, value, text, created_at, updated_at, valid_from,
-    valid_until, expires_at, evidence, trust, state, cause, seq, terms, text_hash, checksum
-) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    valid_until, expires_at, evidence, trust, state, cause, seq, terms, text_hash, said_at, checksum
+) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (scope_id, uid) DO UPDATE SET
     version = excluded.version,
     value = excluded.value,
@@ -76,6 +76,7 @@ ON CONFLICT (scope_id, uid) DO UPDATE SET
     seq = excluded.seq,
     terms = excluded.terms,
     text_hash = excluded.text_hash,
+    said_at = excluded.said_at,
     checksum = excluded.checksum;
 
 -- :name put_revision

@@ -1,0 +1,121 @@
+"""Documents per speaker: where several people speak, each has one of every such type."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Final, TypeAlias
+
+from recollect.formation.identity import normalised
+from recollect.formation.types import MemoryType
+from recollect.records import SPEAKER_MARK, Memory, Message, Scope
+
+Speaker: TypeAlias = "str | None"
+"""A user's name, as names are compared; ``None`` for the user who speaks without one."""
+Cited: TypeAlias = tuple[str, str]
+"""A thread and a message in it, as evidence names them."""
+
+NAME_CHARACTERS_MAX: Final = 100
+_DIGEST_BYTES: Final = 6
+
+
+def speaker_of(message: Message) -> Speaker:
+    """Return who speaks in a message of a user's: two spellings of a name are one speaker."""
+    return normalised(message.name or "") or None
+
+
+def speaker_key(speaker: str) -> str:
+    """
+    Return the key under which the documents of a speaker stand.
+
+    Of a name that does not fit, or that would read as something else in a key, the key has what
+    fits and a digest of the rest: no two speakers share one.
+
+    >>> speaker_key("ines lópez")
+    '@ines lópez'
+    """
+    fitting = speaker.replace("~", "-")[:NAME_CHARACTERS_MAX]
+    if fitting != speaker:
+        fitting += f"#{blake2b(speaker.encode(), digest_size=_DIGEST_BYTES).hexdigest()}"
+    return f"{SPEAKER_MARK}{fitting}"
+
+
+def has_speakers(type_: MemoryType) -> bool:
+    """Return True if each speaker has a document of the type."""
+    return type_.update_mode == "patch" and type_.per_speaker and "user" in type_.roles
+
+
+def named_speakers(messages: Iterable[Message]) -> frozenset[str]:
+    """Return the users who speak under a name."""
+    found = (speaker_of(each) for each in messages if each.role == "user")
+    return frozenset(each for each in found if each is not None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpeakerDocuments:
+    """
+    The speakers of a window, and their documents of one type.
+
+    *keys* maps each speaker to the key of the document, written or not; *owners* maps each of
+    these keys to the speakers who may change that document. Words without a name are the main
+    user's, whose document has the type's name as its key.
+    """
+
+    keys: Mapping[Speaker, str]
+    owners: Mapping[str, frozenset[Speaker]]
+
+    def owner_of(self, key: str) -> str:
+        """Return the name of the owner of the document at *key*; ``""`` if it is not known."""
+        named = sorted(each for each in self.owners.get(key, ()) if each is not None)
+        return named[0] if named else ""
+
+
+def documents_of_speakers(
+    type_: MemoryType,
+    scope: Scope,
+    standing: Sequence[Memory],
+    messages: Sequence[Message],
+    authors: Mapping[Cited, Speaker],
+) -> SpeakerDocuments | None:
+    """
+    Assign the documents of *type_* to speakers; ``None`` where no second named user has spoken.
+
+    The main document belongs to the user whose words it rests on; where there is none yet, to the
+    user whose name is the last segment of the scope. Every other name has a document of its own.
+
+    Args:
+        standing: The documents of the type that are in force.
+        messages: The messages of the window.
+        authors: The speakers of the users' messages that the main document rests on.
+    """
+    main = next((each for each in standing if each.key == type_.name), None)
+    taken = frozenset(each.key for each in standing) - {type_.name}
+    heard = named_speakers(messages)
+    said = _authors_of(main, authors) if main else frozenset()
+    if len(heard | said) < 2 and not taken:
+        return None
+    main_owner = _main_owner(said, scope, heard, taken)
+    own = {type_.name: frozenset({None, main_owner})}
+    keys: dict[Speaker, str] = {None: type_.name}
+    for name in sorted(heard):
+        keys[name] = type_.name if name == main_owner else speaker_key(name)
+        own.setdefault(keys[name], frozenset({name}))
+    return SpeakerDocuments(keys=keys, owners=own)
+
+
+def _authors_of(main: Memory, authors: Mapping[Cited, Speaker]) -> frozenset[str]:
+    cited = {(e.thread, e.message) for found in main.evidence.values() for e in found}
+    return frozenset(name for each in cited if (name := authors.get(each)) is not None)
+
+
+def _main_owner(
+    said: frozenset[str], scope: Scope, heard: frozenset[str], taken: frozenset[str]
+) -> Speaker:
+    """Return the named user to whom the main document belongs, ``None`` if to none of those."""
+    if said:
+        # One that several were merged into belongs to none of them.
+        return next(iter(said)) if len(said) == 1 else None
+    mine = normalised(scope[-1]) if scope else ""
+    is_mine = mine in heard and speaker_key(mine) not in taken
+    return mine if is_mine else None

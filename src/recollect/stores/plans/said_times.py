@@ -1,0 +1,117 @@
+"""The time of a memory that tells none itself: that of the newest message it rests on."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from itertools import islice
+from typing import Final, TypeAlias
+
+from recollect.erasure import MEMORY_THREAD, named_version
+from recollect.records import Scope
+from recollect.stores.plans.derived import row_evidence
+from recollect.stores.rows import MemoryRow
+from recollect.stores.unit import NOTHING, Effect, Planned, Rows
+
+Cited: TypeAlias = tuple[str, str]
+"""A thread and a message in it, as evidence names them."""
+FindMemory: TypeAlias = Callable[[str, str], MemoryRow | None]
+
+_NOTHING_SAID: Final[Mapping[Cited, int]] = {}
+
+
+class SaidTimes:
+    """
+    The times (µs) of the messages of a scope, each thread asked once for all that are looked up.
+
+    Args:
+        said: Times of messages that this transaction is about to write.
+        memory: How to find the memory at (type, key) that a derived one was made of; as it is
+            stored, if not given.
+    """
+
+    def __init__(
+        self,
+        rows: Rows,
+        scope_id: int,
+        *,
+        said: Mapping[Cited, int] = _NOTHING_SAID,
+        memory: FindMemory | None = None,
+    ) -> None:
+        self._rows = rows
+        self._scope_id = scope_id
+        self._said: dict[Cited, int | None] = dict(said)
+        self._memory = memory or self._stored
+
+    def look_up(self, cited: Iterable[Cited]) -> None:
+        """Read the times of those messages among *cited* that are not known yet."""
+        waiting: dict[str, list[str]] = defaultdict(list)
+        for thread, message in sorted(set(cited) - self._said.keys()):
+            if thread != MEMORY_THREAD:
+                self._said[thread, message] = None
+                waiting[thread].append(message)
+        for thread, messages in waiting.items():
+            row = self._rows.thread(self._scope_id, thread)
+            found = self._rows.messages_by_id(self._scope_id, row.number, messages) if row else ()
+            for each in found:
+                self._said[thread, each.id] = each.time
+
+    def newest(self, cited: Iterable[Cited]) -> int | None:
+        """
+        Return when the newest of the messages *cited* was said, ``None`` if none of them is there.
+
+        Of a memory that was cited it is the time of the newest message that this one rests on.
+        """
+        cited = list(cited)
+        self.look_up(cited)
+        times = [self._time_of(*each) for each in cited]
+        return max((each for each in times if each is not None), default=None)
+
+    def _time_of(self, thread: str, message: str) -> int | None:
+        if thread != MEMORY_THREAD:
+            return self._said[thread, message]
+        named = named_version(message)
+        found = self._memory(named[0], named[1]) if named else None
+        return found.said_at if found else None
+
+    def _stored(self, type_: str, key: str) -> MemoryRow | None:
+        return self._rows.memory(self._scope_id, type_, key)
+
+
+def dated_anew(rows: Rows, scope_id: int, moved: Mapping[Cited, int]) -> list[MemoryRow]:
+    """Return the memories that get another time when the messages *moved* get theirs."""
+    times = SaidTimes(rows, scope_id, said=moved)
+    found = rows.memories_resting_on(scope_id, sorted(moved))
+    dated = [(row, times.newest(row_evidence(row))) for row in found]
+    return [
+        replace(row, said_at=at)
+        for row, at in dated
+        if at != row.said_at and not row_evidence(row).isdisjoint(moved)
+    ]
+
+
+def plan_said_times(
+    rows: Rows, scope: Scope, after: tuple[str, str] | None = None, *, limit: int
+) -> Planned[tuple[str, str] | None]:
+    """
+    Date memories that were written by a release which did not; *limit* of them are looked at.
+
+    Returns:
+        The address (type, key) after which to go on, ``None`` if there are no more.
+    """
+    row = rows.scope(scope)
+    if row is None:
+        return Planned(NOTHING, None)
+    found = list(islice(rows.memories(row.id, None, after), limit))
+    last = (found[-1].type, found[-1].key) if len(found) == limit else None
+    undated = [each for each in found if each.said_at is None and row_evidence(each)]
+    times = SaidTimes(rows, row.id)
+    times.look_up(cited for each in undated for cited in row_evidence(each))
+    row = replace(row, seq=row.seq + 1)
+    dated = [
+        replace(each, said_at=at, seq=row.seq)
+        for each in undated
+        if (at := times.newest(row_evidence(each))) is not None
+    ]
+    return Planned(Effect(scopes=[row], memories=dated) if dated else NOTHING, last)

@@ -1,0 +1,52 @@
+"""Bringing the rows of a database forward that an earlier release wrote, scope by scope."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Final
+
+from recollect.records import Scope
+from recollect.stores.plans.said_times import plan_said_times
+from recollect.stores.redis import keys
+from recollect.stores.redis.connecting import Server
+from recollect.stores.redis.failures import store_errors
+from recollect.stores.redis.opening import FORMAT
+from recollect.stores.redis.work import Workshop
+from recollect.stores.unit import Effect, Rows
+
+MEMORIES_AT_ONCE: Final = 500
+"""So many memories are looked at in one transaction."""
+
+
+def migrate(server: Server, workshop: Workshop) -> None:
+    """
+    Rewrite what an earlier release wrote, if any of it is left; cut short, it begins anew.
+
+    Several programs may do this at once. A release before this one does not open the database
+    from then on.
+
+    Raises:
+        StoreError: Redis failed, or others wrote in the same place for too long.
+    """
+    with store_errors(server.name):
+        written = int(server.client.hget(keys.STORE, "format") or FORMAT)
+    if written >= FORMAT:
+        return
+    for scope in workshop.look(_scopes):
+        after: tuple[str, str] | None = None
+        while True:
+            plan = partial(plan_said_times, scope=scope, after=after, limit=MEMORIES_AT_ONCE)
+            after = workshop.carry_out(plan, _untold)
+            if after is None:
+                break
+    with store_errors(server.name):
+        server.client.hset(keys.STORE, "format", FORMAT)
+
+
+def _scopes(rows: Rows) -> list[Scope]:
+    return [row.segments for row in rows.scopes_below((), None)]
+
+
+def _untold(effect: Effect) -> None:
+    """Wake nobody: nothing becomes due."""
+    del effect
