@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Final, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from recollect.erasure import MEMORY_THREAD, MERGED, merged_into, named_version, version_name
 from recollect.errors import UsageError, VersionConflictError
+from recollect.formation.attribution import CARRIED_MAX
 from recollect.formation.consolidation import Combination
 from recollect.formation.ground import least
 from recollect.formation.grouping import Address, address_of
@@ -28,9 +29,6 @@ from recollect.records import (
     Write,
 )
 from recollect.stores.validate import ID_CHARACTERS_MAX
-
-CARRIED_MAX: Final = 100
-"""So many of its sources' messages a derived memory names itself; its sources name the rest."""
 
 Cited: TypeAlias = tuple[str, str, int]
 """A version of a memory: type, key, version."""
@@ -124,7 +122,7 @@ def _change(made: Combination, standing: Standing, written: AbstractSet[Address]
         key = standing.new_key()
     older = [] if made.is_merge else _outdone(made, standing)
     replaced = [*made.sources, *older] if made.is_merge else older
-    sources = [*made.sources, *older]
+    sources = [*made.sources, *older, *(each for each in made.besides if each not in older)]
     cause = merged_into(type_, key)
     put = PutMemory(
         type=type_,
@@ -210,7 +208,7 @@ def _evidence(sources: Sequence[Memory]) -> list[Evidence]:
         for e in sources
     ]
     carried = [
-        each
+        replace(each, group=0)
         for source in sources
         for found in source.evidence.values()
         for each in found

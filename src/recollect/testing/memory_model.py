@@ -9,6 +9,7 @@ from datetime import datetime
 
 from recollect.erasure import remainder_of
 from recollect.errors import NotFoundError, UsageError, VersionConflictError
+from recollect.provenance import Founded, Said, kept_evidence
 from recollect.recall.text import memory_text
 from recollect.records import (
     DeleteMemory,
@@ -43,14 +44,17 @@ class Version:
     def without(self, erased: AbstractSet[tuple[str, str]]) -> Version | None:
         """Return what is left of it after *erased*."""
         quoted = {
-            pointer: tuple((e.thread, e.message, e.quote) for e in found)
+            pointer: tuple((e.thread, e.message, e.quote, e.group) for e in found)
             for pointer, found in self.memory.evidence.items()
         }
         left = remainder_of(self.memory.value, quoted, erased)
         if left is None:
             return None
         evidence = {
-            pointer: tuple(Evidence(thread=t, message=m, quote=q) for t, m, q in found)
+            pointer: tuple(
+                Evidence(thread=t, message=m, quote=q, group=group[0] if group else 0)
+                for t, m, q, *group in found
+            )
             for pointer, found in left.evidence.items()
         }
         text = memory_text(left.value)
@@ -84,12 +88,12 @@ class MemoryModel:
         return tuple(_revision(each) for each in self.versions[type_, key])
 
     def apply(
-        self, scope: Scope, writes: Sequence[Write], now: datetime
+        self, scope: Scope, writes: Sequence[Write], now: datetime, said: Said
     ) -> tuple[Memory | None, ...]:
         """Carry out *writes*; one that fails may leave some of them done."""
-        return tuple(self._carry_out(scope, write, now) for write in writes)
+        return tuple(self._carry_out(scope, write, now, said) for write in writes)
 
-    def _carry_out(self, scope: Scope, write: Write, now: datetime) -> Memory | None:
+    def _carry_out(self, scope: Scope, write: Write, now: datetime, said: Said) -> Memory | None:
         address = write.type, write.key
         current = self.get(*address, now)
         if current is None:
@@ -108,7 +112,8 @@ class MemoryModel:
             after = replace(current, valid_until=write.at, version=version + 1, updated_at=now)
         else:
             after = _made(scope, write, version + 1, now)
-            after = replace(after, created_at=current.created_at) if current else after
+            past = self.versions.get(address, [])
+            after = _following(past, after, said) if current else after
         past = self.versions.setdefault(address, [])
         if past:
             past[-1] = replace(past[-1], until=now)
@@ -138,6 +143,20 @@ class MemoryModel:
             kept = [each.without(erased) if each.rests_on(erased) else each for each in past]
             self.versions[address] = [*(each for each in kept if each), left]
         return gone, revised
+
+
+def _following(versions: Sequence[Version], after: Memory, said: Said) -> Memory:
+    """Return *after* as the next of *versions*: with the evidence of what it keeps."""
+    before, kept = versions[-1].memory, after.evidence
+    is_again = any(
+        (each.memory.value, each.memory.evidence) == (after.value, after.evidence)
+        for each in versions
+    )
+    if before.evidence and not is_again:
+        old = Founded(before.value, before.evidence)
+        past = [Founded(e.memory.value, e.memory.evidence) for e in reversed(versions[:-1])]
+        kept = kept_evidence(old, Founded(after.value, after.evidence), said, lambda: past)
+    return replace(after, created_at=before.created_at, evidence=_frozen(kept))
 
 
 def _made(scope: Scope, put: PutMemory, version: int, now: datetime) -> Memory:

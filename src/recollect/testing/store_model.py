@@ -131,7 +131,7 @@ class StoreModel:
             here = self.scope(scope)
             if here.is_repeated(key, ("apply", tuple(writes))):
                 return tuple(here.memories.get(each.type, each.key, now) for each in writes)
-            return here.memories.apply(scope, writes, now)
+            return here.memories.apply(scope, writes, now, here.said)
 
     def erase(self, scope: Scope, target: EraseTarget) -> tuple[int, int, int]:
         """Erase; say how many messages and memories went, and how many memories lost a part."""
@@ -200,7 +200,7 @@ class StoreModel:
         """Commit a formation."""
         with self._all_or_nothing():
             here, now = self._held(lease), self._clock.now()
-            written = here.memories.apply(lease.scope, writes, now)
+            written = here.memories.apply(lease.scope, writes, now, here.said)
             self._move_watermarks(here, formed, now)
             return written
 

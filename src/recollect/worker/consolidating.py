@@ -299,8 +299,8 @@ class Consolidator:
         """Return those of which all sources are as they were read."""
         found = []
         for each in combinations:
-            now = await self._store.get_many(scope, [address_of(m) for m in each.sources])
-            if list(each.sources) == now:
+            seen = [*each.sources, *each.besides]
+            if seen == await self._store.get_many(scope, [address_of(m) for m in seen]):
                 found.append(each)
         return found
 

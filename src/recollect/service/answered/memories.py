@@ -14,6 +14,11 @@ class AnsweredEvidence(Answered):
     thread: str
     message: str
     quote: str | None
+    group: int = Field(
+        default=0,
+        ge=0,
+        description="0: enough by itself; evidence of the same other number only together.",
+    )
 
 
 EvidenceByPointer = dict[str, list[AnsweredEvidence]]
