@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Final, TypeVar
+from copy import copy
+from typing import Final, Self, TypeVar
 
 from recollect.errors import (
     NotFoundError,
@@ -19,8 +20,13 @@ from recollect.formation.rivals import is_single
 from recollect.formation.types import UpdateMode
 from recollect.records import Formation, FormationStatus, Memory, Page, Scope, Thread, Write
 from recollect.stores.base import Store
+from recollect.stores.plans.undo import Undo, UndoLog
 from recollect.stores.validate import check_scope
-from recollect.worker.consolidating import ConsolidationResult, Consolidator
+from recollect.worker.consolidating import (
+    ConsolidationResult,
+    Consolidator,
+    undo_of_consolidation,
+)
 from recollect.worker.former import Result
 from recollect.worker.loop import Worker
 from recollect.worker.migrating import Migration, migrate
@@ -97,9 +103,42 @@ class Forming(ABC):
         self._wake()
         return result
 
-    async def undo(self, scope: Scope, consolidation: str) -> None:
-        """Take back the consolidation, or migration, with this id; see `Consolidator.undo`."""
-        await opened(self._consolidator).undo(scope, consolidation)
+    def noting(self, log: UndoLog) -> Self:
+        """
+        Return this memory as one uses it who may want to take a change back.
+
+        After each change through it `log.last` is what `undo` needs for that. It is the same
+        memory, open as long as this one, and not to be entered itself.
+        """
+        view = copy(self)
+        view.store = self.store.noting(log)
+        return view
+
+    async def undo(self, scope: Scope, change: str | Undo) -> None:
+        """
+        Take a change back exactly, or not at all.
+
+        What it changed is again what it was, as its next version; what it made is removed; what
+        it removed is there again with all its versions.
+
+        Args:
+            change: What a change was noted in (see `noting`), or the id of a consolidation or
+                migration; of that its groups stay looked at.
+
+        Raises:
+            NotFoundError: There is no such consolidation.
+            VersionConflictError: Something that it wrote was changed since, or it is undone.
+            ConflictError: Something was derived since from what it made, or something was erased
+                in the scope.
+            UsageError: The change was one of another scope; or the receipt of the consolidation
+                says nothing any more, because something was erased.
+        """
+        if isinstance(change, str):
+            noted = await undo_of_consolidation(self.store, check_scope(scope), change)
+            if noted is None:
+                return
+            change = noted
+        await self.store.undo(scope, change)
         self._wake()
 
     async def reject(

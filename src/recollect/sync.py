@@ -48,6 +48,7 @@ from recollect.stores.in_place import NeedsLoopError, has_loop, run_in_place
 from recollect.stores.plans.audit import AuditEntry, AuditVerdict
 from recollect.stores.plans.erase import EraseReceipt, EraseTarget
 from recollect.stores.plans.formation import Debounce
+from recollect.stores.plans.undo import Undo, UndoLog
 from recollect.stores.scopes import ScopePattern
 from recollect.worker.consolidating import ConsolidationResult
 from recollect.worker.former import Result
@@ -386,9 +387,9 @@ class SyncRecollect:
         """See `Recollect.migrate_type`."""
         return self.call(lambda memory: memory.migrate_type(scope, type_, update_mode))
 
-    def undo(self, scope: Scope, consolidation: str) -> None:
+    def undo(self, scope: Scope, change: str | Undo) -> None:
         """See `Recollect.undo`."""
-        return self.call(lambda memory: memory.undo(scope, consolidation))
+        return self.call(lambda memory: memory.undo(scope, change))
 
     def reject(
         self,
@@ -458,13 +459,17 @@ class SyncRecollect:
 
     def acting(self, actor: str, *, stamp: int | None = None) -> Self:
         """See `Recollect.acting`."""
+        return self._viewed(self._open().acting(actor, stamp=stamp))
+
+    def noting(self, log: UndoLog) -> Self:
+        """See `Recollect.noting`."""
+        return self._viewed(self._open().noting(log))
+
+    def _viewed(self, memory: Recollect) -> Self:
+        """Return this memory as *memory*, a view of the one that is awaited, shows it."""
         view = copy(self)
         of_view = vars(view)
-        of_view |= {
-            "_memory": self._open().acting(actor, stamp=stamp),
-            "_of": self,
-            "_exit": ExitStack(),
-        }
+        of_view |= {"_memory": memory, "_of": self, "_exit": ExitStack()}
         return view
 
     def audit(

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import Literal, TypeAlias
 
 from recollect.erasure import MEMORY_THREAD, MERGED, merged_into, named_version, version_name
-from recollect.errors import UsageError, VersionConflictError
+from recollect.errors import UsageError
 from recollect.formation.attribution import CARRIED_MAX
 from recollect.formation.consolidation import Combination
 from recollect.formation.ground import least
@@ -17,7 +17,6 @@ from recollect.formation.grouping import Address, address_of
 from recollect.formation.identity import content_key, same_text
 from recollect.recall.text import memory_text
 from recollect.records import (
-    DeleteMemory,
     EndMemory,
     Evidence,
     Json,
@@ -261,34 +260,6 @@ def _read_change(record: Mapping[str, Json]) -> Change:
         sources=tuple((str(t), str(k), int(str(v))) for t, k, v in sources),
         ended=tuple((str(t), str(k)) for t, k in ended),
     )
-
-
-def undoing(
-    change: Change,
-    made: Memory | None,
-    replaced: Sequence[tuple[Memory | None, Sequence[Revision]]],
-) -> list[Write]:
-    """
-    Return the writes that take a change back: the new memory goes, what it replaced is back.
-
-    Args:
-        made: What stands at the new memory's address.
-        replaced: What stands at the addresses in *change.ended*, in order, with its history.
-
-    Raises:
-        VersionConflictError: Some of it was changed since.
-    """
-    if made is None or made.version != 1:
-        actual = made.version if made else 0
-        raise VersionConflictError(f"{change.type}/{change.key}", 1, actual)
-    versions = {(type_, key): version for type_, key, version in change.sources}
-    writes: list[Write] = [DeleteMemory(type=made.type, key=made.key, expected=1)]
-    for address, (memory, history) in zip(change.ended, replaced, strict=True):
-        if memory is None or memory.version != versions[address] + 1:
-            actual = memory.version if memory else 0
-            raise VersionConflictError("/".join(address), versions[address] + 1, actual)
-        writes += before_end(memory, history, cause="consolidation undone")
-    return writes
 
 
 def before_end(memory: Memory, history: Sequence[Revision], *, cause: str) -> list[Write]:

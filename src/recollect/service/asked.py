@@ -167,6 +167,12 @@ class AskedRestore(Asked):
     version: int = Field(ge=1, le=2**53)
 
 
+class AskedUndo(Asked):
+    """The token of a change."""
+
+    undo: str = Field(min_length=1, max_length=1_000_000)
+
+
 class AskedEnd(Asked):
     """Since when a memory is no longer true."""
 

@@ -22,6 +22,7 @@ from recollect.stores.memories import MemoryStore
 from recollect.stores.plans.audit import Deed, plan_audited
 from recollect.stores.plans.formation import Claim, Lease
 from recollect.stores.plans.stamped import plan_since, plan_under_stamp
+from recollect.stores.plans.undo import UndoLog, plan_noted
 from recollect.stores.scopes import ScopeStore
 from recollect.stores.threads import ThreadStore
 from recollect.stores.unit import LikelyQuery, Plan, Query
@@ -77,6 +78,16 @@ class Store(
         was read may be what was erased; nothing that rests on it is written.
         """
         return SinceStore(self, check_scope(scope), check_position(epoch, "an epoch"))
+
+    @final
+    def noting(self, log: UndoLog) -> Store:
+        """
+        Return this store as one uses it who may want to take a change back.
+
+        After each change through it *log* has what `undo` needs to do so, noted in the change's
+        own transaction.
+        """
+        return NotingStore(self, log)
 
     def settings_stamp(self) -> int | None:
         """
@@ -158,6 +169,18 @@ class ActingStore(StoreView):
         if self._stamp is not None:
             plan = partial(plan_under_stamp, plan=plan, stamp=self._stamp)
         return await self._store._transact(partial(plan_audited, plan=plan, deed=deed))
+
+
+class NotingStore(StoreView):
+    """A store as one uses it who may want to take a change back."""
+
+    def __init__(self, store: Store, log: UndoLog) -> None:
+        super().__init__(store)
+        self._log = log
+
+    async def _change(self, action: str, scope: Scope, plan: Plan[ResultT]) -> ResultT:
+        noted = partial(plan_noted, plan=plan, scope=scope, log=self._log, now=self.now())
+        return await self._store._change(action, scope, noted)
 
 
 class SinceStore(StoreView):

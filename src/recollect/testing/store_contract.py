@@ -33,6 +33,7 @@ from recollect.testing.contract_stamps import StampContract
 from recollect.testing.contract_targets import TargetContract
 from recollect.testing.contract_threads import ThreadContract
 from recollect.testing.contract_transactions import TransactionContract
+from recollect.testing.contract_undo import UndoContract
 from recollect.testing.contract_values import ValueContract
 from recollect.testing.contract_vectors import VectorContract
 
@@ -66,6 +67,7 @@ class StoreContract(
     TargetContract,
     EvidenceContract,
     DerivedContract,
+    UndoContract,
     ArchiveContract,
     AuditContract,
     StampContract,

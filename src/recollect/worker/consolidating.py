@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, Literal, TypeAlias
 
@@ -33,7 +33,6 @@ from recollect.formation.derivation import (
     changes_in,
     planned,
     sources_of,
-    undoing,
 )
 from recollect.formation.grouping import address_of
 from recollect.formation.identity import content_key
@@ -46,6 +45,7 @@ from recollect.ports import Model, TokenCounter
 from recollect.records import DeleteMemory, Json, JsonObject, Memory, Scope, Write
 from recollect.stores.base import Store
 from recollect.stores.plans.formation import Formed, Lease
+from recollect.stores.plans.undo import UNDO, Undo
 from recollect.stores.validate import check_scope, to_datetime
 from recollect.worker.migrating import check_modes
 from recollect.worker.opening import Models
@@ -138,31 +138,6 @@ class Consolidator:
             with anyio.move_on_after(RELEASE_S, shield=True), suppress(LeaseLostError, StoreError):
                 await self._store.release(lease)
             raise
-
-    async def undo(self, scope: Scope, consolidation: str) -> None:
-        """
-        Take a consolidation back: what it made goes, what that replaced is as it was.
-
-        Its groups stay looked at. Nothing is undone if any of it cannot be.
-
-        Raises:
-            NotFoundError: There is no such consolidation.
-            UsageError: Its receipt says nothing any more, because something was erased.
-            VersionConflictError: What it wrote was changed since, or undone already.
-        """
-        found = await self._store.formation(scope, consolidation)
-        if found is None or found.status != "consolidated":
-            raise NotFoundError(f"there is no consolidation {consolidation!r} in {scope!r}")
-        writes: list[Write] = []
-        for change in changes_in(found.receipt):
-            if change.action != "refused":
-                made = await self._store.get(scope, change.type, change.key)
-                replaced = [
-                    (await self._store.get(scope, *each), await self._store.history(scope, *each))
-                    for each in change.ended
-                ]
-                writes += undoing(change, made, replaced)
-        await self._store.apply(scope, writes)
 
     async def keep_schedules(self) -> list[ConsolidationResult]:
         """Consolidate what a cron line says since the last look; return how each run ended."""
@@ -326,6 +301,28 @@ class Consolidator:
             taken={address_of(each) for each in there},
             derived=view.derived,
         )
+
+
+async def undo_of_consolidation(store: Store, scope: Scope, consolidation: str) -> Undo | None:
+    """
+    Return what takes a consolidation, or a migration, back; ``None`` if it changed nothing.
+
+    Its groups stay looked at.
+
+    Raises:
+        NotFoundError: There is no such consolidation.
+        UsageError: Its receipt says nothing any more, because something was erased.
+    """
+    found = await store.formation(scope, consolidation)
+    if found is None or found.status != "consolidated":
+        raise NotFoundError(f"there is no consolidation {consolidation!r} in {scope!r}")
+    changes_in(found.receipt)
+    told = found.receipt.get(UNDO)
+    if told is None:
+        return None
+    # An erase would have blanked the receipt: so it is of this epoch, in a copy as well.
+    (place,) = await store.places([scope])
+    return replace(Undo.of_json(told), scope=scope, epoch=place.epoch)
 
 
 def open_consolidator(

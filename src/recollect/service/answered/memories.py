@@ -7,6 +7,8 @@ from pydantic import ConfigDict, Field
 from recollect.records import MemoryState, Trust
 from recollect.service.answered.parts import Answered, Cursor, Object, Segments, Time, Wrong
 
+UNDO = "With `?undo=true`: a token with which POST /v1/undo takes the change back."
+
 
 class AnsweredEvidence(Answered):
     """The message, and the words in it, that a field rests on."""
@@ -71,6 +73,18 @@ class AnsweredMemory(Answered):
     state: MemoryState
 
 
+class AnsweredChange(AnsweredMemory):
+    """A memory after a change."""
+
+    undo: str | None = Field(default=None, description=UNDO)
+
+
+class AnsweredUndo(Answered):
+    """What takes a change back of which nothing else is left to be told."""
+
+    undo: str | None = Field(description=UNDO)
+
+
 class AnsweredMemories(Answered):
     """A page of memories."""
 
@@ -120,6 +134,7 @@ class AnsweredTypes(Answered):
 
     types: list[Object]
     own: bool = Field(description="Whether they were set for this scope or one above it.")
+    undo: str | None = Field(default=None, description=UNDO)
 
 
 class AnsweredCheck(Answered):

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Annotated, Any, Final, Literal, cast
 
 from fastapi import APIRouter, Path, Query, Response
+from fastapi.responses import JSONResponse
 
 from recollect.ask import QUERY_CHARACTERS_MAX, Where
 from recollect.errors import NotFoundError, UsageError
@@ -28,6 +29,7 @@ from recollect.service.named import NamedRoute
 from recollect.service.reaching import LIMIT, Below, CursorParameter, Limit, Reach, Reading, Writing
 from recollect.service.telemetry import memory_span
 from recollect.service.typed import check_value
+from recollect.service.undo import Undoable, WantsUndo
 from recollect.service.versions import IfMatch, IfNoneMatch, etag_of, expected_version
 from recollect.stores.validate import ID_CHARACTERS_MAX
 
@@ -162,6 +164,7 @@ async def put(
     response: Response,
     if_match: IfMatch = None,
     if_none_match: IfNoneMatch = None,
+    undo: WantsUndo = False,
 ) -> dict[str, Any]:
     """Create a memory (201), or write its next version (200); every field becomes the new one's."""
     value = cast("JsonObject", asked.value)
@@ -177,23 +180,36 @@ async def put(
         expires_at=asked.expires_at,
         evidence=asked.evidence_map(),
     )
+    change = Undoable(reach, undo)
     with memory_span("upsert_memory"):
-        (written,) = await reach.memory.apply(reach.scope, [write])
+        (written,) = await change.memory.apply(reach.scope, [write])
     if written is None:
         msg = f"{type}/{key} was written, and has expired already: give a later expires_at"
         raise UsageError(msg)
     response.status_code = 201 if written.version == 1 else 200
-    return answered(reach, written, response)
+    return change.told(answered(reach, written, response))
 
 
 @router.delete(_ADDRESS, summary="Forget a memory", status_code=204)
-async def delete(reach: Writing, type: TypeName, key: Key, if_match: IfMatch = None) -> Response:
-    """Remove a memory with its history; its bytes go with the next erase, or with that of it."""
+async def delete(
+    reach: Writing,
+    type: TypeName,
+    key: Key,
+    if_match: IfMatch = None,
+    undo: WantsUndo = False,
+) -> Response:
+    """
+    Remove a memory with its history; its bytes go with the next erase, or with that of it.
+
+    With `?undo=true` the answer is 200, and has the token with which it can be taken back; it
+    is refused if that would be too large.
+    """
     await existing_memory(reach, type, key)
     write = DeleteMemory(type=type, key=key, expected=expected_version(if_match))
+    change = Undoable(reach, undo)
     with memory_span("delete_memory"):
-        await reach.memory.apply(reach.scope, [write])
-    return Response(status_code=204)
+        await change.memory.apply(reach.scope, [write])
+    return JSONResponse(change.told({})) if undo else Response(status_code=204)
 
 
 @router.get(f"{_ADDRESS}/history", summary="All versions of a memory")
@@ -212,12 +228,14 @@ async def reject(
     response: Response,
     asked: AskedReject | None = None,
     if_match: IfMatch = None,
+    undo: WantsUndo = False,
 ) -> dict[str, Any]:
     """Refuse a memory, or a part of it: it stays visible, and is not formed again."""
     await existing_memory(reach, type, key)
     expected, pointer = expected_version(if_match), asked.pointer if asked else ""
-    await reach.memory.reject(reach.scope, type, key, pointer=pointer, expected=expected)
-    return answered(reach, await existing_memory(reach, type, key), response)
+    change = Undoable(reach, undo)
+    await change.memory.reject(reach.scope, type, key, pointer=pointer, expected=expected)
+    return change.told(answered(reach, await existing_memory(reach, type, key), response))
 
 
 @router.post(f"{_ADDRESS}/restore", summary="Put an earlier version in force again")
@@ -228,6 +246,7 @@ async def restore(
     asked: AskedRestore,
     response: Response,
     if_match: IfMatch = None,
+    undo: WantsUndo = False,
 ) -> dict[str, Any]:
     """Write an earlier version again as the newest; nothing of the history is lost."""
     standing = await existing_memory(reach, type, key)
@@ -251,8 +270,9 @@ async def restore(
         state=found.state,
         cause=f"restored {found.version}",
     )
-    await reach.memory.apply(reach.scope, [write])
-    return answered(reach, await existing_memory(reach, type, key), response)
+    change = Undoable(reach, undo)
+    await change.memory.apply(reach.scope, [write])
+    return change.told(answered(reach, await existing_memory(reach, type, key), response))
 
 
 @router.post(f"{_ADDRESS}/end", summary="Say since when it is no longer true")
@@ -263,12 +283,14 @@ async def end(
     asked: AskedEnd,
     response: Response,
     if_match: IfMatch = None,
+    undo: WantsUndo = False,
 ) -> dict[str, Any]:
     """End a memory: it stays readable and searchable as history."""
     await existing_memory(reach, type, key)
     write = EndMemory(type=type, key=key, at=asked.at, expected=expected_version(if_match))
-    await reach.memory.apply(reach.scope, [write])
-    return answered(reach, await existing_memory(reach, type, key), response)
+    change = Undoable(reach, undo)
+    await change.memory.apply(reach.scope, [write])
+    return change.told(answered(reach, await existing_memory(reach, type, key), response))
 
 
 @router.get(f"{_ADDRESS}/recalls", summary="The last recalls that returned a memory")
