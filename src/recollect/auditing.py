@@ -9,6 +9,7 @@ from recollect.errors import UsageError
 from recollect.records import Page, Scope
 from recollect.stores.base import Store
 from recollect.stores.plans.audit import AuditEntry, AuditVerdict
+from recollect.stores.plans.undo import UndoLog
 from recollect.stores.unit import Proviso
 
 
@@ -37,6 +38,15 @@ class Auditing(ABC):
         """
         store = self.store.acting(actor, stamp=stamp, proviso=proviso)
         return self.over(store, actor=actor, proviso=proviso)
+
+    def noting(self, log: UndoLog) -> Self:
+        """
+        Return this memory as one uses it who may want to take a change back.
+
+        After each change through it `log.last` is what `undo` needs for that. It is a view, as
+        `acting` returns.
+        """
+        return self.over(self.store.noting(log))
 
     def over(
         self, store: Store, *, actor: str | None = None, proviso: Proviso | None = None

@@ -19,9 +19,14 @@ from recollect.formation.types import UpdateMode
 from recollect.records import Formation, FormationStatus, Memory, Page, Scope, Thread, Write
 from recollect.runtime import MemoryRuntime
 from recollect.stores.base import Store
+from recollect.stores.plans.undo import Undo
 from recollect.stores.unit import Proviso
 from recollect.stores.validate import check_scope
-from recollect.worker.consolidating import ConsolidationResult, Consolidator
+from recollect.worker.consolidating import (
+    ConsolidationResult,
+    Consolidator,
+    undo_of_consolidation,
+)
 from recollect.worker.former import Result
 from recollect.worker.migrating import Migration, migrate
 from recollect.worker.reading import read_rivals
@@ -97,9 +102,31 @@ class Forming(ABC):
         self._runtime.wake()
         return result
 
-    async def undo(self, scope: Scope, consolidation: str) -> None:
-        """Take back the consolidation, or migration, with this id; see `Consolidator.undo`."""
-        await self._consolidating().undo(scope, consolidation)
+    async def undo(self, scope: Scope, change: str | Undo) -> None:
+        """
+        Take a change back exactly, or not at all.
+
+        What it changed is again what it was, as its next version; what it made is removed; what
+        it removed is there again with all its versions.
+
+        Args:
+            change: What a change was noted in (see `Recollect.noting`), or the id of a
+                consolidation or migration; of that its groups stay looked at.
+
+        Raises:
+            NotFoundError: There is no such consolidation.
+            VersionConflictError: Something that it wrote was changed since, or it is undone.
+            ConflictError: Something was derived since from what it made, or something was erased
+                in the scope.
+            UsageError: The change was one of another scope; or the receipt of the consolidation
+                says nothing any more, because something was erased.
+        """
+        if isinstance(change, str):
+            noted = await undo_of_consolidation(self.store, check_scope(scope), change)
+            if noted is None:
+                return
+            change = noted
+        await self.store.undo(scope, change)
         self._runtime.wake()
 
     async def reject(

@@ -45,6 +45,7 @@ from recollect.stores.durability import Durability
 from recollect.stores.plans.audit import AuditEntry, AuditVerdict
 from recollect.stores.plans.erase import EraseReceipt, EraseTarget
 from recollect.stores.plans.formation import Debounce
+from recollect.stores.plans.undo import Undo, UndoLog
 from recollect.stores.scopes import ScopePattern
 from recollect.stores.unit import Proviso
 from recollect.worker.consolidating import ConsolidationResult
@@ -366,9 +367,9 @@ class SyncRecollect:
         """See `Recollect.migrate_type`."""
         return self.call(lambda memory: memory.migrate_type(scope, type_, update_mode))
 
-    def undo(self, scope: Scope, consolidation: str) -> None:
+    def undo(self, scope: Scope, change: str | Undo) -> None:
         """See `Recollect.undo`."""
-        return self.call(lambda memory: memory.undo(scope, consolidation))
+        return self.call(lambda memory: memory.undo(scope, change))
 
     def reject(
         self,
@@ -441,6 +442,10 @@ class SyncRecollect:
     ) -> Self:
         """See `Recollect.acting`."""
         return self._viewed(lambda memory: memory.acting(actor, stamp=stamp, proviso=proviso))
+
+    def noting(self, log: UndoLog) -> Self:
+        """See `Recollect.noting`."""
+        return self._viewed(lambda memory: memory.noting(log))
 
     def audit(
         self, scope: Scope, *, cursor: str | None = None, limit: int = 100

@@ -205,7 +205,8 @@ class StoreMachine(RuleBasedStateMachine):
             return write
         there = [each for thread in THREADS for each in self.model.messages(scope, thread)]
         evidence = {
-            pointer: [Evidence(thread=each.thread, message=each.id, quote=each.text)]
+            # Without a quote: of what is quoted, erasing lets the rest be formed anew.
+            pointer: [Evidence(thread=each.thread, message=each.id)]
             for pointer, each in zip(pointers, there, strict=False)
         }
         expires_at = None if lasts_s is None else self.clock.now() + timedelta(seconds=lasts_s)
@@ -466,7 +467,7 @@ MUTANTS: dict[str, Mutant] = {
     "any lease is trusted": ("plans.formation.check_lease", _trust_any_lease, be_late),
     "removals are not fed": ("inprocess.Tables.removed", lambda *_: (), remove_one),
     "expiry is not seen": ("plans.memories.is_expired", lambda *_: False, outlive),
-    "evidence is not followed": ("plans.erase._revised", lambda *_: Effect(), erase_one),
+    "evidence is not followed": ("plans.erase._revised", lambda *_: (Effect(), {}), erase_one),
     "sessions never end": ("plans.threads.session_after", lambda *_: "@1", pause),
     "what was erased is not gone": ("plans.erase.blanked_keys", lambda *_: [], retry_erased),
     "keys go with their scope": ("plans.erase.spent_keys", lambda *_: [], retry_erased),

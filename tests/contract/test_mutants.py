@@ -162,7 +162,7 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
         "erase.plan_erase", same_epoch, ResetContract.test_an_erase_resets_readers, {"target": M1},
     ),
     "evidence is not followed": (
-        "plans.erase._revised", lambda *_: Effect(),
+        "plans.erase._revised", lambda *_: (Effect(), {}),
         EraseContract.test_an_erase_takes_what_rests_on_it, {},
     ),
     "evidence in removed messages is forgotten": (

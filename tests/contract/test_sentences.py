@@ -27,6 +27,9 @@ UNTESTED = {
     "It is for checkpoints that this process alone has, and called on a thread.": (
         "says when to use it; who is told is tested where checkpoints are erased"
     ),
+    "Return those of the names (thread, id) of messages of a scope that are there.": (
+        "the test of the messages that are named looks at both"
+    ),
     "Whoever has the store open in another process must open it again.": (
         "is no promise, but what a caller has to do"
     ),

@@ -75,6 +75,7 @@ CHANGES: dict[str, Change] = {
     "resume": lambda m: m.resume(ADA),
     "redrive": lambda m: m.redrive(ADA, "none"),
     "recall": lambda m: m.recall(ADA, "boat"),
+    "nearest": lambda m: m.nearest(ADA, "boat", type_="Note"),
     "settled": lambda m: m.settled(ADA),
     "erase": lambda m: m.erase(ADA, EraseScope()),
     "clean": lambda m: m.clean(),
@@ -84,7 +85,7 @@ CHANGES: dict[str, Change] = {
 }
 READS: Final = frozenset(
     "acting attachment attachments audit audit_verified embedder export formation formations get "
-    "history last_messages loop memories messages outside_error over pending receipts scopes "
+    "history last_messages loop memories messages noting outside_error over pending receipts scopes "
     "state thread threads turns worker".split()
 )
 

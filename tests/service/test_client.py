@@ -107,7 +107,7 @@ NOT_OVER_HTTP = {
         "clean",
     ),
     *("settled", "state", "set_state", "attach", "attachments", "attachment", "detach"),
-    *("acting", "loop", "embedder", "type_of", "close", "reembed", "undo_reembed"),
+    *("acting", "noting", "loop", "embedder", "type_of", "close", "reembed", "undo_reembed"),
     "outside_error",
 }
 

@@ -24,7 +24,7 @@ DRIVERS = frozenset(
 # Which group a module of the package belongs to, by the first part of its name.
 GROUP_OF = {
     **dict.fromkeys(("errors", "records", "ports"), "ground"),
-    **dict.fromkeys(("formation", "recall", "erasure", "messages"), "decisions"),
+    **dict.fromkeys(("formation", "recall", "erasure", "messages", "provenance"), "decisions"),
     "stores": "contract",
     **dict.fromkeys(
         ("ask", "choice", "embedding", "index", "neighbours", "outside", "recaller"), "memory"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from hashlib import sha256
@@ -214,11 +214,11 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Learnt:
-    """What a write keeps: new *texts* by name, the evidence of *scope*, and a document there."""
+    """What a write keeps: new *texts* by name, and a document of *scope*; *told* is why there."""
 
     texts: Mapping[str, str]
     scope: Scope
-    said: Sequence[Evidence]
+    told: Callable[[str], Sequence[Evidence]]
     beside: PutMemory
 
 
@@ -259,9 +259,10 @@ class KeptEntities:
             await to_thread.run_sync(self._write_foreign, learnt.texts)
         else:
             here = store.scope == learnt.scope
-            said = learnt.said if here else ()
             writes = [
-                entity_write(name, text, known.memories.get(name), said)
+                entity_write(
+                    name, text, known.memories.get(name), learnt.told(text) if here else ()
+                )
                 for name, text in learnt.texts.items()
                 if folded(name) and text != known.texts.get(name)
             ]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from recollect.app import Recollect
 from recollect.errors import ProposalRefusedError, UsageError
 from recollect.examples.values import checked, example_in
 from recollect.formation.rules import INSTRUCTIONS_CHARACTERS_MAX
 from recollect.formation.types import EXAMPLE, INSTRUCTIONS, MemoryType
 from recollect.instructions.rules import check_rules, rules_in
-from recollect.records import SCOPE_SETTINGS, Json, JsonObject, PutMemory
+from recollect.records import SCOPE_SETTINGS, Json, JsonObject, PutMemory, Scope
 from recollect.scope_types import TYPES, sound_settings, types_in_force
 from recollect.service.reaching import Reach
 from recollect.value_checks import check_document
@@ -52,7 +53,7 @@ async def types_of(reach: Reach) -> tuple[MemoryType, ...]:
     return await types_in_force(service.memory.store, reach.scope, service.assistants, depth=depth)
 
 
-async def keep_types(reach: Reach, types: tuple[MemoryType, ...]) -> None:
+async def keep_types(memory: Recollect, scope: Scope, types: tuple[MemoryType, ...]) -> None:
     """Let the scope, and those below without their own, have these types."""
     put = PutMemory(
         type=SCOPE_SETTINGS,
@@ -60,7 +61,7 @@ async def keep_types(reach: Reach, types: tuple[MemoryType, ...]) -> None:
         value={TYPES: [each.as_config() for each in types]},
         text="",
     )
-    await reach.memory.apply(reach.scope, [put])
+    await memory.apply(scope, [put])
 
 
 async def check_value(reach: Reach, type_: str, value: JsonObject) -> None:

@@ -24,6 +24,7 @@ from recollect.stores.meter import UNMEASURED_ACTIONS, Meter, plan_charged
 from recollect.stores.plans.audit import Deed, plan_audited
 from recollect.stores.plans.formation import Claim, Lease
 from recollect.stores.plans.stamped import plan_provided, plan_since, plan_under_stamp
+from recollect.stores.plans.undo import UndoLog, plan_noted
 from recollect.stores.requests import RequestStore
 from recollect.stores.scopes import ScopeStore
 from recollect.stores.threads import ThreadStore
@@ -93,6 +94,16 @@ class Store(
         was read may be what was erased; nothing that rests on it is written.
         """
         return SinceStore(self, check_scope(scope), check_position(epoch, "an epoch"))
+
+    @final
+    def noting(self, log: UndoLog) -> Store:
+        """
+        Return this store as one uses it who may want to take a change back.
+
+        After each change through it *log* has what `undo` needs to do so, noted in the change's
+        own transaction.
+        """
+        return NotingStore(self, log)
 
     def settings_stamp(self) -> int | None:
         """
@@ -219,6 +230,18 @@ class MeteredStore(StoreView):
             raise
         charge.spend()
         return result
+
+
+class NotingStore(StoreView):
+    """A store as one uses it who may want to take a change back."""
+
+    def __init__(self, store: Store, log: UndoLog) -> None:
+        super().__init__(store)
+        self._log = log
+
+    async def _change(self, action: str, scope: Scope, plan: Plan[ResultT]) -> ResultT:
+        noted = partial(plan_noted, plan=plan, scope=scope, log=self._log, now=self.now())
+        return await self._store._change(action, scope, noted)
 
 
 class SinceStore(StoreView):

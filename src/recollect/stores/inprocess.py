@@ -16,11 +16,11 @@ from recollect.ports import Clock, Ids
 from recollect.records import FormationStatus, MemoryState, Scope
 from recollect.stores.base import Store
 from recollect.stores.filters import Condition
+from recollect.stores.plans.evidence import evidence_messages
 from recollect.stores.plans.feed import memory_entry, message_entry
 from recollect.stores.plans.formation import is_due, is_leased
 from recollect.stores.plans.holding import scopes_holding
 from recollect.stores.plans.key_transfer import TAKEN_OVER
-from recollect.stores.plans.memories import evidence_messages
 from recollect.stores.plans.newest import matching, updates_of
 from recollect.stores.plans.receipts import place_of
 from recollect.stores.plans.waiting import is_pending

@@ -35,6 +35,7 @@ from recollect.stores.plans.memories import (
 )
 from recollect.stores.plans.newest import read_newest, scopes_within
 from recollect.stores.plans.prolonging import plan_prolong, prepare_prolong
+from recollect.stores.plans.undo import Undo, plan_undo
 from recollect.stores.transactor import Transactor
 from recollect.stores.unit import Rows
 from recollect.stores.validate import (
@@ -120,6 +121,30 @@ class MemoryStore(Transactor):
         if prepared:
             plan = partial(plan_apply_each, writes=prepared, ids=self._ids, now=self.now())
             await self._change("apply", min(prepared), plan)
+
+    @final
+    async def undo(self, scope: Scope, undo: Undo) -> None:
+        """
+        Take a change back that was noted (see `Store.noting`): all of it, or nothing.
+
+        What it changed is again what it was, as its next version; what it made is removed; what
+        it removed is there again, with all its versions.
+
+        Raises:
+            VersionConflictError: Something that it wrote was changed since, or it is undone.
+            ConflictError: Something was derived since from what it made, or something was erased
+                in the scope (`StaleReadError`).
+            UsageError: *undo* is none, or one of another scope.
+        """
+        scope = check_scope(scope)
+        if not isinstance(undo, Undo):
+            msg = f"an undo is what a change was noted in, not {undo!r}"
+            raise UsageError(msg)
+        if undo.scope != scope:
+            msg = f"the change was made in {undo.scope!r}, not in {scope!r}"
+            raise UsageError(msg)
+        plan = partial(plan_undo, undo=undo, ids=self._ids, now=self.now())
+        await self._change("undo", scope, plan)
 
     @final
     async def get(self, scope: Scope, type_: str, key: str) -> Memory | None:

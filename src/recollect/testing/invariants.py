@@ -24,8 +24,8 @@ from recollect.stores.base import Store
 from recollect.stores.digests import text_hash
 from recollect.stores.paths import stored_path
 from recollect.stores.plans.erase import EraseMessages
+from recollect.stores.plans.evidence import evidence_messages
 from recollect.stores.plans.formation import Debounce, Formed, Lease
-from recollect.stores.plans.memories import evidence_messages
 from recollect.stores.rows import NO_SCOPE, MemoryRow, MessageRow, RevisionRow, ScopeRow
 from recollect.stores.sqlite.rows import SQLiteRows
 from recollect.stores.validate import to_datetime

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from recollect.errors import ConflictError, GoneError
+from recollect.provenance import NO_WORDS, Words, quoted, words_of
+from recollect.records import Evidence
 from recollect.stores.plans.erase import (
     EraseMemory,
     EraseMessages,
@@ -60,6 +62,12 @@ class ScopeModel:
         """Return the numbers of all entries."""
         messages = {each for there in self.threads.values() for each in there.numbers.values()}
         return messages | set(self.memories.numbers.values())
+
+    def said(self, evidence: Evidence) -> Words:
+        """Return the words of the message that evidence names, and of its quote."""
+        there = self.threads.get(evidence.thread)
+        held = there.messages.get(evidence.message) if there else None
+        return quoted(evidence) | (words_of(held[1].text) if held else NO_WORDS)
 
     def erase(self, target: EraseTarget) -> tuple[int, int, int]:
         """Erase a part; say how many messages and memories went, and how many lost a part."""

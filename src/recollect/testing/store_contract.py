@@ -36,6 +36,7 @@ from recollect.testing.contract_stamps import StampContract
 from recollect.testing.contract_targets import TargetContract
 from recollect.testing.contract_threads import ThreadContract
 from recollect.testing.contract_transactions import TransactionContract
+from recollect.testing.contract_undo import UndoContract
 from recollect.testing.contract_values import ValueContract
 from recollect.testing.contract_vectors import VectorContract
 from recollect.testing.contract_views import ViewContract
@@ -74,6 +75,7 @@ class StoreContract(
     EvidenceContract,
     SaidTimeContract,
     DerivedContract,
+    UndoContract,
     ArchiveContract,
     AuditContract,
     StampContract,

@@ -140,7 +140,7 @@ class StoreModel:
             request = ("apply", tuple(writes))
             if self._done_before(scope, key, request):
                 return tuple(here.memories.get(each.type, each.key, now) for each in writes)
-            answer, numbers = here.memories.apply_numbered(scope, writes, now, here.said_at)
+            answer, numbers = here.memories.apply_numbered(scope, writes, now, here)
             if key is not None:
                 here.keys[key] = RequestModel(request=request, entries=numbers)
             return answer
@@ -230,7 +230,7 @@ class StoreModel:
         """Commit a formation."""
         with self._all_or_nothing():
             here, now = self._held(lease), self._clock.now()
-            written = here.memories.apply(lease.scope, writes, now, here.said_at)
+            written = here.memories.apply(lease.scope, writes, now, here)
             self._move_watermarks(here, formed, now)
             return written
 

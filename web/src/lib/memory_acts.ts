@@ -1,10 +1,11 @@
 /** What a person does to a memory, each told at once and with a way back. */
 
 import { useCallback } from "react";
-import { api } from "../api/client";
+import { api, type Undoable } from "../api/client";
 import type { Memory, Scope } from "../api/shapes";
 import { undoOf } from "./past";
 import { useAround, useHere } from "./session";
+import { useUndoable, wayBack } from "./undo";
 
 export interface MemoryActs {
   forget: (memory: Memory) => Promise<boolean>;
@@ -17,6 +18,7 @@ export function useMemoryActs(scopeGiven: Scope | null, changed: () => void): Me
   const { t, tell, complain } = useAround();
   const here = useHere();
   const scope = scopeGiven ?? here.scope;
+  const change = useUndoable();
 
   const tried = useCallback(
     async <T>(act: () => Promise<T>): Promise<T | null> => {
@@ -32,75 +34,58 @@ export function useMemoryActs(scopeGiven: Scope | null, changed: () => void): Me
     [complain, changed],
   );
 
-  const putBack = useCallback(
-    async (memory: Memory) => {
-      const { value, text, valid_from, valid_until, expires_at, evidence } = memory;
-      await api.put(scope, memory.type, memory.key, { value, text, valid_from, valid_until, expires_at, evidence });
-      changed();
-    },
-    [scope, changed],
-  );
-
-  const goBackTo = useCallback(
-    (memory: Memory, version: number) => async () => {
-      await api.restore(scope, memory.type, memory.key, version);
-      changed();
-    },
-    [scope, changed],
+  const done = useCallback(
+    (text: string, answer: Undoable | undefined) => tell(text, wayBack(scope, answer, changed)),
+    [scope, tell, changed],
   );
 
   const forget = useCallback(
     async (memory: Memory) =>
       (await tried(async () => {
-        await api.forget(scope, memory.type, memory.key, memory.version);
-        tell(t("told.forgotten"), () => putBack(memory));
-        return true;
+        const answer = await change(async (undo) => (await api.forget(scope, memory.type, memory.key, memory.version, undo)) ?? {});
+        if (answer) done(t("told.forgotten"), answer);
+        return answer !== null;
       })) ?? false,
-    [scope, tried, tell, t, putBack],
+    [scope, tried, change, done, t],
   );
 
   const reject = useCallback(
     (memory: Memory, pointer = "") =>
       tried(async () => {
-        const rejected = await api.reject(scope, memory.type, memory.key, memory.version, pointer);
-        tell(t("told.rejected"), goBackTo(memory, memory.version));
+        const rejected = await change((undo) => api.reject(scope, memory.type, memory.key, memory.version, pointer, undo));
+        if (rejected) done(t("told.rejected"), rejected);
         return rejected;
       }),
-    [scope, tried, tell, t, goBackTo],
+    [scope, tried, change, done, t],
   );
 
   const restore = useCallback(
     (memory: Memory, version: number) =>
       tried(async () => {
-        const restored = await api.restore(scope, memory.type, memory.key, version);
-        tell(t("told.restored", { version }), goBackTo(memory, memory.version));
+        const restored = await change((undo) => api.restore(scope, memory.type, memory.key, version, undefined, undo));
+        if (restored) done(t("told.restored", { version }), restored);
         return restored;
       }),
-    [scope, tried, tell, t, goBackTo],
+    [scope, tried, change, done, t],
   );
 
   const takeBack = useCallback(
     async (memory: Memory, thread: string, message: string) =>
       (await tried(async () => {
         const { revisions } = await api.history(scope, memory.type, memory.key);
-        const undo = undoOf(revisions, thread, message);
-        if (undo.kind === "nothing") return false;
-        if (undo.kind === "forget") {
-          await api.forget(scope, memory.type, memory.key);
-          tell(t("told.taken_back"), () => putBack(memory));
-          return true;
-        }
-        if (undo.kind === "restore") {
-          await api.restore(scope, memory.type, memory.key, undo.version);
-        } else {
+        const way = undoOf(revisions, thread, message);
+        if (way.kind === "nothing") return false;
+        const answer = await change(async (undo) => {
+          if (way.kind === "forget") return (await api.forget(scope, memory.type, memory.key, undefined, undo)) ?? {};
+          if (way.kind === "restore") return api.restore(scope, memory.type, memory.key, way.version, undefined, undo);
           const { valid_from, valid_until, expires_at, evidence } = memory;
-          const kept = keptEvidence(evidence, undo.value);
-          await api.put(scope, memory.type, memory.key, { value: undo.value, valid_from, valid_until, expires_at, evidence: kept }, memory.version);
-        }
-        tell(t("told.taken_back"), goBackTo(memory, memory.version));
-        return true;
+          const kept = keptEvidence(evidence, way.value);
+          return api.put(scope, memory.type, memory.key, { value: way.value, valid_from, valid_until, expires_at, evidence: kept }, memory.version, undo);
+        });
+        if (answer) done(t("told.taken_back"), answer);
+        return answer !== null;
       })) ?? false,
-    [scope, tried, tell, t, putBack, goBackTo],
+    [scope, tried, change, done, t],
   );
 
   return { forget, reject, restore, takeBack };

@@ -1,7 +1,7 @@
 /** One memory in full: value with evidence, versions with what each changed, uses; and what can be done to it. */
 
 import { useEffect, useState, type ReactNode } from "react";
-import { api, Problem } from "../api/client";
+import { api, Problem, type NewValue } from "../api/client";
 import type { JsonObject, Memory, MemoryType, Revision } from "../api/shapes";
 import { useAsked, useChanges } from "../lib/asking";
 import { faultOf } from "../lib/jsonlines";
@@ -9,6 +9,7 @@ import { keptEvidence, useMemoryActs } from "../lib/memory_acts";
 import { speakerOf, timeOf } from "../lib/past";
 import { go, linkTo } from "../lib/route";
 import { useAround, useHere, useWording } from "../lib/session";
+import { useUndoable, wayBack } from "../lib/undo";
 import { Badge, Empty, Loading, StateBadge, When, Wrong } from "../parts/basics";
 import { Icon } from "../parts/icons";
 import { Changes, Quotes, Value } from "../parts/value";
@@ -40,16 +41,14 @@ export function MemoryView({ type, name, back, changed }: { type: string; name: 
 function Open({ memory, revisions, historyError, again }: { memory: Memory; revisions: Revision[] | undefined; historyError: unknown; again: () => void }) {
   const { t, tell, complain } = useAround();
   const { scope, can } = useHere();
+  const change = useUndoable();
   const [isEditing, setEditing] = useState(false);
   const acts = useMemoryActs(null, again);
   const whole = memory.evidence[""] ?? [];
   const end = async () => {
     try {
-      await api.end(scope, memory.type, memory.key, new Date().toISOString());
-      tell(t("told.ended"), async () => {
-        await api.restore(scope, memory.type, memory.key, memory.version);
-        again();
-      });
+      const answer = await change((undo) => api.end(scope, memory.type, memory.key, new Date().toISOString(), undo));
+      if (answer) tell(t("told.ended"), wayBack(scope, answer, again));
     } catch (error) {
       complain(error);
     }
@@ -182,6 +181,7 @@ function Uses({ memory }: { memory: Memory }) {
 function Edit({ memory, done, cancel }: { memory: Memory; done: () => void; cancel: () => void }) {
   const { t, tell } = useAround();
   const { scope } = useHere();
+  const change = useUndoable();
   const types = useAsked(() => api.types(scope), [scope]);
   const type = types.value?.types.find((each) => each.name === memory.type);
   const [text, setText] = useState(() => JSON.stringify(memory.value, null, 2));
@@ -195,11 +195,10 @@ function Edit({ memory, done, cancel }: { memory: Memory; done: () => void; canc
     try {
       const value = JSON.parse(text) as JsonObject;
       const evidence = keptWhereSame(memory, value);
-      const changed = await api.put(scope, memory.type, memory.key, { value, valid_from: utc(from), valid_until: utc(until), expires_at: memory.expires_at, evidence }, base);
-      tell(t("told.edited", { version: changed.version }), async () => {
-        await api.restore(scope, memory.type, memory.key, memory.version);
-        done();
-      });
+      const edited: NewValue = { value, valid_from: utc(from), valid_until: utc(until), expires_at: memory.expires_at, evidence };
+      const changed = await change((undo) => api.put(scope, memory.type, memory.key, edited, base, undo));
+      if (!changed) return;
+      tell(t("told.edited", { version: changed.version }), wayBack(scope, changed, done));
       done();
     } catch (problem) {
       setError(problem);

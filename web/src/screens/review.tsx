@@ -6,6 +6,7 @@ import type { Memory } from "../api/shapes";
 import { useChanges, usePages } from "../lib/asking";
 import { speakerOf, timeOf } from "../lib/past";
 import { useAround, useHere } from "../lib/session";
+import { useUndoable, wayBack } from "../lib/undo";
 import { Empty, Loading, memoryLink, More, PageHead, When, Wrong } from "../parts/basics";
 import { Quotes, Value } from "../parts/value";
 import { useAsked } from "../lib/asking";
@@ -13,6 +14,7 @@ import { useAsked } from "../lib/asking";
 export default function Review() {
   const { t, tell, complain } = useAround();
   const { scope, can } = useHere();
+  const change = useUndoable();
   const waiting = usePages((cursor) => api.review(scope, cursor), (answer) => answer.memories, [scope]);
   useChanges(scope, waiting.again);
   const [gone, setGone] = useState<ReadonlySet<string>>(new Set());
@@ -20,14 +22,13 @@ export default function Review() {
   const decide = async (memory: Memory, decision: "approve" | "reject") => {
     setGone((before) => new Set(before).add(name(memory)));
     try {
-      const decided = await api.decide(scope, memory.type, memory.key, decision, memory.version);
-      const isSame = decided.type === memory.type && decided.key === memory.key;
-      const undo = async () => {
-        await api.restore(scope, memory.type, memory.key, memory.version);
+      const decided = await change((undo) => api.decide(scope, memory.type, memory.key, decision, memory.version, undo));
+      const undone = () => {
         setGone(new Set());
         waiting.again();
       };
-      tell(t(decision === "approve" ? "review.approved" : "review.rejected"), isSame ? undo : undefined);
+      if (decided) tell(t(decision === "approve" ? "review.approved" : "review.rejected"), wayBack(scope, decided, undone));
+      else undone();
     } catch (error) {
       complain(error);
       setGone((before) => new Set([...before].filter((each) => each !== name(memory))));

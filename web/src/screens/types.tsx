@@ -6,6 +6,7 @@ import type { Complaint, Json, MemoryType } from "../api/shapes";
 import { useAsked, useLater } from "../lib/asking";
 import { faultOf, lineOf } from "../lib/jsonlines";
 import { useAround, useHere } from "../lib/session";
+import { useUndoable, wayBack } from "../lib/undo";
 import { Badge, Dialog, Loading, PageHead, Wrong } from "../parts/basics";
 
 const CHECK_MS = 350;
@@ -32,6 +33,7 @@ interface Checked {
 function Editor({ types, saved }: { types: MemoryType[]; saved: () => void }) {
   const { t, tell } = useAround();
   const { scope, can } = useHere();
+  const change = useUndoable();
   const [text, setText] = useState(() => written(types));
   const [error, setError] = useState<unknown>();
   const [checked, setChecked] = useState<Checked | null>(null);
@@ -54,13 +56,13 @@ function Editor({ types, saved }: { types: MemoryType[]; saved: () => void }) {
   const save = async () => {
     try {
       const before = types;
-      const answer = await api.putTypes(scope, listed(JSON.parse(text) as Json));
-      tell(t("types.saved"), async () => {
-        await api.putTypes(scope, before as unknown as Json);
+      const answer = await change((undo) => api.putTypes(scope, listed(JSON.parse(text) as Json), undo));
+      if (!answer) return;
+      tell(t("types.saved"), wayBack(scope, answer, () => {
         setText(written(before));
         saved();
-      });
-      if (answer?.types) setText(written(answer.types));
+      }));
+      setText(written(answer.types));
       saved();
     } catch (problem) {
       setError(problem);

@@ -22,7 +22,7 @@ from recollect.stores.plans.erase import (
     EraseTarget,
     EraseThread,
 )
-from recollect.stores.plans.memories import decode_evidence, encode_evidence
+from recollect.stores.plans.evidence import decode_evidence, encode_evidence
 from recollect.stores.rows import ReceiptRow
 from recollect.stores.validate import check_id, check_object
 

@@ -9,7 +9,7 @@ from operator import attrgetter
 from typing import Any, Final, TypeAlias
 
 from recollect.stores.paths import stored_path
-from recollect.stores.plans.memories import evidence_messages
+from recollect.stores.plans.evidence import evidence_messages
 from recollect.stores.postgres.rows import PostgresRows
 from recollect.stores.postgres.statements import WRITES
 from recollect.stores.postgres.transaction import Transaction

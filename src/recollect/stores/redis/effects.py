@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, TypeVar
 
 from recollect.stores.paths import stored_path
-from recollect.stores.plans.memories import evidence_messages
+from recollect.stores.plans.evidence import evidence_messages
 from recollect.stores.plans.waiting import is_pending, is_waiting
 from recollect.stores.redis import keys
 from recollect.stores.redis.codec import (

@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 import apsw
 
 from recollect.stores.paths import stored_path
-from recollect.stores.plans.memories import evidence_messages
+from recollect.stores.plans.evidence import evidence_messages
 from recollect.stores.rows import (
     AuditRow,
     FormationRow,
