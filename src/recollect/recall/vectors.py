@@ -52,9 +52,12 @@ def similarities(
     """
     query_scale = float(np.abs(query).max()) / 127 or 1.0
     rounded = np.rint(query / np.float32(query_scale)).astype(np.int8)
-    found = np.empty(len(vectors), np.float32)
-    if len(vectors):  # it takes none for a mistake
-        simsimd.cdist(rounded[None], vectors, metric="dot", out=found[None])
+    if not len(vectors):  # it takes none for a mistake
+        return np.empty(0, np.float32)
+    # Not with out=: then it returns None without counting the reference, and after some ten
+    # thousand queries Python before 3.12 ends with "deallocating None".
+    distances = simsimd.cdist(rounded[None], vectors, metric="dot", out_dtype="float32")
+    found: NDArray[np.float32] = np.array(distances, np.float32)[0]
     found *= scales
     found *= np.float32(query_scale)
     return found
