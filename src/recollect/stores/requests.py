@@ -45,7 +45,7 @@ class RequestStore(Transactor):
         """
         Return a record for each idempotency key of a scope that is still good.
 
-        Those of the scopes that were erased whole are under ``None``.
+        Those of the scopes that were erased whole, or hold nothing any more, are under ``None``.
         """
         now, within = self.now(), None if scope is None else check_scope(scope)
         return await self._read(lambda rows: list(read_requests(rows, within, now)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from recollect.errors import GoneError, UsageError
-from recollect.records import JsonObject, Scope
+from recollect.records import DeleteMemory, JsonObject, Scope
 from recollect.stores.base import Store
 from recollect.stores.inprocess import InProcessStore
 from recollect.stores.plans.erase import EraseMessages, EraseScope, EraseThread
@@ -89,6 +89,21 @@ class KeyTransferContract(Contract):
         with pytest.raises(GoneError):
             await store.append(ADA, TALK, BATCH, idempotency_key="k")
 
+    async def test_keys_of_an_emptied_scope_are_known_again(
+        self, store: Store, clock: FrozenClock
+    ) -> None:
+        """What was written under a key and deleted is not written again where it was copied to."""
+        async with InProcessStore(clock=clock) as source:
+            await source.apply(ADA, [fact("home")], idempotency_key="k")
+            await source.apply(ADA, [DeleteMemory(type="Fact", key="home")])
+            await source.append(BOB, TALK, [said("other")])
+            await store.adopt_secret(await source.digest_secret())
+            await carry(source, store, BOB)
+
+        again = await store.apply(ADA, [fact("home")], idempotency_key="k")
+
+        assert ((None,), []) == (again, await keys_in(store))
+
     async def test_a_used_store_keeps_its_secret(self, store: Store) -> None:
         """
         Take the secret of another store over; say whether both have the same now.
@@ -127,7 +142,7 @@ class KeyTransferContract(Contract):
         """
         Return a record for each idempotency key of a scope that is still good.
 
-        Those of the scopes that were erased whole are under ``None``.
+        Those of the scopes that were erased whole, or hold nothing any more, are under ``None``.
         """
         await store.append(ADA, TALK, [said("m1")], idempotency_key="old")
         clock.advance(KEY_S + 1)

@@ -14,6 +14,7 @@ from typing import Final, cast
 from recollect.errors import UsageError
 from recollect.records import Json, JsonObject, Scope
 from recollect.stores.plans.fields import Fields
+from recollect.stores.plans.holding import holds_anything
 from recollect.stores.plans.requests import GONE
 from recollect.stores.plans.upkeep import is_old
 from recollect.stores.rows import NO_SCOPE, IdempotencyRow
@@ -46,11 +47,22 @@ def plan_secret(rows: Rows, secret: bytes) -> Planned[bool]:
 
 
 def read_requests(rows: Rows, scope: Scope | None, now: int) -> Iterator[JsonObject]:
-    """Yield a record for each key of a scope, or of the scopes that were erased whole."""
-    found = None if scope is None else rows.scope(scope)
-    if scope is not None and found is None:
-        return
-    scope_id = found.id if found else NO_SCOPE
+    """
+    Yield a record for each key of a scope; without one, of those that no scope will carry.
+
+    These are the scopes that were erased whole, and those of which all was deleted: an archive has
+    nothing of either, and their keys would be good for a second time where it is restored.
+    """
+    if scope is None:
+        yield from _records_of(rows, NO_SCOPE, None, now)
+        for row in rows.scopes_below((), None):
+            if not holds_anything(rows, row):
+                yield from _records_of(rows, row.id, None, now)
+    elif found := rows.scope(scope):
+        yield from _records_of(rows, found.id, scope, now)
+
+
+def _records_of(rows: Rows, scope_id: int, scope: Scope | None, now: int) -> Iterator[JsonObject]:
     for row in rows.keys_of(scope_id):
         if row.key != TAKEN_OVER and not is_old(row, now):
             wrote = None if row.result == GONE else _names_of(rows, scope_id, row.result)
@@ -83,7 +95,7 @@ def plan_requests(rows: Rows, scope: Scope | None, records: Sequence[JsonObject]
     """
     Keep what `read_requests` told of another store; say how many keys are known by it now.
 
-    What is gone here stays so. Of a scope that is not there only what is gone is kept.
+    What is gone here stays so. Of a scope that is named and not there, only what is gone is kept.
 
     Raises:
         UsageError: A record is none of these.
@@ -91,7 +103,7 @@ def plan_requests(rows: Rows, scope: Scope | None, records: Sequence[JsonObject]
     found = None if scope is None else rows.scope(scope)
     scope_id = found.id if found else NO_SCOPE
     made = [_row_of(rows, scope_id, record) for record in records]
-    wanted = [row for row in made if found or row.result == GONE]
+    wanted = [row for row in made if found or scope is None or row.result == GONE]
     gone = {row.key for row in rows.keys_of(scope_id) if row.result == GONE} if wanted else set()
     new = [row for row in wanted if row.key not in gone]
     return Planned(Effect(idempotency=new) if new else NOTHING, len(wanted))
