@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from recollect.cli.bench_between import between_bench
 from recollect.cli.bench_copying import copy_bench
 from recollect.cli.bench_langgraph import langgraph
 from recollect.cli.bench_outside import outside_bench
@@ -531,5 +532,5 @@ def _share(row: Row) -> str:
     return f" (ratio {row.value / row.control_value:.2f})"
 
 
-for _command in (langgraph, copy_bench, outside_bench, reembed_bench, service):
+for _command in (langgraph, between_bench, copy_bench, outside_bench, reembed_bench, service):
     bench.add_command(_command)

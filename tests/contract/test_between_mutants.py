@@ -1,0 +1,204 @@
+"""Each safeguard between two features is one that random histories miss at once when it is gone."""
+
+import asyncio
+from collections.abc import Collection, Sequence
+from copy import copy
+from dataclasses import replace
+from pathlib import Path
+from secrets import token_bytes
+from typing import Any, Final, TypeAlias
+
+import pytest
+
+from recollect.app import Recollect
+from recollect.bench.combinations.histories import Tally, play
+from recollect.bench.combinations.stage import FilePlaces
+from recollect.formation import derivation
+from recollect.ports import Ids
+from recollect.records import Evidence, EvidenceMap, Memory, Scope
+from recollect.stores.meter import plan_charged
+from recollect.stores.plans import undo as undoing
+from recollect.stores.plans.erase import EraseTarget, plan_erase
+from recollect.stores.plans.formation import Lease, check_lease
+from recollect.stores.rows import ReceiptRow, ScopeRow
+from recollect.stores.transactor import Transactor
+from recollect.stores.unit import Planned, Rows
+from recollect.worker.loop import Worker
+
+HISTORIES_MAX: Final = 60
+"""In so many histories each mutant must be seen."""
+STEPS: Final = 20
+Patch: TypeAlias = tuple[str, object]
+
+
+def forgetting(
+    rows: Rows, scope: Scope, target: EraseTarget, *, receipt: ReceiptRow
+) -> Planned[ReceiptRow]:
+    """Forget all keys of a scope of which something is erased."""
+    planned = plan_erase(rows, scope, target, receipt=receipt)
+    forgotten = [(row.id, receipt.erased_at + 1) for row in planned.effect.scopes]
+    effect = replace(planned.effect, old_keys=forgotten, idempotency=())
+    return Planned(effect, planned.result)
+
+
+def trusting(self: Worker, actor: str, *, proviso: object = None) -> Worker:
+    """Form for somebody without asking whether the key is still good."""
+    assert proviso
+    return acting(self, actor)
+
+
+def whatever_the_epoch(scope: ScopeRow | None, lease: Lease) -> ScopeRow:
+    """Let a lease be good though something was erased since."""
+    return check_lease(scope, replace(lease, epoch=scope.epoch) if scope else lease)
+
+
+def undone_anyway(rows: Rows, undo: undoing.Undo, *, ids: Ids, now: int) -> Planned[None]:
+    """Take a change back though something was erased since."""
+    scope = rows.scope(undo.scope)
+    known = replace(undo, epoch=scope.epoch) if scope else undo
+    return plan_undo(rows, known, ids=ids, now=now)
+
+
+def without_made(self: Any, change: Any) -> None:
+    """Leave behind what a change made."""
+    if change.text("did") != "made":
+        take_back(self, change)
+
+
+def of_its_own(self: Recollect, store: Any, **given: Any) -> Recollect:
+    """Return a view with a runtime of its own."""
+    view = over(self, store, **given)
+    view._runtime = copy(view._runtime)
+    return view
+
+
+def first_alone(sources: Sequence[Memory]) -> list[Evidence]:
+    """Forget all sources of a derived memory but one."""
+    return evidence(sources[:1])
+
+
+async def of_this_process(self: Transactor) -> bytes:
+    """Make the secret of digests anew in each process."""
+    if self._digests.value is None:
+        self._digests.value = token_bytes(16)
+    return self._digests.value
+
+
+async def kept_reserved(self: Any, action: str, scope: Scope, plan: Any) -> object:
+    """Never give back what was reserved for what failed."""
+    charge = await self._meter.charge(action, scope)
+
+    def charged(rows: Rows) -> Planned[Any]:
+        return plan_charged(rows, plan, charge)
+
+    result = await self._store._change(action, scope, charged)
+    charge.spend()
+    return result
+
+
+async def nothing(*_: object, **__: object) -> None:
+    """Do nothing."""
+
+
+def own_alone(_: object, after: Any, *__: object) -> EvidenceMap:
+    """Let a put have the evidence that it brings, and no other."""
+    found: EvidenceMap = after.evidence
+    return found
+
+
+def given_alone(_: object, given: Sequence[Evidence], *__: object, **___: object) -> object:
+    """Drop the evidence of what a new value carries over."""
+    return tuple(given)
+
+
+acting, over, evidence = Worker.acting, Recollect.over, derivation._evidence
+plan_undo, take_back = undoing.plan_undo, undoing._Undoing.take_back
+ERASE: Final = "erase messages"
+MUTANTS: dict[str, tuple[list[Patch], Collection[str]]] = {
+    "erase, retry: an erase forgets the keys": (
+        [("stores.erase.plan_erase", forgetting)],
+        ("append under a key", "retry", ERASE),
+    ),
+    "revoke, open formation: the key is asked for at the beginning alone": (
+        [("worker.loop.Worker.acting", trusting)],
+        ("append", "revoke while forming"),
+    ),
+    "erase, open formation: a lease outlives an erase": (
+        [("stores.plans.formation.check_lease", whatever_the_epoch)],
+        ("append", "append", "form", "erase while forming"),
+    ),
+    "import, ledger: what was erased comes back": (
+        [("record_intake.Intake._leave_out_erased", nothing)],
+        ("append", "export", ERASE, "import"),
+    ),
+    "backup, ledger: what was erased since comes back": (
+        [("backups._since", lambda *_: [])],
+        ("append", "back up", ERASE, "restore a backup"),
+    ),
+    "patch, erase: a new value rests on its own quote alone": (
+        [
+            ("provenance.carried_over", given_alone),
+            ("formation.evidence.carried_over", given_alone),
+            ("formation.attribution.carried_over", given_alone),
+            ("stores.plans.memories.kept_evidence", own_alone),
+        ],
+        ("append", "form", ERASE),
+    ),
+    "undo, erase: a change is taken back after an erase": (
+        [("stores.memories.plan_undo", undone_anyway)],
+        ("append", "put", "form", "forget", "edit", "undo", ERASE, "erase a memory"),
+    ),
+    "embedder, view: a view has a runtime of its own": (
+        [("app.Recollect.over", of_its_own)],
+        ("append", "change the embedder"),
+    ),
+    "migration, undo: what was made stays": (
+        [("stores.plans.undo._Undoing.take_back", without_made)],
+        ("append", "form", "migrate a type"),
+    ),
+    "consolidate, erase: a merged memory rests on one source": (
+        [("formation.derivation._evidence", first_alone)],
+        ("append", "form", "consolidate", ERASE),
+    ),
+    "copy, keys: keys stay behind": (
+        [("copying._Copying._carry_keys", nothing)],
+        ("append under a key", "copy", "retry"),
+    ),
+    "crash, append under a key: keys are known to one process": (
+        [("stores.transactor.Transactor._digest_secret", of_this_process)],
+        ("append under a key", "crash in an append", "reopen", "retry"),
+    ),
+    "reject, form again: nobody remembers the refusal": (
+        [("formation.outcomes.Present.refused", lambda *_: None)],
+        ("append", "form", "say a rejected note again"),
+    ),
+    "quota, revoke: what was refused stays reserved": (
+        [("stores.base.MeteredStore._change", kept_reserved)],
+        ("append", "write with a revoked key", "write over quota"),
+    ),
+}
+LASTING: Final = {"back up", "reopen"}
+"""Operations that need a file."""
+
+
+def played(folder: Path, seed: int, operations: Collection[str]) -> Tally:
+    """Play one history of some operations."""
+    inside = folder / str(seed)
+    inside.mkdir(exist_ok=True)
+    places = FilePlaces(inside, lasts=not LASTING.isdisjoint(operations))
+    return asyncio.run(play(places, seed, STEPS, only=operations))
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_a_missing_safeguard_is_seen(tmp_path: Path, name: str) -> None:
+    """It is in one of a few histories, in which nothing is broken otherwise."""
+    patches, operations = MUTANTS[name]
+    with pytest.MonkeyPatch.context() as patch:
+        for function, wrong in patches:
+            patch.setattr(f"recollect.{function}", wrong)
+        tallies = ((seed, played(tmp_path, seed, operations)) for seed in range(HISTORIES_MAX))
+        seed = next((seed for seed, tally in tallies if tally.broken), None)
+
+    assert seed is not None
+    (whole := tmp_path / "whole").mkdir()
+    assert played(whole, seed, operations).broken == []
