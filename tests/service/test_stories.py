@@ -7,12 +7,8 @@ from typing import Any
 import httpx
 import pytest
 
-from recollect.formation.config import Assistants, FormationSettings
-from recollect.formation.prompt import Prompts
-from recollect.ports import ModelRequest
-from recollect.service.testing import ROOT_SCOPE, Served
+from recollect.service.testing import Served
 from recollect.testing.rulemodel import RuleModel
-from recollect.testing.scripted import ScriptedModel
 
 ADA = {"scope": ["users", "ada"]}
 Connect = Callable[..., httpx.Client]
@@ -258,84 +254,6 @@ def test_approving_takes_the_version_that_was_looked_at(client: httpx.Client) ->
 
     assert 412 == other.status_code
     assert "nothing waits" in problem(active)["detail"]
-
-
-def events_of(text: str) -> list[tuple[str, dict[str, Any]]]:
-    """Return the named events of a stream that has ended."""
-    found = []
-    for block in text.split("\n\n"):
-        fields = dict(line.partition(": ")[::2] for line in block.splitlines())
-        if "event" in fields:
-            found.append((fields["event"], json.loads(fields["data"])))
-    return found
-
-
-def test_a_turn_of_a_chat_is_streamed_and_kept(starting: Start, connect: Connect) -> None:
-    """Tokens come one by one; both messages are kept; what was recalled is told."""
-    model = ScriptedModel(lambda _: "You live in Oslo.", identity="script/test")
-    with connect(starting(model=model)) as client:
-        answer = client.post("/v1/chat", params=ADA, json={"thread": "c", "text": "Home?"})
-        messages = client.get("/v1/threads/c/messages", params=ADA).json()["messages"]
-
-    events = events_of(answer.text)
-    tokens = "".join(content["text"] for name, content in events if name == "token")
-    assert "You live in Oslo." == tokens
-    assert "done" == events[-1][0]
-    assert [events[-1][1]["user"], events[-1][1]["assistant"]] == messages
-    assert ["user", "assistant"] == [each["role"] for each in messages]
-
-
-def test_a_chat_is_with_the_assistant_of_its_scope(starting: Start, connect: Connect) -> None:
-    """Where a scope has an assistant of its own, it answers by that one's prompt."""
-    asked: list[str] = []
-
-    def answer(request: ModelRequest) -> str:
-        asked.append(request.system)
-        return "Aye."
-
-    pirate = FormationSettings(prompts=Prompts(chatbot="Speak as a pirate. {time} {memories}"))
-    assistants = Assistants(
-        named={"pirate": pirate}, scopes={(*ROOT_SCOPE, "users", "ada"): "pirate"}
-    )
-    model = ScriptedModel(answer, identity="script/test")
-    with connect(starting(model=model, assistants=assistants)) as client:
-        for scope in (ADA, {"scope": ["users", "bob"]}):
-            client.post("/v1/chat", params=scope, json={"thread": "c", "text": "Home?"})
-
-    assert [True, False] == [each.startswith("Speak as a pirate.") for each in asked]
-
-
-def test_a_turn_said_again_under_its_key_is_answered_once(
-    starting: Start, connect: Connect
-) -> None:
-    """The message is kept once, and told the answer that was kept; another key is another turn."""
-    answers = iter(["You live in Oslo.", "In Oslo, I said."])
-    model = ScriptedModel(lambda _: next(answers), identity="script/test")
-    with connect(starting(model=model)) as client:
-        told = [
-            client.post(
-                "/v1/chat",
-                params=ADA,
-                json={"thread": "c", "text": "Home?"},
-                headers={"idempotency-key": key},
-            )
-            for key in ("turn-1", "turn-1", "turn-2")
-        ]
-        messages = client.get("/v1/threads/c/messages", params=ADA).json()["messages"]
-
-    first, again, other = (events_of(each.text)[-1][1] for each in told)
-    assert (first["user"], first["assistant"]) == (again["user"], again["assistant"])
-    assert "In Oslo, I said." == other["assistant"]["text"]
-    assert ["user", "assistant"] * 2 == [each["role"] for each in messages]
-
-
-def test_a_chat_without_a_model_keeps_and_says_so(client: httpx.Client) -> None:
-    """Without a model the stream ends with what is known, no answer, and the reason."""
-    answer = client.post("/v1/chat", params=ADA, json={"thread": "alone", "text": "Hello."})
-
-    ((name, done),) = events_of(answer.text)
-    assert ("done", None) == (name, done["assistant"])
-    assert "no model" in done["reason"]
 
 
 @on_every_store

@@ -23,6 +23,7 @@ from recollect.service.rates import Rates
 from recollect.service.recalled import RecallLog
 from recollect.service.settings import Settings
 from recollect.service.signing import Signer
+from recollect.service.single_flight import SingleFlight
 from recollect.service.usage import UsageBook
 from recollect.service.watching import Watch
 from recollect.standing import Standing
@@ -58,6 +59,8 @@ class Service:
     """Who asks where no keys are asked for."""
     streams: dict[str, int] = field(default_factory=dict)
     """How many streams each tenant has open."""
+    answers: SingleFlight = field(default_factory=SingleFlight)
+    """The answers that are being given, by the message that is answered."""
 
     async def check_quota(self, principal: Principal, *, messages: int, size: int) -> None:
         """
