@@ -7,8 +7,11 @@ from typing import Any
 import httpx
 import pytest
 
+from recollect.errors import ModelDeniedError
+from recollect.ports import ToolCall
 from recollect.service.testing import Served
 from recollect.testing.rulemodel import RuleModel
+from recollect.testing.scripted import ScriptedModel
 
 ADA = {"scope": ["users", "ada"]}
 Connect = Callable[..., httpx.Client]
@@ -393,3 +396,30 @@ def test_the_service_says_how_it_is(served: Served, client: httpx.Client, connec
     told = client.get("/metrics").text
     assert 'route="/v1/recall"' in told or "recollect_requests_total" in told
     assert "users" not in told
+
+
+@pytest.mark.parametrize(
+    ("answer", "end"),
+    [
+        (ModelDeniedError("the key is wrong: set another"), "postponed"),
+        ("I cannot say.", "retried"),
+        (ToolCall(name="remember_nothing", arguments={}), "formed"),
+    ],
+)
+def test_forming_now_says_how_it_ended(
+    starting: Start, connect: Connect, new_key: Callable[..., str], answer: Any, end: str
+) -> None:
+    """A model that cannot be used has formed nothing, and leaves no receipt: the answer says so."""
+    model = ScriptedModel(lambda _: answer)
+    service = starting(model=model)
+    with connect(service) as client, connect(service, new_key(service, "write")) as writer:
+        ends = []
+        for each in (client, writer):
+            said(each, "t", "My name is Ada.")
+            ends += each.post("/v1/formation/run", params=ADA).json()["ends"]
+
+    reason = getattr(answer, "args", [""])[0]
+    assert [end, end] == [each["end"] for each in ends]
+    assert ends[0]["reason"].startswith(reason)
+    # What a provider says of the service's key is for whom administers the service.
+    assert bool(ends[1]["reason"]) is (end == "retried")
