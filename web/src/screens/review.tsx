@@ -1,74 +1,103 @@
 /** Review: what was formed with doubts waits here for a person. */
 
-import { useState } from "react";
+import { useCallback, useState } from "react";
 import { api } from "../api/client";
+import { isGone } from "../api/problem";
 import type { Memory } from "../api/shapes";
-import { useChanges, usePages } from "../lib/asking";
+import { useAct } from "../lib/act";
+import { useAsked, useChanges, usePages } from "../lib/asking";
+import { standing } from "../lib/memory_acts";
 import { speakerOf, timeOf } from "../lib/past";
 import { useAround, useHere } from "../lib/session";
-import { Empty, Loading, memoryLink, More, PageHead, When, Wrong } from "../parts/basics";
+import { memoryLink, PageHead, When } from "../parts/basics";
+import { ActFailure, Empty, Failure, Loading, More } from "../parts/states";
 import { Quotes, Value } from "../parts/value";
-import { useAsked } from "../lib/asking";
+
+type Decision = "approve" | "reject";
 
 export default function Review() {
-  const { t, tell, complain } = useAround();
-  const { scope, can } = useHere();
+  const { t } = useAround();
+  const { scope } = useHere();
   const waiting = usePages((cursor) => api.review(scope, cursor), (answer) => answer.memories, [scope]);
   useChanges(scope, waiting.again);
-  const [gone, setGone] = useState<ReadonlySet<string>>(new Set());
-  const name = (memory: Memory) => `${memory.type}/${memory.key}/${memory.version}`;
-  const decide = async (memory: Memory, decision: "approve" | "reject") => {
-    setGone((before) => new Set(before).add(name(memory)));
-    try {
-      const decided = await api.decide(scope, memory.type, memory.key, decision, memory.version);
-      const isSame = decided.type === memory.type && decided.key === memory.key;
-      const undo = async () => {
-        await api.restore(scope, memory.type, memory.key, memory.version);
-        setGone(new Set());
-        waiting.again();
-      };
-      tell(t(decision === "approve" ? "review.approved" : "review.rejected"), isSame ? undo : undefined);
-    } catch (error) {
-      complain(error);
-      setGone((before) => new Set([...before].filter((each) => each !== name(memory))));
-    }
-    waiting.again();
-  };
-  const rows = waiting.rows.filter((each) => !gone.has(name(each)));
+  /* What was decided, until the list is there without it. */
+  const [decided, setDecided] = useState<ReadonlySet<Memory>>(new Set());
+  const decide = useCallback((memory: Memory) => setDecided((before) => new Set(before).add(memory)), []);
+  const rows = waiting.rows.filter((each) => !decided.has(each));
   return (
     <div className="page">
       <PageHead title={t("review")} about={t("review.about")} />
-      <Wrong error={waiting.error} again={waiting.again} />
+      <Failure error={waiting.error} again={waiting.again} isBusy={waiting.isLoading} />
       {waiting.isLoading && !waiting.rows.length && !waiting.error && <Loading />}
       {!waiting.isLoading && !rows.length && !waiting.error && <Empty icon="review" title={t("review.none")}><p>{t("review.none_about")}</p></Empty>}
       <ul className="cards">
-        {rows.map((memory) => (
-          <li key={name(memory)} className="card">
-            <header>
-              <a className="type-name" href={memoryLink(memory, scope)}>{memory.type}</a>
-              {speakerOf(memory) && <span className="memory-key">{speakerOf(memory)}</span>}
-              <span className="row-when"><When at={timeOf(memory)} /></span>
-            </header>
-            <Doubt memory={memory} />
-            <Value value={memory.value} evidence={memory.evidence} scope={scope} />
-            {memory.evidence[""] && <Quotes evidence={memory.evidence[""]} scope={scope} />}
-            {can("write") && (
-              <footer>
-                <button type="button" className="accent" onClick={() => void decide(memory, "approve")}>{t("review.approve")}</button>
-                <button type="button" className="danger" onClick={() => void decide(memory, "reject")} title={t("reject.about")}>{t("reject")}</button>
-              </footer>
-            )}
-          </li>
-        ))}
+        {rows.map((memory) => <Waiting key={`${memory.type}/${memory.key}`} memory={memory} decided={decide} changed={waiting.again} />)}
       </ul>
-      <More hasMore={waiting.hasMore} isLoading={waiting.isLoading} more={waiting.more} />
+      <More hasMore={waiting.hasMore} isLoading={waiting.isLoading} more={waiting.more} error={waiting.moreError} />
     </div>
   );
+}
+
+/** One memory that waits, with the doubts about it and the two verdicts. */
+function Waiting({ memory, decided, changed }: { memory: Memory; decided: (memory: Memory) => void; changed: () => void }) {
+  const { t } = useAround();
+  const { scope, can } = useHere();
+  const acts = useVerdict(changed);
+  const decide = (decision: Decision) => acts.decide(memory, decision, () => decided(memory));
+  return (
+    <li className="card">
+      <header>
+        <a className="type-name" href={memoryLink(memory, scope)}>{memory.type}</a>
+        {speakerOf(memory) && <span className="memory-key">{speakerOf(memory)}</span>}
+        <span className="row-when"><When at={timeOf(memory)} /></span>
+      </header>
+      <Doubt memory={memory} />
+      <Value value={memory.value} evidence={memory.evidence} scope={scope} />
+      {memory.evidence[""] && <Quotes evidence={memory.evidence[""]} scope={scope} />}
+      <ActFailure act={acts} />
+      {can("write") && (
+        <footer>
+          <button type="button" className="accent" disabled={acts.isBusy} onClick={() => decide("approve")}>{t("review.approve")}</button>
+          <button type="button" className="danger" disabled={acts.isBusy} onClick={() => decide("reject")} title={t("reject.about")}>{t("reject")}</button>
+        </footer>
+      )}
+    </li>
+  );
+}
+
+/** A verdict on what waits, with a way back where the memory stays at its address. */
+function useVerdict(changed: () => void) {
+  const { t, tell } = useAround();
+  const { scope } = useHere();
+  const act = useAct(changed);
+  const decide = (memory: Memory, decision: Decision, done: () => void) =>
+    void act.run({
+      request: () => api.decide(scope, memory.type, memory.key, decision, memory.version),
+      outcome: () => verdictOn(scope, memory, decision),
+      succeed: (now) => {
+        done();
+        const undo = async () => {
+          await api.restore(scope, memory.type, memory.key, memory.version);
+          changed();
+        };
+        const isSame = now !== null && now.type === memory.type && now.key === memory.key;
+        tell(t(decision === "approve" ? "review.approved" : "review.rejected"), isSame ? undo : undefined);
+      },
+    });
+  return { ...act, decide };
+}
+
+/** What a verdict whose answer was lost has made of a memory; nothing if it waits still, or somebody decided otherwise. */
+async function verdictOn(scope: string[], memory: Memory, decision: Decision): Promise<Memory | null | undefined> {
+  const now = await standing(scope, memory);
+  if (now === null) return decision === "approve" ? null : undefined;
+  return now.version > memory.version && now.state === (decision === "approve" ? "active" : "rejected") ? now : undefined;
 }
 
 function Doubt({ memory }: { memory: Memory }) {
   const { scope } = useHere();
   const history = useAsked(() => api.history(scope, memory.type, memory.key), [scope, memory.type, memory.key, memory.version]);
   const cause = history.value?.revisions.find((each) => each.version === memory.version)?.cause;
+  if (history.error && !isGone(history.error)) return <Failure error={history.error} again={history.again} />;
   return cause ? <p className="notice">{cause}</p> : null;
 }
