@@ -72,6 +72,11 @@ describe("the receipt of a formation", () => {
     expect(summaryOf(formation({ counts: { stored: 900 }, outcomes: [], outcomes_left_out: 900 })).counts).toEqual([["stored", 900]]);
   });
 
+  it("counts what was dropped, because it no longer held", () => {
+    const dropped = [{ action: "dropped", type: "Note", key: "a" }];
+    expect(summaryOf(formation({ outcomes: dropped }, { status: "consolidated" })).counts).toEqual([["dropped", 1]]);
+  });
+
   it("counts what was refused, where the list of it is left out as well", () => {
     expect(summaryOf(formation({ counts: {}, outcomes: [], refused: [{ kind: "quote", reason: "?" }] })).counts).toEqual([["refused", 1]]);
     expect(summaryOf(formation({ counts: { refused: 1 }, outcomes: [], refused_left_out: 2 })).counts).toEqual([["refused", 3]]);

@@ -31,6 +31,7 @@ from recollect.formation.derivation import (
     before_end,
     change_record,
     changes_in,
+    outcomes_of,
     planned,
     sources_of,
     undoing,
@@ -56,6 +57,8 @@ LEASE_S: Final = 60.0
 RELEASE_S: Final = 2.0
 CONFLICTS_MAX: Final = 3
 SCHEDULE_EVERY_S: Final = 30.0
+OUTDATED: Final = "what it was derived from has changed"
+"""Why a derived memory was dropped, in the receipt."""
 PAGE_ROWS: Final = 500
 
 Ending: TypeAlias = Literal["consolidated", "unchanged", "busy", "lost", "stopped"]
@@ -214,21 +217,19 @@ class Consolidator:
         """Do it under *lease*, which ends with it."""
         scope = lease.scope
         view = await viewer.view(scope)
-        outdated = await viewer.outdated(view)
-        if outdated:
-            await self._drop(scope, outdated)
+        dropped = await self._drop(scope, await viewer.outdated(view))
+        if dropped:
             view = await viewer.view(scope)
         run = await self._questioner(settings, model).ask(lease, view)
-        if not run.exchanges:
+        if not run.exchanges and not dropped:
             await self._store.release(lease)
             return ConsolidationResult(
-                end="stopped" if run.reason else "consolidated" if outdated else "unchanged",
+                end="stopped" if run.reason else "unchanged",
                 groups=len(view.groups),
                 postponed=len(view.unseen),
-                dropped=len(outdated),
                 reason=run.reason,
             )
-        changes = await self._commit(lease, view, run, model, viewer=viewer)
+        changes = await self._commit(lease, view, run, dropped, model=model, viewer=viewer)
         newest = await self._store.formations(scope, status="consolidated", limit=1)
         return ConsolidationResult(
             end="stopped" if run.reason else "consolidated",
@@ -236,14 +237,19 @@ class Consolidator:
             changes=tuple(changes),
             groups=len(view.groups),
             postponed=len(view.unseen) - len(run.looked_at),
-            dropped=len(outdated),
+            dropped=len(dropped),
             calls=run.asked.calls,
             tokens=run.asked.tokens,
             reason=run.reason,
         )
 
-    async def _drop(self, scope: Scope, outdated: Sequence[Memory]) -> None:
-        """Delete derived memories that hold no more, and let what they replaced hold again."""
+    async def _drop(self, scope: Scope, outdated: Sequence[Memory]) -> list[Memory]:
+        """
+        Delete derived memories that hold no more, and let what they replaced hold again.
+
+        Return those that were deleted.
+        """
+        dropped = []
         for memory in outdated:
             writes: list[Write] = [
                 DeleteMemory(type=memory.type, key=memory.key, expected=memory.version)
@@ -258,14 +264,17 @@ class Consolidator:
                 await self._store.apply(scope, writes)
             except VersionConflictError:
                 continue  # somebody writes there: the next run looks again
+            dropped.append(memory)
+        return dropped
 
     async def _commit(
         self,
         lease: Lease,
         view: View,
         run: Run,
-        model: Model,
+        dropped: Sequence[Memory],
         *,
+        model: Model,
         viewer: Viewer,
     ) -> list[Change]:
         """Write what was asked for; leave out what somebody changed meanwhile."""
@@ -273,7 +282,7 @@ class Consolidator:
         for _ in range(CONFLICTS_MAX):
             changes = planned(combinations, await self._standing(lease.scope, view, combinations))
             looked_at = await viewer.looked_at_after(view, run.looked_at, changes)
-            receipt = _receipt(lease.scope, run, changes, model, looked_at)
+            receipt = _receipt(lease.scope, run, changes, dropped, model=model, looked_at=looked_at)
             formed = Formed(
                 watermarks={},
                 status="consolidated",
@@ -355,24 +364,21 @@ def _scheduled(settings: Iterable[FormationSettings]) -> list[FormationSettings]
 
 
 def _receipt(
-    scope: Scope, run: Run, changes: Sequence[Change], model: Model, looked_at: Sequence[str]
+    scope: Scope,
+    run: Run,
+    changes: Sequence[Change],
+    dropped: Sequence[Memory],
+    *,
+    model: Model,
+    looked_at: Sequence[str],
 ) -> JsonObject:
-    outcomes = [
-        Outcome(
-            action="refused" if each.action == "refused" else "stored",
-            type=each.type,
-            key=each.key,
-            reason=each.reason or each.action,
-        )
-        for each in changes
-    ]
+    outcomes = outcomes_of(changes)
     outcomes += [
-        Outcome(action="ended", type=type_, key=key, reason=f"merged into {each.type}/{each.key}")
-        for each in changes
-        for type_, key in each.ended
+        Outcome(action="dropped", type=each.type, key=each.key, reason=OUTDATED) for each in dropped
     ]
     window = Window(scope=scope, lines=(), watermarks={})
-    told = receipt_of(window, run.asked, outcomes, model=model.identity, reason=run.reason)
+    asked = model.identity if run.exchanges else None
+    told = receipt_of(window, run.asked, outcomes, model=asked, reason=run.reason)
     consolidation: dict[str, Json] = {
         "changes": [change_record(each) for each in changes],
         "looked_at": list(looked_at),

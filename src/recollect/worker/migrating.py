@@ -11,9 +11,10 @@ from typing import Final, get_args
 import anyio
 
 from recollect.errors import LeaseLostError, NotFoundError, StoreError, UpdateModeError, UsageError
-from recollect.formation.derivation import Change, change_record
+from recollect.formation.derivation import Change, change_record, outcomes_of
 from recollect.formation.identity import content_key
 from recollect.formation.migration import in_other_mode, migration
+from recollect.formation.receipt import outcomes_told
 from recollect.formation.types import MemoryType, UpdateMode
 from recollect.records import JsonObject, Memory, Scope
 from recollect.stores.base import Store
@@ -113,6 +114,7 @@ async def _commit(
     type_ = changes[0].type
     last = await store.formations(lease.scope, status="consolidated", limit=1)
     receipt: JsonObject = {
+        **outcomes_told(outcomes_of(changes)),
         "reason": f"{type_} was migrated to {update_mode}",
         "consolidation": {
             "changes": [change_record(each) for each in changes],

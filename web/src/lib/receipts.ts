@@ -2,7 +2,7 @@
 
 import type { Formation, FormationRun, Outcome } from "../api/shapes";
 
-const ACTIONS = ["stored", "changed", "merged", "ended", "unchanged", "quarantined", "refused"] as const;
+const ACTIONS = ["stored", "changed", "merged", "ended", "dropped", "unchanged", "quarantined", "refused"] as const;
 export type Action = (typeof ACTIONS)[number];
 const WRITES: ReadonlySet<string> = new Set(["stored", "changed", "merged", "ended", "quarantined"]);
 

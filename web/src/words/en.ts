@@ -9,6 +9,7 @@ export const en = {
   "audit.rows": "Latest rows",
   "audit.verify": "Verify the chain",
   "action.changed": "changed",
+  "action.dropped": "dropped",
   "action.ended": "ended",
   "action.merged": "merged",
   "action.quarantined": "to review",

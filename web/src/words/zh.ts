@@ -11,6 +11,7 @@ export const zh: Record<keyof typeof en, string> = {
   "audit.rows": "最近的行",
   "audit.verify": "校验链",
   "action.changed": "已修改",
+  "action.dropped": "已舍去",
   "action.ended": "已终止",
   "action.merged": "已合并",
   "action.quarantined": "待审核",
