@@ -15,7 +15,7 @@ async def main() -> None:
     async with recollect.open("memory:", embedder="none") as memory:
         await memory.append(ADA, "chat", [SAID])
         rests_on = recollect.Evidence(thread="chat", message="m1", quote="my safe is 4417")
-        await memory.put(ADA, "Note", "safe", {"code": "4417"}, evidence={"/code": [rests_on]})
+        await memory.put(ADA, "Item", "safe", {"code": "4417"}, evidence={"/code": [rests_on]})
 
         receipt = await memory.erase(ADA, recollect.EraseMessages(thread="chat", messages=["m1"]))
         left = await memory.recall(ADA, "What is the code of my safe?")

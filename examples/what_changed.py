@@ -32,10 +32,10 @@ async def main() -> None:
         print("now: ", now.entries[0].text)
         print("then:", then.entries[0].text)
 
-        await memory.put(ADA, "User", "profile", {"name": "Aida"})
-        await memory.put(ADA, "User", "profile", {"name": "Ada"})
+        await memory.put(ADA, "User", "profile", {"user_name": "Aida"})
+        await memory.put(ADA, "User", "profile", {"user_name": "Ada"})
         for version in await memory.history(ADA, "User", "profile"):
-            print(f"version {version.version}:", version.value["name"])
+            print(f"version {version.version}:", version.value["user_name"])
 
 
 asyncio.run(main())

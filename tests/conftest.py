@@ -1,5 +1,6 @@
 """What every test gets: one event loop, no network beyond this machine, no telemetry."""
 
+import inspect
 import ipaddress
 import os
 import sys
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from recollect.testing.loop_guard import guarded_loops
 from recollect.testing.redis import open_server
 
 # Set before any test imports langchain-core, whose tracing would call home.
@@ -127,3 +129,14 @@ def redis_socket() -> Iterator[str]:
     """Yield the socket of a Redis server of this module's own, which keeps nothing on the disk."""
     with open_server(appendonly="no") as server:
         yield str(server.socket)
+
+
+@pytest.fixture(autouse=True)
+def blocking_calls(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Fail the asynchronous test in which a call of ours stopped an event loop."""
+    if not inspect.iscoroutinefunction(getattr(request, "function", None)):
+        yield
+        return
+    with guarded_loops(Path(__file__).parent) as found:
+        yield
+    assert not found, "\n".join(sorted({str(each) for each in found}))

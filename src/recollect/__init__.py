@@ -67,6 +67,7 @@ if TYPE_CHECKING:
         EraseThread,
     )
     from recollect.stores.plans.formation import Debounce
+    from recollect.stores.plans.undo import Undo, UndoLog
     from recollect.sync import SyncRecollect, open_sync
 
 __version__ = "0.1.0"
@@ -93,6 +94,7 @@ _HOMES: Final = {
     "recollect.records": _RECORDS,
     "recollect.stores.plans.erase": _ERASING,
     "recollect.stores.plans.formation": "Debounce",
+    "recollect.stores.plans.undo": "Undo UndoLog",
     "recollect.sync": "SyncRecollect open_sync",
 }
 _HOME_OF: Final = {name: home for home, names in _HOMES.items() for name in names.split()}
@@ -144,6 +146,8 @@ __all__ = [
     "SyncRecollect",
     "Thread",
     "Trust",
+    "Undo",
+    "UndoLog",
     "UpdateModeError",
     "UsageError",
     "VersionConflictError",

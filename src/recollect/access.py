@@ -6,8 +6,8 @@ import hashlib
 import hmac
 import re
 import secrets
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Final, Literal, TypeAlias, cast, get_args
 
@@ -41,7 +41,6 @@ ROTATION_OVERLAP_S_MAX: Final = 7 * 86_400.0
 USED_EVERY_S: Final = 300.0
 """That a key was used is noted at most so often."""
 _KEY: Final = re.compile(r"rk_([0-9a-f]{16})_([A-Za-z0-9_-]{43})")
-_NO_DIGEST: Final = "0" * 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +51,8 @@ class Principal:
     name: str
     scope: Scope
     permissions: frozenset[Permission]
+    credential: str = field(default="", repr=False)
+    """Digest of the key as it was presented, by which it is known again."""
 
     @property
     def tenant(self) -> str:
@@ -82,12 +83,28 @@ class Key:
     version: int = 0
     """That of the document that keeps it, 0 before it is kept."""
 
-    @property
-    def principal(self) -> Principal:
-        """Return who asks with this key."""
+    def principal(self, credential: str) -> Principal:
+        """Return who asks with this key, presented as one with the digest *credential*."""
         return Principal(
-            key_id=self.id, name=self.name, scope=self.scope, permissions=self.permissions
+            key_id=self.id,
+            name=self.name,
+            scope=self.scope,
+            permissions=self.permissions,
+            credential=credential,
         )
+
+    def lacks(self, credential: str, now: datetime) -> str | None:
+        """
+        Return why the key with the digest *credential* is not good, ``None`` if it is.
+
+        It is good if it is this one, or the one before a rotation in time, and has not expired.
+        """
+        is_known = hmac.compare_digest(credential, self.digest)
+        if self.old_digest and self.old_until and now < self.old_until:
+            is_known |= hmac.compare_digest(credential, self.old_digest)
+        if not is_known:
+            return "was replaced by another"
+        return "has expired" if self.expires_at and self.expires_at <= now else None
 
 
 def granted(
@@ -181,8 +198,10 @@ class Keys:
     whether the key is wrong in its first or in its last character.
     """
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, changed: Callable[[], None] = lambda: None) -> None:
+        """Keep keys in *store*; *changed* is called when one was revoked or rotated."""
         self._store = store
+        self._changed = changed
         self._standing = Standing[tuple[Key, Memory | None]](store)
 
     async def principal(self, key: str) -> Principal:
@@ -195,7 +214,8 @@ class Keys:
         id_, stamp = _id_in(key), self._store.settings_stamp()
         kept, used = await self._kept_and_used(id_) if id_ else (None, None)
         now = to_datetime(self._store.now())
-        if not _is_good(key, kept, now) or kept is None:
+        credential = digest_of(key)
+        if kept is None or kept.lacks(credential, now):
             msg = (
                 "the API key is not, or no longer, a good one: send a key of this service as "
                 "'Authorization: Bearer KEY' or 'x-api-key: KEY'"
@@ -205,7 +225,7 @@ class Keys:
             await self._note_use(kept.id)
         else:
             self._standing.keep(kept.id, (kept, used), stamp)
-        return kept.principal
+        return kept.principal(credential)
 
     def assumed(self, key: str) -> tuple[Principal, int] | None:
         """
@@ -218,10 +238,10 @@ class Keys:
         if held is None:
             return None
         (kept, used), stamp = held
-        now = to_datetime(self._store.now())
-        if not _is_good(key, kept, now) or _is_to_be_noted(used, now):
+        now, credential = to_datetime(self._store.now()), digest_of(key)
+        if kept.lacks(credential, now) or _is_to_be_noted(used, now):
             return None
-        return kept.principal, stamp
+        return kept.principal(credential), stamp
 
     async def create(
         self,
@@ -277,12 +297,14 @@ class Keys:
             old_until=until if overlap_s else None,
         )
         await self._keep(rotated)
+        self._changed()
         return rotated, secret
 
     async def revoke(self, id_: str) -> None:
         """Let a key be good no longer, at once; nothing happens if there is none."""
         types = (SERVICE_KEY, SERVICE_KEY_USE)
         await self._store.apply(KEYS_SCOPE, [DeleteMemory(type=each, key=id_) for each in types])
+        self._changed()
 
     async def key(self, id_: str) -> Key:
         """
@@ -295,6 +317,15 @@ class Keys:
         if found is None:
             msg = f"there is no key {id_!r}: list the keys that there are"
             raise NotFoundError(msg)
+        return found
+
+    async def by_id(self, ids: Collection[str]) -> dict[str, Key]:
+        """Return those of the keys with these ids that there are."""
+        wanted = [(SERVICE_KEY, each) for each in ids]
+        found: dict[str, Key] = {}
+        for start in range(0, len(wanted), KEYS_PAGE):
+            page = await self._store.get_many(KEYS_SCOPE, wanted[start : start + KEYS_PAGE])
+            found |= {each.key: _key_of(each) for each in page if each is not None}
         return found
 
     async def all(self, within: Scope = ()) -> list[Key]:
@@ -353,15 +384,6 @@ def _id_in(key: str) -> str | None:
     return found[1] if found else None
 
 
-def _is_good(key: str, kept: Key | None, now: datetime) -> bool:
-    """Say whether *key* is the one that is kept, or its old one in time, and has not expired."""
-    given = digest_of(key)
-    is_good = hmac.compare_digest(given, kept.digest if kept else _NO_DIGEST)
-    if kept and kept.old_digest and kept.old_until and now < kept.old_until:
-        is_good |= hmac.compare_digest(given, kept.old_digest)
-    return is_good and kept is not None and not (kept.expires_at and kept.expires_at <= now)
-
-
 def _is_to_be_noted(used: Memory | None, now: datetime) -> bool:
     """Say whether that a key is used was last noted so long ago that it is again."""
     return used is None or now - used.updated_at >= timedelta(seconds=USED_EVERY_S)
@@ -389,7 +411,11 @@ def _written(time: datetime | None) -> str | None:
 
 
 def _key_of(memory: Memory) -> Key:
-    value: Mapping[str, Json] = memory.value
+    return key_from(memory.key, memory.value, memory.version)
+
+
+def key_from(id_: str, value: Mapping[str, Json], version: int) -> Key:
+    """Return the key that a document keeps."""
 
     def time(name: str) -> datetime | None:
         found = value.get(name)
@@ -397,15 +423,15 @@ def _key_of(memory: Memory) -> Key:
 
     old = value.get("old_digest")
     return Key(
-        id=memory.key,
+        id=id_,
         name=str(value["name"]),
         scope=check_scope(cast("Sequence[str]", value["scope"])),
         permissions=check_permissions(cast("Sequence[str]", value["permissions"])),
-        created_at=time("created_at") or memory.created_at,
+        created_at=datetime.fromisoformat(str(value["created_at"])),
         expires_at=time("expires_at"),
         last_used_at=None,
         digest=str(value["digest"]),
         old_digest=old if isinstance(old, str) else None,
         old_until=time("old_until"),
-        version=memory.version,
+        version=version,
     )

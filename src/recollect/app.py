@@ -4,29 +4,23 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import AsyncExitStack, suppress
 from datetime import datetime
-from typing import Final, Self, cast
-
-import anyio
-from anyio import to_thread
+from typing import Self, cast
 
 from recollect.ask import Ask, Where
 from recollect.auditing import Auditing
 from recollect.beside import ThreadSurroundings, state_writes
-from recollect.embedders import EmbedderChoice, open_embedder
-from recollect.embedding import Embedding, opened_embedding
+from recollect.embedders import EmbedderChoice
 from recollect.errors import StoreClosedError, StoreError
 from recollect.forgetting import note_forgotten
 from recollect.formation.config import Assistants, FormationSettings
 from recollect.forming import Forming, opened
-from recollect.index import Indexes
 from recollect.models import ModelChoice
-from recollect.outside import Outside, opened_outside
+from recollect.neighbours import Neighbour, nearest
 from recollect.ports import Clock, Ids, OutsideVectors, TokenCounter
 from recollect.recall.budget import estimated_tokens
 from recollect.recall.result import Recall
-from recollect.recaller import Recaller, scopes_below
+from recollect.recaller import scopes_below
 from recollect.records import (
     Attachment,
     EvidenceMap,
@@ -43,25 +37,21 @@ from recollect.records import (
     Thread,
     Write,
 )
-from recollect.reembedding import Reembedding
+from recollect.restoration import Restoration
+from recollect.runtime import MemoryRuntime, RuntimeOptions
+from recollect.scope_types import types_in_force
 from recollect.stores.base import Store
 from recollect.stores.durability import Durability
-from recollect.stores.in_place import has_loop
 from recollect.stores.open import open_store
-from recollect.stores.plans.archive import batches_of
 from recollect.stores.plans.erase import EraseMemory, EraseReceipt, EraseTarget
 from recollect.stores.plans.feed import Below
 from recollect.stores.plans.formation import Debounce
 from recollect.stores.scopes import ScopePattern
-from recollect.stores.validate import check_scope
+from recollect.stores.validate import check_list, check_mapping, check_scope
 from recollect.turns import Turns
-from recollect.worker.consolidating import (
-    open_consolidator,
-)
+from recollect.value_checks import check_document
 from recollect.worker.loop import CONCURRENCY, Notice, Worker, check_concurrency, tell_nobody
-from recollect.worker.opening import assistants_of, open_worker
-
-MERGE_EVERY_S: Final = 1.0
+from recollect.worker.opening import assistants_of
 
 
 def open(  # noqa: A001, PLR0913 (users write recollect.open, with what they need)
@@ -118,7 +108,7 @@ def open(  # noqa: A001, PLR0913 (users write recollect.open, with what they nee
     )
 
 
-class Recollect(Forming, ThreadSurroundings, Auditing, Reembedding):
+class Recollect(Forming, ThreadSurroundings, Auditing, Restoration):
     """
     The memory of an application: threads of messages, and memories, by scope.
 
@@ -140,91 +130,53 @@ class Recollect(Forming, ThreadSurroundings, Auditing, Reembedding):
         count_tokens: TokenCounter = estimated_tokens,
         outside: OutsideVectors | None = None,
     ) -> None:
+        options = RuntimeOptions(
+            embedder=embedder,
+            model=model,
+            assistants=assistants_of(formation),
+            works=worker,
+            concurrency=check_concurrency(concurrency),
+            notice=notice,
+            count_tokens=count_tokens,
+            outside=outside,
+        )
         self.store = store
-        self._outside_choice = outside
-        self._outside: Outside | None = None
-        self._embedder_choice = embedder
-        self._model_choice = model
-        self._assistants = assistants_of(formation)
-        self._works = worker
-        self._concurrency = check_concurrency(concurrency)
-        self._notice = notice
-        self._count_tokens = count_tokens
-        self.worker = None
-        self._consolidator = None
-        self.turns = Turns()
-        self._indexes = Indexes()
-        self._embedding: Embedding | None = None
-        self._recaller: Recaller | None = None
-        self._exit = AsyncExitStack()
-        self._loop: asyncio.AbstractEventLoop | None = None
+        self._runtime = MemoryRuntime(store, options)
 
     async def __aenter__(self) -> Self:
-        async with AsyncExitStack() as exit_:
-            await exit_.enter_async_context(self.store)
-            embedder = await to_thread.run_sync(open_embedder, self._embedder_choice)
-            self._embedding = await opened_embedding(self.store, embedder) if embedder else None
-            chosen = self._outside_choice
-            self._outside = await opened_outside(self.store, chosen) if chosen else None
-            self._recaller = Recaller(
-                self.store, self._indexes, self._embedding, self._count_tokens, self._outside
-            )
-            self.worker = self._opened_worker(self._recaller)
-            self._consolidator = open_consolidator(
-                self.store,
-                self._model_choice,
-                self._assistants,
-                count_tokens=self._count_tokens,
-                embed=self._vectors_in_use if self._embedding else None,
-            )
-            group = await exit_.enter_async_context(anyio.create_task_group())
-            exit_.callback(group.cancel_scope.cancel)
-            group.start_soon(self._keep_embedded)
-            group.start_soon(self._keep_merged)
-            if self._outside:
-                group.start_soon(self._outside.run)
-            if self.worker and self._works:
-                group.start_soon(self.worker.run)
-                group.start_soon(self._consolidator.run)
-            self._exit = exit_.pop_all()
-        self._loop = _running_loop()
+        self._check_not_view()
+        await self._runtime.open()
         return self
 
     async def __aexit__(self, *error: object) -> None:
-        self._recaller = self.worker = self._consolidator = self._loop = None
-        self._earlier = None
-        await self._exit.aclose()
+        await self._runtime.aclose()
 
-    def _opened_worker(self, recaller: Recaller) -> Worker | None:
-        """Return the worker, if there is a model for anybody."""
-        assistants = self._assistants
-        named = any(each.model for each in (assistants.default, *assistants.named.values()))
-        if self._model_choice is None and not named:
-            return None
-        return open_worker(
-            self.store,
-            recaller,
-            self._model_choice,
-            assistants,
-            count_tokens=self._count_tokens,
-            notice=self._notice,
-            concurrency=self._concurrency,
-        )
+    @property
+    def worker(self) -> Worker | None:
+        """What forms memories while this is open, ``None`` where no model is configured."""
+        return self._runtime.worker
+
+    @property
+    def turns(self) -> Turns:
+        """The locks of those who write in one scope at the same time."""
+        return self._runtime.turns
 
     @property
     def loop(self) -> asyncio.AbstractEventLoop | None:
         """The asyncio loop that it lives on; ``None`` while it is not open, or on another kind."""
-        return self._loop
+        return self._runtime.loop
 
     @property
     def embedder(self) -> str | None:
         """Name the embedder in use, ``None`` if recall works by words alone."""
-        return self._embedding.identity if self._embedding else None
+        embedding = self._runtime.embedding
+        return embedding.identity if embedding else None
 
     @property
     def outside_error(self) -> str | None:
         """Say why the outside store of vectors failed, ``None`` if it did not when last asked."""
-        error = self._outside.last_error if self._outside else None
+        outside = self._runtime.outside
+        error = outside.last_error if outside else None
         return str(error) if error else None
 
     # Keep
@@ -250,7 +202,8 @@ class Recollect(Forming, ThreadSurroundings, Auditing, Reembedding):
         kept in the same transaction, as by `set_state` and `attach`, and so are *writes*, as by
         `apply`. See `Store.append`.
         """
-        chosen = self._assistants.of(settings or {}, tuple(scope))
+        named = {} if settings is None else check_mapping(settings, "a thread's settings")
+        chosen = self._runtime.assistants.of(named, check_scope(scope))
         attaching = await self._attaching(scope, thread, attachments)
         kept = await self.store.append(
             scope,
@@ -259,9 +212,9 @@ class Recollect(Forming, ThreadSurroundings, Auditing, Reembedding):
             idempotency_key=idempotency_key,
             debounce=debounce or chosen.debounce,
             settings=settings,
-            writes=[*state_writes(thread, state or {}), *attaching, *writes],
+            writes=[*state_writes(thread, state or {}), *attaching, *check_list(writes, "write")],
         )
-        self._wrote(scope)
+        self._runtime.wrote(scope)
         return kept
 
     async def threads(
@@ -294,10 +247,17 @@ class Recollect(Forming, ThreadSurroundings, Auditing, Reembedding):
         """Remove all messages of a thread outside the positions *first* to *last*."""
         return await self.store.keep(scope, thread, first, last)
 
-    async def replace(self, scope: Scope, thread: str, message: NewMessage) -> Message:
+    async def replace(
+        self,
+        scope: Scope,
+        thread: str,
+        message: NewMessage,
+        *,
+        idempotency_key: str | None = None,
+    ) -> Message:
         """Put *message* in the place of the one with its id; see `Store.replace`."""
-        replaced = await self.store.replace(scope, thread, message)
-        self._wrote(scope)
+        replaced = await self.store.replace(scope, thread, message, idempotency_key=idempotency_key)
+        self._runtime.wrote(scope)
         return replaced
 
     # Memories
@@ -315,7 +275,16 @@ class Recollect(Forming, ThreadSurroundings, Auditing, Reembedding):
         expires_at: datetime | None = None,
         evidence: EvidenceMap | None = None,
     ) -> Memory:
-        """Create a memory, or write its next version; see `PutMemory` for the fields."""
+        """
+        Create a memory, or write its next version; see `PutMemory` for the fields.
+
+        *value* is checked against the schema of its type, where that is one in force in the
+        scope or a built-in one; `apply` takes what a program has checked.
+
+        Raises:
+            UsageError: The value is no document of its type, or the type has almost the name of a
+                known one.
+        """
         write = PutMemory(
             type=type_,
             key=key,
@@ -326,6 +295,8 @@ class Recollect(Forming, ThreadSurroundings, Auditing, Reembedding):
             expires_at=expires_at,
             evidence=evidence or {},
         )
+        types = await types_in_force(self.store, scope, self._runtime.assistants, depth=1)
+        check_document(types, type_, value)
         (memory,) = await self.apply(scope, [write])
         if memory is None:
             msg = f"{type_}/{key} was put and is not there"
@@ -337,13 +308,13 @@ class Recollect(Forming, ThreadSurroundings, Auditing, Reembedding):
     ) -> tuple[Memory | None, ...]:
         """Apply all of *writes* in order, or none of them; see `Store.apply`."""
         applied = await self.store.apply(scope, writes, idempotency_key=idempotency_key)
-        self._wrote(scope)
+        self._runtime.wrote(scope)
         return applied
 
     async def apply_each(self, writes: Mapping[Scope, Sequence[Write]]) -> None:
         """Apply the writes of several scopes, all of them or none; see `Store.apply_each`."""
         await self.store.apply_each(writes)
-        self._wrote(*writes)
+        self._runtime.wrote(*writes)
 
     async def get(self, scope: Scope, type_: str, key: str) -> Memory | None:
         """Return the memory at an address, ``None`` if there is none or it has expired."""
@@ -423,7 +394,7 @@ class Recollect(Forming, ThreadSurroundings, Auditing, Reembedding):
         Raises:
             UsageError: The query is empty, or an argument is outside its range.
         """
-        recaller = opened(self._recaller)
+        recaller = opened(self._runtime.recaller)
         ask = Ask(
             query=query,
             limit=limit,
@@ -433,6 +404,31 @@ class Recollect(Forming, ThreadSurroundings, Auditing, Reembedding):
         )
         scopes = tuple(dict.fromkeys(_listed(scope)))
         return await recaller.recall(Below(scopes) if below else scopes, ask)
+
+    async def nearest(
+        self,
+        scope: Scope,
+        query: str | Sequence[float],
+        *,
+        type_: str,
+        limit: int = 10,
+        filter_: JsonObject | None = None,
+    ) -> list[Neighbour]:
+        """
+        Return the memories of a type whose vectors are nearest to *query*, best first.
+
+        *query* is a text, or a vector of the embedder in use. Nothing but the vectors counts, and
+        what has none yet is not found: `recall` answers questions. All memories of the scope
+        are looked at, without an index.
+
+        Raises:
+            UsageError: No embedder is in use, or the vector has other dimensions.
+            EmbedderError: The embedder failed.
+        """
+        embedding = self._runtime.embedding
+        return await nearest(
+            self.store, embedding, scope, query, type_=type_, limit=limit, filter_=filter_
+        )
 
     async def settled(self, scope: Scope, *, below: bool = False) -> None:
         """
@@ -444,7 +440,7 @@ class Recollect(Forming, ThreadSurroundings, Auditing, Reembedding):
             EmbedderError: The embedder failed.
             StoreError: The outside store failed.
         """
-        for settling in (self._embedding, self._outside):
+        for settling in (self._runtime.embedding, self._runtime.outside):
             if settling:
                 for each in await self._scopes_of(scope, below=below):
                     await settling.settle(each)
@@ -469,7 +465,7 @@ class Recollect(Forming, ThreadSurroundings, Auditing, Reembedding):
         if isinstance(target, EraseMemory):
             await note_forgotten(self.store, scope, target)
         receipt = await self.store.erase(scope, target)
-        self._indexes.forget(check_scope(scope))
+        self._runtime.indexes.forget(check_scope(scope))
         cleaned = {each.id: each for each in await self._try_clean()}
         return cleaned.get(receipt.id, receipt)
 
@@ -479,13 +475,44 @@ class Recollect(Forming, ThreadSurroundings, Auditing, Reembedding):
 
         The outside store, if there is one, is tried first; `outside_error` says why it failed.
         """
-        if self._outside:
-            await self._outside.try_remove_left()
+        if self._runtime.outside:
+            await self._runtime.outside.try_remove_left()
         return await self.store.clean()
 
     async def receipts(self, *, unclean: bool = False) -> list[EraseReceipt]:
         """Return erase receipts by time; with *unclean* those whose bytes are not gone yet."""
         return await self.store.receipts(unclean=unclean)
+
+    # Change the embedder
+
+    async def reembed(self, embedder: EmbedderChoice) -> str:
+        """
+        Make all vectors of another embedder, then recall by it; return its name.
+
+        Until then every recall works with the embedder in use and all its vectors, and from
+        then on every recall with the new one: no answer mixes the two. What is written
+        meanwhile has no vector of the new one at first, and is found by its words as ever.
+        The vectors of the one in use stay, so that `undo_reembed` goes back at once; it makes
+        none of them any more. Open the memory with the new embedder from then on, and every
+        other process that uses the store.
+
+        Raises:
+            UsageError: It is the embedder in use, or none.
+            EmbedderError: It failed; the one in use stays in use.
+        """
+        return await self._runtime.reembed(embedder)
+
+    async def undo_reembed(self) -> str:
+        """
+        Go back to the embedder that was in use before `reembed`; return its name.
+
+        What was written since gets its vectors first.
+
+        Raises:
+            NotFoundError: None was in use before, or this process did not change it.
+            EmbedderError: It failed; the one in use stays in use.
+        """
+        return await self._runtime.undo_reembed()
 
     # Export and import
 
@@ -494,40 +521,6 @@ class Recollect(Forming, ThreadSurroundings, Auditing, Reembedding):
         for each in await self._scopes_of(scope, below=below):
             for record in await self.store.archive(each):
                 yield record
-
-    async def restore(self, records: Sequence[JsonObject]) -> int:
-        """
-        Put exported records back, in batches of one scope each; say how many were new.
-
-        Repeating it changes nothing.
-
-        Raises:
-            ConflictError: A record differs from what stands in its place; the batches
-                before it are stored.
-        """
-        new = 0
-        for scope, batch in batches_of(records):
-            new += await self.store.restore(scope, batch)
-            self._wrote(scope)
-        return new
-
-    def _wrote(self, *scopes: Scope) -> None:
-        for scope in scopes:
-            self._indexes.note_written(check_scope(scope))
-        self._wake()
-
-    def _wake(self) -> None:
-        if has_loop():
-            self._wake_all()
-        elif self._loop:
-            with suppress(RuntimeError):  # it has ended: nobody is left to be woken
-                self._loop.call_soon_threadsafe(self._wake_all)
-
-    def _wake_all(self) -> None:
-        if self._embedding:
-            self._embedding.wake()
-        if self._outside:
-            self._outside.wake()
 
     async def _scopes_of(self, scope: Scope | Sequence[Scope], *, below: bool) -> tuple[Scope, ...]:
         """Return the scopes meant, each once, in order."""
@@ -541,21 +534,6 @@ class Recollect(Forming, ThreadSurroundings, Auditing, Reembedding):
             return await self.clean()
         except StoreError:  # what was erased is erased all the same
             return []
-
-    async def _keep_merged(self) -> None:
-        """Merge indexes of many parts, and drop idle ones, off the search path."""
-        while True:
-            await anyio.sleep(MERGE_EVERY_S)
-            self._indexes.drop_idle()
-            for index in self._indexes.unmerged():
-                await to_thread.run_sync(self._indexes.merge, index)
-
-
-def _running_loop() -> asyncio.AbstractEventLoop | None:
-    try:
-        return asyncio.get_running_loop()
-    except RuntimeError:  # it runs on another kind of loop
-        return None
 
 
 def _listed(scope: Scope | Sequence[Scope]) -> tuple[Scope, ...]:

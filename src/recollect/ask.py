@@ -94,18 +94,23 @@ def check_ask(ask: Ask) -> None:
     if not ask.query.strip():
         msg = "the query is empty: say what the next turn is about"
         raise UsageError(msg)
-    if not 1 <= ask.limit <= MATCHES_MAX:
-        msg = f"limit {ask.limit} is outside 1 to {MATCHES_MAX} (MATCHES_MAX)"
+    limit: object = ask.limit
+    if not isinstance(limit, int) or not 1 <= limit <= MATCHES_MAX:
+        msg = f"limit {limit!r} is outside 1 to {MATCHES_MAX} (MATCHES_MAX)"
         raise UsageError(msg)
     _check_where(ask.where)
-    if ask.budget_tokens is not None and ask.budget_tokens < 1:
-        msg = f"a budget of {ask.budget_tokens} tokens holds nothing: give at least 1, or None"
+    budget: object = ask.budget_tokens
+    if budget is not None and (not isinstance(budget, int) or budget < 1):
+        msg = f"a budget of {budget!r} tokens holds nothing: give a whole number from 1, or None"
         raise UsageError(msg)
     if ask.asked_at is not None:
         check_time(ask.asked_at, "asked_at")
 
 
-def _check_where(where: Where) -> None:
+def _check_where(where: object) -> None:
+    if not isinstance(where, Where):
+        msg = f"where is a Where, such as Where(types=['Note']); not {where!r}"
+        raise UsageError(msg)
     for name, given in (("types", where.types), ("threads", where.threads)):
         if given is not None:
             check_texts(given, f"element of where.{name}")

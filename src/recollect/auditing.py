@@ -5,9 +5,12 @@ from __future__ import annotations
 from abc import ABC
 from typing import Self
 
+from recollect.errors import UsageError
 from recollect.records import Page, Scope
 from recollect.stores.base import Store
 from recollect.stores.plans.audit import AuditEntry, AuditVerdict
+from recollect.stores.plans.undo import UndoLog
+from recollect.stores.unit import Proviso
 
 
 class Auditing(ABC):
@@ -16,22 +19,59 @@ class Auditing(ABC):
     store: Store
     _actor: str | None = None
     """In whose name it is used."""
+    _is_view: bool = False
+    _proviso: Proviso | None = None
+    """What is asked before a change in that name is committed."""
 
-    def acting(self, actor: str, *, stamp: int | None = None) -> Self:
+    def acting(
+        self, actor: str, *, stamp: int | None = None, proviso: Proviso | None = None
+    ) -> Self:
         """
         Return this memory as *actor* uses it: what changes through it is audited.
 
-        Each change and its audit row are one transaction; see `Store.acting`. It is the same
-        memory, open as long as this one, and not to be entered itself. What *actor* has
-        formed with `Recollect.form` is audited as well; what the background forms is nobody's
-        deed: open the memory over ``store.acting("…")`` to have that audited too. For *stamp*
+        Each change and its audit row are one transaction; see `Store.acting`. It is a view of
+        the same memory: open as long as that one, with the same embedder, worker and caches
+        whichever of the two changes them, and not to be entered itself. What *actor* forms and
+        consolidates is audited as well; what the background forms is nobody's deed: open the
+        memory over ``store.acting("…")`` to have that audited too. For *stamp* and *proviso*
         see there as well.
         """
+        store = self.store.acting(actor, stamp=stamp, proviso=proviso)
+        return self.over(store, actor=actor, proviso=proviso)
+
+    def noting(self, log: UndoLog) -> Self:
+        """
+        Return this memory as one uses it who may want to take a change back.
+
+        After each change through it `log.last` is what `undo` needs for that. It is a view, as
+        `acting` returns.
+        """
+        return self.over(self.store.noting(log))
+
+    def over(
+        self, store: Store, *, actor: str | None = None, proviso: Proviso | None = None
+    ) -> Self:
+        """
+        Return a view of this memory whose calls go to *store*, in the name of *actor* if given.
+
+        A view has no state: it shares everything but *store* and the actor with the memory.
+        """
         view = object.__new__(type(self))  # as `copy` does, in a tenth of its time
-        view.__dict__.update(self.__dict__)
-        view.store = self.store.acting(actor, stamp=stamp)
-        view._actor = actor
+        view.__dict__.update(self.__dict__, store=store, _is_view=True)
+        if actor is not None:
+            vars(view).update(_actor=actor, _proviso=proviso)
         return view
+
+    def _check_not_view(self) -> None:
+        """
+        Return if this is the memory itself.
+
+        Raises:
+            UsageError: It is a view, which would open the store a second time.
+        """
+        if self._is_view:
+            msg = "a view of a memory is open as long as the memory: enter that with 'async with'"
+            raise UsageError(msg)
 
     async def audit(
         self, scope: Scope, *, cursor: str | None = None, limit: int = 100

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from itertools import groupby
@@ -20,6 +20,7 @@ from recollect.stores.base import Store
 from recollect.stores.open import back_up_file, file_of, open_store, put_back, put_in_place
 from recollect.stores.plans.archive import RESTORE_RECORDS, scope_of
 from recollect.stores.plans.erase import EraseTarget
+from recollect.stores.plans.key_transfer import REQUEST
 from recollect.stores.plans.ledger import LedgerEntry, entry_record, named_in, read_entry
 
 VERSION: Final = 1
@@ -133,9 +134,10 @@ async def restore_backup(
 
     The store must be empty, and a file must not exist: it is there, with the ledger applied, or
     not at all. What was erased is not written to the store, or its bytes are removed before the
-    store can be opened. An archive is restored scope by scope: where that was interrupted, the
-    same call finishes it, also with a later ledger; until then the store is marked as one that
-    is being filled, which `copy_store` does not take for a source.
+    store can be opened. A store that was emptied has a ledger of its own, which is applied too.
+    An archive is restored scope by scope: where that was interrupted, the same call finishes it,
+    also with a later ledger; until then the store is marked as one that is being filled, which
+    `copy_store` does not take for a source.
 
     Args:
         ledger: The ledger of the store that was in use, ``None`` if nothing was erased since.
@@ -150,9 +152,12 @@ async def restore_backup(
     _check_exists(path)
     if _is_database(path):
         return await _restore_file(path, url, ledger, named)
-    digest, kept = _check_archive(path)
+    digest, kept, secret = _check_archive(path)
     since = _since(ledger, kept)
     async with open_store(url) as store:
+        since += await _erased_there(store, [*kept, *since])
+        if secret is not None:  # or the keys that were used cannot be known again
+            await store.adopt_secret(secret)
         if not await mark_destination(store, f"backup {digest}"):
             msg = "the store holds something already: restore into an empty one"
             raise ConflictError(msg)
@@ -221,6 +226,12 @@ def _since(ledger: Sequence[LedgerEntry] | None, kept: Sequence[LedgerEntry]) ->
     return [each for each in ledger if each.id not in known]
 
 
+async def _erased_there(store: Store, known: Sequence[LedgerEntry]) -> list[LedgerEntry]:
+    """Return the erases of an empty store's own ledger: what it erased does not come back."""
+    ids = {each.id for each in known}
+    return [each for each in await store.ledger() if each.id not in ids]
+
+
 async def _restore_archive(
     path: Path, store: Store, since: Sequence[LedgerEntry], named: Named
 ) -> Restored:
@@ -233,22 +244,50 @@ async def _restore_lines(
     lines: Iterator[JsonObject], store: Store, since: Sequence[LedgerEntry], named: Named
 ) -> Restored:
     scopes = records = applied = 0
-    content = (line for line in lines if line["kind"] != END and scope_of(line) != MARK)
-    for scope, group in groupby(content, scope_of):
-        found = list(group)
-        targets = named(since, found)
+    spent: list[JsonObject] = []
+    for scope, group in groupby(_content(lines, spent), scope_of):
+        part = _Part(scope, group)
+        targets = named(since, part.records)
         applied += len(targets)
         if targets:
-            async with open_store("memory:") as beside:
-                await _restore_all(beside, found)
-                for target in targets:
-                    await beside.erase(scope, target)
-                found = await beside.archive(scope)
-        await _put_back(store, scope, found)
-        scopes, records = scopes + bool(found), records + len(found)
+            spent += await part.erase(targets)
+        await _put_back(store, scope, part.records)
+        await store.adopt_requests(scope, part.requests)
+        scopes, records = scopes + bool(part.records), records + len(part.records)
+    await store.adopt_requests(None, spent)
     return Restored(
         form="archive", scopes=scopes, records=records, applied=applied, erases=len(since)
     )
+
+
+def _content(lines: Iterator[JsonObject], spent: list[JsonObject]) -> Iterator[JsonObject]:
+    """Yield the lines of scopes; keys of scopes that were erased whole are added to *spent*."""
+    for line in lines:
+        if line["kind"] == REQUEST and line["scope"] is None:
+            spent.append(line)
+        elif line["kind"] != END and scope_of(line) != MARK:
+            yield line
+
+
+class _Part:
+    """One scope of an archive: its records, and the idempotency keys that were used in it."""
+
+    def __init__(self, scope: Scope, lines: Iterable[JsonObject]) -> None:
+        found = list(lines)
+        self.scope = scope
+        self.records = [each for each in found if each["kind"] != REQUEST]
+        self.requests = [each for each in found if each["kind"] == REQUEST]
+
+    async def erase(self, targets: Sequence[EraseTarget]) -> list[JsonObject]:
+        """Take *targets* out, as an erase does; return the keys that the scope does not keep."""
+        async with open_store("memory:") as beside:
+            await _restore_all(beside, self.records)
+            await beside.adopt_requests(self.scope, self.requests)
+            for target in targets:
+                await beside.erase(self.scope, target)
+            self.records = await beside.archive(self.scope)
+            self.requests = await beside.requests(self.scope)
+            return await beside.requests(None)
 
 
 async def _put_back(store: Store, scope: Scope, records: Sequence[JsonObject]) -> None:
@@ -268,21 +307,27 @@ async def _restore_all(store: Store, records: Sequence[JsonObject]) -> None:
 
 async def _write_archive(store: Store, file: TextIO) -> BackedUp:
     ledger = await store.ledger()
-    digest, scopes = Digest(), 0
+    digest, scopes, records = Digest(), 0, 0
     header: JsonObject = {
         "kind": _HEADER,
         "version": VERSION,
         "at": store.now(),
+        "secret": (await store.digest_secret()).hex(),
         "ledger": [entry_record(entry) for entry in ledger],
     }
     file.write(json.dumps(header) + "\n")
     async for scope in each_scope(store):
         found = await store.archive(scope)
-        digest.add(found)
-        scopes += 1
-        file.writelines(json.dumps(record) + "\n" for record in found)
+        scopes, records = scopes + 1, records + len(found)
+        _write_lines(file, digest, [*found, *await store.requests(scope)])
+    _write_lines(file, digest, await store.requests(None))
     file.write(json.dumps(digest.end_record()) + "\n")
-    return BackedUp(form="archive", erases=len(ledger), scopes=scopes, records=digest.count)
+    return BackedUp(form="archive", erases=len(ledger), scopes=scopes, records=records)
+
+
+def _write_lines(file: TextIO, digest: Digest, lines: Sequence[JsonObject]) -> None:
+    digest.add(lines)
+    file.writelines(json.dumps(line) + "\n" for line in lines)
 
 
 def _check_exists(path: Path) -> None:
@@ -296,9 +341,9 @@ def _is_database(path: Path) -> bool:
         return file.read(len(_MAGIC)) == _MAGIC
 
 
-def _check_archive(path: Path) -> tuple[str, list[LedgerEntry]]:
+def _check_archive(path: Path) -> tuple[str, list[LedgerEntry], bytes | None]:
     """
-    Read the archive to its end, and return its digest and its ledger.
+    Read the archive to its end; return its digest, its ledger, and the secret of its digests.
 
     Raises:
         UsageError: It is cut off or was changed: nothing of it is restored.
@@ -316,7 +361,8 @@ def _check_archive(path: Path) -> tuple[str, list[LedgerEntry]]:
     if last.get("kind") != END or said != (digest.count, str(digest)):
         msg = f"{str(path)!r} is cut off or was changed: take another backup"
         raise UsageError(msg)
-    return str(digest), kept
+    secret = header.get("secret")
+    return str(digest), kept, None if secret is None else bytes.fromhex(str(secret))
 
 
 def _check_header(header: JsonObject, kind: str, path: Path) -> None:

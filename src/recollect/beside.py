@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Final
 from urllib.parse import quote
 
-from recollect.errors import LimitError
+from recollect.errors import LimitError, UsageError
 from recollect.records import (
     ATTACHMENT,
     ATTACHMENT_PART,
@@ -27,7 +27,7 @@ from recollect.records import (
     Write,
 )
 from recollect.stores.base import Store
-from recollect.stores.validate import check_id
+from recollect.stores.validate import check_id, check_list, check_mapping
 
 ATTACHMENT_BYTES_MAX: Final = 16_000_000
 PART_BYTES: Final = 600_000
@@ -52,7 +52,7 @@ def state_writes(thread: str, state: Mapping[str, Json]) -> list[Write]:
         DeleteMemory(type=STATE, key=_key(thread, name))
         if value is None
         else _put(STATE, _key(thread, name), thread, {"name": name, "value": value})
-        for name, value in state.items()
+        for name, value in check_mapping(state, "a thread's state, by name,").items()
     ]
 
 
@@ -170,7 +170,10 @@ class ThreadSurroundings(ABC):
         self, scope: Scope, thread: str, attachments: Sequence[Attachment]
     ) -> list[Write]:
         writes: list[Write] = []
-        for each in attachments:
+        for each in check_list(attachments, "Attachment"):
+            if not isinstance(each, Attachment):
+                msg = f"an attachment is an Attachment, not {each!r}"
+                raise UsageError(msg)
             old = await self._old_parts(scope, thread, each.name)
             writes += attachment_writes(thread, each, old)
         return writes

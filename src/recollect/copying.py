@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Final, TypeAlias, cast
 
 from recollect.destinations import MARK, Notes, each_scope, mark_destination, read_notes
+from recollect.erased_records import Doomed, Erasures, ScopeErasures, note_erased
 from recollect.errors import ConflictError, StoreCorruptError, StoreError, UsageError
 from recollect.record_digests import Digest, digests_of
 from recollect.records import JsonObject, Scope
@@ -69,6 +70,10 @@ class _Copying:
     replaces: bool
     """Whether what it holds otherwise in a scope of the source may be replaced."""
     progress: CopyProgress
+    carries_keys: bool = False
+    """Whether the destination can recognise the idempotency keys of the source."""
+    erased: Erasures = field(default_factory=lambda: Erasures(()))
+    """What was erased at the destination alone, and is not to come back."""
     written: int = 0
     passes: int = 0
     behind: int = 0
@@ -102,6 +107,11 @@ class _Copying:
         async for scope in each_scope(self.destination):
             if scope not in seen:
                 await self._follow(scope, since)
+        await self._carry_keys(None)
+
+    async def _carry_keys(self, scope: Scope | None) -> None:
+        if self.carries_keys and (requests := await self.source.requests(scope)):
+            await self.destination.adopt_requests(scope, requests)
 
     async def _copy_scope(
         self, scope: Scope, wanted: Sequence[JsonObject], there: Sequence[JsonObject]
@@ -109,7 +119,7 @@ class _Copying:
         digests, found = digests_of(wanted), digests_of(there)
         if digests != found:
             self.behind += 1
-            await self._make_way(scope, found, others=(found - digests).total())
+            await self._make_way(scope, wanted, found, others=(found - digests).total())
             for start in range(0, len(wanted), RESTORE_RECORDS):
                 part = wanted[start : start + RESTORE_RECORDS]
                 self.written += await self.destination.restore(scope, part)
@@ -121,18 +131,34 @@ class _Copying:
                 )
                 raise StoreCorruptError(msg)
         if wanted:
+            await self._carry_keys(scope)
             self.notes.find(scope, _content_of(found))
         self.digests[0].take(digests)
         self.digests[1].take(found)
 
-    async def _make_way(self, scope: Scope, found: Counter[int], *, others: int) -> None:
+    async def _make_way(
+        self, scope: Scope, wanted: Sequence[JsonObject], found: Counter[int], *, others: int
+    ) -> None:
         """Drop what stands in the way of writing *scope*, or refuse to."""
+        is_untouched = self.notes.is_untouched(scope, _content_of(found))
+        if not (self.owns or self.replaces or is_untouched):
+            self._check_free(scope, others)
+        self._check_erased(scope, wanted)
         if not self.owns:
-            if not (self.replaces or self.notes.is_untouched(scope, _content_of(found))):
-                self._check_free(scope, others)
             await self.notes.begin(scope)
         if others:
             await self.destination.vacate(scope)
+
+    def _check_erased(self, scope: Scope, wanted: Sequence[JsonObject]) -> None:
+        doomed = Doomed()
+        if self.erased:
+            note_erased(ScopeErasures(self.erased, scope), wanted, doomed)
+        if doomed:
+            msg = (
+                f"the scope {scope!r} holds at the source what was erased at the destination: "
+                "erase it at the source as well, or bring it back (--restore-erased)"
+            )
+            raise ConflictError(msg)
 
     def _check_free(self, scope: Scope, others: int) -> None:
         if scope in self.notes:
@@ -170,6 +196,7 @@ async def copy_store(
     destination: Store,
     *,
     replace: bool = False,
+    restore_erased: bool = False,
     progress: CopyProgress = lambda *_: None,
     passes_max: int = PASSES_MAX,
 ) -> Copied:
@@ -180,17 +207,20 @@ async def copy_store(
     The source may be written to meanwhile; passes go on until one finds nothing changed.
     Called again later, it brings up to date what came from this source, what was removed or
     erased there included; the destination notes by scope what that is.
-    Vectors are not copied: whoever opens the destination makes them. The erase ledger is.
+    Vectors are not copied: whoever opens the destination makes them. The erase ledger is, and so
+    are the idempotency keys, if the destination was empty before the first copy.
     Memory holds two scopes at a time, each twice, and two digests for each scope.
 
     Args:
         replace: Let the source's records replace others, scope by scope, in a destination that was
             not empty, or was used since; what was erased at the source is erased there. Other
             scopes that did not come from the source are left as they are.
+        restore_erased: Let the source's records bring back what was erased at the destination.
 
     Raises:
         ConflictError: The destination holds other records in a scope of the source, was used
-            in one since it was copied, or holds what was erased at the source.
+            in one since it was copied, holds what was erased at the source, or has erased what
+            the source holds.
         UsageError: The source is itself a destination that was not finished.
         StoreError: One of the stores failed; call again to go on.
     """
@@ -198,15 +228,11 @@ async def copy_store(
         msg = "the source is itself the destination of a copy that did not end: finish that first"
         raise UsageError(msg)
     was_empty = not (await destination.scopes(limit=1)).rows
-    name = await source.digest_of("source of copies")
-    copying = _Copying(
-        source=source,
-        destination=destination,
-        owns=await mark_destination(destination, name),
-        notes=await read_notes(destination, name),
-        replaces=replace,
-        progress=progress,
-    )
+    carries_keys = await _share_secret(source, destination, was_empty=was_empty)
+    copying = await _begun(source, destination, progress, replaces=replace)
+    copying.carries_keys = carries_keys
+    if not restore_erased:
+        copying.erased = Erasures(await _erased_alone(destination, source))
     known = {each.id for each in await destination.ledger()}
     erases = 0
     while copying.passes < max(1, passes_max):
@@ -232,6 +258,35 @@ async def copy_store(
         behind=copying.behind,
         erases=erases,
     )
+
+
+async def _begun(
+    source: Store, destination: Store, progress: CopyProgress, *, replaces: bool
+) -> _Copying:
+    """Return a run of a copy; an empty destination is marked as one that is being filled."""
+    name = await source.digest_of("source of copies")
+    return _Copying(
+        source=source,
+        destination=destination,
+        owns=await mark_destination(destination, name),
+        notes=await read_notes(destination, name),
+        replaces=replaces,
+        progress=progress,
+    )
+
+
+async def _share_secret(source: Store, destination: Store, *, was_empty: bool) -> bool:
+    """Say whether both make the same digests of keys: an empty store takes the secret over."""
+    secret = await source.digest_secret()
+    if secret == await destination.digest_secret():
+        return True
+    return was_empty and await destination.adopt_secret(secret)
+
+
+async def _erased_alone(one: Store, other: Store) -> list[LedgerEntry]:
+    """Return the erases of which *other* does not know."""
+    known = {each.id for each in await other.ledger()}
+    return [each for each in await one.ledger() if each.id not in known]
 
 
 async def _read_ahead(one: Store, other: Store) -> AsyncGenerator[tuple[Scope, _Archives]]:

@@ -1,9 +1,10 @@
 """
 What goes with what: which parts of a memory vanish when messages are erased; pure.
 
-A field goes when every message that it rests on is erased; so does the whole document
-when its own evidence (the empty pointer) is. What never named evidence stays. Evidence
-for a field holds for everything inside it.
+A field goes when nothing that is enough for it is left of its evidence; so does the whole
+document when its own evidence (the empty pointer) goes. A message by itself is enough, or a
+group of messages as long as none of them is erased: words of the field came from each. What
+never named evidence stays. Evidence for a field holds for everything inside it.
 
 A field that was derived from other memories names these as evidence as well, in the thread
 ``MEMORY_THREAD``. It holds what they said together: it goes as soon as one of them does.
@@ -15,7 +16,7 @@ import re
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 from recollect.records import Json, JsonObject
 
@@ -26,8 +27,10 @@ _PLACE: Final = re.compile("0|[1-9][0-9]{0,8}")
 MEMORY_THREAD: Final = "memory:"
 """The thread in which evidence names versions of memories (`version_name`); no talk has its id."""
 
-Sources = Mapping[str, tuple[tuple[str, str, str | None], ...]]
-"""Evidence by JSON pointer: (thread, message, quote)."""
+Cited: TypeAlias = tuple[str, str, str | None] | tuple[str, str, str | None, int]
+"""Evidence as it is stored: thread, message, quote; and its group, if it is in one."""
+Sources: TypeAlias = Mapping[str, tuple[Cited, ...]]
+"""Evidence by JSON pointer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,15 +51,12 @@ def remainder_of(
     >>> remainder_of({"city": "Oslo", "pet": "cat"}, both, {("t", "m1")})
     Remainder(value={'pet': 'cat'}, evidence={'/pet': (('t', 'm2', None),)})
     """
-    left = {
-        pointer: tuple(each for each in found if (each[0], each[1]) not in erased)
-        for pointer, found in evidence.items()
-    }
-    unfounded = {pointer for pointer, found in evidence.items() if _is_lost(found, erased)}
+    left = {pointer: _left_of(found, erased) for pointer, found in evidence.items()}
+    unfounded = {pointer for pointer, found in left.items() if found is None}
     if "" in unfounded:
         return None
     remaining: Json = value
-    kept = {pointer: found for pointer, found in left.items() if pointer not in unfounded}
+    kept: Sources = {pointer: found for pointer, found in left.items() if found is not None}
     for pointer in sorted(unfounded, key=_from_behind, reverse=True):
         path = split_pointer(pointer)
         remaining = _without(remaining, path)
@@ -66,14 +66,45 @@ def remainder_of(
     return Remainder(remaining, kept)
 
 
-def _is_lost(
-    found: tuple[tuple[str, str, str | None], ...], erased: AbstractSet[tuple[str, str]]
-) -> bool:
-    """Say whether all that a field rests on is gone, or one of the memories that it came from."""
+def _left_of(
+    found: tuple[Cited, ...], erased: AbstractSet[tuple[str, str]]
+) -> tuple[Cited, ...] | None:
+    """Return the evidence that is left of a field, ``None`` if it is not enough for the field."""
     gone = [each for each in found if (each[0], each[1]) in erased]
-    if any(thread == MEMORY_THREAD for thread, _, _ in gone):
-        return True
-    return bool(found) and len(gone) == len(found)
+    broken = {group_of(each) for each in gone} - {0}
+    # Beside the memories that a field came from, a group is what it says more than they do.
+    needed = gone if not broken else found
+    if any(each[0] == MEMORY_THREAD for each in needed):
+        return None
+    left = tuple(
+        each for each in found if (each[0], each[1]) not in erased and group_of(each) not in broken
+    )
+    return None if gone and not left else left
+
+
+def bereft(evidence: Sources, erased: AbstractSet[tuple[str, str]]) -> set[tuple[str, str]]:
+    """
+    Return the messages that are left of the evidence of what goes with the *erased*.
+
+    Only those that are quoted count: what was cited for a value says it, or a part of it.
+
+    >>> both = (("t", "m1", "a nurse", 1), ("t", "m2", "in Oslo", 1))
+    >>> bereft({"/job": both}, {("t", "m1")})
+    {('t', 'm2')}
+    """
+    lost = [split_pointer(at) for at, found in evidence.items() if _left_of(found, erased) is None]
+    return {
+        (each[0], each[1])
+        for pointer, found in evidence.items()
+        if any(split_pointer(pointer)[: len(path)] == path for path in lost)
+        for each in found
+        if each[2] is not None and (each[0], each[1]) not in erased
+    }
+
+
+def group_of(cited: Cited) -> int:
+    """Return the group of stored evidence, 0 if it is enough by itself."""
+    return cited[3] if len(cited) == 4 else 0
 
 
 def version_name(type_: str, key: str, version: int) -> str:
@@ -159,7 +190,7 @@ def _is_list_item(value: Json, path: tuple[str, ...]) -> bool:
 
 def _shifted(
     evidence: Sources, removed: tuple[str, ...], *, in_list: bool
-) -> Iterable[tuple[str, tuple[tuple[str, str, str | None], ...]]]:
+) -> Iterable[tuple[str, tuple[Cited, ...]]]:
     """Yield *evidence* without what lay inside *removed*; later items of its list move up."""
     depth = len(removed)
     for pointer, found in evidence.items():

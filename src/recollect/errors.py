@@ -7,11 +7,13 @@ Every error this package raises on purpose.
     │   └── MissingKeyError     a mapping lacks a key that its use needs
     ├── NotFoundError           what was named does not exist
     ├── ConflictError           the same id or key was used before for other content
+    ├── GoneError               what was done under this key was erased since
     ├── VersionConflictError    somebody else wrote first; read again, then retry
     ├── LeaseLostError          the claim ended; its work must not be stored
     ├── ProposalRefusedError    a change of instructions breaks a rule; nothing was changed
     ├── AccessError             who asks may not do it
     │   ├── UnknownKeyError         there is no key, or none that is good any more
+    │   │   └── KeyRevokedError         it was good when the request began
     │   └── ForbiddenError          the key lacks the permission
     ├── QuotaError              more was asked for than is allowed now; retry later
     ├── MissingExtraError       an optional package is not installed
@@ -83,6 +85,16 @@ class ConflictError(RecollectError):
     """The id or idempotency key was used before, for other content."""
 
     code = "conflict"
+
+
+class GoneError(RecollectError):
+    """
+    The request was carried out before under its idempotency key, and what it wrote was erased.
+
+    Nothing is written. Whoever means it as a new request gives a new key.
+    """
+
+    code = "gone"
 
 
 class StaleReadError(ConflictError):
@@ -166,6 +178,12 @@ class UnknownKeyError(AccessError):
     """There is no API key in the request, or it is not, or no longer, a good one."""
 
     code = "unknown_key"
+
+
+class KeyRevokedError(UnknownKeyError):
+    """The API key was good when the request began, and is not, or may do less, by now."""
+
+    code = "key_revoked"
 
 
 class ForbiddenError(AccessError):
@@ -297,11 +315,13 @@ EXIT_STATUS: Final[dict[str, int]] = {
     "stale_read": 4,
     "not_found": 3,
     "conflict": 4,
+    "gone": 4,
     "version_conflict": 4,
     "lease_lost": 4,
     "proposal_refused": 4,
     "access": 13,
     "unknown_key": 13,
+    "key_revoked": 13,
     "forbidden": 13,
     "quota": 8,
     "missing_extra": 5,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import ABC
 from collections.abc import Sequence
 from typing import Final, TypeVar
 
@@ -12,17 +12,22 @@ from recollect.errors import (
     UsageError,
     VersionConflictError,
 )
-from recollect.formation.config import Assistants
 from recollect.formation.identity import is_named, is_shortened, proposed_for
 from recollect.formation.review import approval_of, rejection_of
 from recollect.formation.rivals import is_single
 from recollect.formation.types import UpdateMode
 from recollect.records import Formation, FormationStatus, Memory, Page, Scope, Thread, Write
+from recollect.runtime import MemoryRuntime
 from recollect.stores.base import Store
+from recollect.stores.plans.undo import Undo
+from recollect.stores.unit import Proviso
 from recollect.stores.validate import check_scope
-from recollect.worker.consolidating import ConsolidationResult, Consolidator
+from recollect.worker.consolidating import (
+    ConsolidationResult,
+    Consolidator,
+    undo_of_consolidation,
+)
 from recollect.worker.former import Result
-from recollect.worker.loop import Worker
 from recollect.worker.migrating import Migration, migrate
 from recollect.worker.reading import read_rivals
 
@@ -37,10 +42,8 @@ class Forming(ABC):
 
     store: Store
     _actor: str | None
-    worker: Worker | None
-    """What forms memories while this is open, ``None`` where no model is configured."""
-    _consolidator: Consolidator | None
-    _assistants: Assistants
+    _runtime: MemoryRuntime
+    _proviso: Proviso | None
 
     async def form(self, scope: Scope, thread: str | None = None) -> list[Result]:
         """
@@ -52,14 +55,16 @@ class Forming(ABC):
             UsageError: No model is configured.
             NotFoundError: There is no such thread.
         """
-        if self.worker is None:
+        worker = self._runtime.worker
+        if worker is None:
             msg = "no model is configured: open the memory with model='provider/model'"
             raise UsageError(msg)
         if thread is not None:
             await self.store.signal(scope, thread)
         else:
             await self._signal_all(scope)
-        worker = self.worker if self._actor is None else self.worker.acting(self._actor)
+        if self._actor is not None:
+            worker = worker.acting(self._actor, proviso=self._proviso)
         return await worker.drain(check_scope(scope))
 
     async def _signal_all(self, scope: Scope) -> None:
@@ -76,8 +81,8 @@ class Forming(ABC):
         self, scope: Scope, *, assistant: str | None = None
     ) -> ConsolidationResult:
         """Merge and derive memories, as an assistant does; see `Consolidator.consolidate`."""
-        result = await opened(self._consolidator).consolidate(scope, assistant)
-        self._wake()
+        result = await self._consolidating().consolidate(scope, assistant)
+        self._runtime.wake()
         return result
 
     async def migrate_type(self, scope: Scope, type_: str, update_mode: UpdateMode) -> Migration:
@@ -94,13 +99,35 @@ class Forming(ABC):
             VersionConflictError: One of the memories was changed meanwhile.
         """
         result = await migrate(self.store, scope, type_, update_mode)
-        self._wake()
+        self._runtime.wake()
         return result
 
-    async def undo(self, scope: Scope, consolidation: str) -> None:
-        """Take back the consolidation, or migration, with this id; see `Consolidator.undo`."""
-        await opened(self._consolidator).undo(scope, consolidation)
-        self._wake()
+    async def undo(self, scope: Scope, change: str | Undo) -> None:
+        """
+        Take a change back exactly, or not at all.
+
+        What it changed is again what it was, as its next version; what it made is removed; what
+        it removed is there again with all its versions.
+
+        Args:
+            change: What a change was noted in (see `Recollect.noting`), or the id of a
+                consolidation or migration; of that its groups stay looked at.
+
+        Raises:
+            NotFoundError: There is no such consolidation.
+            VersionConflictError: Something that it wrote was changed since, or it is undone.
+            ConflictError: Something was derived since from what it made, or something was erased
+                in the scope.
+            UsageError: The change was one of another scope; or the receipt of the consolidation
+                says nothing any more, because something was erased.
+        """
+        if isinstance(change, str):
+            noted = await undo_of_consolidation(self.store, check_scope(scope), change)
+            if noted is None:
+                return
+            change = noted
+        await self.store.undo(scope, change)
+        self._runtime.wake()
 
     async def reject(
         self,
@@ -126,7 +153,7 @@ class Forming(ABC):
         """
         memory = await self._existing(scope, type_, key, expected)
         standing = await self._proposed_for(scope, type_, key)
-        known = self._assistants.type_named(type_)
+        known = self._runtime.assistants.type_named(type_)
         writes = rejection_of(memory, pointer, standing=standing, type_=known)
         return await self._apply(scope, writes)
 
@@ -148,7 +175,7 @@ class Forming(ABC):
         """
         memory = await self._existing(scope, type_, key, expected)
         standing = await self._proposed_for(scope, type_, key)
-        known = self._assistants.type_named(type_)
+        known = self._runtime.assistants.type_named(type_)
         rivals: Sequence[Memory] = ()
         if known is not None and is_single(known, memory.value):
             found = await read_rivals(self.store, scope, known, {key: memory.value})
@@ -222,14 +249,16 @@ class Forming(ABC):
         """Let the messages that a dead formation gave up wait again; see `Store.redrive`."""
         return await self.store.redrive(scope, formation_id)
 
+    def _consolidating(self) -> Consolidator:
+        consolidator = opened(self._runtime.consolidator)
+        if self._actor is not None:
+            consolidator = consolidator.acting(self._actor, proviso=self._proviso)
+        return consolidator
+
     async def _apply(self, scope: Scope, writes: Sequence[Write]) -> tuple[Memory | None, ...]:
         applied = await self.store.apply(scope, writes)
-        self._wake()
+        self._runtime.wake()
         return applied
-
-    @abstractmethod
-    def _wake(self) -> None:
-        """Look at once whether something new is to be embedded."""
 
 
 def opened(part: PartT | None) -> PartT:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from typing import TYPE_CHECKING
 
 from recollect.records import Scope
@@ -21,6 +20,4 @@ async def guarded(memory: Recollect, scope: Scope) -> Recollect:
     (place,) = await memory.store.places([scope])
     if not place.epoch:
         return memory  # nothing is there that could be erased
-    view = copy(memory)
-    view.store = memory.store.since(scope, place.epoch)
-    return view
+    return memory.over(memory.store.since(scope, place.epoch))

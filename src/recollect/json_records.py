@@ -104,7 +104,9 @@ def evidence_record(evidence: EvidenceMap) -> dict[str, Json]:
     """Return evidence by JSON pointer."""
     return {
         pointer: [
-            {"thread": each.thread, "message": each.message, "quote": each.quote} for each in found
+            {"thread": each.thread, "message": each.message, "quote": each.quote}
+            | ({"group": each.group} if each.group else {})
+            for each in found
         ]
         for pointer, found in evidence.items()
     }

@@ -66,11 +66,17 @@ class Message:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """The message, and the words in it, that a field rests on."""
+    """
+    The message, and the words in it, that a field rests on.
+
+    In *group* 0 it is enough by itself. Evidence of one field with the same higher number is
+    enough only together: words of the field came from each of these messages.
+    """
 
     thread: str
     message: str
     quote: str | None = None
+    group: int = 0
 
 
 EvidenceMap: TypeAlias = Mapping[str, Sequence[Evidence]]

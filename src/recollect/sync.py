@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, suppress
-from copy import copy
 from datetime import datetime
 from functools import partial
 from typing import Self, TypeVar
-
-from anyio.from_thread import BlockingPortal
 
 from recollect.app import Recollect
 from recollect.app import open as open_async
 from recollect.ask import Where
 from recollect.beside import Attached
+from recollect.bridge import MemoryBridge
 from recollect.embedders import EmbedderChoice
-from recollect.errors import StoreClosedError
+from recollect.errors import UsageError
 from recollect.formation.config import Assistants, FormationSettings
 from recollect.formation.types import UpdateMode
 from recollect.models import ModelChoice
-from recollect.portal import PortalThread
+from recollect.neighbours import Neighbour
 from recollect.ports import Clock, Ids, OutsideVectors, TokenCounter
 from recollect.recall.budget import estimated_tokens
 from recollect.recall.result import Recall
+from recollect.record_intake import Told
 from recollect.records import (
     Attachment,
     EvidenceMap,
@@ -43,12 +40,14 @@ from recollect.records import (
     Thread,
     Write,
 )
+from recollect.restoration import tell_nothing
 from recollect.stores.durability import Durability
-from recollect.stores.in_place import NeedsLoopError, has_loop, run_in_place
 from recollect.stores.plans.audit import AuditEntry, AuditVerdict
 from recollect.stores.plans.erase import EraseReceipt, EraseTarget
 from recollect.stores.plans.formation import Debounce
+from recollect.stores.plans.undo import Undo, UndoLog
 from recollect.stores.scopes import ScopePattern
+from recollect.stores.unit import Proviso
 from recollect.worker.consolidating import ConsolidationResult
 from recollect.worker.former import Result
 from recollect.worker.loop import CONCURRENCY, Notice, tell_nobody
@@ -105,45 +104,31 @@ class SyncRecollect:
     """
 
     def __init__(self, make: Callable[[], Recollect]) -> None:
-        self._make = make
-        self._memory: Recollect | None = None
-        self._portal: BlockingPortal | None = None
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._process = os.getpid()
-        self._exit = ExitStack()
-        self._of: SyncRecollect | None = None
+        self._bridge = MemoryBridge(make)
+        self._view: Callable[[Recollect], Recollect] | None = None
 
     def __enter__(self) -> Self:
-        with ExitStack() as exit_:
-            self._process = os.getpid()
-            portal = exit_.enter_context(PortalThread())
-            memory = portal.call(self._made)
-            opened: AbstractContextManager[Recollect] = portal.wrap_async_context_manager(memory)
-            exit_.enter_context(opened)
-            self._portal, self._memory = portal, memory
-            self._exit = exit_.pop_all()
+        if self._view is not None:
+            msg = "a view of a memory is open as long as the memory: enter that with 'with'"
+            raise UsageError(msg)
+        self._bridge.open()
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._portal = self._memory = None
-        left = self._exit.pop_all()
-        if self._process == os.getpid():
-            left.close()
-
-    async def _made(self) -> Recollect:
-        self._loop = asyncio.get_running_loop()
-        return self._make()
+        self._bridge.close()
 
     def _open(self) -> Recollect:
-        if self._of:
-            _ = self._of.loop  # raises where that memory is not open
-        if self._memory is None or self._process != os.getpid():
-            msg = (
-                "this memory is not open in this process: use it inside 'with "
-                "recollect.open_sync(...)', and open another after a fork"
-            )
-            raise StoreClosedError(msg)
-        return self._memory
+        memory = self._bridge.memory
+        return memory if self._view is None else self._view(memory)
+
+    def _viewed(self, view: Callable[[Recollect], Recollect]) -> Self:
+        """Return this face over a *view* of its memory, which is made anew for each call."""
+        face = object.__new__(type(self))
+        within = self._view
+        seen = view if within is None else lambda memory: view(within(memory))
+        face.__dict__.update(self.__dict__, _view=seen)
+        _ = face._open()  # what is wrong with the view is raised here, not at its first call
+        return face
 
     def call(self, function: Callable[[Recollect], Awaitable[T]]) -> T:
         """
@@ -151,7 +136,7 @@ class SyncRecollect:
 
         What it does there is one visit: several steps cost one change of threads.
         """
-        return self._entered().call(function, self._open())
+        return self._bridge.call(function, self._open())
 
     def here(self, function: Callable[[Recollect], Awaitable[T]]) -> T:
         """
@@ -161,29 +146,16 @@ class SyncRecollect:
         one runs on this thread, or the function waits for anything but the store, it is run
         from its beginning as `call` does; a change of threads costs more than most reads.
         """
-        memory = self._open()
-        if memory.store.answers_in_place and not has_loop():
-            with suppress(NeedsLoopError):
-                return run_in_place(function, memory)
-        return self.call(function)
+        return self._bridge.here(function, self._open())
 
     async def acall(self, function: Callable[[Recollect], Awaitable[T]]) -> T:
         """
         Await an async *function* of the memory, from any event loop; it runs where that lives.
 
-        A cancelled wait cancels the function. A function that is there already may call it.
+        The caller's loop goes on meanwhile, however busy the memory's is. A cancelled wait
+        cancels the function. A function that is there already may call it.
         """
-        if asyncio.get_running_loop() is self._loop:
-            return await function(self._open())
-        task = self._entered().start_task_soon(function, self._open())
-        return await asyncio.wrap_future(task)
-
-    def _entered(self) -> BlockingPortal:
-        self._open()
-        if self._portal is None:
-            msg = "this memory has no portal: enter it with 'with' first"
-            raise StoreClosedError(msg)
-        return self._portal
+        return await self._bridge.visit(function, self._open())
 
     @property
     def loop(self) -> asyncio.AbstractEventLoop | None:
@@ -282,9 +254,18 @@ class SyncRecollect:
         """See `Recollect.keep`."""
         return self.call(lambda memory: memory.keep(scope, thread, first, last))
 
-    def replace(self, scope: Scope, thread: str, message: NewMessage) -> Message:
+    def replace(
+        self,
+        scope: Scope,
+        thread: str,
+        message: NewMessage,
+        *,
+        idempotency_key: str | None = None,
+    ) -> Message:
         """See `Recollect.replace`."""
-        return self.call(lambda memory: memory.replace(scope, thread, message))
+        return self.call(
+            lambda memory: memory.replace(scope, thread, message, idempotency_key=idempotency_key)
+        )
 
     def put(
         self,
@@ -386,9 +367,9 @@ class SyncRecollect:
         """See `Recollect.migrate_type`."""
         return self.call(lambda memory: memory.migrate_type(scope, type_, update_mode))
 
-    def undo(self, scope: Scope, consolidation: str) -> None:
+    def undo(self, scope: Scope, change: str | Undo) -> None:
         """See `Recollect.undo`."""
-        return self.call(lambda memory: memory.undo(scope, consolidation))
+        return self.call(lambda memory: memory.undo(scope, change))
 
     def reject(
         self,
@@ -456,16 +437,15 @@ class SyncRecollect:
         """See `Recollect.redrive`."""
         return self.call(lambda memory: memory.redrive(scope, formation_id))
 
-    def acting(self, actor: str, *, stamp: int | None = None) -> Self:
+    def acting(
+        self, actor: str, *, stamp: int | None = None, proviso: Proviso | None = None
+    ) -> Self:
         """See `Recollect.acting`."""
-        view = copy(self)
-        of_view = vars(view)
-        of_view |= {
-            "_memory": self._open().acting(actor, stamp=stamp),
-            "_of": self,
-            "_exit": ExitStack(),
-        }
-        return view
+        return self._viewed(lambda memory: memory.acting(actor, stamp=stamp, proviso=proviso))
+
+    def noting(self, log: UndoLog) -> Self:
+        """See `Recollect.noting`."""
+        return self._viewed(lambda memory: memory.noting(log))
 
     def audit(
         self, scope: Scope, *, cursor: str | None = None, limit: int = 100
@@ -501,6 +481,20 @@ class SyncRecollect:
             )
         )
 
+    def nearest(
+        self,
+        scope: Scope,
+        query: str | Sequence[float],
+        *,
+        type_: str,
+        limit: int = 10,
+        filter_: JsonObject | None = None,
+    ) -> list[Neighbour]:
+        """See `Recollect.nearest`."""
+        return self.call(
+            lambda memory: memory.nearest(scope, query, type_=type_, limit=limit, filter_=filter_)
+        )
+
     def settled(self, scope: Scope, *, below: bool = False) -> None:
         """See `Recollect.settled`."""
         return self.call(lambda memory: memory.settled(scope, below=below))
@@ -525,9 +519,17 @@ class SyncRecollect:
         """See `Recollect.receipts`."""
         return self.here(lambda memory: memory.receipts(unclean=unclean))
 
-    def restore(self, records: Sequence[JsonObject]) -> int:
+    def restore(
+        self,
+        records: Sequence[JsonObject],
+        *,
+        restore_erased: bool = False,
+        told: Told = tell_nothing,
+    ) -> int:
         """See `Recollect.restore`."""
-        return self.call(lambda memory: memory.restore(records))
+        return self.call(
+            lambda memory: memory.restore(records, restore_erased=restore_erased, told=told)
+        )
 
     def export(self, scope: Scope, *, below: bool = False) -> Iterator[JsonObject]:
         """See `Recollect.export`; each step of the iteration waits for the next record."""

@@ -13,7 +13,7 @@ from recollect.examples import Example, Examples, Imported
 from recollect.ports import Clock, Ids
 from recollect.recall.budget import estimated_tokens
 from recollect.recall.render import read_block
-from recollect.records import EndMemory, JsonObject
+from recollect.records import EndMemory, JsonObject, PutMemory
 from recollect.stores.base import Store
 from recollect.stores.plans.erase import EraseMessages
 from recollect.stores.validate import JSON_BYTES_MAX, WRITES_MAX
@@ -511,7 +511,7 @@ async def test_what_others_wrote_that_is_no_example_is_passed_over(
 ) -> None:
     examples = Examples(memory, ADA)
     kept = await examples.aadd("green tea", "yes")
-    await memory.put(ADA, "Example", "stray", value)
+    await memory.apply(ADA, [PutMemory(type="Example", key="stray", value=value)])
 
     assert (kept,) == (await examples.aselect("tea")).examples
     assert (kept,) == (await examples.apage()).rows
@@ -520,7 +520,8 @@ async def test_what_others_wrote_that_is_no_example_is_passed_over(
 
 async def test_what_is_no_example_gives_way_to_the_one_of_its_key(memory: Recollect) -> None:
     examples, tea = Examples(memory, ADA), Example(input="tea", output="yes")
-    await memory.put(ADA, "Example", tea.identity, {"input": "tea"})
+    cut = PutMemory(type="Example", key=tea.identity, value={"input": "tea"})
+    await memory.apply(ADA, [cut])
 
     assert ("yes", 2) == ((kept := await examples.aadd("tea", "yes")).output, kept.version)
 

@@ -164,15 +164,31 @@ async def test_what_can_be_several_stands_side_by_side(graph: KnowledgeGraph) ->
 
 
 async def test_said_again_a_fact_gains_evidence_and_no_twin(graph: KnowledgeGraph) -> None:
-    await graph.aadd("Sam", "lives in", "Oslo")
+    first = Evidence(thread="talk", message="m0", quote="Sam lives in Oslo")
+    said = Evidence(thread="talk", message="m1", quote="I, Sam, still live in Oslo")
+    await graph.aadd("Sam", "lives in", "Oslo", evidence=[first])
 
-    again = await graph.aadd("sam", "lives in", "OSLO", evidence=[SAID])
-    same = await graph.aadd("sam", "lives in", "oslo", evidence=[SAID])
+    again = await graph.aadd("sam", "lives in", "OSLO", evidence=[said])
+    same = await graph.aadd("sam", "lives in", "oslo", evidence=[said])
 
     assert ("merged", "unchanged") == (again.action, same.action)
     (fact,) = await graph.ahistory()
-    assert {"": (SAID,)} == fact.evidence
+    assert {"": (first, said)} == fact.evidence
     assert 2 == len(await graph.arevisions(fact))
+
+
+@pytest.mark.parametrize("evidence", [[], [SAID]], ids=["none", "a message"])
+async def test_a_fact_of_a_program_begins_to_rest_on_nothing(
+    graph: KnowledgeGraph, evidence: list[Evidence]
+) -> None:
+    """Erasing who said it later would take what the program knew before."""
+    await graph.aadd("Sam", "lives in", "Oslo")
+
+    again = await graph.aadd("sam", "lives in", "OSLO", evidence=evidence)
+
+    assert "unchanged" == again.action
+    (fact,) = await graph.ahistory()
+    assert {} == fact.evidence
 
 
 @pytest.mark.parametrize("trust", ["assistant", "external"])
@@ -452,8 +468,9 @@ async def test_what_formation_made_is_part_of_the_graph(
 ) -> None:
     await memory.put(ADA, "Fact", "f", {"subject": "Sam", "predicate": "plays", "object": "chess"})
     await memory.put(ADA, "Entity", "e", {"name": "Samuel", "aliases": ["Sam"]})
-    await memory.put(ADA, "Fact", "odd", {"subject": ["no", "name"]})
-    await memory.put(ADA, "Note", "n", {"content": "Sam"})
+    odd = PutMemory(type="Fact", key="odd", value={"subject": ["no", "name"]})
+    await memory.apply(ADA, [odd])
+    await memory.put(ADA, "Item", "n", {"content": "Sam"})
 
     assert ["Samuel plays chess"] == await graph.aknowledge("sam")
 

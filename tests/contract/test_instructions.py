@@ -12,7 +12,7 @@ from recollect.app import Recollect
 from recollect.errors import ModelError, ProposalRefusedError, StaleReadError
 from recollect.instructions import Case, Edit, Instructions, Prompt, Trajectory
 from recollect.ports import Clock, Ids, ModelAnswer, ModelRequest, ToolCall
-from recollect.records import Json
+from recollect.records import Json, JsonObject, PutMemory
 from recollect.stores.base import Store
 from recollect.stores.plans.erase import EraseMessages
 from recollect.testing import FrozenClock, ScriptedModel, SeededIds
@@ -594,6 +594,32 @@ async def test_erasing_what_was_said_erases_the_rule_and_the_reasons(memory: Rec
     assert all("Sam" not in str(each) for each in await instructions.aproposals())
 
 
+@pytest.mark.parametrize(
+    ("erased", "left"), [("m1", []), ("m2", []), ("m3", ["Sam hates greetings"])]
+)
+async def test_a_rule_goes_with_any_message_of_the_talk_that_it_was_made_of(
+    memory: Recollect, erased: str, left: list[str]
+) -> None:
+    """And stays when a talk is erased that has no word of it."""
+    instructions = await given(memory, call("add_rule", rule="Sam hates greetings"), automatic=True)
+    texts = {"m1": "Sam here", "m2": "No greetings!", "m3": "What is the weather?"}
+    said = [NewMessage(id=id_, role="user", text=text) for id_, text in texts.items()]
+    await memory.append(AGENT, "talk", said)
+    named = {id_: Evidence(thread="talk", message=id_) for id_ in texts}
+    talks = [
+        Trajectory(
+            lines=tuple(("user", texts[id_]) for id_ in ids),
+            evidence=tuple(named[id_] for id_ in ids),
+        )
+        for ids in (("m1", "m2"), ("m3",))
+    ]
+    await instructions.apropose(talks)
+
+    await memory.erase(AGENT, EraseMessages(thread="talk", messages=(erased,)))
+
+    assert (*RULES, *left) == (await instructions.aread()).rules
+
+
 @pytest.mark.parametrize("automatic", [True, False])
 async def test_what_is_erased_while_the_model_thinks_is_no_rule(
     memory: Recollect, *, automatic: bool
@@ -649,7 +675,7 @@ async def test_what_others_wrote_past_the_limits_is_no_prompt(
 ) -> None:
     """It is an error that says what to do; the history is there, and a write puts it right."""
     instructions = await given(memory, REPLACE)
-    await memory.put(AGENT, "Instructions", "bot", {"rules": rules})
+    await memory.apply(AGENT, [PutMemory(type="Instructions", key="bot", value={"rules": rules})])
 
     for reading in (instructions.aread, partial(instructions.apropose, [TALK])):
         with pytest.raises(UsageError, match=r"version 2.*Write them anew, or roll them back"):
@@ -663,6 +689,7 @@ async def test_what_others_wrote_past_the_limits_is_no_prompt(
 async def test_what_is_no_case_is_passed_over(memory: Recollect) -> None:
     instructions = await given(memory)
     await instructions.akeep_cases(CASES)
-    await memory.put(AGENT, "InstructionsCase", "stray", {"agent": "bot", "name": 1})
+    stray: JsonObject = {"agent": "bot", "name": 1}
+    await memory.apply(AGENT, [PutMemory(type="InstructionsCase", key="stray", value=stray)])
 
     assert (*CASES,) == await instructions.acases()

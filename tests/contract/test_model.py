@@ -60,7 +60,7 @@ SHORT = Debounce(quiet_s=10, max_wait_s=25)
 scopes = st.sampled_from((*SCOPES[:1] * 6, *SCOPES[1:]))
 threads = st.sampled_from((*THREADS[:1] * 2, *THREADS))
 ids = st.lists(st.sampled_from(MESSAGES), min_size=1, max_size=2)
-request_keys = st.sampled_from([None, None, None, "r1", "r2"])
+request_keys = st.sampled_from([*[None] * 6, "r1", "r2", "r3", "r4"])
 moments = st.sampled_from(
     [None, *(datetime.fromisoformat(f"2024-05-06T{h}:00Z") for h in (11, 12))]
 )
@@ -120,6 +120,8 @@ class StoreMachine(RuleBasedStateMachine):
         self.store = self.runner.run(self._opened())
         self.followers = {scope: FeedFollower(scope) for scope in SCOPES}
         self.touched = SCOPES[0]
+        self.asked: list[tuple[Callable[..., None], tuple[object, ...]]] = []
+        """The requests that were made under a key."""
 
     async def _opened(self) -> Store:
         return type(self).open_empty(self.clock, SeededIds(1))
@@ -167,6 +169,8 @@ class StoreMachine(RuleBasedStateMachine):
     )
     def append(self, scope: Scope, thread: str, batch: list[NewMessage], key: str | None) -> None:
         """Append messages."""
+        if key:
+            self.asked.append((self.append, (scope, thread, batch, key)))
         answer = self.store.append(scope, thread, batch, idempotency_key=key, debounce=SHORT)
         self.agree(
             scope, answer, lambda: self.model.append(scope, thread, batch, key=key, debounce=SHORT)
@@ -201,7 +205,8 @@ class StoreMachine(RuleBasedStateMachine):
             return write
         there = [each for thread in THREADS for each in self.model.messages(scope, thread)]
         evidence = {
-            pointer: [Evidence(thread=each.thread, message=each.id, quote=each.text)]
+            # Without a quote: of what is quoted, erasing lets the rest be formed anew.
+            pointer: [Evidence(thread=each.thread, message=each.id)]
             for pointer, each in zip(pointers, there, strict=False)
         }
         expires_at = None if lasts_s is None else self.clock.now() + timedelta(seconds=lasts_s)
@@ -223,9 +228,22 @@ class StoreMachine(RuleBasedStateMachine):
         lasts_s: int | None,
     ) -> None:
         """Write memories."""
-        founded = [self.founded(scope, write, pointers, lasts_s) for write in batch]
+        self.write(scope, [self.founded(scope, each, pointers, lasts_s) for each in batch], key)
+
+    def write(self, scope: Scope, founded: list[Write], key: str | None) -> None:
+        """Write memories as they are given."""
+        if key:
+            self.asked.append((self.write, (scope, founded, key)))
         answer = self.store.apply(scope, founded, idempotency_key=key)
         self.agree(scope, answer, lambda: self.model.apply(scope, founded, key=key))
+
+    @rule(place=st.integers(0, 5))
+    def retry(self, place: int) -> None:
+        """Repeat one of the last requests that were made under a key."""
+        if place < len(self.asked):
+            request, given = self.asked[-1 - place]
+            request(*given)
+            del self.asked[-1]
 
     @rule(scope=scopes, named=targets)
     def erase(self, scope: Scope, named: EraseTarget) -> None:
@@ -431,6 +449,16 @@ def claim_twice(machine: StoreMachine) -> None:
     machine.claim("w")
 
 
+def retry_erased(machine: StoreMachine) -> None:
+    """Retry what was erased, alone and with its scope."""
+    machine.append(ADA, TALK, [ONE], "r1")
+    machine.append(ADA, TALK, [TWO], None)
+    machine.erase(ADA, EraseMessages(thread=TALK, messages=["m1"]))
+    machine.retry(0)
+    machine.erase(ADA, EraseScope())
+    machine.retry(0)
+
+
 Mutant = tuple[str, object, Callable[[StoreMachine], None]]
 MUTANTS: dict[str, Mutant] = {
     "the longest wait is forgotten": (
@@ -439,8 +467,10 @@ MUTANTS: dict[str, Mutant] = {
     "any lease is trusted": ("plans.formation.check_lease", _trust_any_lease, be_late),
     "removals are not fed": ("inprocess.Tables.removed", lambda *_: (), remove_one),
     "expiry is not seen": ("plans.memories.is_expired", lambda *_: False, outlive),
-    "evidence is not followed": ("plans.erase._revised", lambda *_: Effect(), erase_one),
+    "evidence is not followed": ("plans.erase._revised", lambda *_: (Effect(), {}), erase_one),
     "sessions never end": ("plans.threads.session_after", lambda *_: "@1", pause),
+    "what was erased is not gone": ("plans.erase.blanked_keys", lambda *_: [], retry_erased),
+    "keys go with their scope": ("plans.erase.spent_keys", lambda *_: [], retry_erased),
     "every claim is granted": ("inprocess.is_leased", lambda *_: False, claim_twice),
 }  # fmt: skip
 

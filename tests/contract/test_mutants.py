@@ -2,8 +2,9 @@
 
 import asyncio
 import inspect
+import json
 import unicodedata
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,13 +12,15 @@ import pytest
 
 from recollect.errors import RecollectError
 from recollect.records import Scope
+from recollect.stores.digests import keyed_digest
 from recollect.stores.inprocess import InProcessStore, Tables
 from recollect.stores.plans import erase, feed, formation, threads
 from recollect.stores.plans.memories import PreparedWrite, plan_writes
-from recollect.stores.plans.requests import Idempotency
+from recollect.stores.plans.requests import Idempotency, blanked_keys
 from recollect.stores.plans.said_times import SaidTimes
 from recollect.stores.rows import (
     MICROSECONDS,
+    IdempotencyRow,
     MemoryRow,
     MessageRow,
     ReceiptRow,
@@ -37,6 +40,7 @@ from recollect.testing.contract_leases import LeaseContract
 from recollect.testing.contract_listing import ListingContract
 from recollect.testing.contract_memories import MemoryContract
 from recollect.testing.contract_resets import ResetContract
+from recollect.testing.contract_retries import RetryContract
 from recollect.testing.contract_said_times import JULY, SaidTimeContract
 from recollect.testing.contract_targets import TargetContract
 from recollect.testing.contract_vectors import VectorContract
@@ -70,10 +74,32 @@ def same_epoch(
     return Planned(replace(planned.effect, scopes=kept), planned.result)
 
 
-def any_request(rows: Rows, scope: ScopeRow, key: Idempotency | None, _now: int) -> str | None:
+def any_request(
+    rows: Rows, scope: ScopeRow, key: Idempotency | None, _now: int
+) -> list[int] | None:
     """Answer every request under a known key."""
-    kept = rows.idempotency(scope.id, key.key) if key else None
-    return kept.result if kept else None
+    kept = rows.idempotency([scope.id], key.key) if key else None
+    return json.loads(kept.result) if kept else None
+
+
+def forgetting(
+    rows: Rows, scope: Scope, target: erase.EraseTarget, *, receipt: ReceiptRow
+) -> Planned[ReceiptRow]:
+    """Forget all keys of a scope of which something is erased."""
+    planned = plan_erase(rows, scope, target, receipt=receipt)
+    forgotten = [(row.id, receipt.erased_at + 1) for row in planned.effect.scopes]
+    effect = replace(planned.effect, old_keys=forgotten, idempotency=())
+    return Planned(effect, planned.result)
+
+
+def emptied(rows: Rows, scope_id: int, erased: Collection[int], now: int) -> list[IdempotencyRow]:
+    """Take what was erased out of the results of requests, and let nothing be gone."""
+    return [replace(row, result="[]") for row in blanked_keys(rows, scope_id, erased, now)]
+
+
+def unkeyed(_key: bytes, *names: object) -> bytes:
+    """Make digests that whoever guesses the names can make as well."""
+    return keyed_digest(b"", *names)
 
 
 def oldest(self: SaidTimes, cited: Iterable[tuple[str, str]]) -> int | None:
@@ -136,7 +162,7 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
         "erase.plan_erase", same_epoch, ResetContract.test_an_erase_resets_readers, {"target": M1},
     ),
     "evidence is not followed": (
-        "plans.erase._revised", lambda *_: Effect(),
+        "plans.erase._revised", lambda *_: (Effect(), {}),
         EraseContract.test_an_erase_takes_what_rests_on_it, {},
     ),
     "evidence in removed messages is forgotten": (
@@ -148,12 +174,37 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
         "inprocess.Tables.removed", lambda *_: (), FeedContract.test_removals_come_until_seen, {},
     ),
     "any request is repeated under a key": (
-        "plans.threads.result_under_key", any_request,
+        "plans.threads.uids_under_key", any_request,
         IdempotencyContract.test_a_key_is_for_one_request, {},
     ),
     "keys are good for ever": (
         "plans.requests.is_old", lambda *_: False,
         IdempotencyContract.test_a_key_is_good_for_a_week, {},
+    ),
+    "an erase forgets keys": (
+        "erase.plan_erase", forgetting, RetryContract.test_an_erase_leaves_other_keys, {},
+    ),
+    "an erase forgets the keys of what it takes": (
+        "erase.plan_erase", forgetting, RetryContract.test_what_was_erased_is_not_kept_again,
+        {"target": M1},
+    ),
+    "keys are forgotten with their scope": (
+        "plans.erase.spent_keys", lambda *_: [], RetryContract.test_keys_outlive_their_scope,
+        {"below": False},
+    ),
+    "keys outside of scopes are not looked for": (
+        "plans.requests._places", lambda scope, _: (scope.id,),
+        RetryContract.test_keys_outlive_an_emptied_scope, {},
+    ),
+    "what is gone is answered as before": (
+        "plans.erase.blanked_keys", emptied,
+        RetryContract.test_a_request_is_gone_with_its_last_part, {},
+    ),
+    "what expired is written again": (
+        "plans.erase.blanked_keys", lambda *_: [], RetryContract.test_what_expired_is_gone, {},
+    ),
+    "digests of keys need no secret": (
+        "plans.requests.keyed_digest", unkeyed, RetryContract.test_keys_are_kept_as_digests, {},
     ),
     "what is to be followed is dropped": (
         "plans.threads.compacted",

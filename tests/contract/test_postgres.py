@@ -44,6 +44,7 @@ class TestPostgresStore(StoreContract):
         """Yield an empty store."""
         store = open_stores.pop() if open_stores else PostgresStore(url, clock=clock)
         store._clock, store._ids = clock, SeededIds(1)
+        store._digests.forget()  # its database was emptied
         yield store
         if not store._turns.is_over:
             open_stores.append(store)

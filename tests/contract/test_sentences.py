@@ -24,6 +24,15 @@ UNTESTED = {
     "Until then it may be old: what others changed is noticed when something is written.": (
         "needs another connection: see the tests of SQLite's stamps"
     ),
+    "It is for checkpoints that this process alone has, and called on a thread.": (
+        "says when to use it; who is told is tested where checkpoints are erased"
+    ),
+    "Return those of the names (thread, id) of messages of a scope that are there.": (
+        "the test of the messages that are named looks at both"
+    ),
+    "Whoever has the store open in another process must open it again.": (
+        "is no promise, but what a caller has to do"
+    ),
     "StoreUnavailableError: Another process reads from the file; try again later.": (
         "needs another process: see the tests of each backend that has files"
     ),

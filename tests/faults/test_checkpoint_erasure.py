@@ -64,7 +64,7 @@ def held(saver: CompleteSaver) -> set[tuple[Scope, str]]:
 
 
 async def tell_and_erase(
-    url: str, scope: Scope, target: EraseTarget
+    url: str, scope: Scope, target: EraseTarget, actor: str | None = None
 ) -> tuple[set[tuple[Scope, str]], bool]:
     """Fill all threads, erase; return the threads that hold a checkpoint, and if all is clean."""
     async with (
@@ -76,7 +76,8 @@ async def tell_and_erase(
             said = NewMessage(role="user", id="m1", text="hello", source=f"of {place[1]}")
             await memory.append(*place, [said])
             await asyncio.to_thread(keep, saver, thread_id_of(*place), word)
-        receipt = await memory.erase(scope, target)
+        used = memory if actor is None else memory.acting(actor)
+        receipt = await used.erase(scope, target)
         return held(saver), receipt.clean_at is not None
 
 
@@ -101,6 +102,16 @@ async def test_an_erase_takes_the_checkpoints(
     left, is_clean = await tell_and_erase(url, ADA, target)
 
     assert (set(THREADS) - lost, True) == (left, is_clean)
+
+
+@pytest.mark.parametrize("kind", ["memory:", "sqlite"])
+async def test_an_erase_that_is_audited_takes_them_as_well(kind: str, tmp_path: Path) -> None:
+    """As the service erases, in the name of a key."""
+    url = kind if kind == "memory:" else f"sqlite:///{tmp_path}/store.db"
+
+    left, is_clean = await tell_and_erase(url, ADA, EraseThread(thread="talk"), "key-1")
+
+    assert (set(THREADS) - {(ADA, "talk")}, True) == (left, is_clean)
 
 
 def canaries(folder: Path) -> list[str]:

@@ -8,6 +8,7 @@ import pytest
 from recollect.bench.connections import GUESSED, cut, url_through
 from recollect.errors import StoreUnavailableError
 from recollect.records import NewMessage, PutMemory
+from recollect.stores.plans.erase import EraseMessages
 from recollect.stores.postgres.store import PostgresStore
 from recollect.testing.postgres import PostgresServer, empty_store, shared_database, shared_server
 from recollect.testing.proxy import Cut, FaultyProxy
@@ -63,6 +64,27 @@ def test_a_lost_commit_without_a_key_is_told(proxy: FaultyProxy) -> None:
         return found.version, errors
 
     assert (5, 10) == asyncio.run(write())
+
+
+def test_a_lost_erase_is_not_guessed_at(proxy: FaultyProxy) -> None:
+    """It writes keys of others, and has none by which to find out: receipts keep their counts."""
+
+    async def erase() -> tuple[list[int], int]:
+        errors = 0
+        async with PostgresStore(url_through(proxy)) as store:
+            for number in range(6):
+                message = NewMessage(role="user", text="hello", id=f"m{number}")
+                await store.append(ADA, "talk", [message], idempotency_key=f"k{number}")
+                proxy.cuts.append(CUTS[number % 2])
+                try:
+                    await store.erase(
+                        ADA, EraseMessages(thread="talk", messages=[message.id or ""])
+                    )
+                except StoreUnavailableError:
+                    errors += 1
+            return [each.messages for each in await store.receipts()], errors
+
+    assert ([1, 1, 1], 6) == asyncio.run(erase())
 
 
 def test_messages_without_a_key_are_repeated_by_their_ids(proxy: FaultyProxy) -> None:

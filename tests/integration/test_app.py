@@ -138,7 +138,7 @@ async def test_without_an_embedder_meaning_is_not_looked_for(store: Store) -> No
 
 async def test_a_memory_is_found_at_once(memory: Recollect) -> None:
     """By the words of its fields."""
-    await memory.put(ADA, "Note", "pet", {"pet": "a parrot named Rio"})
+    await memory.put(ADA, "Item", "pet", {"pet": "a parrot named Rio"})
 
     found = await memory.recall(ADA, "What is the parrot's name?")
 
@@ -147,8 +147,8 @@ async def test_a_memory_is_found_at_once(memory: Recollect) -> None:
 
 async def test_a_new_version_of_a_memory_is_found_at_once(memory: Recollect) -> None:
     """And the old one no more."""
-    await memory.put(ADA, "Note", "home", {"city": "Oslo"})
-    await memory.put(ADA, "Note", "home", {"city": "Lima"})
+    await memory.put(ADA, "Item", "home", {"city": "Oslo"})
+    await memory.put(ADA, "Item", "home", {"city": "Lima"})
 
     found = await memory.recall(ADA, "Oslo or Lima?", where=Where(messages=False))
 
@@ -185,10 +185,10 @@ async def test_messages_outside_what_is_kept_are_found_no_more(memory: Recollect
 
 async def test_a_deleted_memory_is_found_no_more(memory: Recollect) -> None:
     """At once."""
-    await memory.put(ADA, "Note", "pet", {"pet": "parrot"})
+    await memory.put(ADA, "Item", "pet", {"pet": "parrot"})
     await memory.recall(ADA, "parrot")
 
-    await memory.apply(ADA, [DeleteMemory(type="Note", key="pet")])
+    await memory.apply(ADA, [DeleteMemory(type="Item", key="pet")])
 
     assert "pet" not in ids(await memory.recall(ADA, "parrot"))
 
@@ -196,7 +196,7 @@ async def test_a_deleted_memory_is_found_no_more(memory: Recollect) -> None:
 async def test_an_expired_memory_is_found_no_more(memory: Recollect, clock: FrozenClock) -> None:
     """From the moment on at which it expires, though nothing was written."""
     later = clock.now() + timedelta(hours=1)
-    await memory.put(ADA, "Note", "pet", {"pet": "parrot"}, expires_at=later)
+    await memory.put(ADA, "Item", "pet", {"pet": "parrot"}, expires_at=later)
     before = await memory.recall(ADA, "parrot")
 
     clock.advance(3_600)
@@ -249,7 +249,7 @@ ERASED = [
     (EraseThread(thread="talk"), {"m1", "m2", "m3", "m4"}),
     (EraseSource(source="phone"), {"m1", "m2"}),
     (EraseScope(), {"m1", "m2", "m3", "m4", "home", "pet"}),
-    (EraseMemory(type="Note", key="pet"), {"pet"}),
+    (EraseMemory(type="Item", key="pet"), {"pet"}),
 ]
 
 
@@ -260,8 +260,8 @@ async def test_what_is_erased_is_never_returned(
     memory: Recollect, target: EraseTarget, gone: set[str]
 ) -> None:
     """Nor by an index that was taken before, by words or by meaning."""
-    await memory.put(ADA, "Note", "home", {"city": "Porto"})
-    await memory.put(ADA, "Note", "pet", {"pet": "a parrot"})
+    await memory.put(ADA, "Item", "home", {"city": "Porto"})
+    await memory.put(ADA, "Item", "pet", {"pet": "a parrot"})
     await memory.settled(ADA)
     question = "boat Porto river photographs parrot"
     before = set(ids(await memory.recall(ADA, question)))
@@ -276,7 +276,7 @@ async def test_an_index_taken_before_an_erase_returns_nothing_erased(
 ) -> None:
     """The text is read in the same transaction as the choice: an old index chooses in vain."""
     await memory.recall(ADA, "boat")
-    (stale,) = memory._indexes.take([ADA]).indexes
+    (stale,) = memory._runtime.indexes.take([ADA]).indexes
     assert stale.live == len(TALK)
 
     await store.erase(ADA, EraseMessages(thread="talk", messages=["m4"]))
@@ -292,18 +292,18 @@ async def test_an_erase_leaves_no_index_in_memory(memory: Recollect) -> None:
     await memory.append((*ADA, "work"), "talk", TALK)
     await memory.settled(ADA, below=True)
     await memory.recall(ADA, "boat", below=True)
-    assert memory._indexes.size_bytes > 0
+    assert memory._runtime.indexes.size_bytes > 0
 
     await memory.erase(ADA, EraseScope(below=True))
 
-    assert memory._indexes.size_bytes == 0
+    assert memory._runtime.indexes.size_bytes == 0
 
 
 async def test_what_rests_on_erased_messages_alone_is_gone_too(memory: Recollect) -> None:
     """A field without its evidence is not found any more, the others are."""
     await memory.put(
         ADA,
-        "Note",
+        "Item",
         "profile",
         {"boat": "Kestrel", "city": "Porto"},
         evidence={
@@ -365,11 +365,11 @@ async def furnish(memory: Recollect, clock: FrozenClock) -> None:
         ],
     )
     hour = timedelta(hours=1)
-    await memory.put(ADA, "Note", "home", {"city": "Oslo"}, valid_from=NOON - hour)
+    await memory.put(ADA, "Item", "home", {"city": "Oslo"}, valid_from=NOON - hour)
     clock.advance(60)
     await memory.put(
         ADA,
-        "Note",
+        "Item",
         "home",
         {"city": "Lima", "z": 1, "a": 2},
         valid_from=NOON,
@@ -400,7 +400,7 @@ async def test_an_export_restores_exactly(
 
         assert len(records) == new
         assert json.dumps(records) == json.dumps(await records_of(other, ADA, below=True))
-        assert await memory.history(ADA, "Note", "home") == await other.history(ADA, "Note", "home")
+        assert await memory.history(ADA, "Item", "home") == await other.history(ADA, "Item", "home")
         # When they are formed is the new store's business.
         old, new_ones = [(await each.threads(ADA)).rows for each in (memory, other)]
         assert [replace(t, due=None) for t in old] == [replace(t, due=None) for t in new_ones]
@@ -435,7 +435,7 @@ async def test_more_records_than_one_batch_are_restored(memory: Recollect) -> No
     records = await records_of(memory, BOB)
     await memory.erase(BOB, EraseScope())
 
-    assert await memory.restore(records) == count + 1
+    assert await memory.restore(records, restore_erased=True) == count + 1
 
     thread = await memory.thread(BOB, "long")
     assert thread is not None
@@ -456,11 +456,11 @@ async def test_a_record_that_differs_is_refused(memory: Recollect) -> None:
 
 async def test_a_record_given_twice_is_restored_once(memory: Recollect) -> None:
     """Two overlapping exports, one after the other, are one."""
-    await memory.put(ADA, "Note", "pet", {"pet": "parrot"})
+    await memory.put(ADA, "Item", "pet", {"pet": "parrot"})
     records = await records_of(memory, ADA)
     await memory.erase(ADA, EraseScope())
 
-    new = await memory.restore([*records, *records])
+    new = await memory.restore([*records, *records], restore_erased=True)
 
     assert records == await records_of(memory, ADA)
     assert len(records) == new
@@ -475,7 +475,7 @@ async def test_a_record_given_twice_is_restored_once(memory: Recollect) -> None:
         {"kind": "thread", "scope": ["a"], "id": 7},
         {"kind": "spell", "scope": ["a"]},
         {"kind": "thread", "scope": "a", "id": "t"},
-        {"kind": "memory", "scope": ["a"], "type": "Note", "key": "k", "text": None},
+        {"kind": "memory", "scope": ["a"], "type": "Item", "key": "k", "text": None},
         "record",
     ],
 )
@@ -595,16 +595,16 @@ async def test_threads_and_messages_are_read_back(memory: Recollect) -> None:
 
 async def test_memories_are_read_back(memory: Recollect) -> None:
     """One by its address, many by page, all versions by history."""
-    first = await memory.put(ADA, "Note", "pet", {"pet": "cat"})
-    second = await memory.put(ADA, "Note", "pet", {"pet": "dog"}, expected=1)
+    first = await memory.put(ADA, "Item", "pet", {"pet": "cat"})
+    second = await memory.put(ADA, "Item", "pet", {"pet": "dog"}, expected=1)
 
-    assert second == await memory.get(ADA, "Note", "pet")
+    assert second == await memory.get(ADA, "Item", "pet")
     assert (second,) == (await memory.memories(ADA, filter_={"pet": "dog"})).rows
     assert [first.value, second.value] == [
-        version.value for version in await memory.history(ADA, "Note", "pet")
+        version.value for version in await memory.history(ADA, "Item", "pet")
     ]
     with pytest.raises(VersionConflictError):
-        await memory.put(ADA, "Note", "pet", {"pet": "bird"}, expected=1)
+        await memory.put(ADA, "Item", "pet", {"pet": "bird"}, expected=1)
 
 
 async def test_a_repeated_request_changes_nothing(memory: Recollect) -> None:
@@ -637,12 +637,12 @@ async def test_a_time_that_utc_does_not_have_is_refused(memory: Recollect) -> No
     with pytest.raises(UsageError):
         await memory.append(ADA, "talk", [NewMessage(role="user", text="old", time=EARLY)])
     with pytest.raises(UsageError):
-        await memory.put(ADA, "Note", "far", {"a": "b"}, valid_until=LATE)
+        await memory.put(ADA, "Item", "far", {"a": "b"}, valid_until=LATE)
 
 
 async def test_a_memory_from_the_last_year_breaks_no_question(memory: Recollect) -> None:
     """A far away date is kept, and questions about months are answered."""
-    await memory.put(ADA, "Note", "far", {"a": "b"}, valid_from=datetime(9999, 1, 1, tzinfo=UTC))
+    await memory.put(ADA, "Item", "far", {"a": "b"}, valid_from=datetime(9999, 1, 1, tzinfo=UTC))
 
     found = await memory.recall(ADA, "What happens in December?", where=Where(valid_at="ever"))
 

@@ -338,8 +338,8 @@ def test_a_memory_acts_for_somebody_without_await() -> None:
     """The synchronous face is open as long as the memory that it is a view of."""
     with recollect.open_sync(embedder="none", worker=False) as memory:
         acting = memory.acting("ada")
-        acting.put(ADA, "Note", "one", {"text": "tea"})
-        memory.put(ADA, "Note", "two", {"text": "milk"})
+        acting.put(ADA, "Item", "one", {"text": "tea"})
+        memory.put(ADA, "Item", "two", {"text": "milk"})
 
         assert ["ada"] == [each.actor for each in memory.audit(ADA).rows]
         assert acting.audit_verified(ADA).ok

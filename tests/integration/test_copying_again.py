@@ -183,8 +183,28 @@ async def test_a_destination_that_was_used_since_is_refused(
         await copy_store(source, destination)
     assert there == await destination.archive(ADA)
 
-    assert (await copy_store(source, destination, replace=True)).is_verified
+    if used == "erased":
+        with pytest.raises(ConflictError, match=r"erased at the destination.*--restore-erased"):
+            await copy_store(source, destination, replace=True)
+        assert there == await destination.archive(ADA)
+    copied = await copy_store(source, destination, replace=True, restore_erased=used == "erased")
+    assert copied.is_verified
     assert await equal(source, destination)
+
+
+async def test_what_was_erased_at_the_destination_does_not_come_back(
+    source: Store, destination: Store
+) -> None:
+    """Also of a scope that no copy had brought there; at the source it may be erased as well."""
+    await tell(destination, ADA, "m1")
+    await destination.erase(ADA, EraseScope())
+    with pytest.raises(ConflictError, match="erased at the destination"):
+        await copy_store(source, destination)
+    assert [] == await destination.archive(ADA)
+
+    await source.erase(ADA, EraseScope())
+
+    assert (await copy_store(source, destination)).is_verified
 
 
 async def test_what_a_refused_copy_brought_is_not_its_own_for_ever(

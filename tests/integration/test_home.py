@@ -1,14 +1,18 @@
 """An object with both faces reaches its memory from any thread and any loop."""
 
 import asyncio
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from threading import Event, Thread
 
 import anyio
 import pytest
 
 import recollect
 from recollect import NewMessage, Recollect, SyncRecollect, UsageError
+from recollect.errors import StoreClosedError
 from recollect.home import Home, private_memory
 
 ADA = ("users", "ada")
@@ -60,6 +64,60 @@ async def test_a_cancelled_wait_ends_what_was_awaited(sync_memory: SyncRecollect
     await home.visit(keep_one)
     assert ["Hello"] == await home.visit(last_of)
     assert ["ended"] == outcome
+
+
+BUSY_S = 0.8
+STILL_S_MAX = 0.1
+
+
+async def test_a_busy_memory_does_not_stop_the_callers_loop(sync_memory: SyncRecollect) -> None:
+    """What awaits it waits; everything else on that loop goes on (here: a clock ticks)."""
+    busy = Event()
+
+    async def occupy(_: Recollect) -> None:
+        busy.set()
+        time.sleep(BUSY_S)  # noqa: ASYNC251 (the memory's own loop is to stand still)
+
+    async def tick() -> None:
+        while True:
+            ticks.append(time.monotonic())
+            await asyncio.sleep(0.001)
+
+    ticks: list[float] = []
+    ticking = asyncio.create_task(tick())
+    await asyncio.sleep(0.01)
+    occupying = Thread(target=sync_memory.call, args=[occupy])
+    occupying.start()
+    await asyncio.to_thread(busy.wait)
+
+    assert [] == await Home(sync_memory).visit(last_of)
+
+    ticking.cancel()
+    await asyncio.to_thread(occupying.join)
+    assert ticks[-1] - ticks[0] > BUSY_S / 2  # it did wait
+    assert max(after - before for before, after in pairwise(ticks)) < STILL_S_MAX
+
+
+async def test_what_waits_for_a_memory_that_is_closed_is_answered() -> None:
+    """With an error, and not never; nor is its own task cancelled."""
+    memory = recollect.open_sync(embedder="none")
+    memory.__enter__()
+    begun = asyncio.Event()
+    here = asyncio.get_running_loop()
+
+    async def slow(inner: Recollect) -> list[str]:
+        here.call_soon_threadsafe(begun.set)
+        await anyio.sleep(0.2)
+        return await last_of(inner)
+
+    waiting = asyncio.create_task(Home(memory).visit(slow))
+    await begun.wait()
+    await asyncio.to_thread(memory.__exit__, None, None, None)
+
+    with pytest.raises(StoreClosedError):
+        await waiting
+    with pytest.raises(StoreClosedError):
+        await Home(memory).visit(last_of)
 
 
 async def test_over_an_awaited_memory_only_the_awaited_way_works() -> None:

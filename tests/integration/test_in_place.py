@@ -64,10 +64,10 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 def calls_of(memory: SyncRecollect) -> Iterator[Callable[[], object]]:
     """Yield what asks the clock for the time."""
-    yield lambda: memory.put(ADA, "Fact", "home", {"city": "Oslo"})
-    yield lambda: memory.get(ADA, "Fact", "home")
+    yield lambda: memory.put(ADA, "Item", "home", {"city": "Oslo"})
+    yield lambda: memory.get(ADA, "Item", "home")
     yield lambda: memory.memories(ADA).rows
-    yield lambda: memory.history(ADA, "Fact", "home")
+    yield lambda: memory.history(ADA, "Item", "home")
     yield lambda: memory.recall(ADA, "where does she live").entries
 
 
@@ -90,7 +90,7 @@ def test_what_is_written_in_place_is_embedded_at_once(url: str) -> None:
     with recollect.open_sync(url, embedder=embedder, worker=False) as memory:
         for number in range(3):
             embedder.has_embedded.clear()
-            memory.put(ADA, "Fact", "home", {"n": number})
+            memory.put(ADA, "Item", "home", {"n": number})
 
             assert embedder.has_embedded.wait(SWEEP_S / 2)
 
@@ -100,8 +100,8 @@ def test_many_write_in_place(url: str) -> None:
     with recollect.open_sync(url, embedder="none", worker=False) as memory:
 
         def write(number: int) -> bool:
-            kept = memory.put(ADA, "Fact", f"k{number}", {"n": number})
-            return memory.get(ADA, "Fact", f"k{number}") == kept
+            kept = memory.put(ADA, "Item", f"k{number}", {"n": number})
+            return memory.get(ADA, "Item", f"k{number}") == kept
 
         with ThreadPoolExecutor(8) as pool:
             assert all(pool.map(write, range(80)))
@@ -112,11 +112,11 @@ def test_a_loop_is_not_blocked_by_reads(url: str) -> None:
     """Where an event loop runs, reads are carried out on the memory's own thread, as before."""
     clock = WhereAsked()
     with recollect.open_sync(url, embedder="none", worker=False, clock=clock) as memory:
-        memory.put(ADA, "Fact", "home", {"city": "Oslo"})
+        memory.put(ADA, "Item", "home", {"city": "Oslo"})
 
         async def in_a_loop() -> Memory | None:
             clock.threads.clear()
-            return memory.get(ADA, "Fact", "home")
+            return memory.get(ADA, "Item", "home")
 
         found = asyncio.run(in_a_loop())
 
@@ -132,13 +132,13 @@ def test_answers_in_place_see_what_was_acknowledged(tmp_path: Path) -> None:
     with one, other:
         for number in range(20):
             writer, reader = (one, other) if number % 2 else (other, one)
-            writer.put(ADA, "Fact", "home", {"n": number})
-            found = [each.get(ADA, "Fact", "home") for each in (reader, writer)]
+            writer.put(ADA, "Item", "home", {"n": number})
+            found = [each.get(ADA, "Item", "home") for each in (reader, writer)]
             assert [number, number] == [each and each.value["n"] for each in found]
             assert 1 == len(reader.recall(ADA, f"n: {number}").entries)
         one.erase(ADA, EraseScope())
 
-        assert other.get(ADA, "Fact", "home") is None
+        assert other.get(ADA, "Item", "home") is None
         assert () == other.recall(ADA, "n").entries
 
 
@@ -175,16 +175,16 @@ def test_the_writes_of_a_batch_change_no_thread(url: str) -> None:
 def test_what_needs_a_loop_says_so(url: str) -> None:
     """A wait for something else than the store ends the run in place."""
     with recollect.open_sync(url, embedder="none", worker=False) as memory:
-        memory.put(ADA, "Fact", "home", {})
+        memory.put(ADA, "Item", "home", {})
 
         async def waits(inside: Recollect) -> Memory | None:
             await asyncio.sleep(0) if has_loop() else await _Turn()
-            return await inside.get(ADA, "Fact", "home")
+            return await inside.get(ADA, "Item", "home")
 
         with pytest.raises(NeedsLoopError):
             run_in_place(waits, memory.call(_itself))
 
-        assert memory.here(waits) == memory.get(ADA, "Fact", "home") is not None
+        assert memory.here(waits) == memory.get(ADA, "Item", "home") is not None
 
 
 class _Turn:
@@ -260,11 +260,11 @@ def _ends(result: Callable[[float], object]) -> bool:
 def test_closing_waits_for_who_answers_in_place(tmp_path: Path) -> None:
     """Who reads is answered, who comes later is refused, and the log is carried over."""
     store = SQLiteStore(tmp_path / "memory.db")
-    run_in_place(store.get, ADA, "Fact", "home")
+    run_in_place(store.get, ADA, "Item", "home")
 
     assert closing_waits(store)
     with pytest.raises(StoreClosedError, match="was closed: open another"):
-        run_in_place(store.get, ADA, "Fact", "home")
+        run_in_place(store.get, ADA, "Item", "home")
     assert [] == [*tmp_path.glob("memory.db-wal")]
 
 
@@ -293,5 +293,5 @@ def test_a_read_that_fails_in_place_spoils_no_other(tmp_path: Path) -> None:
         with pytest.raises(ZeroDivisionError):
             run_in_place(store.consult, [Cursor(scope=ADA)], fail)
 
-    assert run_in_place(store.get, ADA, "Fact", "home") is None
+    assert run_in_place(store.get, ADA, "Item", "home") is None
     asyncio.run(store.aclose())

@@ -180,15 +180,15 @@ def test_a_runnable_remembers_by_session(memory: SyncRecollect) -> None:
 async def test_a_retriever_says_where_a_document_is_from(memory: SyncRecollect) -> None:
     """And for a memory, what it is."""
     memory.append(ADA, "talk", [NewMessage(role="user", text="My parrot is called Kiki", id="m1")])
-    memory.put(ADA, "Note", "pet", {"pet": "parrot"})
+    memory.put(ADA, "Item", "pet", {"pet": "parrot"})
     retriever = RecollectRetriever(memory=memory, scope=ADA)
 
     found = await retriever.ainvoke("parrot", k=2)
 
-    assert {"talk/m1", "Note/pet"} == {each.metadata["source"] for each in found}
+    assert {"talk/m1", "Item/pet"} == {each.metadata["source"] for each in found}
     about = {each.metadata["source"]: each.metadata for each in found}
     assert ("user", "talk") == (about["talk/m1"]["role"], about["talk/m1"]["thread"])
-    assert ({"pet": "parrot"}, 1) == (about["Note/pet"]["value"], about["Note/pet"]["version"])
+    assert ({"pet": "parrot"}, 1) == (about["Item/pet"]["value"], about["Item/pet"]["version"])
     assert found == retriever.invoke("parrot", k=2)
 
 
@@ -231,3 +231,64 @@ def test_functions_over_messages_are_steps_of_a_chain() -> None:
     step = runnable_of(newest, count=1)
 
     assert [HumanMessage("two")] == step.invoke([HumanMessage("one"), HumanMessage("two")])
+
+
+@pytest.fixture
+def shelf() -> Iterator[RecollectVectorStore]:
+    """Four documents with vectors; two of them say nearly the same."""
+    with recollect.open_sync(embedder="minilm") as memory:
+        store = RecollectVectorStore(memory, ADA)
+        store.add_texts(
+            ["Ada keeps a parrot.", "Ada keeps a parrot!", "Ada rows a boat.", "Taxes are due."],
+            [{"page": 1}, {"page": 2}, {"page": 3}, {"page": 4}],
+            ids=["one", "again", "boat", "taxes"],
+        )
+        memory.settled(ADA)
+        yield store
+
+
+def test_documents_are_found_by_a_vector(shelf: RecollectVectorStore) -> None:
+    with recollect.open_sync(embedder="minilm") as other:
+        other.put(ADA, "Item", "q", {"page_content": "Ada keeps a parrot."})
+        other.settled(ADA)
+        (near,) = other.nearest(ADA, "Ada keeps a parrot.", type_="Item")
+
+    found = shelf.similarity_search_by_vector([float(each) for each in near.vector], k=2)
+
+    assert {"one", "again"} == {each.id for each in found}
+
+
+def test_different_documents_come_before_repeats(shelf: RecollectVectorStore) -> None:
+    asked = "What does Ada keep?"
+
+    alike = shelf.max_marginal_relevance_search(asked, k=2, lambda_mult=1)
+    different = shelf.as_retriever(
+        search_type="mmr", search_kwargs={"k": 2, "lambda_mult": 0.3}
+    ).invoke(asked)
+
+    assert {"one", "again"} == {each.id for each in alike}
+    assert not {"one", "again"} <= {each.id for each in different}
+
+
+def test_a_threshold_leaves_out_what_is_far(shelf: RecollectVectorStore) -> None:
+    retriever = shelf.as_retriever(
+        search_type="similarity_score_threshold", search_kwargs={"score_threshold": 0.6, "k": 4}
+    )
+
+    assert {"one", "again"} == {each.id for each in retriever.invoke("Ada keeps parrots")}
+
+
+async def test_a_function_filters_documents(shelf: RecollectVectorStore) -> None:
+    def late(document: Document) -> bool:
+        return bool(document.metadata["page"] > 2)
+
+    found = shelf.similarity_search("Ada", k=1, filter=late)
+    near = await shelf.amax_marginal_relevance_search("a parrot of Ada's", k=4, filter=late)
+
+    assert ["boat"] == [each.id for each in found]
+    assert {"boat", "taxes"} == {each.id for each in near}
+
+
+def test_without_an_embedder_nothing_is_near(memory: SyncRecollect) -> None:
+    with pytest.raises(UsageError, match="open the memory with an embedder"):
+        RecollectVectorStore(memory, ADA).similarity_search_by_vector([1.0, 0.0])

@@ -174,7 +174,13 @@ def test_a_forged_value_makes_nothing(tmp_path: Path, monkeypatch: pytest.Monkey
     assert name in sys.modules
 
 
-def test_a_forged_row_is_refused_by_the_saver(saver: CompleteSaver) -> None:
+def test_a_forged_row_is_refused_by_the_saver(
+    saver: CompleteSaver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is written here as by somebody who checks nothing."""
+    with pytest.raises(UsageError, match=r"Mine.*allow="):
+        put(saver, "t", Mine("Oslo"))
+    monkeypatch.setattr(StrictSerializer, "dumps_typed", JsonPlusSerializer.dumps_typed)
     saved = put(saver, "t", Mine("Oslo"))
 
     with pytest.raises(UsageError, match=r"Mine.*allow="):

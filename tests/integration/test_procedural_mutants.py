@@ -13,6 +13,7 @@ from recollect.formation import rules
 from recollect.instructions import Instructions, RuleChange, Trajectory, keeping, proposing
 from recollect.instructions.rules import applied, rules_in
 from recollect.ports import ModelAnswer, ModelRequest, ToolCall
+from recollect.provenance import Source
 from recollect.records import Evidence, EvidenceMap, JsonObject, Scope
 from recollect.testing import ScriptedModel
 from recollect.tools import MemoryTools, memory_tools
@@ -35,7 +36,7 @@ def test_without_its_check_a_proposal_reaches_past_the_fixed_rules(
         changes: Sequence[RuleChange],
         *,
         fixed: Sequence[str],
-        grounds: Sequence[Evidence] = (),
+        grounds: Sequence[Source] = (),
     ) -> tuple[tuple[str, ...], EvidenceMap]:
         assert fixed
         return applied(rules, evidence, changes, fixed=(), grounds=grounds)

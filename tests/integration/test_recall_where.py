@@ -239,8 +239,8 @@ async def mixed(memory: Recollect) -> Recollect:
         ],
     )
     await memory.append(ADA, "family", [said("f1", "home again", time=hours(-1))])
-    await memory.put(ADA, "Note", "n", {"topic": "home", "stars": 2})
-    await memory.put(ADA, "Fact", "f", {"subject": "home"}, valid_from=hours(-24))
+    await memory.put(ADA, "Item", "n", {"topic": "home", "stars": 2})
+    await memory.put(ADA, "Thing", "f", {"subject": "home"}, valid_from=hours(-24))
     return memory
 
 
@@ -249,8 +249,8 @@ RESTRICTIONS: list[tuple[Mapping[str, Any], set[str]]] = [
     ({}, EVERYTHING),
     ({"messages": False}, {"n", "f"}),
     ({"types": ()}, {"w1", "w2", "f1"}),
-    ({"types": ["Note"]}, {"w1", "w2", "f1", "n"}),
-    ({"types": ["Fact"], "messages": False}, {"f"}),
+    ({"types": ["Item"]}, {"w1", "w2", "f1", "n"}),
+    ({"types": ["Thing"], "messages": False}, {"f"}),
     ({"types": ["Unheard"], "messages": False}, set()),
     ({"threads": ["work"]}, {"w1", "w2", "n", "f"}),
     ({"threads": ["work", "family", "unknown"], "types": ()}, {"w1", "w2", "f1"}),
@@ -281,8 +281,8 @@ async def test_states_that_wait_for_a_verdict_are_not_found(mixed: Recollect) ->
     await mixed.apply(
         ADA,
         [
-            PutMemory(type="Note", key="q", value={"topic": "home"}, state="quarantined"),
-            PutMemory(type="Note", key="r", value={"topic": "home"}, state="rejected"),
+            PutMemory(type="Item", key="q", value={"topic": "home"}, state="quarantined"),
+            PutMemory(type="Item", key="r", value={"topic": "home"}, state="rejected"),
         ],
     )
 
@@ -307,7 +307,7 @@ async def test_a_restriction_that_means_nothing_is_refused(mixed: Recollect, whe
 
 @pytest.mark.parametrize(
     "where",
-    [{"types": "Note"}, {"threads": "work"}, {"valid_at": "sometimes"}],
+    [{"types": "Item"}, {"threads": "work"}, {"valid_at": "sometimes"}],
     ids=str,
 )
 async def test_a_restriction_of_another_kind_is_refused(
@@ -496,10 +496,10 @@ async def test_an_answer_is_rendered_in_the_order_of_time(mixed: Recollect) -> N
 
     assert [
         Record(source="work/w1", date="2024-05-04 12:00", who="user", text="home office"),
-        Record(source="Fact/f", date="2024-05-05 12:00", who="Fact", text="subject: home"),
+        Record(source="Thing/f", date="2024-05-05 12:00", who="Thing", text="subject: home"),
         Record(source="work/w2", date="2024-05-06 10:00", who="user", text="the home page"),
         Record(source="family/f1", date="2024-05-06 11:00", who="user", text="home again"),
-        Record(source="Note/n", date="2024-05-06 12:00", who="Note", text="topic: home; stars: 2"),
+        Record(source="Item/n", date="2024-05-06 12:00", who="Item", text="topic: home; stars: 2"),
     ] == read_block(found.render())
 
 

@@ -60,6 +60,8 @@ def ids(found: Recall) -> list[str]:
 
 # What takes a function to where the memory lives: only this face has such a place.
 VISITS = frozenset({"call", "acall", "here"})
+# What the package's own parts use where the memory lives: no face shows it.
+INSIDE = frozenset({"over", "turns", "worker"})
 
 
 def public(class_: type) -> dict[str, Callable[..., object] | property]:
@@ -87,6 +89,7 @@ def differences(face: type, behind: type) -> list[str]:
     """Say where the signatures of two classes differ."""
     one, other = public(face), public(behind)
     one = {name: each for name, each in one.items() if name not in VISITS}
+    other = {name: each for name, each in other.items() if name not in INSIDE}
     found = [f"{name} is on one side only" for name in sorted(one.keys() ^ other.keys())]
     for name in one.keys() & other.keys():
         mine, theirs = (
@@ -256,14 +259,14 @@ def test_a_day_with_a_memory(memory: SyncRecollect) -> None:
     """Everything that a user does, one after the other, without a loop."""
     kept = memory.append(ADA, "talk", TALK, idempotency_key="k")
     memory.settled(ADA)
-    note = memory.put(ADA, "Note", "pet", {"pet": "parrot"})
+    note = memory.put(ADA, "Item", "pet", {"pet": "parrot"})
 
     assert kept == memory.messages(ADA, "talk").rows == memory.last_messages(ADA, "talk", limit=9)
     assert ids(memory.recall(ADA, "What is my boat called?"))[0] == "m1"
     assert ids(memory.recall(ADA, ASKED, limit=1)) == ["m2"]
     assert ids(memory.recall(ADA, "parrot", where=Where(messages=False))) == ["pet"]
-    assert note == memory.get(ADA, "Note", "pet") == memory.memories(ADA).rows[0]
-    assert [1] == [version.version for version in memory.history(ADA, "Note", "pet")]
+    assert note == memory.get(ADA, "Item", "pet") == memory.memories(ADA).rows[0]
+    assert [1] == [version.version for version in memory.history(ADA, "Item", "pet")]
     assert (ADA,) == memory.scopes().rows
     assert memory.thread(ADA, "talk") == memory.threads(ADA).rows[0]
     assert memory.replace(ADA, "talk", NewMessage(role="user", text="sold", id="m1")).text == "sold"
@@ -277,7 +280,7 @@ def test_an_export_is_restored(memory: SyncRecollect) -> None:
     records = list(memory.export(ADA))
     receipt = memory.erase(ADA, EraseScope())
 
-    assert memory.restore(records) == len(records) == 3
+    assert memory.restore(records, restore_erased=True) == len(records) == 3
     assert records == list(memory.export(ADA))
     assert [receipt] == memory.receipts()
     assert memory.clean() == []
@@ -302,7 +305,7 @@ def test_an_export_may_be_left_half_way(memory: SyncRecollect) -> None:
         (lambda memory: memory.recall("ada", "boat"), UsageError),
         (lambda memory: memory.append(ADA, "talk", [TALK[0], TALK[0].__class__(
             role="user", text="other", id="m1")]), ConflictError),
-        (lambda memory: memory.put(ADA, "Note", "n", {}, valid_from=datetime(2024, 1, 1)), UsageError),  # noqa: DTZ001, E501
+        (lambda memory: memory.put(ADA, "Item", "n", {}, valid_from=datetime(2024, 1, 1)), UsageError),  # noqa: DTZ001, E501
         (lambda memory: list(memory.export("ada")), UsageError),
     ],
 )  # fmt: skip
@@ -498,3 +501,23 @@ def test_a_child_opens_another(tmp_path: Path) -> None:
     )
 
     assert (found.stdout, found.stderr) == ("child 0 parent 2\n", "")
+
+
+def test_it_is_closed_when_the_program_ends(place: str) -> None:
+    """By a function for that, when Python's pools take no more work: without a word, and whole."""
+    program = f"""
+import atexit
+from recollect import NewMessage, open_sync
+memory = open_sync({place!r}, embedder="none")
+memory.__enter__()
+atexit.register(memory.__exit__, None, None, None)
+memory.append(("users", "ada"), "talk", [NewMessage(role="user", text="a boat")])
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False
+    )
+
+    assert (0, "", "") == (done.returncode, done.stdout, done.stderr)
+    assert not Path(f"{place}-wal").exists()  # the last connection was closed in order
+    with open_sync(place, embedder="none") as memory:
+        assert (place != "memory:") == bool(memory.recall(ADA, "boat").entries)

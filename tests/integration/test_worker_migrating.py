@@ -101,10 +101,10 @@ async def opened(url: str, clock: FrozenClock) -> AsyncIterator[recollect.Recoll
 def configure(memory: recollect.Recollect, type_: MemoryType) -> None:
     """Let the open memory form *type_*, as one that was opened anew would."""
     assert memory.worker is not None
-    changed = replace(memory._assistants, default=FormationSettings(types=(type_,)))
+    changed = replace(memory._runtime.assistants, default=FormationSettings(types=(type_,)))
     memory.worker._former._assistants = changed
-    assert memory._consolidator is not None
-    memory._consolidator._assistants = changed
+    assert memory._runtime.consolidator is not None
+    memory._runtime.consolidator._assistants = changed
 
 
 async def say(memory: recollect.Recollect, *texts: str) -> list[str]:

@@ -18,9 +18,8 @@ import pytest
 from mcp.client.streamable_http import streamable_http_client
 
 from mcp import Client
-from recollect.mcp import http
-from recollect.mcp.callers import UNLIMITED
 from recollect.mcp.http import PATH, mcp_door
+from recollect.service import opening
 from recollect.service.doors import Door, late_door
 from recollect.service.settings import Settings
 from recollect.service.testing import Served, serving
@@ -251,8 +250,8 @@ async def test_a_tenant_has_one_quota_for_both_ways_in() -> None:
 
 
 async def test_a_door_without_quotas_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The mutant: where calls of MCP are not counted, nobody is refused."""
-    monkeypatch.setattr(http, "_Quotas", lambda *_: UNLIMITED)
+    """The mutant: where what is written is not measured, nobody is refused."""
+    monkeypatch.setattr(opening, "metered", lambda memory, _: memory)
     with with_door(messages_a_day=1) as served:
         told = await quoted(f"{served.url}{PATH}", served.key, 3)
 

@@ -147,3 +147,39 @@ def test_the_methods_take_what_the_originals_take(name: str) -> None:
             other.add((name, each))
 
     assert {each for each in OTHER_PARAMETERS if each[0] == name} == other
+
+
+# What a program may have left of another memory; the originals ignore what they do not know.
+LEFT_OVER: dict[str, Any] = {
+    "k": 1,
+    "max_token_limit": 40,
+    "memory_key": "history",
+    "chat_history_key": "history",
+    "return_messages": True,
+    "return_docs": True,
+    "human_prefix": "User",
+    "buffer": "",
+    "verbose": True,
+}
+
+
+@pytest.mark.parametrize("name", NEEDED)
+def test_ours_are_made_with_whatever_the_originals_take(name: str) -> None:
+    """Parameters of the other memories, too: they change nothing, but a warning tells of them."""
+    original(name)(**NEEDED[name](classic), **LEFT_OVER)
+    needed = NEEDED[name](conversation)
+
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        getattr(conversation, name)(**needed, **LEFT_OVER)
+
+    ignored = [each for each in warned if "passed over" in str(each.message)]
+    told = {str(each.message).split("'")[1] for each in ignored}
+    assert "verbose" in told
+    assert told <= LEFT_OVER.keys() - fields_of(name).keys()
+    assert {__file__} == {each.filename for each in ignored}
+
+
+def test_the_example_of_a_misspelt_parameter_is_told() -> None:
+    with pytest.warns(UserWarning, match=r"ConversationBufferMemory has no parameter 'k'"):
+        conversation.ConversationBufferMemory(k=1)  # type: ignore[call-arg]

@@ -117,10 +117,12 @@ def test_the_slider_goes_back_to_what_was_believed(story: Story) -> None:
 
 
 def test_a_rejected_memory_stays_visible_and_a_forgotten_one_goes(story: Story) -> None:
-    """Forgetting can be undone for a while."""
+    """Both can be undone for a while: no refusal is left, and all versions are there again."""
     assert "rejected" in story.facts["rejected"]
+    assert {"before_undo": 1, "after_undo": 0} == story.facts["refusals"]
     assert "Braga" not in story.facts["forgotten"]
     assert "Braga" in story.facts["put_back"]
+    assert story.facts["put_back_exactly"] is True
 
 
 def test_a_neighbour_in_the_graph_is_expanded_by_keyboard(story: Story) -> None:
@@ -241,6 +243,7 @@ def test_what_was_neglected_is_looked_after(walks: Walks, tmp_path: Path) -> Non
     assert ("quarantined", "active") == (facts["approved"]["before"], facts["approved"]["after"])
     assert DOUBTS[0] == facts["approved"]["value"]["content"]
     assert "quarantined" == facts["approval_undone"]
+    assert 0 == facts["refusal_undone"]
     assert 1 == facts["rejected_rows"]
     assert "no tool was called" in facts["given_up"]
     assert "bees" in facts["formed_after_all"]

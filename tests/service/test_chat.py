@@ -33,6 +33,13 @@ def events_of(text: str) -> list[tuple[str, dict[str, Any]]]:
     return found
 
 
+def erased(client: httpx.Client, scope: dict[str, str], target: dict[str, Any]) -> None:
+    """Erase something, in the two steps that it takes."""
+    shown = client.post("/v1/erase/preview", params=scope, json={"target": target}).json()
+    done = client.post("/v1/erase", params=scope, json={"confirm": shown["confirm"]})
+    assert done.is_success
+
+
 def test_a_turn_of_a_chat_is_streamed_and_kept(starting: Start, connect: Connect) -> None:
     """Tokens come one by one; both messages are kept; what was recalled is told."""
     model = ScriptedModel(lambda _: "You live in Oslo.", identity="script/test")
@@ -90,6 +97,31 @@ def test_a_turn_said_again_under_its_key_is_answered_once(
     assert (first["user"], first["assistant"]) == (again["user"], again["assistant"])
     assert "In Oslo, I said." == other["assistant"]["text"]
     assert ["user", "assistant"] * 2 == [each["role"] for each in messages]
+
+
+def test_a_turn_that_was_erased_is_not_said_again(starting: Start, connect: Connect) -> None:
+    """A late retry of it is answered with 410, whether it was erased or removed, by no model."""
+    asked: list[ModelRequest] = []
+
+    def answer(request: ModelRequest) -> str:
+        asked.append(request)
+        return "In Oslo."
+
+    turn, headers = {"thread": "c", "text": "Home?"}, {"idempotency-key": "turn-1"}
+    with connect(starting(model=ScriptedModel(answer, identity="script/test"))) as client:
+        for user in ("erased", "removed"):
+            scope = {"scope": user}
+            told = client.post("/v1/chat", params=scope, json=turn, headers=headers)
+            message = events_of(told.text)[-1][1]["user"]["id"]
+            if user == "erased":
+                erased(client, scope, {"message": {"thread": "c", "id": message}})
+            else:
+                client.delete(f"/v1/threads/c/messages/{message}", params=scope)
+            late = client.post("/v1/chat", params=scope, json=turn, headers=headers)
+            messages = client.get("/v1/threads/c/messages", params=scope).json()["messages"]
+            assert (410, "gone") == (late.status_code, late.json()["code"])
+            assert ["assistant"] == [each["role"] for each in messages]
+    assert 2 == len(asked)
 
 
 def test_a_chat_without_a_model_keeps_and_says_so(client: httpx.Client) -> None:

@@ -22,6 +22,7 @@ from recollect.client.failing import classes, error_of
 from recollect.errors import (
     ConflictError,
     ForbiddenError,
+    GoneError,
     LimitError,
     NotFoundError,
     QuotaError,
@@ -77,6 +78,7 @@ def behind(served: Served, reading: Callable[[Recollect], Awaitable[T]]) -> T:
 LACKS = {
     "append": {"debounce", "settings", "state", "attachments", "writes"},
     "scopes": {"suffix", "depth_max"},
+    "restore": {"told"},
 }
 """What the service does not take."""
 ADDS = {"append": {"quiet_s", "assistant"}, "receipts": {"scope", "below"}}
@@ -105,7 +107,7 @@ NOT_OVER_HTTP = {
         "clean",
     ),
     *("settled", "state", "set_state", "attach", "attachments", "attachment", "detach"),
-    *("acting", "loop", "embedder", "type_of", "close", "reembed", "undo_reembed"),
+    *("acting", "noting", "loop", "embedder", "type_of", "close", "reembed", "undo_reembed"),
     "outside_error",
 }
 
@@ -124,7 +126,7 @@ def differences(client: type, library: type) -> list[str]:
     """Say where the shared methods of two classes differ, beyond what is known."""
     one, other = public(client), public(library)
     found = [f"{name} is new" for name in sorted(one.keys() - other.keys() - BESIDE)]
-    missing = other.keys() - one.keys() - NOT_OVER_HTTP - {"store", "worker"}
+    missing = other.keys() - one.keys() - NOT_OVER_HTTP - {"store", "worker", "turns", "over"}
     found += [f"{name} is missing" for name in sorted(missing)]
     for name in sorted(one.keys() & other.keys()):
         mine, theirs = inspect.signature(one[name]), inspect.signature(other[name])
@@ -573,7 +575,7 @@ async def test_a_client_without_one_key_for_all_attempts_is_caught(
 
 @pytest.mark.anyio
 async def test_a_write_at_a_version_survives_a_cut(served: Served) -> None:
-    """It is made again, and what the first attempt wrote is returned; a stranger's is not."""
+    """It is made again, and what the first attempt wrote is returned; another call is refused."""
     scope = ("cut-put",)
     with proxied(served, b"PUT /v1/memories", "after", "after") as url:
         async with Client(url, served.key, sleep=Waits()) as client:
@@ -590,17 +592,54 @@ async def test_a_write_at_a_version_survives_a_cut(served: Served) -> None:
 
 
 @pytest.mark.anyio
-async def test_a_write_that_is_not_known_again_is_made_once(served: Served) -> None:
-    """Without an expected version nobody can tell whether it happened: the caller decides."""
-    scope, waits = ("cut-blind",), Waits()
+async def test_a_write_without_a_version_survives_a_cut(served: Served) -> None:
+    """The service knows it again by a key of the client's: it is written once."""
+    scope, waits = ("cut-put-blind",), Waits()
+    with proxied(served, b"PUT /v1/memories", "after", "before", "after") as url:
+        async with Client(url, served.key, sleep=waits) as client:
+            written = await client.put(scope, "Note", "x", NOTE)
+            history = await client.history(scope, "Note", "x")
+
+    assert 1 == written.version == len(history)
+    assert 3 == len(waits.seconds)
+
+
+@pytest.mark.anyio
+async def test_what_was_erased_between_two_attempts_stays_away(served: Served) -> None:
+    """The second attempt is told that it is gone, as the library says it."""
+    scope = ("cut-erased",)
+
+    async def erase(_: float) -> None:
+        async with Client(served.url, served.key) as other:
+            await other.erase(scope, EraseScope())
+
+    said = [NewMessage(role="user", text="once")]
+    with proxied(served, b"POST /v1/threads", "after") as url:
+        async with Client(url, served.key, sleep=erase) as client:
+            with pytest.raises(GoneError):
+                await client.append(scope, "t", said)
     with proxied(served, b"PUT /v1/memories", "after") as url:
+        async with Client(url, served.key, sleep=erase) as client:
+            with pytest.raises(GoneError):
+                await client.put(scope, "Note", "x", NOTE)
+            assert () == (await client.memories(scope)).rows
+            assert () == (await client.messages(scope, "t")).rows
+
+
+@pytest.mark.anyio
+async def test_a_write_that_is_not_known_again_is_made_once(served: Served) -> None:
+    """Nobody can tell whether it happened: the caller decides."""
+    scope, waits = ("cut-blind",), Waits()
+    async with Client(served.url, served.key) as client:
+        await client.put(scope, "Note", "x", NOTE)
+    with proxied(served, b"POST /v1/memories", "after") as url:
         async with Client(url, served.key, sleep=waits) as client:
             with pytest.raises(StoreUnavailableError, match="not known"):
-                await client.put(scope, "Note", "x", NOTE)
+                await client.reject(scope, "Note", "x")
             written = await client.get(scope, "Note", "x")
 
     assert written is not None
-    assert 1 == written.version
+    assert "rejected" == written.state
     assert [] == waits.seconds
 
 
@@ -617,7 +656,7 @@ async def test_a_tenant_over_its_rate_waits_as_it_is_told(starting: Start) -> No
         await client.append(ADA, "t", SAID)
         await client.threads(ADA)
         with pytest.raises(QuotaError) as refused:
-            await client.put(ADA, "Note", "x", NOTE)
+            await client.reject(ADA, "Note", "x")
     served.service.rates = Rates(rate=0.001, burst=1)
     async with Client(served.url, served.key, sleep=waits) as client:
         await client.threads(ADA)

@@ -49,6 +49,8 @@ def test_lists_are_parted_by_commas() -> None:
         ({"request_timeout_s": 0}, "a number from"),
         ({"auth": "perhaps"}, "cannot be"),
         ({"colour": "red"}, "has no setting"),
+        ({"connections_max": 10, "connections_reserved": 10}, "leaves nobody without a key"),
+        ({"proxies": ["proxy.example"]}, "is no address and no network"),
     ],
 )
 def test_settings_that_are_not_safe_are_refused(given: dict[str, Any], reason: str) -> None:
@@ -70,6 +72,7 @@ def test_settings_that_are_not_safe_are_refused(given: dict[str, Any], reason: s
         {"origins": ["*"]},
         {"origins": ["https://example.org:8443"], "credentials": True},
         {"hosts": ["*"]},
+        {"connections_reserved": 0, "proxies": ["10.0.0.0/8", "::1"]},
     ],
 )
 def test_safe_settings_are_taken(given: dict[str, Any]) -> None:

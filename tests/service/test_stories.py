@@ -94,6 +94,74 @@ def test_the_same_request_twice_keeps_one_message(client: httpx.Client) -> None:
 
 
 @on_every_store
+def test_a_retry_after_an_erase_is_gone(client: httpx.Client) -> None:
+    """410, and nothing is kept; what was not erased is answered as before, and not kept twice."""
+    scope, headers = {"scope": "gone"}, {"idempotency-key": "k-1"}
+    secret, other = ({"messages": [{"role": "user", "text": text}]} for text in ("Xanadu", "hi"))
+    asked: list[tuple[str, str, dict[str, Any]]] = [
+        ("POST", "/v1/threads/t/messages", secret),
+        ("PUT", "/v1/memories/Note/s", {"value": note("Xanadu")}),
+    ]
+    for method, path, body in asked:
+        key = {"idempotency-key": f"{method} 1"}
+        assert client.request(method, path, params=scope, json=body, headers=key).is_success
+    first = client.post("/v1/threads/u/messages", params=scope, json=other, headers=headers)
+    for target in ({"thread": "t"}, {"memory": {"type": "Note", "key": "s"}}):
+        erased(client, scope, target)
+
+    again = client.post("/v1/threads/u/messages", params=scope, json=other, headers=headers)
+    refused = [
+        client.request(m, path, params=scope, json=body, headers={"idempotency-key": f"{m} 1"})
+        for m, path, body in asked
+    ]
+
+    assert first.json() == again.json()
+    assert [(410, "gone")] * 2 == [(each.status_code, problem(each)["code"]) for each in refused]
+    export = client.get("/v1/export", params=scope).text
+    assert 1 == export.count('"hi"')
+    assert "Xanadu" not in export
+    erased(client, scope, {"scope": True})
+    late = client.post("/v1/threads/u/messages", params=scope, json=other, headers=headers)
+    assert (410, "gone") == (late.status_code, problem(late)["code"])
+
+
+def test_a_write_under_a_key_is_made_once(client: httpx.Client) -> None:
+    """A late retry puts no old value over a newer one, removes no newer memory and ends none."""
+    path, scope = "/v1/memories/Note/n", {"scope": "late"}
+    keys = [{"idempotency-key": f"late {number}"} for number in range(4)]
+    value = [{"value": note(f"version {number}")} for number in range(3)]
+    first = client.put(path, params=scope, json=value[0], headers=keys[0])
+    client.put(path, params=scope, json=value[1])
+    late = client.put(path, params=scope, json=value[0], headers=keys[0])
+    ending = {"at": "2024-05-06T12:00:00Z"}
+    client.post(f"{path}/end", params=scope, json=ending, headers=keys[1])
+    client.put(path, params=scope, json=value[2])
+    ended = client.post(f"{path}/end", params=scope, json=ending, headers=keys[1])
+    removed = client.delete(path, params=scope, headers=keys[2])
+    client.put(path, params=scope, json=value[2])
+    again = client.delete(path, params=scope, headers=keys[2])
+    there = client.get(path, params=scope)
+    client.delete(path, params=scope)
+    none = client.put(path, params=scope, json=value[0], headers=keys[0])
+
+    assert (201, 200) == (first.status_code, late.status_code)
+    assert ('"2"', "version 1") == (late.headers["etag"], late.json()["value"]["content"])
+    assert ended.json()["valid_until"] is None
+    assert [204, 204] == [removed.status_code, again.status_code]
+    assert "version 2" == there.json()["value"]["content"]
+    assert (404, "not_found") == (none.status_code, problem(none)["code"])
+    assert 404 == client.delete(path, params=scope).status_code
+    assert 404 == client.delete("/v1/memories/Forgotten/n", headers=keys[3]).status_code
+
+
+def erased(client: httpx.Client, scope: dict[str, str], target: dict[str, Any]) -> None:
+    """Erase something, in the two steps that it takes."""
+    shown = client.post("/v1/erase/preview", params=scope, json={"target": target}).json()
+    done = client.post("/v1/erase", params=scope, json={"confirm": shown["confirm"]})
+    assert done.is_success
+
+
+@on_every_store
 def test_a_memory_is_written_at_the_version_that_was_read(client: httpx.Client) -> None:
     """201 creates, 200 revises, and a stale If-Match is refused with 412."""
     path = "/v1/memories/Fact/home"

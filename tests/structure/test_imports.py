@@ -24,26 +24,32 @@ DRIVERS = frozenset(
 # Which group a module of the package belongs to, by the first part of its name.
 GROUP_OF = {
     **dict.fromkeys(("errors", "records", "ports"), "ground"),
-    **dict.fromkeys(("formation", "recall", "erasure", "messages"), "decisions"),
+    **dict.fromkeys(("formation", "recall", "erasure", "messages", "provenance"), "decisions"),
     "stores": "contract",
-    **dict.fromkeys(("ask", "choice", "embedding", "index", "outside", "recaller"), "memory"),
+    **dict.fromkeys(
+        ("ask", "choice", "embedding", "index", "neighbours", "outside", "recaller"), "memory"
+    ),
     **dict.fromkeys(("models", "embedders"), "adapters"),
     "testing": "testing",
     **dict.fromkeys(
         (
-            *("app", "auditing", "backups", "beside", "copying", "destinations", "forgetting"),
-            *("forming", "guarding", "paging", "record_digests", "reembedding", "scope_types"),
-            *("turns", "worker"),
+            *("app", "auditing", "backups", "beside", "copying", "destinations", "erased_records"),
+            *("forgetting", "forming", "guarding", "paging", "record_digests", "record_intake"),
+            *("reembedding", "reserved_records", "restoration", "runtime", "scope_types", "turns"),
+            *("value_checks", "worker"),
         ),
         "app",
     ),
-    **dict.fromkeys(("sync", "portal", "home"), "sync"),
+    **dict.fromkeys(("sync", "bridge", "portal", "home"), "sync"),
     **dict.fromkeys(("conversation", "graph", "examples", "instructions", "tools"), "policies"),
     **dict.fromkeys(
         (
             *(
                 "integrations",
                 "access",
+                "key_checks",
+                "quotas",
+                "usage",
                 "standing",
                 "service",
                 "mcp",

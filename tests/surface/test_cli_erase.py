@@ -38,12 +38,12 @@ async def _fill(path: str) -> None:
         await memory.append(ADA, "a", [said("a1", "crm"), said("a2"), said("a3")])
         await memory.append(ADA, "b", [said("b1", "crm")])
         await memory.append((*ADA, "work"), "c", [said("c1")])
-        await memory.put(ADA, "Note", "one", {"n": 1}, evidence={"/n": resting("a1")})
+        await memory.put(ADA, "Item", "one", {"n": 1}, evidence={"/n": resting("a1")})
         both = {"/n": resting("a1"), "/m": resting("b1", thread="b")}
-        await memory.put(ADA, "Note", "both", {"n": 1, "m": 2}, evidence=both)
-        await memory.put(ADA, "Note", "two", {"n": 1}, evidence={"/n": resting("a1", "a2")})
-        await memory.put(ADA, "Note", "gone", {"n": 1}, evidence={"/n": resting("a3")})
-        await memory.put(ADA, "Note", "free", {"n": 1})
+        await memory.put(ADA, "Item", "both", {"n": 1, "m": 2}, evidence=both)
+        await memory.put(ADA, "Item", "two", {"n": 1}, evidence={"/n": resting("a1", "a2")})
+        await memory.put(ADA, "Item", "gone", {"n": 1}, evidence={"/n": resting("a3")})
+        await memory.put(ADA, "Item", "free", {"n": 1})
         await memory.remove(ADA, "a", ["a3"])
 
 
@@ -59,8 +59,8 @@ TARGETS: Sequence[tuple[str, str]] = (
     ("--thread a --message a1", "1 message and 1 memory; 2 memories lose what rests on them"),
     ("--thread a --message a3", "0 messages and 1 memory"),
     ("--source crm", "2 messages and 2 memories; 1 memory loses what rests on them"),
-    ("--memory Note/free", "0 messages and 1 memory"),
-    ("--memory Note/missing", "0 messages and 0 memories"),
+    ("--memory Item/free", "0 messages and 1 memory"),
+    ("--memory Item/missing", "0 messages and 0 memories"),
     ("--thread missing", "0 messages and 0 memories"),
     ("--everything", "3 messages and 5 memories"),
     ("--everything --below", "4 messages and 5 memories"),
@@ -112,7 +112,7 @@ def test_erasing_twice_is_no_failure(store: str) -> None:
     [
         "",
         "--thread a --everything",
-        "--memory Note/one --source crm",
+        "--memory Item/one --source crm",
         "--message a1",
         "--below",
         "--thread a --below",

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+import anyio
 import pytest
 from click.testing import CliRunner, Result
 
@@ -17,6 +18,8 @@ from recollect.importers import BATCH_ROWS
 from recollect.importers.forms import MISCOUNTED, UNENDED
 from recollect.importers.mem0 import METADATA
 from recollect.record_digests import Digest
+from recollect.records import PutMemory
+from recollect.stores.open import open_store
 
 ROW: Mapping[str, object] = {
     "conversation_id": "c",
@@ -80,6 +83,7 @@ def test_the_report_counts_every_row(store: str, tmp_path: Path) -> None:
                 "is_cut": False,
                 "memories": 0,
                 "changed": {},
+                "erased": 0,
                 "is_stopped": False,
             }
         ],
@@ -151,6 +155,67 @@ def test_a_file_that_breaks_off_is_told(store: str, tmp_path: Path) -> None:
     assert 1 == result.exit_code
     assert "2 new" in result.stdout
     assert "the file breaks off: what came before was kept" in result.stdout
+
+
+def test_what_was_erased_is_told_and_brought_back_by_name(store: str, tmp_path: Path) -> None:
+    """It is left out and counted, which is no failure; --restore-erased keeps it again."""
+    file = written(tmp_path, rows(2))
+    invoke(store, "import", file)
+    invoke(store, "erase", "--everything", "--yes")
+
+    again = invoke(store, "import", file, "--table")
+    back = invoke(store, "import", file, "--table", "--restore-erased")
+
+    assert (0, 0) == (again.exit_code, back.exit_code)
+    assert "2 rows: 0 new" in again.stdout
+    assert "erased here before, and left out: 2 rows; --restore-erased" in again.stdout
+    assert "2 rows: 2 new" in back.stdout
+
+
+def test_a_file_makes_no_key_of_the_service(store: str, tmp_path: Path) -> None:
+    """Whoever is sent an export lets nobody in by importing it; wrong settings stay out."""
+    record = {
+        "kind": "memory",
+        "scope": ["recollect:service", "keys"],
+        "type": "ServiceKey",
+        "key": "0" * 16,
+        "version": 1,
+        "text": "",
+        "trust": "user",
+        "state": "active",
+        "cause": "",
+        "value": {"digest": "0" * 64},
+        "evidence": {},
+        "revisions": [],
+        "created_at": 1,
+        "updated_at": 1,
+    }
+    wrong = {**record, "scope": ["a"], "type": "ScopeSettings", "key": "ScopeSettings"}
+    lines = "".join(json.dumps(each) + "\n" for each in (record, wrong))
+
+    result = invoke(store, "import", written(tmp_path, lines), "--table")
+
+    assert 1 == result.exit_code
+    assert "2 rows: 0 new, 0 there already, 2 refused" in result.stdout
+    assert "which no import writes" in result.stderr
+    assert "holds 'types' alone" in result.stderr
+
+
+def test_settings_that_cannot_be_used_are_told(store: str) -> None:
+    """By `doctor`, with the scope, which the log does not name."""
+
+    async def keep() -> None:
+        async with open_store(store) as kept:
+            put = PutMemory(type="ScopeSettings", key="ScopeSettings", value={"types": [{}]})
+            await kept.apply(("acme", "ada"), [put])
+
+    anyio.run(keep)
+
+    result = invoke(store, "doctor")
+
+    told = json.loads(result.stdout)
+    assert (2, False) == (result.exit_code, told["ok"])
+    assert "acme/ada: what was set for it cannot be used" in told["problems"][0]["sentence"]
 
 
 def test_standard_input_is_read(store: str) -> None:

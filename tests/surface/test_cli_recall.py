@@ -41,9 +41,9 @@ async def _fill(path: str) -> None:
             (*ADA, "work"), "desk", [recollect.NewMessage(role="user", text="Tom?")]
         )
         proof = {"": [recollect.Evidence(thread="chat", message="m1", quote="from Bergen to Oslo")]}
-        await memory.put(ADA, "Fact", "bergen", {"city": "Bergen"}, valid_until=MOVED)
-        await memory.put(ADA, "Fact", "oslo", {"city": "Osolo"})
-        await memory.put(ADA, "Fact", "oslo", {"city": "Oslo"}, valid_from=MOVED, evidence=proof)
+        await memory.put(ADA, "Item", "bergen", {"city": "Bergen"}, valid_until=MOVED)
+        await memory.put(ADA, "Item", "oslo", {"city": "Osolo"})
+        await memory.put(ADA, "Item", "oslo", {"city": "Oslo"}, valid_from=MOVED, evidence=proof)
 
 
 def invoke(store: str, *arguments: str) -> Result:
@@ -96,7 +96,7 @@ def test_the_table_shows_rank_score_date_source_text_and_parts(store: str) -> No
 
 def test_recall_can_be_narrowed(store: str) -> None:
     """By type, thread, time, scope and budget."""
-    assert ["Fact/oslo"] == sources(invoke(store, "recall", "city", "--type", "Fact"))
+    assert ["Item/oslo"] == sources(invoke(store, "recall", "city", "--type", "Item"))
     assert {"chat"} == {
         source.partition("/")[0]
         for source in sources(invoke(store, "recall", "x", "--thread", "chat"))
@@ -111,12 +111,12 @@ def test_recall_can_be_narrowed(store: str) -> None:
 
 def test_recall_goes_back_in_time(store: str) -> None:
     """To what was true, and to what was known."""
-    true_then = invoke(store, "recall", "city", "--type", "Fact", "--valid-at", "2024-03-01")
-    ever = invoke(store, "recall", "city", "--type", "Fact", "--valid-at", "ever")
+    true_then = invoke(store, "recall", "city", "--type", "Item", "--valid-at", "2024-03-01")
+    ever = invoke(store, "recall", "city", "--type", "Item", "--valid-at", "ever")
     unknown = invoke(store, "recall", "city", "--known-at", "2020-01-01T00:00:00Z")
 
-    assert ["Fact/bergen"] == sources(true_then)
-    assert {"Fact/bergen", "Fact/oslo"} == set(sources(ever))
+    assert ["Item/bergen"] == sources(true_then)
+    assert {"Item/bergen", "Item/oslo"} == set(sources(ever))
     assert [] == sources(unknown)
 
 
@@ -146,7 +146,7 @@ def test_recall_in_an_empty_scope_says_where_something_is(store: str) -> None:
         ["threads", "--limit", "0"],
         ["memories", "--where", "{"],
         ["memories", "--where", "[]"],
-        ["memories", "Fact"],
+        ["memories", "Item"],
     ],
 )
 def test_what_cannot_be_answered_is_refused(store: str, arguments: Sequence[str]) -> None:
@@ -237,15 +237,15 @@ def test_what_stands_beside_memories_is_listed_by_its_type_alone(tmp_path: Path)
 
 def test_the_history_of_a_memory_is_shown(store: str) -> None:
     """Every version, with the words that it rests on."""
-    versions = json.loads(invoke(store, "memories", "Fact/oslo").stdout)["versions"]
-    printed = invoke(store, "memories", "Fact/oslo", "--table").stdout
+    versions = json.loads(invoke(store, "memories", "Item/oslo").stdout)["versions"]
+    printed = invoke(store, "memories", "Item/oslo", "--table").stdout
 
     assert ["Osolo", "Oslo"] == [each["value"]["city"] for each in versions]
     assert "chat/m1 “from Bergen to Oslo”" in printed
     assert "true 2024-05-04 00:00 – …" in printed
 
 
-@pytest.mark.parametrize("arguments", [["threads", "missing"], ["memories", "Fact/missing"]])
+@pytest.mark.parametrize("arguments", [["threads", "missing"], ["memories", "Item/missing"]])
 def test_what_does_not_exist_is_not_found(store: str, arguments: Sequence[str]) -> None:
     """With status 3."""
     result = invoke(store, *arguments)

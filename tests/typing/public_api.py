@@ -38,9 +38,9 @@ from recollect.testing import CountingIds, FrozenClock, HashedEmbedder
 SCOPE: Scope = ("users", "ada")
 MESSAGE = NewMessage(role="user", text="I moved to Porto", name="Ada")
 WRITES: list[Write] = [
-    PutMemory(type="Note", key="home", value={"city": "Porto", "floors": [1, 2]}),
-    EndMemory(type="Note", key="home", at=datetime(2024, 5, 6, tzinfo=UTC)),
-    DeleteMemory(type="Note", key="home", expected=2),
+    PutMemory(type="Item", key="home", value={"city": "Porto", "floors": [1, 2]}),
+    EndMemory(type="Item", key="home", at=datetime(2024, 5, 6, tzinfo=UTC)),
+    DeleteMemory(type="Item", key="home", expected=2),
 ]
 
 
@@ -56,11 +56,11 @@ async def keep(memory: Recollect) -> None:
     assert_type(await memory.remove(SCOPE, "talk", ["m1"]), int)
     assert_type(await memory.keep(SCOPE, "talk", 1, 2), int)
     assert_type(await memory.replace(SCOPE, "talk", MESSAGE), Message)
-    assert_type(await memory.put(SCOPE, "Note", "pet", {"pet": "cat"}), Memory)
+    assert_type(await memory.put(SCOPE, "Item", "pet", {"pet": "cat"}), Memory)
     assert_type(await memory.apply(SCOPE, WRITES), tuple[Memory | None, ...])
-    assert_type(await memory.get(SCOPE, "Note", "pet"), Memory | None)
+    assert_type(await memory.get(SCOPE, "Item", "pet"), Memory | None)
     assert_type(await memory.memories(SCOPE), Page[Memory])
-    assert_type(await memory.history(SCOPE, "Note", "pet"), tuple[Revision, ...])
+    assert_type(await memory.history(SCOPE, "Item", "pet"), tuple[Revision, ...])
     assert_type(await memory.scopes(prefix=("users", ...)), Page[Scope])
 
 
@@ -80,7 +80,7 @@ async def recall(memory: Recollect) -> None:
     assert_type(entry.text, str)
     assert_type(entry.time, datetime)
     assert_type(found.dropped[0].reason, Literal["limit", "budget", "repeats"])
-    where = Where(types=["Note"], filter={"pet": {"$in": ["cat"]}}, valid_at="ever")
+    where = Where(types=["Item"], filter={"pet": {"$in": ["cat"]}}, valid_at="ever")
     assert_type(where.valid_at, datetime | Literal["now", "ever"])
     assert_type(memory.embedder, str | None)
 
@@ -91,7 +91,7 @@ async def forget(memory: Recollect) -> None:
         EraseScope(below=True),
         EraseThread(thread="talk"),
         EraseMessages(thread="talk", messages=["m1"]),
-        EraseMemory(type="Note", key="pet"),
+        EraseMemory(type="Item", key="pet"),
         EraseSource(source="mail"),
     ):
         assert_type(await memory.erase(SCOPE, target), EraseReceipt)
@@ -112,7 +112,7 @@ async def opened() -> None:
         assert_type(same.recall(SCOPE, "Where?"), Recall)
         assert_type(same.append(SCOPE, "talk", [MESSAGE]), tuple[Message, ...])
         assert_type(same.export(SCOPE), Iterator[JsonObject])
-        assert_type(same.put(SCOPE, "Note", "pet", {"pet": "cat"}), Memory)
+        assert_type(same.put(SCOPE, "Item", "pet", {"pet": "cat"}), Memory)
 
 
 def shapes(message: Message, memory: Memory, revision: Revision) -> None:
@@ -158,6 +158,6 @@ def mistakes(memory: SyncRecollect, anything: Any) -> None:
     memory.recall(SCOPE, "Where?", 5)  # type: ignore[call-arg]
     memory.recall("ada", "Where?")  # type: ignore[arg-type]
     memory.erase(SCOPE, "talk")  # type: ignore[arg-type]
-    memory.put(SCOPE, "Note", "pet", {"pet": object()})  # type: ignore[dict-item]
+    memory.put(SCOPE, "Item", "pet", {"pet": object()})  # type: ignore[dict-item]
     MESSAGE.text = anything  # type: ignore[misc]
     recollect.open("memory:", count_tokens=len("a"))  # type: ignore[arg-type]

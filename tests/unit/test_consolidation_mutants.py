@@ -5,30 +5,32 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from recollect.erasure import MEMORY_THREAD
+from recollect.erasure import MEMORY_THREAD, Cited
 from recollect.stores.inprocess import InProcessStore
 from recollect.stores.plans.memories import _Staged
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.contract_derived import DerivedContract
 from recollect.testing.erasure_table import DERIVATIONS, DerivationCase
 
-Found = tuple[tuple[str, str, str | None], ...]
+Found = tuple[Cited, ...]
 
 
-def all_must_go(found: Found, erased: set[tuple[str, str]]) -> bool:
+def all_must_go(found: Found, erased: set[tuple[str, str]]) -> Found | None:
     """Take sources for alternatives, as messages are."""
-    return bool(found) and all((each[0], each[1]) in erased for each in found)
+    left = tuple(each for each in found if (each[0], each[1]) not in erased)
+    return None if found and not left else left
 
 
-def none_counts(found: Found, erased: set[tuple[str, str]]) -> bool:
+def none_counts(found: Found, erased: set[tuple[str, str]]) -> Found | None:
     """Look at messages alone."""
+    left = tuple(each for each in found if (each[0], each[1]) not in erased)
     said = [each for each in found if each[0] != MEMORY_THREAD]
-    return bool(said) and all((each[0], each[1]) in erased for each in said)
+    return None if said and all((each[0], each[1]) in erased for each in said) else left
 
 
 MUTANTS: dict[str, tuple[str, object, int]] = {
-    "sources are alternatives": ("recollect.erasure._is_lost", all_must_go, 0),
-    "sources are not followed": ("recollect.erasure._is_lost", none_counts, 3),
+    "sources are alternatives": ("recollect.erasure._left_of", all_must_go, 0),
+    "sources are not followed": ("recollect.erasure._left_of", none_counts, 3),
     "an erase brings nothing back": (
         "recollect.stores.plans.erase.replaced_by", lambda *_: [], 0,
     ),

@@ -14,8 +14,7 @@ from recollect.errors import NotFoundError, UsageError
 from recollect.evaluation import deeds_of, form, load_cases
 from recollect.evaluation.adding import draft_of_formation, draft_of_memory
 from recollect.evaluation.drafting import Draft, append_case, case_text
-from recollect.evaluation.toml_text import toml_value
-from recollect.records import NewMessage
+from recollect.records import Json, NewMessage
 from recollect.testing.clock import FrozenClock
 from recollect.testing.oracle import Oracle
 from recollect.testing.rulemodel import RuleModel
@@ -180,14 +179,20 @@ async def test_erased_messages_leave_no_case() -> None:
         1e300,
     ],
 )
-def test_values_are_written_as_toml(value: object) -> None:
-    """The standard library reads back what is written."""
-    assert value == tomllib.loads(f"x = {toml_value(value)}")["x"]
+def test_values_are_written_as_toml(value: Json) -> None:
+    """The standard library reads back what a draft holds."""
+    draft = Draft(name="d", types=(), spoken=(), memories=({"type": "Note", "value": value},))
+
+    (case,) = tomllib.loads(case_text(draft))["case"]
+
+    assert value == case["memories"][0]["value"]
 
 
 def test_null_has_no_toml() -> None:
+    draft = Draft(name="d", types=(), spoken=(), memories=({"type": "Note", "value": None},))
+
     with pytest.raises(UsageError, match="cannot be written as TOML"):
-        toml_value({"x": None})
+        case_text(draft)
 
 
 def test_a_draft_without_a_talk_is_text_all_the_same() -> None:

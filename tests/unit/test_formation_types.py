@@ -348,10 +348,6 @@ DOUBLING: Entry = {
             with_parameters(**{"$schema": "http://json-schema.org/draft-07/schema#"}),
             "memory types are JSON Schema 2020-12: leave '$schema' out",
         ),
-        (
-            with_parameters(patternProperties={"a": {}}, unevaluatedProperties=False),
-            "use 'additionalProperties'",
-        ),
         (with_keys(single_valued=["age"]), "single_valued: names 'age'; the properties are 'name'"),
         (with_keys(single_valued="name"), "types[0].single_valued: must be a list of names"),
         (with_keys(single_valued=["name", "name"]), "types[0].single_valued: names one twice"),

@@ -3,14 +3,16 @@
 import io
 import json
 from collections.abc import AsyncIterator, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from recollect.app import Recollect
 from recollect.importers import BATCH_ROWS, Imported, Refused, Source, import_file, openai
+from recollect.record_intake import UNFOUNDED
 from recollect.records import Evidence, NewMessage
 from recollect.stores.inprocess import InProcessStore
+from recollect.stores.plans.erase import EraseScope, EraseThread
 from recollect.testing import FrozenClock
 
 ADA = ("users", "ada")
@@ -178,7 +180,7 @@ async def test_an_export_comes_back_as_it_was(memory: Recollect) -> None:
     await imported(memory, [row(1), row(2)])
     for city in ("Oslo", "Bergen"):
         evidence = {"/city": [Evidence(thread="c", message="m1", quote="text 1")]}
-        await memory.put(ADA, "Fact", "home", {"city": city}, evidence=evidence)
+        await memory.put(ADA, "Thing", "home", {"city": city}, evidence=evidence)
     records = [record async for record in memory.export(ADA)]
     async with Recollect(InProcessStore(clock=FrozenClock()), embedder="none") as copy:
         report = await import_file(copy, ("elsewhere",), source_of(records))
@@ -191,6 +193,58 @@ async def test_an_export_comes_back_as_it_was(memory: Recollect) -> None:
     assert (0, 4) == (again.taken, again.present)
 
 
+async def test_rows_that_were_erased_here_stay_away() -> None:
+    """They are left out and counted, unless they are asked for; what was said later is new."""
+    rows, clock = [row(1), row(2)], FrozenClock()
+    later = row(3, timestamp=(clock.now() + timedelta(seconds=60)).isoformat())
+    async with Recollect(InProcessStore(clock=clock), embedder="none") as memory:
+        await imported(memory, rows)
+        await memory.erase(ADA, EraseThread(thread="c"))
+        clock.advance(120)
+
+        again, _ = await imported(memory, [*rows, later])
+        texts = await texts_in(memory)
+        await import_file(memory, ADA, source_of(rows), restore_erased=True)
+        left = await texts_in(memory)
+
+    assert (1, 2, 3) == (again.taken, again.erased, again.rows)
+    assert ["text 3"] == texts
+    assert ["text 3", "text 1", "text 2"] == left
+
+
+async def test_memories_that_were_erased_here_stay_away(memory: Recollect) -> None:
+    """Those of another program as well, with a date or without."""
+    dated = {"id": "1", "memory": "Ada likes tea", "created_at": "2020-01-01T00:00:00Z"}
+    undated = {"id": "2", "memory": "Ada likes rowing"}
+    file = {"results": [dated, undated]}
+    first, _ = await imported(memory, [file], name="mem0.json")
+    await memory.erase(ADA, EraseScope())
+
+    again, _ = await imported(memory, [file], name="mem0.json")
+
+    assert (2, 2) == (first.memories, again.erased)
+    assert () == (await memory.memories(ADA)).rows
+
+
+async def test_a_memory_may_come_before_what_it_rests_on(memory: Recollect) -> None:
+    """An export that was sorted otherwise is imported whole; nothing is told of it."""
+    await imported(memory, [row(1)])
+    evidence = {"": [Evidence(thread="c", message="m1", quote="text 1")]}
+    await memory.put(ADA, "Item", "n", {"content": "x"}, evidence=evidence)
+    records = [record async for record in memory.export(ADA)]
+    dangling = {**records[-1], "key": "dangling", "evidence": {"": [["c", "m9", "made up"]]}}
+    async with Recollect(InProcessStore(clock=FrozenClock()), embedder="none") as copy:
+        report = await import_file(copy, ADA, source_of([dangling, *reversed(records)]))
+
+        copied = [r async for r in copy.export(ADA) if r.get("key") != "dangling"]
+        found = await copy.get(ADA, "Item", "dangling")
+
+    assert records == copied
+    assert (4, 0, 1) == (report.rows, report.refused, report.changed[UNFOUNDED])
+    assert found is not None
+    assert ({}, "external") == (found.evidence, found.trust)
+
+
 async def test_a_bad_record_is_refused_alone(memory: Recollect) -> None:
     """Records that differ from what is there, or lack a field, cost no other record."""
     await imported(memory, [row(1), row(2)])
@@ -198,7 +252,7 @@ async def test_a_bad_record_is_refused_alone(memory: Recollect) -> None:
     records[1]["digest"] = "00"
     del records[2]["text"]
     records[2] |= {"id": "m3", "position": 3}
-    await memory.put(("other",), "Note", "n", {"a": 1})
+    await memory.put(("other",), "Item", "n", {"a": 1})
     others = [record async for record in memory.export(("other",))]
 
     report, refused = await imported(memory, [*records, *others, {**others[0], "scope": "x"}])

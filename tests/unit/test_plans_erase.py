@@ -6,16 +6,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.erasure import Remainder, Sources, remainder_of, split_pointer
+from recollect.erasure import Cited, Remainder, Sources, group_of, remainder_of, split_pointer
 from recollect.records import Json, JsonObject
+from recollect.testing.erasure_table import named
 from recollect.testing.truth_tables import ERASURES, ErasureCase
 
 MESSAGES = ("m1", "m2", "m3")
+CITED = (*MESSAGES, "m1#1", "m2#1", "m3#1", "m2#2", "m3#2")
 
 
 def sources(evidence: Mapping[str, tuple[str, ...]]) -> Sources:
     """Return evidence in messages of one thread."""
-    return {at: tuple(("t", id_, None) for id_ in ids) for at, ids in evidence.items()}
+    return {at: tuple(map(_cited, ids)) for at, ids in evidence.items()}
+
+
+def _cited(message: str) -> Cited:
+    id_, group = named(message)
+    return ("t", id_, None, group) if group else ("t", id_, None)
 
 
 def erased(*ids: str) -> set[tuple[str, str]]:
@@ -62,8 +69,15 @@ def founded(draw: st.DrawFn) -> tuple[JsonObject, Sources]:
     """Draw a document, with evidence for some of its parts."""
     document = draw(documents)
     parts = st.sampled_from(pointers_in(document))
-    ids = st.lists(st.sampled_from(MESSAGES), min_size=1, max_size=2, unique=True)
+    ids = st.lists(st.sampled_from(CITED), min_size=1, max_size=4, unique=True)
     return document, sources({at: tuple(draw(ids)) for at in draw(st.sets(parts, max_size=5))})
+
+
+def enough_of(found: tuple[Cited, ...]) -> list[set[tuple[str, str]]]:
+    """Return the sets of messages of which each is enough for a part."""
+    groups = {group_of(each) for each in found} - {0}
+    alone = [{(each[0], each[1])} for each in found if not group_of(each)]
+    return [*alone, *({(e[0], e[1]) for e in found if group_of(e) == group} for group in groups)]
 
 
 some = st.sets(st.sampled_from(MESSAGES), max_size=3).map(lambda ids: erased(*ids))
@@ -82,7 +96,7 @@ def test_no_trace_of_the_erased_is_left(
     """What is left names none of the erased messages."""
     left = remainder_of(*memory, gone)
 
-    named = {(t, m) for found in (left.evidence if left else {}).values() for t, m, _ in found}
+    named = {(t, m) for found in (left.evidence if left else {}).values() for t, m, *_ in found}
     assert set() == named & gone
 
 
@@ -115,7 +129,11 @@ def test_only_the_unfounded_goes(
 ) -> None:
     """A document of which no part lost all its messages keeps its whole value."""
     document, evidence = memory
-    lost = [at for at, found in evidence.items() if all((t, m) in gone for t, m, _ in found)]
+    lost = [
+        at
+        for at, found in evidence.items()
+        if not any(enough.isdisjoint(gone) for enough in enough_of(found))
+    ]
     left = remainder_of(document, evidence, gone)
 
     if not lost:

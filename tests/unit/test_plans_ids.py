@@ -109,11 +109,12 @@ def test_a_text_is_known_by_its_hash() -> None:
     assert text_hash("same") == text_hash("same")
 
 
-def test_without_a_key_nothing_is_remembered() -> None:
-    """A request without a key has no digest; with one, it is of the whole request."""
-    one, other = (idempotency_of("k", "append", part) for part in ("a", "b"))
+def test_a_key_is_known_by_digests() -> None:
+    """A key has a digest of itself in its scope, and one of the whole request."""
+    one, other = (idempotency_of(b"secret", "k", ("ada",), "append", part) for part in ("a", "b"))
+    elsewhere = idempotency_of(b"secret", "k", ("bob",), "append", "a")
+    there = idempotency_of(b"other", "k", ("ada",), "append", "a")
 
-    assert idempotency_of(None, "append") is None
-    assert one is not None
-    assert other is not None
-    assert ("k", True) == (one.key, one.digest != other.digest)
+    assert ("k", one.key, True) == (other.name, other.key, one.digest != other.digest)
+    assert 3 == len({one.key, elsewhere.key, there.key})
+    assert 3 == len({one.digest, elsewhere.digest, there.digest})

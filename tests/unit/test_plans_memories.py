@@ -9,14 +9,12 @@ from hypothesis import strategies as st
 from recollect.errors import UsageError, VersionConflictError
 from recollect.records import Evidence, PutMemory
 from recollect.stores.inprocess import Tables
+from recollect.stores.plans.evidence import decode_evidence, encode_evidence, evidence_messages
 from recollect.stores.plans.feed import read_past
 from recollect.stores.plans.memories import (
     PreparedWrite,
     check_validity,
     check_version,
-    decode_evidence,
-    encode_evidence,
-    evidence_messages,
     is_expired,
     is_valid,
     plan_apply,

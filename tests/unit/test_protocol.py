@@ -28,6 +28,7 @@ from recollect.stores.plans.erase import (
     EraseThread,
     plan_erase,
 )
+from recollect.stores.plans.evidence import evidence_messages
 from recollect.stores.plans.formation import (
     Debounce,
     DueThread,
@@ -45,13 +46,7 @@ from recollect.stores.plans.formation import (
     plan_release,
     signalled,
 )
-from recollect.stores.plans.memories import (
-    PreparedPut,
-    PreparedWrite,
-    evidence_messages,
-    plan_writes,
-    prepare_write,
-)
+from recollect.stores.plans.memories import PreparedPut, PreparedWrite, plan_writes, prepare_write
 from recollect.stores.plans.receipts import plan_redrive
 from recollect.stores.plans.threads import Append, PreparedMessage, plan_append, prepare_message
 from recollect.stores.plans.waiting import is_waiting

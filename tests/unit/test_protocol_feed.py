@@ -24,6 +24,7 @@ from recollect.stores.plans.memories import plan_apply, prepare_write
 from recollect.stores.plans.threads import (
     Append,
     PreparedMessage,
+    Replacement,
     plan_append,
     plan_removal,
     plan_replacement,
@@ -64,7 +65,14 @@ def append(message: str, uid: int) -> Plan[object]:
 
 def edit(message: str) -> Plan[object]:
     """Return a plan that replaces a message."""
-    return lambda rows: plan_replacement(rows, SCOPE, THREAD, prepared(message, "better"), NOW)
+    request = Replacement(
+        scope=SCOPE,
+        thread=THREAD,
+        message=prepared(message, "better"),
+        idempotency=None,
+        now=NOW,
+    )
+    return lambda rows: plan_replacement(rows, request)
 
 
 def remove(message: str) -> Plan[object]:

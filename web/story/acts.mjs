@@ -117,7 +117,7 @@ async function undo() {
   await toast("Rejected").waitFor();
   const offered = page.locator(".toast").last();
   await twice("undo", {
-    near: offered, path: "/v1/memories/Note/undo/restore", act: () => button("Undo", offered).click(),
+    near: offered, path: "/v1/undo", act: () => button("Undo", offered).click(),
     done: () => view.locator(".memory-head .badge").waitFor({ state: "detached" }),
   });
 }

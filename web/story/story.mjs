@@ -217,6 +217,15 @@ async function rejectAndForget() {
   await page.locator(".memory-head .badge", { hasText: "rejected" }).waitFor();
   facts.tell("rejected", await page.locator(".memory-head").innerText());
   await facts.picture(page, "rejected");
+  const refused = async () => (await (await page.request.get(`${base}/v1/memories?state=rejected`)).json()).memories.length;
+  const refusals = await refused();
+  await button("Undo", page.locator(".toast", { hasText: "Rejected" }).last()).click();
+  await page.locator(".memory-head .badge", { hasText: "rejected" }).waitFor({ state: "detached" });
+  facts.tell("refusals", { before_undo: refusals, after_undo: await refused() });
+  await button("Reject").click();
+  await page.locator(".memory-head .badge", { hasText: "rejected" }).waitFor();
+  const versions = async () => (await (await page.request.get(`${base}/v1/memories/User/User/history`)).json()).revisions;
+  const before = await versions();
   await at("memories", "User", "User");
   await button("Forget").click();
   await page.locator(".toast", { hasText: "Forgotten." }).waitFor();
@@ -225,6 +234,7 @@ async function rejectAndForget() {
   await button("Undo", page.locator(".toast", { hasText: "Forgotten." })).click();
   await page.locator(".row", { hasText: "Braga" }).waitFor();
   facts.tell("put_back", await page.locator(".half-list").innerText());
+  facts.tell("put_back_exactly", JSON.stringify(await versions()) === JSON.stringify(before));
 }
 
 async function otherScreens() {

@@ -22,6 +22,7 @@ _UNHINDERED: Final = {
     "RECOLLECT_REQUESTS_A_SECOND": "1000000",
     "RECOLLECT_BURST": "1000000",
     "RECOLLECT_CONNECTIONS_MAX": "4000",
+    "RECOLLECT_CONNECTIONS_PER_ADDRESS": "4000",
     "RECOLLECT_STREAMS_MAX": "4000",
 }
 """The limits of a tenant are lifted, because it is the service that is measured."""

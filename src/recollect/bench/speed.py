@@ -194,7 +194,7 @@ async def _recall_rows(
         said = [talk.messages(1) for _ in questions[::3]]
         added = zip(said, talk.questions(len(said)), strict=True)
         fresh = await _times_ms([partial(append_and_recall, *each) for each in added])
-        size_bytes = memory._indexes.take([scope]).indexes[0].size_bytes  # noqa: SLF001 (what is measured)
+        size_bytes = memory._runtime.indexes.take([scope]).indexes[0].size_bytes  # noqa: SLF001 (what is measured)
     cold = [await _cold_ms(path, scope, talk, embedder) for _ in range(plan.cold_loads)]
     control, control_ms = await _control_ms(messages, talk, embedder, plan.searches)
     label = f"{size:,} entries"

@@ -13,7 +13,7 @@ from recollect.app import Recollect
 from recollect.ask import query_in
 from recollect.chat.correcting import correction_of
 from recollect.chat.prompting import Known, filled, known_within, scope_entries, turns_of
-from recollect.errors import NotFoundError, UsageError
+from recollect.errors import GoneError, NotFoundError, UsageError
 from recollect.formation.config import FormationSettings
 from recollect.ports import Model, ModelRequest, TokenCounter
 from recollect.recall.budget import estimated_tokens
@@ -118,7 +118,12 @@ class Chatbot:
         return self.thread
 
     async def hear(self, text: str, *, idempotency_key: str | None = None) -> Message:
-        """Keep what the user says; when this returns it is on disk, once under each key."""
+        """
+        Keep what the user says; when this returns it is on disk, once under each key.
+
+        Raises:
+            GoneError: It was kept under the key before, and was erased or removed since.
+        """
         said = NewMessage(role="user", text=text)
         return await self._keep(self.thread, said, idempotency_key=idempotency_key)
 
@@ -240,7 +245,7 @@ class Chatbot:
         debounce: Debounce | None = None,
         idempotency_key: str | None = None,
     ) -> Message:
-        (kept,) = await self.memory.append(
+        kept = await self.memory.append(
             self.scope,
             thread,
             [message],
@@ -248,4 +253,7 @@ class Chatbot:
             settings=self._settings,
             idempotency_key=idempotency_key,
         )
-        return kept
+        if not kept:
+            msg = "what was said under this idempotency key was removed since: use a new key"
+            raise GoneError(msg)
+        return kept[0]

@@ -110,6 +110,7 @@ def chat(
     from recollect.chat.chatbot import MEMORY_TOKENS
     from recollect.cli.chat_commands import ChatCommands
     from recollect.portal import PortalThread
+    from recollect.quotas import counting
 
     segments = () if user is None else (user,)
     target = Target(
@@ -120,7 +121,10 @@ def chat(
     model = opened_model(forming)
     with PortalThread() as portal:
         opening = opened_to_form(target, forming, model, create=True, worker=True)
-        with portal.wrap_async_context_manager(opening) as memory:
+        with (
+            portal.wrap_async_context_manager(opening) as opened,
+            portal.wrap_async_context_manager(counting(opened)) as memory,
+        ):
             bot = Chatbot(
                 memory,
                 model,

@@ -28,8 +28,17 @@ Examples:
 @click.option("--from", "source", metavar="URL", required=True, help="The store to read.")
 @click.option("--to", "destination", metavar="URL", required=True, help="The store to fill.")
 @click.option("--replace", is_flag=True, help="Replace what the destination holds otherwise.")
+@click.option(
+    "--restore-erased", is_flag=True, help="Bring back what was erased at the destination."
+)
 @json_option()
-def copy(source: str, destination: str, replace: bool, as_json: bool | None) -> None:  # noqa: FBT001
+def copy(
+    source: str,
+    destination: str,
+    replace: bool,  # noqa: FBT001
+    restore_erased: bool,  # noqa: FBT001
+    as_json: bool | None,  # noqa: FBT001
+) -> None:
     """
     Copy all of a store into another; run it again to go on, or to bring it up to date.
 
@@ -37,7 +46,7 @@ def copy(source: str, destination: str, replace: bool, as_json: bool | None) -> 
     digests of both are compared; the exit status is 1 if the source still changes.
     """
     check_addresses(source, destination)
-    done = run(lambda: _copy(source, destination, replace=replace))
+    done = run(lambda: _copy(source, destination, replace=replace, restore_erased=restore_erased))
     if wants_json(as_json):
         print_json(copied_record(done))
     else:
@@ -57,7 +66,7 @@ def check_addresses(source: str, destination: str) -> None:
         raise NotFoundError(msg)
 
 
-async def _copy(source: str, destination: str, *, replace: bool) -> Copied:
+async def _copy(source: str, destination: str, *, replace: bool, restore_erased: bool) -> Copied:
     from recollect.copying import copy_store
     from recollect.stores.open import open_store
 
@@ -67,6 +76,7 @@ async def _copy(source: str, destination: str, *, replace: bool) -> Copied:
                 one,
                 other,
                 replace=replace,
+                restore_erased=restore_erased,
                 progress=lambda passes, scopes, written: bar.update(
                     f"pass {passes}: {counted(scopes, 'scope')}, {counted(written, 'record')}", None
                 ),

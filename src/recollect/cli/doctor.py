@@ -14,7 +14,7 @@ from recollect import __version__
 from recollect.cli.embedder import embedder_record
 from recollect.cli.importing import settle
 from recollect.cli.opening import opened, run, store_file
-from recollect.cli.options import DEFAULT_STORE, Target, memory_options
+from recollect.cli.options import DEFAULT_STORE, Target, memory_options, written_scope
 from recollect.cli.output import cell, counted, print_json, print_table, progress_bar, visible
 from recollect.cli.sqlite_file import FileState, library_version, read_file_state
 from recollect.errors import EXIT_STATUS, RecollectError, StoreUnavailableError
@@ -193,6 +193,7 @@ async def _examine_contents(findings: Findings, target: Target, *, clean: bool) 
         if clean:
             await _clean(findings, memory)
         await _examine_receipts(findings, memory)
+        await _examine_settings(findings, memory)
 
 
 async def _clean(findings: Findings, memory: Recollect) -> None:
@@ -212,6 +213,15 @@ async def _examine_receipts(findings: Findings, memory: Recollect) -> None:
         "unclean": [receipt_record(receipt) for receipt in unclean],
     }
     findings.problems += [("error", _said_of(receipt)) for receipt in unclean]
+
+
+async def _examine_settings(findings: Findings, memory: Recollect) -> None:
+    from recollect.scope_types import each_settings, problem_of
+
+    async for settings in each_settings(memory.store):
+        if problem := problem_of(settings):
+            sentence = f"{written_scope(settings.scope)}: {problem}; others hold in its place"
+            findings.problems.append(("usage", sentence))
 
 
 def _said_of(receipt: EraseReceipt) -> str:

@@ -208,10 +208,10 @@ def fate_of(memory: Memory, gone: AbstractSet[tuple[str, str]], what: EraseTarge
     if isinstance(what, EraseMemory) and (what.type, what.key) == (memory.type, memory.key):
         return "goes"
     evidence = {
-        pointer: tuple((each.thread, each.message, each.quote) for each in found)
+        pointer: tuple((each.thread, each.message, each.quote, each.group) for each in found)
         for pointer, found in memory.evidence.items()
     }
-    cited = {(thread, message) for found in evidence.values() for thread, message, _ in found}
+    cited = {(thread, message) for found in evidence.values() for thread, message, *_ in found}
     erased = {each for each in cited if each in gone or _is_named(each, what)}
     if not erased:
         return "stays"

@@ -79,6 +79,11 @@ a file again changes nothing.
     is_flag=True,
     help="Of Redis: a scope below --scope for each session, and not only a thread.",
 )
+@click.option(
+    "--restore-erased",
+    is_flag=True,
+    help="Keep also what was erased here, which is otherwise left out and counted.",
+)
 @click.option("--refused", "refused_file", metavar="FILE", help="Write every refused row there.")
 @click.option(
     "--no-wait",
@@ -93,6 +98,7 @@ def import_(
     match: str | None,
     prefixes: tuple[str, ...],
     as_scopes: bool,  # noqa: FBT001
+    restore_erased: bool,  # noqa: FBT001
     refused_file: str | None,
     no_wait: bool,  # noqa: FBT001
 ) -> None:
@@ -105,6 +111,7 @@ def import_(
     from recollect.importers.sources import check_file
 
     report = Report(target=target, timezone=timezone, zone=read_zone(timezone), thread=thread)
+    report.restore_erased = restore_erased
     report.selection = selection_of(files, match, prefixes, thread, as_scopes=as_scopes)
     for file in files:
         if not is_redis(file):
@@ -176,6 +183,7 @@ class Report:
     zone: tzinfo
     thread: str | None = None
     selection: RedisSelection | None = None
+    restore_erased: bool = False
     files: list[Imported] = field(default_factory=list)
     refused: list[tuple[str, Refused]] = field(default_factory=list)
     refused_count: int = 0
@@ -223,6 +231,7 @@ async def _import_redis(report: Report, memory: Recollect, url: str, bar: Bar) -
             report.target.scope,
             url,
             report.selection or ALL,
+            restore_erased=report.restore_erased,
             on_refused=lambda refused: report.refuse(name, refused),
             on_stopped=report.files.append,
             progress=lambda rows, fraction: bar.update(f"{name}: {counted(rows, 'row')}", fraction),
@@ -241,6 +250,7 @@ async def _import_file(report: Report, memory: Recollect, file: str, bar: Bar) -
                 source,
                 zone=report.zone,
                 thread=report.thread,
+                restore_erased=report.restore_erased,
                 on_refused=lambda refused: report.refuse(file, refused),
                 on_stopped=report.files.append,
                 progress=lambda rows, fraction: bar.update(
@@ -321,6 +331,7 @@ def _file_record(found: Imported) -> dict[str, Json]:
         "is_cut": found.is_cut,
         "memories": found.memories,
         "changed": dict(found.changed),
+        "erased": found.erased,
         "is_stopped": found.is_stopped,
     }
 
@@ -334,6 +345,9 @@ def _print_file(found: Imported, timezone: str) -> None:
     )
     for what, count in found.changed.items():
         click.echo(f"  {what}: {count:,}")
+    if found.erased:
+        rows = counted(found.erased, "row")
+        click.echo(f"  erased here before, and left out: {rows}; --restore-erased brings them back")
     if found.zoneless:
         click.echo(f"  {counted(found.zoneless, 'time')} without a zone: taken to be {timezone}")
     if found.undated:

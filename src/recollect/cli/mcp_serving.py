@@ -87,11 +87,12 @@ def _serve_stdio(target: Target, config: Path | None) -> None:
     import anyio
 
     from recollect.mcp.stdio import serve_stdio
+    from recollect.quotas import counting
 
     assistants = _assistants(config)
 
     async def serve() -> None:
-        async with _opened(target) as memory:
+        async with _opened(target) as opened, counting(opened) as memory:
             note(f"serving {written_scope(target.scope)} of {target.store} on stdio")
             await serve_stdio(memory, target.scope, assistants)
 

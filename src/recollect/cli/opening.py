@@ -41,12 +41,13 @@ def store_file(url: str) -> Path | None:
 @asynccontextmanager
 async def opened(target: Target, *, create: bool = False) -> AsyncIterator[Recollect]:
     """
-    Open the memory that *target* names.
+    Open the memory that *target* names; what is written is counted if a service serves it.
 
     Raises:
         NotFoundError: There is none, and it is not to be created.
     """
     import recollect
+    from recollect.quotas import counting
 
     file = store_file(target.store)
     if not create and file is not None and not file.exists():
@@ -55,5 +56,8 @@ async def opened(target: Target, *, create: bool = False) -> AsyncIterator[Recol
             "--store or RECOLLECT_STORE names another"
         )
         raise NotFoundError(msg)
-    async with recollect.open(target.store, embedder=target.embedder) as memory:
-        yield memory
+    async with (
+        recollect.open(target.store, embedder=target.embedder) as memory,
+        counting(memory) as counted,
+    ):
+        yield counted

@@ -21,6 +21,7 @@ from recollect.client.asking import (
     opened_web,
     path_of,
 )
+from recollect.client.failing import error_of
 from recollect.client.reading import (
     Answerer,
     ErasePreview,
@@ -31,7 +32,6 @@ from recollect.client.reading import (
     memory_of,
     message_of,
     message_sent,
-    moment_of,
     preview_of,
     recall_of,
     receipt_of,
@@ -40,7 +40,7 @@ from recollect.client.reading import (
     written,
 )
 from recollect.client.targets import target_sent, where_sent
-from recollect.errors import ConflictError, NotFoundError, StoreClosedError, VersionConflictError
+from recollect.errors import ConflictError, NotFoundError, StoreClosedError
 from recollect.recall.result import Recall
 from recollect.record_digests import END
 from recollect.records import (
@@ -62,6 +62,8 @@ from recollect.stores.plans.erase import EraseReceipt, EraseTarget
 
 TIMEOUT_S: Final = 60.0
 _LINES: Final = "application/x-ndjson"
+PROBLEM: Final = "problem"
+"""The kind of the last line of an export that the service broke off."""
 
 
 class Client:
@@ -69,9 +71,9 @@ class Client:
     A service's memory, used as `Recollect` is: enter it with ``async with``.
 
     Scopes are relative to that of the key, ``()`` being the key's own; so are those of the
-    records that come back. A read, and a write that the service knows again (`append` by its
-    idempotency key, `put` and `forget` by the version that they expect), is made again when the
-    connection breaks or the service asks for patience (429, 503). No other write is.
+    records that come back. A read, and a write that the service knows again (`append`, `replace`
+    and `put` by an idempotency key, `forget` by the version that it expects), is made again when
+    the connection breaks or the service asks for patience (429, 503). No other write is.
 
     Every method raises the errors of `recollect.errors`: those that the service answers, and
     `StoreUnavailableError` if it cannot be reached.
@@ -179,7 +181,7 @@ class Client:
             "quiet_s": quiet_s,
             "assistant": assistant,
         }
-        headers = {"idempotency-key": idempotency_key or uuid4().hex}
+        headers = {"idempotency-key": idempotency_key} if idempotency_key else _made_key()
         answer = await self._write(
             "POST",
             scope,
@@ -230,10 +232,20 @@ class Client:
             count += 1
         return count
 
-    async def replace(self, scope: Scope, thread: str, message: NewMessage) -> Message:
-        """See `Recollect.replace`."""
+    async def replace(
+        self,
+        scope: Scope,
+        thread: str,
+        message: NewMessage,
+        *,
+        idempotency_key: str | None = None,
+    ) -> Message:
+        """See `Recollect.replace`; without an *idempotency_key* it makes one for this call."""
         path = ("threads", thread, "messages", message.id or "")
-        answer = await self._write("PUT", scope, *path, body=message_sent(message))
+        headers = {"idempotency-key": idempotency_key} if idempotency_key else _made_key()
+        answer = await self._write(
+            "PUT", scope, *path, body=message_sent(message), headers=headers, is_repeatable=True
+        )
         return message_of(answer.json)
 
     # Memories
@@ -252,9 +264,9 @@ class Client:
         evidence: EvidenceMap | None = None,
     ) -> Memory:
         """
-        See `Recollect.put`; with *expected* it is made again if the connection breaks.
+        See `Recollect.put`; it is made again if the connection breaks.
 
-        If the attempt before had been carried out, what it wrote is returned.
+        If the attempt before had been carried out, the memory is returned as it is by then.
         """
         times = {"valid_from": valid_from, "valid_until": valid_until, "expires_at": expires_at}
         body = {
@@ -262,22 +274,14 @@ class Client:
             **{name: written(each) for name, each in times.items()},
             "evidence": evidence_sent(evidence or {}),
         }
-        try:
-            answer = await self._write(
-                "PUT",
-                scope,
-                *("memories", type_, key),
-                body=body,
-                headers=_expecting(expected),
-                is_repeatable=expected is not None,
-            )
-        except VersionConflictError as error:
-            if not is_repeated(error):
-                raise
-            there = await self.get(scope, type_, key)
-            if there is None or there.version != (expected or 0) + 1 or not _holds(there, body):
-                raise
-            return there
+        answer = await self._write(
+            "PUT",
+            scope,
+            *("memories", type_, key),
+            body=body,
+            headers={**_expecting(expected), **_made_key()},
+            is_repeatable=True,
+        )
         return memory_of(answer.json)
 
     async def get(self, scope: Scope, type_: str, key: str) -> Memory | None:
@@ -486,12 +490,18 @@ class Client:
         """Yield everything that a scope holds as records, as they come; see `Recollect.export`."""
         request = Request(method="GET", path=path_of("export"), scope=scope, query={"below": below})
         async for line in self._opened().lines(request):
-            if (record := json.loads(line))["kind"] != END:
+            record = json.loads(line)
+            if record["kind"] == PROBLEM:  # the service broke it off
+                raise error_of(record["status"], record, {})
+            if record["kind"] != END:
                 yield record
 
-    async def restore(self, records: Sequence[JsonObject]) -> int:
+    async def restore(self, records: Sequence[JsonObject], *, restore_erased: bool = False) -> int:
         """
         Put exported records back; say how many were taken. Repeating it changes nothing.
+
+        What was erased there is left out, unless *restore_erased*, which needs the permission
+        ``admin``; so is evidence in messages that are neither there nor among the records.
 
         Raises:
             ConflictError: Records were refused; the others are stored.
@@ -500,6 +510,7 @@ class Client:
         request = Request(
             method="POST",
             path=path_of("import"),
+            query={"restore_erased": restore_erased},
             content=lines.encode(),
             headers={"content-type": _LINES},
         )
@@ -532,12 +543,9 @@ class Client:
         return AuditVerdict(**told)
 
 
-def _holds(memory: Memory, body: Mapping[str, Any]) -> bool:
-    """Say whether a memory is what a body was to write."""
-    times = ("valid_from", "valid_until", "expires_at")
-    meant = [moment_of(body[name]) for name in times]
-    is_same = memory.value == json.loads(json.dumps(body["value"]))
-    return is_same and meant == [getattr(memory, name) for name in times]
+def _made_key() -> dict[str, str]:
+    """Return the header by which the service knows all attempts of one call for one request."""
+    return {"idempotency-key": uuid4().hex}
 
 
 def _expecting(expected: int | None) -> dict[str, str]:

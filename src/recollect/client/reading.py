@@ -197,7 +197,9 @@ def evidence_sent(evidence: EvidenceMap) -> dict[str, Any]:
     """Return evidence as it is sent."""
     return {
         pointer: [
-            {"thread": each.thread, "message": each.message, "quote": each.quote} for each in found
+            {"thread": each.thread, "message": each.message, "quote": each.quote}
+            | ({"group": each.group} if each.group else {})
+            for each in found
         ]
         for pointer, found in evidence.items()
     }

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
+import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeAlias, TypedDict, Unpack
 
@@ -149,7 +151,9 @@ class ChatMemory(PolicyMemory):
         input_key: str | None = None,
         output_key: str | None = None,
         return_messages: bool = False,
+        **unknown: object,
     ) -> None:
+        pass_over(self, unknown)
         if chat_memory is not None and (memory, scope, thread) != (None, None, None):
             msg = "give a chat_memory, or the memory, scope and thread of one, not both"
             raise UsageError(msg)
@@ -302,6 +306,29 @@ class TranscriptMemory(ChatMemory):
     async def abuffer_as_str(self) -> str:
         """Return the same as `buffer_as_str`."""
         return await self.home.visit(self.transcript)
+
+
+def pass_over(memory: object, unknown: Iterable[str]) -> None:
+    """
+    Warn of parameters that *memory* does not have.
+
+    The classic memories ignore them, so that programs have them: one that was written for a
+    window is also run with a buffer. A warning tells of a parameter that is only misspelt.
+    """
+    for name in sorted(unknown):
+        msg = (
+            f"{type(memory).__name__} has no parameter {name!r}: it is passed over, as LangChain's "
+            "classic memories do"
+        )
+        warnings.warn(msg, UserWarning, stacklevel=_outside_frames())
+
+
+def _outside_frames() -> int:
+    """Return how many frames above `pass_over` the code stands that made the memory."""
+    frame, level = inspect.currentframe(), 0
+    while frame is not None and frame.f_globals.get("__name__", "").startswith("recollect."):
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def options_of(kind: type, options: Mapping[str, object]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
-from recollect.conversation.base import BaseMemory, ChatMemory, PolicyMemory, Values
+from recollect.conversation.base import BaseMemory, ChatMemory, PolicyMemory, Values, pass_over
 from recollect.conversation.history import ChatHistory
 from recollect.conversation.parts import Part, part_of, within
 from recollect.conversation.retriever import VectorStoreRetrieverMemory
@@ -36,6 +36,7 @@ class CombinedMemory(BaseMemory):
         max_token_limit: int | None = None,
         priority: Sequence[str] | None = None,
         count_tokens: TokenCounter = estimated_tokens,
+        **unknown: object,
     ) -> None:
         """
         Combine *memories*.
@@ -44,6 +45,7 @@ class CombinedMemory(BaseMemory):
             UsageError: Two of them have a variable of the same name, or *priority* does not name
                 each variable once.
         """
+        pass_over(self, unknown)
         self.memories = list(memories)
         _check_apart(self.memories)
         _warn_of_guessed_keys(self.memories)
@@ -191,7 +193,8 @@ async def _aparts_of(memory: BaseMemory, inputs: Values) -> dict[str, Part]:
 class ReadOnlySharedMemory(BaseMemory):
     """Another memory, read and never written: for a tool that shares an agent's."""
 
-    def __init__(self, memory: BaseMemory) -> None:
+    def __init__(self, memory: BaseMemory, **unknown: object) -> None:
+        pass_over(self, unknown)
         self.memory = memory
 
     @property
@@ -223,7 +226,8 @@ class ReadOnlySharedMemory(BaseMemory):
 class SimpleMemory(BaseMemory):
     """Constants: the same variables for each prompt."""
 
-    def __init__(self, memories: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, memories: Mapping[str, Any] | None = None, **unknown: object) -> None:
+        pass_over(self, unknown)
         self.memories = dict(memories or {})
 
     @property

@@ -9,7 +9,7 @@ from anyio import to_thread
 
 from recollect.app import Recollect
 from recollect.conversation.asking import PromptChoice
-from recollect.conversation.base import Conversation, Values, options_of
+from recollect.conversation.base import Conversation, Values, options_of, pass_over
 from recollect.conversation.entity_names import folded, mentioned
 from recollect.conversation.entity_reading import EntityPrompts, EntityReader
 from recollect.conversation.entity_store import (
@@ -21,12 +21,12 @@ from recollect.conversation.entity_store import (
 )
 from recollect.conversation.history import Placed
 from recollect.conversation.reading import ReadingMemory
-from recollect.conversation.sources import said_in
+from recollect.conversation.sources import sources_in, telling
 from recollect.conversation.window import MESSAGES_PER_TURN
 from recollect.errors import UsageError, VersionConflictError
 from recollect.home import AnyRecollect
 from recollect.messages import AnyMessage, buffer_string, kind_of, text_of
-from recollect.records import Scope
+from recollect.records import Evidence, Scope
 
 TRIES_MAX: Final = 5
 """So often a turn is read again because another writer was first."""
@@ -80,6 +80,7 @@ class ConversationEntityMemory(ReadingMemory):
             UsageError: A prompt asks for what it does not get, *every_turns* is below 1, or
                 *entity_store* is over another memory.
         """
+        pass_over(self, options.keys() - EntityOptions.__annotations__.keys())
         conversation = cast("Conversation", options_of(Conversation, options))
         super().__init__(memory, scope, thread, every_turns=every_turns, **conversation)
         self.human_prefix = options.get("human_prefix", "Human")
@@ -165,32 +166,37 @@ class ConversationEntityMemory(ReadingMemory):
     async def learn(self, memory: Recollect, piece: Sequence[Placed], *, is_saved: bool) -> None:
         """Learn of *piece*; of the turn that is saved, the load before has asked for the names."""
         asked = self.entity_cache if is_saved and self.every_turns == 1 else None
-        history = self._lines(await self._around(memory, piece))
+        around = await self._around(memory, piece)
+        history = self._lines([each.message for each in around])
         names = list(asked or ())
         unread = piece if asked is None else piece[:-MESSAGES_PER_TURN]
         if said := _said(unread):
             found = await self._names(memory, history, said)
             names = [*found, *(name for name in names if name not in found)]
         kept = KeptEntities(self.entity_store)
-        beside, evidence = self._progress.write(piece), said_in(self.thread, piece)
+        beside, besides = self._progress.write(piece), sources_in(self.thread, around)
+
+        def told(text: str) -> list[Evidence]:
+            return telling(text, self.thread, piece, besides)
+
         for _ in range(TRIES_MAX):
             known = await kept.read(memory, names)
             texts = await self._reader.texts(
                 names, known, history=history, said=_said(piece), key=kept.key
             )
             try:
-                await kept.write(memory, known, Learnt(texts, self.scope, evidence, beside))
+                await kept.write(memory, known, Learnt(texts, self.scope, told, beside))
             except VersionConflictError:
                 continue
             return
 
-    async def _around(self, memory: Recollect, piece: Sequence[Placed]) -> Sequence[AnyMessage]:
+    async def _around(self, memory: Recollect, piece: Sequence[Placed]) -> Sequence[Placed]:
         """Return the last *k* turns with the one that is read, or before those that are read."""
         if len(piece) <= MESSAGES_PER_TURN:
-            return await self.recent(memory)
+            return await self.talk.last(memory, max(0, self.k) * MESSAGES_PER_TURN)
         first = piece[0].position - 1 - max(0, self.k) * MESSAGES_PER_TURN
         near = await self.talk.after(memory, max(0, first))
-        return [each.message for each in near if each.position <= piece[-1].position]
+        return [each for each in near if each.position <= piece[-1].position]
 
     async def _names(self, memory: Recollect, history: str, said: str) -> list[str]:
         """Return the names in what was *said*, in the spelling that the store has for them."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from hashlib import sha256
@@ -12,6 +12,7 @@ from typing import Final
 from anyio import to_thread
 
 from recollect.app import Recollect
+from recollect.conversation.base import pass_over
 from recollect.conversation.entity_names import folded
 from recollect.conversation.sources import short, versions_before
 from recollect.erasure import MEMORY_THREAD
@@ -53,7 +54,8 @@ class BaseEntityStore(ABC):
 class InMemoryEntityStore(BaseEntityStore):
     """Names in this process, by their exact spelling; *store* is what is known at first."""
 
-    def __init__(self, store: Mapping[str, str | None] | None = None) -> None:
+    def __init__(self, store: Mapping[str, str | None] | None = None, **unknown: object) -> None:
+        pass_over(self, unknown)
         self.store: dict[str, str | None] = dict(store or {})
 
     def get(self, key: str, default: str | None = None) -> str | None:
@@ -212,11 +214,11 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Learnt:
-    """What a write keeps: new *texts* by name, the evidence of *scope*, and a document there."""
+    """What a write keeps: new *texts* by name, and a document of *scope*; *told* is why there."""
 
     texts: Mapping[str, str]
     scope: Scope
-    said: Sequence[Evidence]
+    told: Callable[[str], Sequence[Evidence]]
     beside: PutMemory
 
 
@@ -257,9 +259,10 @@ class KeptEntities:
             await to_thread.run_sync(self._write_foreign, learnt.texts)
         else:
             here = store.scope == learnt.scope
-            said = learnt.said if here else ()
             writes = [
-                entity_write(name, text, known.memories.get(name), said)
+                entity_write(
+                    name, text, known.memories.get(name), learnt.told(text) if here else ()
+                )
                 for name, text in learnt.texts.items()
                 if folded(name) and text != known.texts.get(name)
             ]

@@ -20,6 +20,7 @@ from recollect.graph.neighbourhood import neighbourhood
 from recollect.graph.triples import KG_TRIPLE_DELIMITER, KnowledgeTriple
 from recollect.graph.view import KnownFact, View, holds, in_order
 from recollect.home import AnyRecollect, Home
+from recollect.provenance import Founded, Source, source_at
 from recollect.records import DeleteMemory, PutMemory, Scope, Write
 from recollect.stores.validate import WRITES_MAX
 from recollect.sync import SyncRecollect
@@ -145,17 +146,35 @@ class KeptFacts:
         """Return the known facts about names in *text*, as a model writes facts."""
         if self._knowledge is None:
             return NOTHING
+        view, newest = await self._near(memory, self._knowledge, text)
+        lines = (view.fact(each) for each in newest)
+        triples = (f"({each.subject}, {each.predicate}, {shown(each.object)})" for each in lines)
+        return KG_TRIPLE_DELIMITER.join(triples) or NOTHING
+
+    async def known(self, memory: Recollect, text: str) -> list[Source]:
+        """Return the facts of `written` as sources of words, the newest first."""
+        if self._knowledge is None:
+            return []
+        _, newest = await self._near(memory, self._knowledge, text)
+        return [
+            source_at(pointer, leaf, found)
+            for each in reversed(newest)
+            for pointer, leaf, found in Founded(each.memory.value, each.memory.evidence).leaves()
+        ]
+
+    async def _near(
+        self, memory: Recollect, graph: KnowledgeGraph, text: str
+    ) -> tuple[View, list[KnownFact]]:
+        """Return the newest facts about names in *text*."""
         names = await self.mentioned(memory, text)
-        view = await self._view(memory, self._knowledge)
+        view = await self._view(memory, graph)
         facts: dict[str, KnownFact] = {}
         for name in names:
             key = view.key_of(name)
             for each in (*view.outgoing(key, view.now), *view.incoming(key, view.now)):
                 facts[each.memory.key] = each
-        newest = sorted(facts.values(), key=lambda each: in_order(each.memory))[-FACTS_SHOWN_MAX:]
-        lines = (view.fact(each) for each in newest)
-        triples = (f"({each.subject}, {each.predicate}, {shown(each.object)})" for each in lines)
-        return KG_TRIPLE_DELIMITER.join(triples) or NOTHING
+        found = sorted(facts.values(), key=lambda each: in_order(each.memory))
+        return view, found[-FACTS_SHOWN_MAX:]
 
     async def clear(self, memory: Recollect) -> None:
         """Remove everything, as the graph's own method does."""

@@ -10,12 +10,13 @@ from typing import Final
 
 from recollect.conversation.entity_names import mentioned
 from recollect.conversation.history import Placed
-from recollect.conversation.sources import said_in
+from recollect.conversation.sources import telling
 from recollect.graph.facts import NewFact, Retraction
 from recollect.graph.names import NAME_CHARACTERS_MAX, name_key
 from recollect.graph.triples import KnowledgeTriple, marked_triples
 from recollect.messages import kind_of, text_of
-from recollect.records import Trust
+from recollect.provenance import Source
+from recollect.records import Evidence, Trust
 
 STATED_BY_AI: Final = "~"
 SEVERAL: Final = "+"
@@ -63,7 +64,10 @@ def _signs_of(before: str) -> str:
 
 
 def facts_of(
-    statements: Sequence[Statement], piece: Sequence[Placed], thread: str
+    statements: Sequence[Statement],
+    piece: Sequence[Placed],
+    thread: str,
+    besides: Sequence[Source] = (),
 ) -> list[NewFact | Retraction]:
     """
     Return *statements* as the graph takes them: with whose words they are, since when, and why.
@@ -71,6 +75,9 @@ def facts_of(
     The message of a statement is the next that has its object. What only an assistant's words
     have is the assistant's, whatever the model says; and several objects of a subject and
     predicate in one message are beside each other, sign or not.
+
+    Args:
+        besides: What else the model was shown: a statement rests on what it has words of.
     """
     placed: list[tuple[Statement, list[Placed]]] = []
     reached = 0
@@ -84,7 +91,10 @@ def facts_of(
             objects.setdefault(_place_of(each, sources), set()).add(name_key(each.triple.object_))
     return [
         _fact_of(
-            each, sources, thread, is_listed=len(objects.get(_place_of(each, sources), ())) > 1
+            each,
+            sources,
+            _told(each, sources, thread, besides),
+            is_listed=len(objects.get(_place_of(each, sources), ())) > 1,
         )
         for each, sources in placed
     ]
@@ -95,8 +105,14 @@ def _place_of(said: Statement, sources: Sequence[Placed]) -> tuple[str, str, int
     return name_key(said.triple.subject), name_key(said.triple.predicate), position
 
 
+def _told(
+    said: Statement, sources: Sequence[Placed], thread: str, besides: Sequence[Source]
+) -> Sequence[Evidence]:
+    return telling(" ".join(said.triple), thread, sources, besides)
+
+
 def _fact_of(
-    said: Statement, sources: Sequence[Placed], thread: str, *, is_listed: bool
+    said: Statement, sources: Sequence[Placed], told: Sequence[Evidence], *, is_listed: bool
 ) -> NewFact | Retraction:
     is_human = any(kind_of(each.message) == "human" for each in sources)
     trust: Trust = "user" if is_human and not said.is_of_ai else "assistant"
@@ -112,7 +128,7 @@ def _fact_of(
         object=object_,
         several=True if said.is_one_of_several or is_listed else None,
         since=since,
-        evidence=said_in(thread, sources),
+        evidence=told,
         trust=trust,
     )
 

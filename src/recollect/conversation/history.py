@@ -76,8 +76,12 @@ class Talk(ABC):
         """Return all messages, oldest first; the list and its messages are the caller's."""
 
     @abstractmethod
+    async def last(self, memory: Recollect, count: int) -> list[Placed]:
+        """Return the newest *count* messages at their positions, oldest first."""
+
     async def newest(self, memory: Recollect, count: int) -> list[AnyMessage]:
         """Return the newest *count* messages, oldest first."""
+        return [each.message for each in await self.last(memory, count)]
 
     @abstractmethod
     async def each(self, memory: Recollect, make: Callable[[AnyMessage], MadeT]) -> Sequence[MadeT]:
@@ -130,7 +134,7 @@ class ThreadTalk(Talk):
                 return found
             position = page.rows[-1].position
 
-    async def newest(self, memory: Recollect, count: int) -> list[AnyMessage]:
+    async def last(self, memory: Recollect, count: int) -> list[Placed]:
         found: list[Message] = []
         before: int | None = None
         while len(found) < count:
@@ -141,7 +145,10 @@ class ThreadTalk(Talk):
                 break
             before = page[0].position
         classes = message_classes()
-        return [read_back(each, classes=classes) for each in found]
+        return [
+            Placed(each.position, read_back(each, classes=classes), each.id, each.time)
+            for each in found
+        ]
 
     async def each(self, memory: Recollect, make: Callable[[AnyMessage], MadeT]) -> Sequence[MadeT]:
         await self._view.refreshed(memory.store)
@@ -228,9 +235,8 @@ class ForeignTalk(Talk):
         numbered = [Placed(number, each) for number, each in enumerate(found, 1)]
         return numbered[position:][:limit]
 
-    async def newest(self, memory: Recollect, count: int) -> list[AnyMessage]:
-        found = await self.all(memory)
-        return found[-count:] if count > 0 else []
+    async def last(self, memory: Recollect, count: int) -> list[Placed]:
+        return (await self.after(memory, 0))[-count:] if count > 0 else []
 
     async def each(self, memory: Recollect, make: Callable[[AnyMessage], MadeT]) -> Sequence[MadeT]:
         return [make(message) for message in await self.all(memory)]

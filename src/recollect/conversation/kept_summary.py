@@ -9,6 +9,7 @@ from typing import Final
 from recollect.app import Recollect
 from recollect.conversation.history import Placed, Talk
 from recollect.conversation.sources import key_of, said_in, trust_of, versions_before
+from recollect.provenance import grouped
 from recollect.records import DeleteMemory, EvidenceMap, PutMemory, Scope
 
 SUMMARY_TYPE: Final = "Summary"
@@ -28,7 +29,8 @@ class KeptSummary:
     The one summary that a policy keeps of a thread.
 
     Each version names as evidence the messages that were worked into it, and the versions that
-    it goes back to: erasing all messages of a stretch takes every summary that holds it.
+    it goes back to: erasing a message takes every summary that holds it, since nobody can tell
+    its words from the others'.
     """
 
     def __init__(self, scope: Scope, thread: str, policy: str) -> None:
@@ -90,5 +92,5 @@ class KeptSummary:
 
     def _evidence(self, version: int, worked_in: Sequence[Placed]) -> EvidenceMap:
         back = versions_before(SUMMARY_TYPE, self.key, version)
-        found = {"": back, "/content": said_in(self.thread, worked_in)}
+        found = {"": back, "/content": grouped(said_in(self.thread, worked_in))}
         return {pointer: each for pointer, each in found.items() if each}

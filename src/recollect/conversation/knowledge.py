@@ -9,12 +9,13 @@ from typing import Any, Final, Unpack, cast
 from recollect.app import Recollect
 from recollect.conversation import prompts
 from recollect.conversation.asking import Asking, PromptChoice, checked, variables_of
-from recollect.conversation.base import ChatMemory, Conversation, Values, options_of
+from recollect.conversation.base import ChatMemory, Conversation, Values, options_of, pass_over
 from recollect.conversation.fact_keeping import AnyGraph, KeptFacts, check_graph
 from recollect.conversation.fact_reading import Statement, facts_of, statements_in
 from recollect.conversation.history import Placed
 from recollect.conversation.parts import Part, as_messages, as_text
 from recollect.conversation.reading import ReadingMemory
+from recollect.conversation.sources import sources_in
 from recollect.conversation.window import MESSAGES_PER_TURN
 from recollect.errors import UsageError
 from recollect.graph.entity_graph import EntityGraph
@@ -94,6 +95,7 @@ class ConversationKGMemory(ReadingMemory):
                 "out, or strict_original"
             )
             raise UsageError(msg)
+        pass_over(self, options.keys() - KnowledgeOptions.__annotations__.keys())
         conversation = cast("Conversation", options_of(Conversation, options))
         super().__init__(memory, scope, thread, every_turns=every_turns, **conversation)
         self.human_prefix = options.get("human_prefix", "Human")
@@ -230,10 +232,13 @@ class ConversationKGMemory(ReadingMemory):
         said = [each for each in piece if kind_of(each.message) in _SIDES]
         facts = []
         if said:
-            before = self._lines(await self._before(memory, piece[0].position))
+            near = await self._before(memory, piece[0].position)
+            before = self._lines([each.message for each in near])
             lines = self._lines([each.message for each in said])
             stated = await self._stated(memory, before, lines)
-            facts = facts_of(stated, said, self.thread)
+            known = await self._kept.known(memory, f"{before}\n{lines}")
+            besides = [*sources_in(self.thread, [*near, *said]), *known]
+            facts = facts_of(stated, said, self.thread, besides)
         await self._kept.take(memory, facts, self.scope, self._progress.write(piece))
 
     async def remove(self, memory: Recollect) -> None:
@@ -280,13 +285,13 @@ class ConversationKGMemory(ReadingMemory):
             return (await self.talk.all(memory))[-self.k * MESSAGES_PER_TURN :]
         return await self.talk.newest(memory, self.k * MESSAGES_PER_TURN) if self.k > 0 else []
 
-    async def _before(self, memory: Recollect, position: int) -> list[AnyMessage]:
+    async def _before(self, memory: Recollect, position: int) -> list[Placed]:
         """Return the messages of the last *k* turns before *position*."""
         count = min(max(0, self.k) * MESSAGES_PER_TURN, position - 1)
         if not count:
             return []
         near = await self.talk.after(memory, position - 1 - count, limit=count)
-        return [each.message for each in near if each.position < position]
+        return [each for each in near if each.position < position]
 
     def _message_of(self, text: str) -> AnyMessage:
         return self.summary_message_cls(content=text)

@@ -10,7 +10,7 @@ from anyio import to_thread
 
 from recollect.app import Recollect
 from recollect.ask import Where, query_in
-from recollect.conversation.base import PolicyMemory, Values
+from recollect.conversation.base import PolicyMemory, Values, pass_over
 from recollect.conversation.exchanges import (
     Document,
     exchange_around,
@@ -64,7 +64,9 @@ class VectorStoreRetrieverMemory(PolicyMemory):
         exclude_input_keys: Sequence[str] = (),
         k: int = DEFAULT_K,
         where: Where | None = None,
+        **unknown: object,
     ) -> None:
+        pass_over(self, unknown)
         if retriever is not None and memory is not None:
             msg = "give a retriever, or the memory to recall from, not both"
             raise UsageError(msg)

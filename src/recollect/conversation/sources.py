@@ -7,7 +7,16 @@ from hashlib import sha256
 
 from recollect.conversation.history import Placed
 from recollect.erasure import MEMORY_THREAD, version_name
-from recollect.messages import kind_of
+from recollect.messages import kind_of, text_of
+from recollect.provenance import (
+    NO_WORDS,
+    Origins,
+    Source,
+    carried_over,
+    cited_at_once,
+    unusual,
+    words_of,
+)
 from recollect.records import Evidence, Trust
 from recollect.stores.validate import ID_CHARACTERS_MAX
 
@@ -30,6 +39,35 @@ def short(key: str, instead: str) -> str:
 def said_in(thread: str, messages: Sequence[Placed]) -> list[Evidence]:
     """Return *messages* as evidence; those of somebody else's history are none."""
     return [Evidence(thread=thread, message=each.id) for each in messages if each.id]
+
+
+def sources_in(thread: str, messages: Sequence[Placed]) -> list[Source]:
+    """Return *messages* as sources of words, the newest first."""
+    return [
+        Source(words_of(text_of(each.message)), tuple(said_in(thread, [each])))
+        for each in reversed(messages)
+    ]
+
+
+def telling(
+    text: str, thread: str, read: Sequence[Placed], besides: Sequence[Source] = ()
+) -> list[Evidence]:
+    """
+    Return what *text* rests on that a model made of the messages *read*.
+
+    These are the messages that have words of it, and all of them if none has; and of what it
+    was shown *besides*, the first that has a word which they have not.
+    """
+    said = {
+        each: source.words
+        for source in reversed(sources_in(thread, read))
+        for each in source.evidence
+    }
+    words = words_of(text)
+    told = [each for each, spoken in said.items() if not spoken.isdisjoint(words)]
+    given = cited_at_once(words, told or list(said), said.__getitem__)
+    others = [Origins(map(unusual, besides))]
+    return list(carried_over(words, given, lambda each: said.get(each, NO_WORDS), others=others))
 
 
 def versions_before(type_: str, key: str, version: int) -> list[Evidence]:

@@ -7,13 +7,17 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
+import tomli_w
+
 from recollect.errors import UsageError
 from recollect.evaluation.expected import Entry
 from recollect.evaluation.loading import read_cases
-from recollect.evaluation.toml_text import toml_line
 from recollect.formation.types import BUILTIN_TYPES, MemoryType
 from recollect.records import JsonObject, Message
 
+_HEADING: Final = (
+    "# Drafted from what was formed: loosen what may be said in other words (contains)."
+)
 BUILTIN: Final = {each.name: each for each in BUILTIN_TYPES}
 
 
@@ -76,22 +80,27 @@ def _free(name: str, taken: set[str]) -> str:
 
 
 def case_text(draft: Draft) -> str:
-    """Return *draft* as TOML."""
-    lines = [
-        "# Drafted from what was formed: loosen what may be said in other words (contains).",
-        "[[case]]",
-        toml_line("name", draft.name),
-        toml_line("tags", ["added"]),
-        toml_line("types", [_type_entry(each) for each in draft.types]),
-    ]
-    for memory in draft.memories:
-        lines += ["", "[[case.memories]]", *(toml_line(*each) for each in memory.items())]
-    for talk in _talk_entries(draft.spoken):
-        lines += ["", "[[case.talks]]", *(toml_line(*each) for each in talk.items())]
-    for kind, entries in draft.expectations.items():
-        for entry in entries:
-            lines += ["", f"[[case.{kind}]]", *(toml_line(*each) for each in entry.items())]
-    return "\n".join(lines) + "\n"
+    """
+    Return *draft* as TOML.
+
+    Raises:
+        UsageError: A value has no form in TOML, which knows no null.
+    """
+    case: dict[str, object] = {
+        "name": draft.name,
+        "tags": ["added"],
+        "types": [_type_entry(each) for each in draft.types],
+        "memories": list(draft.memories),
+        "talks": list(_talk_entries(draft.spoken)),
+        **draft.expectations,
+    }
+    filled = {name: each for name, each in case.items() if each}
+    try:
+        text = tomli_w.dumps({"case": [filled]})
+    except TypeError as error:
+        msg = f"the case {draft.name!r} cannot be written as TOML: {error}; leave the field out"
+        raise UsageError(msg) from None
+    return f"{_HEADING}\n{text}"
 
 
 def _type_entry(type_: MemoryType) -> str | JsonObject:

@@ -29,13 +29,13 @@ from recollect.examples.values import (
     line_of,
     read_line,
 )
-from recollect.formation.evidence import joined_evidence
 from recollect.formation.ground import least
 from recollect.graph.twins import twins
 from recollect.guarding import guarded
 from recollect.home import AnyRecollect, Home
 from recollect.paging import each_message
 from recollect.ports import TokenCounter
+from recollect.provenance import merged_evidence
 from recollect.recall.budget import estimated_tokens
 from recollect.records import (
     Evidence,
@@ -457,8 +457,8 @@ def write_of(
     was = example_of(standing) or new
     score = was.score if new.score is None else new.score
     value = replace(was, score=score, tags=new.tags or was.tags).as_value()
-    joined = joined_evidence(standing.evidence, evidence)
-    is_same = value == standing.value and joined == joined_evidence(standing.evidence, {})
+    joined = merged_evidence(value, standing.evidence, evidence)
+    is_same = value == standing.value and joined == merged_evidence(value, standing.evidence, {})
     if is_same and standing.state == "active" and standing.valid_until is None:
         return None
     return replace(

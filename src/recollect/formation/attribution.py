@@ -1,126 +1,183 @@
-"""Check that a change to one speaker's document rests on that speaker's words alone."""
+"""
+Attribution: what an operation's value rests on, beyond what was cited for it.
+
+A model is shown more than it cites: other messages, and memories with facts of long ago. A value
+that says what only they say rests on them as well.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
 
-from recollect.formation.offer import Offer
-from recollect.formation.operations import (
-    Citation,
-    Fault,
-    Insert,
-    Operation,
-    Patch,
-    cited_by,
+from recollect.erasure import MEMORY_THREAD
+from recollect.formation.pointers import Scalar, covers, is_list, leaves
+from recollect.formation.window import Line, Window
+from recollect.provenance import (
+    NO_WORDS,
+    Found,
+    Founded,
+    Origins,
+    Said,
+    Source,
+    Words,
+    carried_over,
+    cited_at_once,
+    gathered,
+    grouped,
+    quoted,
+    source_at,
+    unusual,
+    words_in,
+    words_of,
+    words_on_the_way,
 )
-from recollect.formation.pointers import covers, leaves
-from recollect.formation.speakers import Speaker, SpeakerDocuments, speaker_of
-from recollect.formation.window import Window
+from recollect.records import Evidence, EvidenceMap, Json, JsonObject, Memory
+
+CARRIED_MAX: Final = 100
+"""So many messages of its sources a derived memory names itself; its sources name the rest."""
 
 
-def attributed(operation: Operation, window: Window, offer: Offer) -> Operation:
+class Exhibits:
+    """What a model was shown: messages, and memories with what these rest on."""
+
+    def __init__(self, window: Window, memories: Iterable[Memory] = ()) -> None:
+        self._window = window
+        self._memories = tuple(memories)
+
+    def said(self, evidence: Evidence) -> Words:
+        """Return the content words of a message; of one that was not shown, of its quote."""
+        return self._lines.get((evidence.thread, evidence.message)) or quoted(evidence)
+
+    @cached_property
+    def _lines(self) -> dict[tuple[str, str], Words]:
+        return {(e.message.thread, e.message.id): _words_of_line(e) for e in self._window.lines}
+
+    @cached_property
+    def origins(self) -> Origins:
+        """Return the messages, newest first, and then the memories, as sources of words."""
+        return Origins(map(unusual, self._sources()))
+
+    def _sources(self) -> Iterator[Source]:
+        for line in reversed(self._window.lines):
+            said = Evidence(thread=line.message.thread, message=line.message.id)
+            yield Source(self.said(said), (said,))
+        for memory in self._memories:
+            for pointer, leaf, found in Founded(memory.value, memory.evidence).leaves():
+                yield source_at(pointer, leaf, _messages_of(found))
+
+
+def _words_of_line(line: Line) -> Words:
+    return words_of(line.text) | words_of(line.message.name or "")
+
+
+def _messages_of(found: Found) -> Found:
     """
-    Return *operation* for the document of whom it cites, where each speaker has one.
+    Return of a derived memory's evidence the messages alone: all of them are needed.
 
-    Evidence that it only implies, from the words of other users, is dropped: a name that another
-    user said is then unsupported, and a person is asked.
+    What takes words of it over shall not go because it is derived anew, or its making undone.
     """
-    whose = _documents(operation, offer)
-    if whose is None:
-        return operation
-    if isinstance(operation, Insert):
-        keys = {whose.keys[each] for each in _cited_speakers(operation.because, window)}
-        if len(keys) != 1:
-            return operation
-        (key,) = keys
-        because = _without_others(operation.because, whose.owners[key], window)
-        return replace(operation, key=key, because=because)
-    if isinstance(operation, Patch):
-        owners = _owners(operation, offer, whose)
-        changes = tuple(
-            replace(each, besides=_without_others(each.besides, owners, window))
-            for each in operation.changes
+    messages = [each for each in found if each.thread != MEMORY_THREAD]
+    if len(messages) == len(found) or not 0 < len(messages) < CARRIED_MAX:
+        return found
+    return grouped(messages)
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaWords:
+    """The words that a value has from its schema, whatever was said: its names and constants."""
+
+    names: Words = NO_WORDS
+    constants: frozenset[str] = frozenset()
+
+    def of(self, pointer: str, leaf: Scalar) -> Words:
+        """Return the words of a leaf that somebody must have said, those of its names included."""
+        said = NO_WORDS if leaf in self.constants else words_in(leaf)
+        return said | (words_on_the_way(pointer) - self.names)
+
+
+ANY_SCHEMA: Final = SchemaWords()
+
+
+def schema_words(schema: JsonObject) -> SchemaWords:
+    """
+    Return the words of a schema that stand in its documents.
+
+    >>> schema_words({"properties": {"mood": {"enum": ["sunny", "grim"]}}}).of("/mood", "grim")
+    frozenset()
+    """
+    names: set[str] = set()
+    constants: set[str] = set()
+    waiting: list[Json] = [schema]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, Mapping):
+            properties = part.get("properties")
+            names.update(properties if isinstance(properties, Mapping) else ())
+            enum = part.get("enum")
+            listed = [*(enum if is_list(enum) else ()), part.get("const"), part.get("default")]
+            constants.update(each for each in listed if isinstance(each, str))
+            waiting += part.values()
+        elif is_list(part):
+            waiting += part
+    return SchemaWords(NO_WORDS.union(*map(words_of, names)), frozenset(constants))
+
+
+def document_evidence(
+    value: Json, cited: EvidenceMap, said: Said, schema: SchemaWords = ANY_SCHEMA
+) -> dict[str, Found]:
+    """
+    Return what each part of a document, or of a value in one, rests on that is *cited* by pointer.
+
+    Of those that are cited for the whole of it, a field rests on those that say a word of it,
+    and on those that say no word of any field: an answer "yes" says no more.
+    """
+    wanted = {pointer: schema.of(pointer, leaf) for pointer, leaf in leaves(value)}
+    every = tuple(dict.fromkeys(each for found in cited.values() for each in found))
+    silent = {each for each in every if said(each).isdisjoint(NO_WORDS.union(*wanted.values()))}
+    by_leaf = {}
+    for pointer, words in wanted.items():
+        own = [
+            each
+            for place, found in cited.items()
+            if place and covers(place, pointer)
+            for each in found
+        ]
+        general = cited.get("", ()) if "" in cited or own else every
+        telling = [each for each in general if each in silent or not said(each).isdisjoint(words)]
+        chosen = [*own, *telling] or general
+        by_leaf[pointer] = cited_at_once(words, chosen, said)
+    return gathered(value, by_leaf, whole=True) if by_leaf else {"": every} if every else {}
+
+
+def entry_evidence(
+    value: JsonObject,
+    cited: EvidenceMap,
+    exhibits: Exhibits,
+    schema: SchemaWords = ANY_SCHEMA,
+) -> dict[str, Found]:
+    """
+    Return what a new entry rests on: the messages *cited*, and what else its words came from.
+
+    An entry is one statement: what is cited for no field in particular holds for all of it.
+    """
+    wanted = {pointer: schema.of(pointer, leaf) for pointer, leaf in leaves(value)}
+    named = {at: found for at, found in cited.items() if at and any(covers(at, p) for p in wanted)}
+    rest = {p: words for p, words in wanted.items() if not any(covers(at, p) for at in named)}
+    every = tuple(dict.fromkeys(each for found in cited.values() for each in found))
+    parts: dict[str, tuple[Sequence[Evidence], Words]] = {
+        at: (found, NO_WORDS.union(*(words for p, words in wanted.items() if covers(at, p))))
+        for at, found in named.items()
+    }
+    if general := cited.get("") or (every if rest or not named else ()):
+        parts[""] = (general, NO_WORDS.union(*(rest or wanted).values()))
+    found = {
+        at: carried_over(
+            words, cited_at_once(words, given, exhibits.said), exhibits.said,
+            others=[exhibits.origins],
         )
-        return replace(operation, changes=changes)
-    return operation
-
-
-def speaker_faults(operation: Operation, window: Window, offer: Offer) -> list[Fault]:
-    """Return what is wrong with an operation that would put one user's words into another's."""
-    whose = _documents(operation, offer)
-    if whose is None:
-        return []
-    reasons: Iterator[str] = iter(())
-    if isinstance(operation, Insert):
-        reasons = _insert_reasons(operation, window, whose)
-    elif isinstance(operation, Patch):
-        reasons = _patch_reasons(operation, window, offer, whose)
-    return [Fault(call=operation.call, kind="quote", reason=each) for each in reasons]
-
-
-def _insert_reasons(operation: Insert, window: Window, whose: SpeakerDocuments) -> Iterator[str]:
-    cited = _cited_speakers(operation.because, window)
-    if len({whose.keys[each] for each in cited}) > 1:
-        names = " and ".join(sorted(map(_shown, cited)))
-        yield (
-            f"it cites {names}, each of whom has a {operation.type}: make a call for each, with "
-            "the words of that user alone"
-        )
-        return
-    for pointer, _ in leaves(operation.value):
-        about = [each for each in operation.because if covers(each.path, pointer)]
-        if not _cited_speakers(about, window):
-            yield f"{pointer} cites no user: cite the user whose {operation.type} it is"
-
-
-def _patch_reasons(
-    operation: Patch, window: Window, offer: Offer, whose: SpeakerDocuments
-) -> Iterator[str]:
-    owners = _owners(operation, offer, whose)
-    for change in operation.changes:
-        cited = _cited_speakers(cited_by(change), window)
-        others = sorted(map(_shown, cited - owners))
-        if others or not cited:
-            said = f"the words of {others[0]}" if others else "no user"
-            yield (
-                f"{change.operation.get('path')} cites {said}, and {operation.target} belongs to "
-                f"{' or '.join(sorted(map(_shown, owners))) or 'another'}: cite the owner's own "
-                "words, or make a document of the user who spoke"
-            )
-
-
-def _documents(operation: Operation, offer: Offer) -> SpeakerDocuments | None:
-    if isinstance(operation, Insert):
-        return offer.whose.get(operation.type)
-    return offer.whose.get(offer.known[operation.target].type)
-
-
-def _owners(operation: Patch, offer: Offer, whose: SpeakerDocuments) -> frozenset[Speaker]:
-    return whose.owners.get(offer.known[operation.target].key, frozenset())
-
-
-def _cited_speakers(cited: Sequence[Citation], window: Window) -> frozenset[Speaker]:
-    """Return the users whose messages are cited, and not only implied."""
-    lines = [window.line(each.message) for each in cited if not each.implied]
-    return frozenset(
-        speaker_of(line.message) for line in lines if line and line.message.role == "user"
-    )
-
-
-def _without_others(
-    cited: Sequence[Citation], owners: frozenset[Speaker], window: Window
-) -> tuple[Citation, ...]:
-    """Return *cited* without what is implied by words of users who are not among *owners*."""
-    return tuple(
-        each
-        for each in cited
-        if not each.implied
-        or (line := window.line(each.message)) is None
-        or line.message.role != "user"
-        or speaker_of(line.message) in owners
-    )
-
-
-def _shown(speaker: Speaker) -> str:
-    return "the user without a name" if speaker is None else speaker
+        for at, (given, words) in parts.items()
+    }  # fmt: skip
+    return {at: found[at] for at in sorted(found)}

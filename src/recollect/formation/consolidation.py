@@ -10,19 +10,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from recollect.errors import UsageError
-from recollect.formation.claims import Source, unsupported
+from recollect.formation.claims import Source as SaidSource
+from recollect.formation.claims import unsupported
 from recollect.formation.grouping import Address, Group, address_of
 from recollect.formation.operations import Fault, FaultKind
+from recollect.formation.pointers import leaves
 from recollect.formation.strictjson import NotJsonError, read_json
 from recollect.formation.types import MemoryType
 from recollect.formation.types.schema import violations
 from recollect.formation.wording.foreign import instructs
 from recollect.formation.wording.quotes import keeps_hedge
 from recollect.ports import ModelAnswer, ModelRequest, TokenCounter, Tool, ToolCall, Turn
+from recollect.provenance import NO_WORDS, Source, Words, unusual, words_in
 from recollect.recall.text import memory_text
 from recollect.records import Json, JsonObject, Memory
 from recollect.stores.validate import ID_CHARACTERS_MAX, encode_json
@@ -64,13 +67,18 @@ class Batch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Combination:
-    """A new memory of several of one group; with *is_merge* it takes their place."""
+    """
+    A new memory of several of one group; with *is_merge* it takes their place.
+
+    *besides* are other memories of the same request of which it says words as well.
+    """
 
     call: str
     is_merge: bool
     group: Group
     sources: tuple[Memory, ...]
     value: JsonObject
+    besides: tuple[Memory, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -237,7 +245,24 @@ def _read_call(call: ToolCall, batch: Batch, earlier: Sequence[Combination]) -> 
     )
     _check_once(read, earlier)
     _check_ground(read)
-    return read
+    return replace(read, besides=_besides(read, batch))
+
+
+def _besides(read: Combination, batch: Batch) -> tuple[Memory, ...]:
+    """Return the memories that a model was shown, and did not name, of which it took words over."""
+    missing = _words(read.value).difference(*(_words(each.value) for each in read.sources))
+    derived = (each for found in batch.derived.values() for each in found)
+    found: list[Memory] = []
+    for other in (*(memory for _, memory in batch.known.values()), *derived):
+        told = missing & unusual(Source(_words(other.value), ())).words
+        if told and other not in read.sources:
+            found.append(other)
+            missing -= told
+    return tuple(found)
+
+
+def _words(value: JsonObject) -> Words:
+    return NO_WORDS.union(*(words_in(leaf) for _, leaf in leaves(value)))
 
 
 def _arguments(call: ToolCall) -> Mapping[str, Json]:
@@ -307,6 +332,6 @@ def _check_ground(read: Combination) -> None:
         )
 
 
-def _source(memory: Memory, value: JsonObject) -> Source:
+def _source(memory: Memory, value: JsonObject) -> SaidSource:
     at = memory.valid_from or memory.said_at or memory.created_at
-    return Source(text=memory_text(value), at=at, speaker=None)
+    return SaidSource(text=memory_text(value), at=at, speaker=None)

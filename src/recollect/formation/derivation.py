@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Final, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from recollect.erasure import MEMORY_THREAD, MERGED, merged_into, named_version, version_name
-from recollect.errors import UsageError, VersionConflictError
+from recollect.errors import UsageError
+from recollect.formation.attribution import CARRIED_MAX
 from recollect.formation.consolidation import Combination
 from recollect.formation.ground import least
 from recollect.formation.grouping import Address, address_of
@@ -17,7 +18,6 @@ from recollect.formation.identity import content_key, same_text
 from recollect.formation.outcomes import Outcome
 from recollect.recall.text import memory_text
 from recollect.records import (
-    DeleteMemory,
     EndMemory,
     Evidence,
     Json,
@@ -29,9 +29,6 @@ from recollect.records import (
     Write,
 )
 from recollect.stores.validate import ID_CHARACTERS_MAX
-
-CARRIED_MAX: Final = 100
-"""So many of its sources' messages a derived memory names itself; its sources name the rest."""
 
 Cited: TypeAlias = tuple[str, str, int]
 """A version of a memory: type, key, version."""
@@ -125,7 +122,7 @@ def _change(made: Combination, standing: Standing, written: AbstractSet[Address]
         key = standing.new_key()
     older = [] if made.is_merge else _outdone(made, standing)
     replaced = [*made.sources, *older] if made.is_merge else older
-    sources = [*made.sources, *older]
+    sources = [*made.sources, *older, *(each for each in made.besides if each not in older)]
     cause = merged_into(type_, key)
     put = PutMemory(
         type=type_,
@@ -211,7 +208,7 @@ def _evidence(sources: Sequence[Memory]) -> list[Evidence]:
         for e in sources
     ]
     carried = [
-        each
+        replace(each, group=0)
         for source in sources
         for found in source.evidence.values()
         for each in found
@@ -283,34 +280,6 @@ def _read_change(record: Mapping[str, Json]) -> Change:
         sources=tuple((str(t), str(k), int(str(v))) for t, k, v in sources),
         ended=tuple((str(t), str(k)) for t, k in ended),
     )
-
-
-def undoing(
-    change: Change,
-    made: Memory | None,
-    replaced: Sequence[tuple[Memory | None, Sequence[Revision]]],
-) -> list[Write]:
-    """
-    Return the writes that take a change back: the new memory goes, what it replaced is back.
-
-    Args:
-        made: What stands at the new memory's address.
-        replaced: What stands at the addresses in *change.ended*, in order, with its history.
-
-    Raises:
-        VersionConflictError: Some of it was changed since.
-    """
-    if made is None or made.version != 1:
-        actual = made.version if made else 0
-        raise VersionConflictError(f"{change.type}/{change.key}", 1, actual)
-    versions = {(type_, key): version for type_, key, version in change.sources}
-    writes: list[Write] = [DeleteMemory(type=made.type, key=made.key, expected=1)]
-    for address, (memory, history) in zip(change.ended, replaced, strict=True):
-        if memory is None or memory.version != versions[address] + 1:
-            actual = memory.version if memory else 0
-            raise VersionConflictError("/".join(address), versions[address] + 1, actual)
-        writes += before_end(memory, history, cause="consolidation undone")
-    return writes
 
 
 def before_end(memory: Memory, history: Sequence[Revision], *, cause: str) -> list[Write]:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from recollect.formation.attribution import document_evidence, schema_words
 from recollect.formation.evidence import Step, evidence_of, traced, within
 from recollect.formation.ground import Grounds, least
 from recollect.formation.identity import (
@@ -132,7 +133,14 @@ def _taken(each: Grounded, draft: _Draft, present: Present) -> tuple[_Draft, lis
     if not steps:
         return draft, refused
     try:
-        value, evidence = traced(draft.value, draft.evidence, steps)
+        value, evidence = traced(
+            draft.value,
+            draft.evidence,
+            steps,
+            said=present.exhibits.said,
+            schema=schema_words(draft.type.parameters),
+            others=[present.exhibits.origins],
+        )
     except PatchError as error:
         raise _NotPossibleError(f"the patch does not apply: {error}") from None
     wrong = violations(draft.type, value)
@@ -175,7 +183,7 @@ def _brought_by(
     """Return the steps that bring a new document into the draft of one."""
     whole = Step(
         operation={"op": "replace", "path": "", "value": operation.value},
-        evidence=evidence_of(operation.because, present.window),
+        evidence=_evidence_of(operation.value, operation.because, draft, present),
     )
     owner = owner_of(draft.type.name, draft.key)
     refused = {
@@ -185,13 +193,22 @@ def _brought_by(
     }
     # Places in lists move up: what comes later goes first.
     cuts = [Step(operation={"op": "remove", "path": pointer}) for pointer in reversed(refused)]
-    value, evidence = traced({}, {}, [whole, *cuts])
+    value, evidence = traced({}, {}, [whole, *cuts], said=present.exhibits.said)
     steps: list[Step] = []
     if value or not refused:
         steps = list(_merging(draft.value, value, evidence, ""))
     return steps, [
         refusal(operation.type, draft.key, how, pointer) for pointer, how in refused.items()
     ]
+
+
+def _evidence_of(
+    value: Json, cited: Sequence[Citation], draft: _Draft, present: Present
+) -> EvidenceMap:
+    """Return what each part of a value rests on that is brought into a document."""
+    found = evidence_of(cited, present.window)
+    schema = schema_words(draft.type.parameters)
+    return document_evidence(value, found, present.exhibits.said, schema)
 
 
 def _bearing_on(pointer: str, operation: Insert) -> list[Citation]:
@@ -252,7 +269,8 @@ def _steps_of(
             refused.append(refusal(draft.type.name, draft.key, how, path))
             continue
         elements = _at(value, path.removesuffix("/-")) if path.endswith("/-") else None
-        evidence = evidence_of([replace(each, path="") for each in cited], present.window)
+        whole = [replace(each, path="") for each in cited]
+        evidence = _evidence_of(change.operation.get("value"), whole, draft, present)
         steps.append(_step(change.operation, elements, evidence))
     return steps, refused
 

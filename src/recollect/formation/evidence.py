@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, cast
+from typing import Final
 
-from recollect.formation.identity import field_keys
+from recollect.formation.attribution import ANY_SCHEMA, SchemaWords
 from recollect.formation.operations import Citation
 from recollect.formation.patch import apply_patch
 from recollect.formation.pointers import (
@@ -20,6 +20,21 @@ from recollect.formation.pointers import (
 )
 from recollect.formation.window import Window
 from recollect.formation.wording.quotes import find_quote
+from recollect.provenance import (
+    Found,
+    Founded,
+    Origins,
+    Said,
+    Source,
+    carried_over,
+    evidence_at,
+    gathered,
+    quoted,
+    said_again,
+    source_at,
+    unusual,
+    words_in,
+)
 from recollect.records import Evidence, EvidenceMap, Json, JsonObject
 
 QUOTE_CHARACTERS_MAX: Final = 500
@@ -47,153 +62,145 @@ def evidence_of(cited: Sequence[Citation], window: Window) -> dict[str, tuple[Ev
             message=line.message.id,
             quote=line.text[span[0] : span[1]][:QUOTE_CHARACTERS_MAX],
         )
-        found[each.path] = _joined(found.get(each.path, ()), (evidence,))
+        found[each.path] = tuple(dict.fromkeys((*found.get(each.path, ()), evidence)))
     return found
-
-
-def joined_evidence(one: EvidenceMap, other: EvidenceMap) -> dict[str, tuple[Evidence, ...]]:
-    """Return the evidence of both, each message and quote once."""
-    joined = {pointer: tuple(each) for pointer, each in one.items()}
-    for pointer, evidence in other.items():
-        joined[pointer] = _joined(joined.get(pointer, ()), evidence)
-    return joined
 
 
 def within(pointer: str, evidence: EvidenceMap) -> dict[str, tuple[Evidence, ...]]:
     """
     Return the part of *evidence* that holds for what stands at *pointer*, as seen from there.
 
-    >>> within("/pets", {"": (), "/pets/0": (), "/home": ()})
-    {'': (), '/0': ()}
+    >>> said = (Evidence(thread="t", message="m"),)
+    >>> list(within("/pets", {"": said, "/pets/0": said, "/home": said}))
+    ['', '/0']
     """
-    found: dict[str, tuple[Evidence, ...]] = {}
+    whole = evidence_at(pointer, evidence)
+    found = {"": whole} if whole else {}
     for place, each in evidence.items():
-        if covers(place, pointer):
-            found[""] = _joined(found.get("", ()), each)
-        elif covers(pointer, place):
+        if place != pointer and covers(pointer, place):
             found[place[len(pointer) :]] = tuple(each)
     return found
 
 
 def traced(
-    value: JsonObject, evidence: EvidenceMap, steps: Sequence[Step]
-) -> tuple[JsonObject, dict[str, tuple[Evidence, ...]]]:
+    value: JsonObject,
+    evidence: EvidenceMap,
+    steps: Sequence[Step],
+    *,
+    said: Said = quoted,
+    schema: SchemaWords = ANY_SCHEMA,
+    others: Sequence[Origins] = (),
+) -> tuple[JsonObject, dict[str, Found]]:
     """
     Return *value* as the *steps* leave it, and what each part of that rests on.
 
-    Whatever a step only moves or copies takes its evidence along; what it sets rests on the
-    step's own, and on the old as well where the same stood there before. Evidence is named
-    for the widest part, below the document itself, for all of which it is the same: so the
-    erasing of a message takes what rested on it, and nothing else.
+    Whatever a step only moves or copies takes its evidence along. What it sets rests on the
+    step's own, and on that of the words which it takes over: from what stood there, from
+    anywhere else in the document, or from *others*. Evidence is named for the widest part,
+    below the document itself, for all of which it is the same: so the erasing of a message
+    takes what rested on it, and nothing else.
+
+    Args:
+        said: The content words of a message; those of its quote by default.
+        schema: The words that the document's type puts into it.
+        others: What else its writer saw.
 
     Raises:
         PatchError: A step cannot be carried out.
     """
     after = apply_patch(value, [step.operation for step in steps])
-    trail = _Trail()
-    marked: JsonObject = {
-        name: trail.mark(each, evidence, join_pointer([name])) for name, each in value.items()
-    }
+    trail = _Trail(said, schema, others)
+    marked: JsonObject = trail.document(value, evidence)
     for step in steps:
         if step.operation["op"] == "test":
             continue
         operation = dict(step.operation)
         if "value" in operation:
-            operation["value"] = trail.mark(operation["value"], step.evidence)
-            trail.join_what_stays(operation, marked)
+            operation["value"] = trail.mark_new(step, marked)
         marked = apply_patch(marked, [operation])
-    return after, _gathered(marked, trail.rests)
-
-
-def evidence_kept(
-    before: JsonObject, evidence: EvidenceMap, after: JsonObject
-) -> dict[str, tuple[Evidence, ...]]:
-    """
-    Return what those parts of *after* rest on that stood in *before*, places in lists alike.
-
-    >>> said = (Evidence(thread="t", message="m"),)
-    >>> list(evidence_kept({"likes": ["tea"]}, {"/likes": said}, {"likes": ["milk", "tea"]}))
-    ['/likes/1']
-    """
-    rests: dict[str, EvidenceMap] = {}
-    for pointer, key in field_keys(before):
-        rests[key] = joined_evidence(rests.get(key, {}), within(pointer, evidence))
-    kept = {pointer: rests.get(key, {}).get("", ()) for pointer, key in field_keys(after)}
-    whole: JsonObject = {"op": "replace", "path": "", "value": after}
-    return traced({}, {}, [Step(operation=whole, evidence=kept)])[1]
+    return after, gathered(after, trail.evidence_in(marked))
 
 
 class _Trail:
     """Documents with a mark in the place of every leaf, by which it is known wherever it goes."""
 
-    def __init__(self) -> None:
-        self.rests: list[tuple[Evidence, ...]] = []
-        self._leaves: list[Scalar] = []
+    def __init__(self, said: Said, schema: SchemaWords, others: Sequence[Origins]) -> None:
+        self._said = said
+        self._schema = schema
+        self._others = others
+        self._marks: list[Found] = []
+        self._leaves: list[tuple[str, Scalar]] = []
+        self._own = 0, Origins()
 
-    def mark(self, value: Json, evidence: EvidenceMap, at: str = "") -> Json:
-        """Return *value*, which stands at the pointer *at*, with the number of each leaf's mark."""
+    def document(self, value: JsonObject, evidence: EvidenceMap) -> JsonObject:
+        """Return *value* with the number of its mark in the place of each leaf."""
+        by_leaf = {at: (leaf, found) for at, leaf, found in Founded(value, evidence).leaves()}
+        return {
+            name: self._marked(each, join_pointer([name]), by_leaf) for name, each in value.items()
+        }
+
+    def mark_new(self, step: Step, marked: JsonObject) -> Json:
+        """Return the value that a step sets in the document *marked*, with marks of its own."""
+        path, value = str(step.operation["path"]), step.operation["value"]
+        there = self._replaced(step.operation, marked)
+        by_leaf: dict[str, tuple[Scalar, Found]] = {}
+        for at, leaf in leaves(value):
+            given = evidence_at(at, step.evidence)
+            by_leaf[at] = leaf, self._found(path + at, leaf, given, there.get(at))
+        return self._marked(value, "", by_leaf, base=path)
+
+    def evidence_in(self, marked: JsonObject) -> dict[str, Found]:
+        """Return the evidence of each leaf, wherever it stands by now."""
+        return {at: self._marks[mark] for at, mark in leaves(marked) if isinstance(mark, int)}
+
+    def _marked(
+        self, value: Json, at: str, by_leaf: Mapping[str, tuple[Scalar, Found]], base: str = ""
+    ) -> Json:
         if isinstance(value, Mapping):
             return {
-                name: self.mark(each, evidence, at + join_pointer([name]))
+                name: self._marked(each, at + join_pointer([name]), by_leaf, base)
                 for name, each in value.items()
             }
         if is_list(value):
-            return [self.mark(each, evidence, f"{at}/{n}") for n, each in enumerate(value)]
-        steps = parse_pointer(at)
-        widths = (join_pointer(steps[:length]) for length in range(len(steps) + 1))
-        self.rests.append(_joined(*(evidence.get(pointer, ()) for pointer in widths)))
-        self._leaves.append(cast("Scalar", value))
-        return len(self.rests) - 1
+            return [self._marked(each, f"{at}/{n}", by_leaf, base) for n, each in enumerate(value)]
+        leaf, found = by_leaf[at]
+        self._leaves.append((base + at, leaf))
+        self._marks.append(found)
+        return len(self._marks) - 1
 
-    def join_what_stays(self, operation: JsonObject, marked: JsonObject) -> None:
-        """Let leaves that are set to what they were keep what they rested on."""
+    def _replaced(self, operation: JsonObject, marked: JsonObject) -> dict[str, int]:
+        """Return the marks of what an operation puts something else in the place of."""
+        path = str(operation["path"])
         try:
-            old = value_at(marked, str(operation["path"]))
+            old = value_at(marked, path)
+            *parents, _ = parse_pointer(path) or ("",)
+            if operation["op"] == "add" and is_list(value_at(marked, join_pointer(parents))):
+                return {}
         except LookupError:
-            return
-        *parents, _ = parse_pointer(str(operation["path"])) or ("",)
-        if operation["op"] == "add" and is_list(value_at(marked, join_pointer(parents))):
-            return
-        before = dict(leaves(old))
-        for pointer, new in leaves(operation["value"]):
-            was = before.get(pointer, "")
-            if isinstance(was, int) and isinstance(new, int) and self._is_same(was, new):
-                self.rests[new] = _joined(self.rests[was], self.rests[new])
+            return {}
+        return {at: mark for at, mark in leaves(old) if isinstance(mark, int)}
 
-    def _is_same(self, one: int, other: int) -> bool:
-        was, now = self._leaves[one], self._leaves[other]
-        return was == now and isinstance(was, bool) == isinstance(now, bool)
+    def _found(self, pointer: str, leaf: Scalar, given: Found, before: int | None) -> Found:
+        """Return what a leaf rests on that a step sets, citing *given*."""
+        if before is not None and _is_same(self._leaves[before][1], leaf):
+            return said_again(words_in(leaf), self._marks[before], given, self._said)
+        words = self._schema.of(pointer, leaf)
+        if words <= frozenset().union(*map(self._said, given)):
+            return given
+        nearest = [] if before is None else [self._source(before)]
+        others = [self._origins(), *self._others]
+        return carried_over(words, given, self._said, nearest=nearest, others=others)
 
+    def _origins(self) -> Origins:
+        """Return all that ever stood in the document, as sources of words."""
+        count = len(self._marks)
+        if self._own[0] != count:
+            self._own = count, Origins(unusual(self._source(mark)) for mark in range(count))
+        return self._own[1]
 
-def _gathered(
-    marked: JsonObject, rests: Sequence[tuple[Evidence, ...]]
-) -> dict[str, tuple[Evidence, ...]]:
-    """Return the evidence of leaves as that of whole parts, where all of a part rest on it."""
-    found: dict[str, tuple[Evidence, ...]] = {}
-
-    def gather(part: Json, at: str) -> set[tuple[Evidence, ...]]:
-        if isinstance(part, int):
-            found[at] = rests[part]
-            return {rests[part]}
-        kinds = set[tuple[Evidence, ...]]()
-        inner = [(at + join_pointer([step]), each) for step, each in _parts_of(part)]
-        for pointer, each in inner:
-            kinds |= gather(each, pointer)
-        if at and len(kinds) == 1:
-            for pointer, _ in inner:
-                found.pop(pointer, None)
-            (found[at],) = kinds
-        return kinds
-
-    gather(marked, "")
-    return {pointer: each for pointer, each in found.items() if each}
+    def _source(self, mark: int) -> Source:
+        return source_at(*self._leaves[mark], self._marks[mark])
 
 
-def _parts_of(value: Json) -> Iterable[tuple[str | int, Json]]:
-    if isinstance(value, Mapping):
-        return value.items()
-    return enumerate(value) if is_list(value) else ()
-
-
-def _joined(*found: Sequence[Evidence]) -> tuple[Evidence, ...]:
-    return tuple(dict.fromkeys(each for some in found for each in some))
+def _is_same(one: Scalar, other: Scalar) -> bool:
+    return one == other and isinstance(one, bool) == isinstance(other, bool)

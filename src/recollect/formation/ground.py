@@ -13,7 +13,6 @@ from datetime import UTC, datetime
 from typing import Final
 
 from recollect.errors import UsageError
-from recollect.formation.attribution import speaker_faults
 from recollect.formation.claims import unsupported
 from recollect.formation.completing import SENTENCE_END, sources_of
 from recollect.formation.offer import Offer
@@ -27,6 +26,7 @@ from recollect.formation.operations import (
     citations_of,
     cited_by,
 )
+from recollect.formation.ownership import speaker_faults
 from recollect.formation.pointers import covers, leaves, shown, value_at
 from recollect.formation.types import MemoryType
 from recollect.formation.window import Window

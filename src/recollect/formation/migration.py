@@ -11,6 +11,7 @@ from recollect.formation.ground import least
 from recollect.formation.identity import normalised
 from recollect.formation.pointers import is_list, join_pointer, parse_pointer
 from recollect.formation.types import UpdateMode
+from recollect.provenance import evidence_at
 from recollect.recall.text import memory_text
 from recollect.records import EndMemory, Evidence, Json, JsonObject, Memory, PutMemory, Write
 
@@ -162,12 +163,10 @@ def _cite(
     named: Sequence[Evidence],
 ) -> None:
     """Let what comes from *path* of *memory* rest at *place* on that, and on what it rests on."""
-    whole = [*named]
+    whole = [*named, *evidence_at(join_pointer(path), memory.evidence)]
     for pointer, found in memory.evidence.items():
         steps = parse_pointer(pointer)
-        if path[: len(steps)] == steps:
-            whole += found
-        elif steps[: len(path)] == path:
+        if len(steps) > len(path) and steps[: len(path)] == path:
             evidence[join_pointer((*place, *steps[len(path) :]))] = [*named, *found]
     if whole:
         evidence[join_pointer(place)] = list(dict.fromkeys(whole))

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import cached_property
 from typing import Literal, TypeAlias
 
+from recollect.formation.attribution import Exhibits
 from recollect.formation.ground import Grounds
 from recollect.formation.offer import Offer
 from recollect.formation.operations import Citation, Operation
@@ -53,14 +55,15 @@ class Outcome:
     stale: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Present:
     """
     The memories that reconciling has to heed, read before it.
 
     *at* holds what stands at the addresses of `addresses_of`, *forgotten* when what would stand
     there was erased; *rivals*, by call, the active
-    memories that a single-valued new one may replace, see `rival_type`.
+    memories that a single-valued new one may replace, see `rival_type`; *seen* are memories that
+    the model may have seen besides the offer.
     """
 
     window: Window
@@ -70,6 +73,12 @@ class Present:
     at: Mapping[Address, Memory] = field(default_factory=dict)
     forgotten: Mapping[Address, datetime] = field(default_factory=dict)
     rivals: Mapping[str, Sequence[Memory]] = field(default_factory=dict)
+    seen: Sequence[Memory] = ()
+
+    @cached_property
+    def exhibits(self) -> Exhibits:
+        """Return what the model was shown."""
+        return Exhibits(self.window, [*self.offer.known.values(), *self.seen])
 
     def refused(self, type_: str, key: str, because: Iterable[Citation]) -> Refused | None:
         """

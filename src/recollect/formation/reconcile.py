@@ -11,8 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
+from recollect.formation.attribution import Exhibits, entry_evidence, schema_words
 from recollect.formation.documents import document_outcomes, keys_of
-from recollect.formation.evidence import evidence_of, joined_evidence
+from recollect.formation.evidence import evidence_of
 from recollect.formation.ground import Grounds, least, moment_of
 from recollect.formation.identity import (
     content_key,
@@ -47,6 +48,7 @@ from recollect.formation.rivals import identity_of, is_single, succession_among
 from recollect.formation.succession import A_MOMENT
 from recollect.formation.types import MemoryType
 from recollect.formation.window import Window
+from recollect.provenance import merged_evidence
 from recollect.records import EndMemory, EvidenceMap, Memory, PutMemory
 
 __all__ = [
@@ -202,13 +204,11 @@ def _new_entry(operation: Insert, group: Sequence[Grounded], present: Present) -
     best = _best_of(group)
     grounds = best[0].grounds
     said = [each.operation for each in best if isinstance(each.operation, Insert)]
-    evidence: EvidenceMap = {}
-    for each in said:
-        evidence = joined_evidence(evidence, evidence_of(each.because, present.window))
+    equal = _equal(operation, standing, present)
+    evidence = _evidence_of(said, present, equal)
     if len(group) > 1:
         reason = "the same was said more than once"
         yield Outcome(action="merged", type=operation.type, key=key, reason=reason)
-    equal = _equal(operation, standing, present)
     if equal is not None:
         yield _merged(equal, evidence, grounds, present)
         return
@@ -239,6 +239,20 @@ def _new_entry(operation: Insert, group: Sequence[Grounded], present: Present) -
     )
 
 
+def _evidence_of(said: Sequence[Insert], present: Present, equal: Memory | None) -> EvidenceMap:
+    """Return what entries that say the same rest on, as *equal* may do: each alone is enough."""
+    known = [e for e in (*present.offer.known.values(), *present.seen) if e != equal]
+    exhibits = Exhibits(present.window, known) if equal else present.exhibits
+    words, found = schema_words(present.offer.types[said[0].type].parameters), list[EvidenceMap]()
+    for each in said:
+        cited = evidence_of(each.because, present.window)
+        found.append(entry_evidence(each.value, cited, exhibits, words))
+    evidence, *others = found
+    for other in others:
+        evidence = merged_evidence(said[0].value, evidence, other, present.exhibits.said)
+    return evidence
+
+
 def _best_of(group: Sequence[Grounded]) -> list[Grounded]:
     """Return those of a group that are in no doubt, if there are any, and most trusted."""
     certain = [each for each in group if not each.grounds.doubts] or [group[0]]
@@ -263,8 +277,12 @@ def _merged(memory: Memory, evidence: EvidenceMap, grounds: Grounds, present: Pr
     type_, name = present.offer.types[memory.type], memory.type
     is_released = memory.state == "quarantined" and not grounds.doubts
     is_weaker = least([memory.trust, grounds.trust]) != memory.trust or bool(grounds.doubts)
-    joined = joined_evidence(memory.evidence, evidence)
-    if not is_released and (is_weaker or joined == joined_evidence(memory.evidence, {})):
+    said = present.exhibits.said
+    joined = merged_evidence(memory.value, memory.evidence, evidence, said)
+    has_news = joined != merged_evidence(memory.value, memory.evidence, {}, said)
+    if not memory.evidence:  # a person wrote it: it rests on no words, but lives on with them
+        has_news = expiry_of(type_, present.now) is not None
+    if not is_released and (is_weaker or not has_news):
         reason = "it is remembered already, from the same words or more trusted ones"
         return Outcome(action="unchanged", type=name, key=memory.key, reason=reason)
     reason = "it was said again" + (", beyond doubt" if is_released else "")

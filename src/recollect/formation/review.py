@@ -13,6 +13,7 @@ from recollect.formation.pointers import leaves, value_at
 from recollect.formation.rivals import succession_among
 from recollect.formation.types import MemoryType
 from recollect.formation.types.schema import violations
+from recollect.provenance import evidence_at
 from recollect.records import (
     DeleteMemory,
     Json,
@@ -62,7 +63,12 @@ def rejection_of(
     elif key != memory.key:
         refused.append(
             PutMemory(
-                type=memory.type, key=key, value=memory.value, state="rejected", cause="rejected"
+                type=memory.type,
+                key=key,
+                value=memory.value,
+                evidence=memory.evidence,
+                state="rejected",
+                cause="rejected",
             )
         )
     return refused
@@ -124,16 +130,24 @@ def _check_needed(memory: Memory, value: JsonObject, pointer: str, type_: Memory
 
 
 def _refused_fields(memory: Memory, value: Json, pointer: str, owner: str) -> list[Write]:
-    """Return the memories that keep each leaf of *value* from being formed again."""
+    """
+    Return the memories that keep each leaf of *value* from being formed again.
+
+    They say what was refused, and so rest on the same messages: they go with these.
+    """
     of: JsonObject = {"entry": owner} if owner else {}
-    fields: dict[str, JsonObject] = {
-        key: {**of, "pointer": at, "value": value_at(memory.value, at)}
-        for at, key in field_keys(value, pointer, owner)
-    }
-    return [
-        PutMemory(type=memory.type, key=key, value=each, state="rejected", cause="rejected")
-        for key, each in fields.items()
-    ]
+    refused: dict[str, PutMemory] = {}
+    for at, key in field_keys(value, pointer, owner):
+        found = evidence_at(at, memory.evidence)
+        refused[key] = PutMemory(
+            type=memory.type,
+            key=key,
+            value={**of, "pointer": at, "value": value_at(memory.value, at)},
+            evidence={"": found} if found else {},
+            state="rejected",
+            cause="rejected",
+        )
+    return list(refused.values())
 
 
 def approval_of(

@@ -117,9 +117,10 @@ class Asking(Following):
         view = await self.read(memory)
         names = view.name_of(view.key_of(source)), view.name_of(view.key_of(target))
         facts = {each.memory.key: view.fact(each) for each in view.facts()}
-        network = network_of(view, moment_of(at, view))
+        moment = moment_of(at, view)
 
         def find() -> list[tuple[str, ...]]:
+            network = network_of(view, moment)
             walked = network if directed else undirected(network)
             return paths_between(walked, *names, steps_max=steps_max, limit=limit)
 
@@ -145,7 +146,8 @@ class Asking(Following):
     async def as_network(self, memory: Recollect, *, at: datetime | None = None) -> MultiDiGraph:
         """Return the graph for networkx, a copy of its own; see `recollect.graph.network`."""
         view = await self.read(memory)
-        return network_of(view, moment_of(at, view))
+        # On a thread, which also imports networkx: that reads files for some tenths of a second.
+        return await to_thread.run_sync(network_of, view, moment_of(at, view))
 
     network, anetwork = twins(as_network, "network")
 
@@ -174,13 +176,13 @@ class Asking(Following):
         view = await self.read(memory)
         moment = moment_of(at, view)
         if name is None:
-            return await to_thread.run_sync(svg_of, network_of(view, moment))
+            return await to_thread.run_sync(svg_of, await self.as_network(memory, at=at))
         key = view.key_of(name)
         if not view.knows(key, moment):
             msg = f"nothing is known of {name!r}: give the name of an entity of the graph"
             raise NotFoundError(msg)
         found = neighbourhood(view, key, depth=depth, direction=direction, at=moment)
-        network = network_of(view, moment, found.facts)
+        network = await to_thread.run_sync(network_of, view, moment, found.facts)
         center = view.name_of(key)
         network.add_node(center)
         return await to_thread.run_sync(svg_of, network, center)

@@ -99,7 +99,7 @@ class EntityGraph:
         strict_original: bool = False,
     ) -> Self:
         """Return a graph with what a GML file holds; see `from_gml`."""
-        read = await to_thread.run_sync(load_networkx().read_gml, gml_path)
+        read = await to_thread.run_sync(lambda: load_networkx().read_gml(gml_path))
         made = cls(graph, strict_original=strict_original)
         await made.aadd_graph(_checked(read))
         return made
@@ -219,6 +219,7 @@ class EntityGraph:
             ends = [end_of(each.memory, view.now, "removed") for each in found]
             return None, [*nodes.writes(), *ends]
 
+        await to_thread.run_sync(load_networkx)  # the plan runs on the loop
         await self.graph.change(memory, plan)
 
     clear_edges, aclear_edges = twins(_clear_edges)
@@ -272,7 +273,7 @@ class EntityGraph:
         if not await self._end_between(memory, source_node, destination_node, None):
             msg = f"The edge {source_node}-{destination_node} not in graph."
             if self.strict_original:
-                raise load_networkx().NetworkXError(msg)
+                raise (await to_thread.run_sync(load_networkx)).NetworkXError(msg)
             raise NotFoundError(msg)
 
     remove_edge, aremove_edge = twins(_remove_edge)
@@ -345,7 +346,8 @@ class EntityGraph:
     draw_graphviz, adraw_graphviz = twins(_draw_graphviz)
 
     async def _networkx(self, memory: Recollect) -> DiGraph | MultiDiGraph:
-        return self._graph_of(await self.graph.read(memory))
+        # On a thread, which also imports networkx: that reads files for some tenths of a second.
+        return await to_thread.run_sync(self._graph_of, await self.graph.read(memory))
 
     def _graph_of(self, view: View) -> DiGraph | MultiDiGraph:
         return digraph_of(view) if self.strict_original else network_of(view, view.now)

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final
 
-from recollect.formation.evidence import joined_evidence
 from recollect.formation.ground import least
 from recollect.formation.identity import content_key
 from recollect.formation.succession import holds_from, succession_of
@@ -23,6 +22,7 @@ from recollect.graph.facts import (
 )
 from recollect.graph.names import clean_name, name_key, numbered
 from recollect.graph.view import KnownFact, View, known_fact
+from recollect.provenance import merged_evidence
 from recollect.records import EndMemory, EvidenceMap, Json, JsonObject, Memory, PutMemory, Write
 
 DOUBTED: Final = "more trusted words say otherwise"
@@ -300,9 +300,11 @@ def _merged(memory: Memory, proposal: Proposal, draft: Draft) -> Planned:
     is_stronger = memory.trust != new.trust and not is_weaker
     if memory.state == "quarantined" and not is_stronger:
         return Planned(action="unchanged", key=memory.key, reason=DOUBTED)
-    joined = joined_evidence(memory.evidence, proposal.evidence)
+    joined = merged_evidence(memory.value, memory.evidence, proposal.evidence)
     until = new.until or memory.valid_until
-    has_news = joined != joined_evidence(memory.evidence, {}) or until != memory.valid_until
+    has_news = (
+        joined != merged_evidence(memory.value, memory.evidence, {}) or until != memory.valid_until
+    )
     if not is_stronger and (is_weaker or not has_news):
         return Planned(action="unchanged", key=memory.key)
     # Since when it is true is often no more than when it was said.

@@ -32,10 +32,11 @@ class Incoming:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Archived:
-    """A record of an export of ours, to be put back as it was."""
+    """A record of an export of ours, to be put back as it was; or a memory of another program."""
 
     place: str
     record: JsonObject
+    is_remembered: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

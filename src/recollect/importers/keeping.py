@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from recollect.app import Recollect
 from recollect.importers.entries import shown
 from recollect.records import JsonObject, Memory, Scope
 from recollect.stores.validate import check_time
@@ -39,8 +38,6 @@ def named(record: JsonObject) -> str:
     return f"{record['type']} {shown(name or record['text'])}"
 
 
-def written(record: JsonObject, scope: Scope, memory: Recollect) -> JsonObject:
-    """Return *record* as one of an export of *scope*; what has no time is dated now."""
-    now = memory.store.now()
-    dated = {"created_at": now, "updated_at": now}
-    return {**dated, **record, "scope": list(scope)}
+def written(record: JsonObject, scope: Scope) -> JsonObject:
+    """Return *record* as one of an export of *scope*."""
+    return {**record, "scope": list(scope)}

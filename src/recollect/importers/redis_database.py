@@ -24,11 +24,13 @@ from recollect.importers.run import (
     OnStopped,
     Tally,
     keep_batch,
+    keep_waiting,
     nothing,
     telling,
 )
 from recollect.importers.sources import LINE_BYTES_MAX
 from recollect.records import Scope
+from recollect.restoration import open_intake
 
 if TYPE_CHECKING:
     from redis import Redis
@@ -79,6 +81,7 @@ async def import_redis(
     url: str,
     selection: RedisSelection = ALL,
     *,
+    restore_erased: bool = False,
     on_refused: OnRefused = nothing,
     on_stopped: OnStopped = nothing,
     progress: ImportProgress = nothing,
@@ -96,7 +99,7 @@ async def import_redis(
         StoreUnavailableError: The server cannot be reached.
         StoreError: It refuses, or the store of *memory* failed; the batches before are kept.
     """
-    tally = Tally(on_refused)
+    tally = Tally(on_refused, open_intake(memory, restore_erased=restore_erased))
     with connected(url) as client:
         source = _Database(client, selection)
         await to_thread.run_sync(source.scan)
@@ -104,6 +107,7 @@ async def import_redis(
         with telling(tally, name_of(url), on_stopped):
             while await keep_batch(memory, scope, rows, tally):
                 progress(tally.rows, source.fraction)
+            await keep_waiting(tally)
     return tally.imported(name_of(url))
 
 

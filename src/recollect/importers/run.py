@@ -25,7 +25,9 @@ from recollect.importers.entries import (
 from recollect.importers.keeping import differing, named, written
 from recollect.importers.reading import read_rows
 from recollect.importers.sources import Source
+from recollect.record_intake import Intake
 from recollect.records import Message, Scope
+from recollect.restoration import open_intake
 from recollect.stores.plans.archive import scope_of
 
 BATCH_ROWS: Final = 500
@@ -43,9 +45,10 @@ class Imported:
     What became of a file.
 
     Of *rows* read, *taken* were new, *present* were there already with the same content,
-    and *refused* were not taken. *changed* counts what the memory has otherwise than the
-    file, or not at all, by rule, under a sentence for each. *zoneless* counts the messages
-    whose time named no zone, *undated* those without a time, which are dated by the store.
+    *refused* were not taken, and *erased* were left out because they were erased here.
+    *changed* counts what the memory has otherwise than the file, or not at all, by rule, under a
+    sentence for each. *zoneless* counts the messages whose time named no zone, *undated* those
+    without a time, which are dated by the store.
     *is_cut* says that the file broke off, *is_stopped* that an error ended the import before
     the end of the file: the counts are of what was dealt with until then.
     """
@@ -63,6 +66,7 @@ class Imported:
     memories: int = 0
     changed: Mapping[str, int] = field(default_factory=dict)
     is_stopped: bool = False
+    erased: int = 0
 
 
 OnStopped: TypeAlias = Callable[[Imported], None]
@@ -74,8 +78,12 @@ class Tally:
     """The counts of an import as it goes on."""
 
     on_refused: OnRefused
+    intake: Intake
+    """What takes records, and knows what was erased here."""
     waiting: list[Refused] = field(default_factory=list)
     """Refused, and not told yet."""
+    unfounded: list[Archived] = field(default_factory=list)
+    """Records that name evidence which has not come yet."""
     taken: int = 0
     present: int = 0
     refused: int = 0
@@ -87,11 +95,12 @@ class Tally:
     """The newest position of each thread."""
     memories: int = 0
     changed: Counter[str] = field(default_factory=Counter)
+    erased: int = 0
 
     @property
     def rows(self) -> int:
         """Return how many rows were dealt with."""
-        return self.taken + self.present + self.refused
+        return self.taken + self.present + self.refused + self.erased
 
     def refuse(self, refused: Refused) -> None:
         """Count a row that was not taken."""
@@ -102,7 +111,7 @@ class Tally:
     def tell(self, batch: Sequence[Row]) -> None:
         """Tell of the rows of *batch* that were not taken, in their order."""
         order = {row.place: number for number, row in enumerate(batch)}
-        for refused in sorted(self.waiting, key=lambda each: order[each.place]):
+        for refused in sorted(self.waiting, key=lambda each: order.get(each.place, 0)):
             self.on_refused(refused)
         self.waiting.clear()
 
@@ -127,6 +136,7 @@ class Tally:
             memories=self.memories,
             changed=dict(self.changed),
             is_stopped=is_stopped,
+            erased=self.erased,
         )
 
 
@@ -141,6 +151,7 @@ async def import_file(
     *,
     zone: tzinfo = UTC,
     thread: str | None = None,
+    restore_erased: bool = False,
     on_refused: OnRefused = nothing,
     on_stopped: OnStopped = nothing,
     progress: ImportProgress = nothing,
@@ -158,6 +169,8 @@ async def import_file(
         source: An open file; see `open_source`.
         zone: Where times without a zone are taken to be.
         thread: The thread of a chat, which has no name of its own.
+        restore_erased: Keep also what the memory's ledger says was erased, which is otherwise
+            left out and counted.
         on_refused: Told of each row that was not taken.
         on_stopped: Told what was kept and refused where an error ends the import.
         progress: Told after each batch.
@@ -167,10 +180,11 @@ async def import_file(
         StoreError: The store failed; the batches before are kept.
     """
     rows = await to_thread.run_sync(lambda: read_rows(source, zone=zone, thread=thread))
-    tally = Tally(on_refused)
+    tally = Tally(on_refused, open_intake(memory, restore_erased=restore_erased))
     with telling(tally, source.name, on_stopped):
         while await keep_batch(memory, scope, rows, tally):
             progress(tally.rows, source.fraction)
+        await keep_waiting(tally)
     return tally.imported(source.name)
 
 
@@ -194,6 +208,16 @@ async def keep_batch(memory: Recollect, scope: Scope, rows: Iterator[Row], tally
     return bool(batch)
 
 
+async def keep_waiting(tally: Tally) -> None:
+    """Keep the records that waited for evidence which did not come, without it."""
+    waiting, tally.unfounded = tally.unfounded, []
+    for start in range(0, len(waiting), BATCH_ROWS):
+        batch = waiting[start : start + BATCH_ROWS]
+        for _, records in groupby(batch, lambda row: (row.is_remembered, str(row.record["scope"]))):
+            await _restore(list(records), tally, last=True)
+        tally.tell(batch)
+
+
 def _next_batch(rows: Iterator[Row]) -> list[Row]:
     return list(islice(rows, BATCH_ROWS))
 
@@ -214,7 +238,7 @@ async def _keep_rows(memory: Recollect, scope: Scope, batch: Sequence[Row], tall
         await _append(memory, (*scope, *below), thread, messages, tally)
     # One scope at a time, so that each call is one transaction, and what it says is all it did.
     for _, records in groupby(_of_kind(batch, Archived), lambda row: str(row.record["scope"])):
-        await _restore(memory, list(records), tally)
+        await _restore(list(records), tally)
     for below, found in _by_scope(_of_kind(batch, Remembered)).items():
         await _remember(memory, (*scope, *below), found, tally)
 
@@ -245,6 +269,9 @@ async def _append(
 ) -> None:
     """Append *rows* to their thread, in halves where one of them is not accepted."""
     try:
+        rows = await _unerased(scope, thread, rows, tally)
+        if not rows:
+            return
         last = await _last_position(memory, scope, thread, tally)
         kept = await memory.append(scope, thread, [row.message for row in rows])
     except (UsageError, ConflictError) as error:
@@ -262,6 +289,15 @@ async def _append(
     tally.undated += sum(row.message.time is None for row in rows)
 
 
+async def _unerased(
+    scope: Scope, thread: str, rows: Sequence[Incoming], tally: Tally
+) -> list[Incoming]:
+    """Return those of *rows* that were not erased here, counting the others."""
+    erased = await tally.intake.erased_among(scope, thread, [row.message for row in rows])
+    tally.erased += sum(erased)
+    return [row for row, is_erased in zip(rows, erased, strict=True) if not is_erased]
+
+
 def new_ones(kept: Iterable[Message], last: int) -> int:
     """Return how many different messages of *kept* came after the position *last*."""
     return len({message.position for message in kept if message.position > last})
@@ -274,23 +310,29 @@ async def _last_position(memory: Recollect, scope: Scope, thread: str, tally: Ta
     return tally.threads[scope, thread]
 
 
-async def _restore(memory: Recollect, rows: Sequence[Archived], tally: Tally) -> None:
-    """Put records of one scope back, in halves where one of them is not accepted."""
-    try:
-        tally.kept(len(rows), await memory.restore([row.record for row in rows]))
-    except (UsageError, ConflictError) as error:
-        if len(rows) == 1:
-            tally.refuse(Refused(place=rows[0].place, reason=str(error)))
-            return
-        middle = len(rows) // 2
-        for half in (rows[:middle], rows[middle:]):
-            await _restore(memory, half, tally)
-        return
-    for row in rows:
-        scope = scope_of(row.record)
-        tally.scopes[scope] = None
-        if row.record.get("kind") == "thread":
-            tally.threads[scope, str(row.record.get("id"))] = 0
+async def _restore(rows: Sequence[Archived], tally: Tally, *, last: bool = False) -> None:
+    """Put records of one scope back; what is not accepted is refused alone."""
+    taken = await tally.intake.take_each([row.record for row in rows], last=last)
+    tally.kept(taken.stored, taken.new)
+    tally.memories += taken.new if any(row.is_remembered for row in rows) else 0
+    tally.unfounded += [rows[place] for place in taken.waiting]
+    missing = set(taken.waiting)
+    for note in taken.notes:
+        match note.what:
+            case "refused":
+                missing.add(note.place)
+                tally.refuse(Refused(place=rows[note.place].place, reason=note.reason))
+            case "erased":
+                missing.add(note.place)
+                tally.erased += 1
+            case "changed":
+                tally.changed[note.reason] += 1
+    for place, row in enumerate(rows):
+        if place not in missing:
+            scope = scope_of(row.record)
+            tally.scopes[scope] = None
+            if row.record.get("kind") == "thread":
+                tally.threads[scope, str(row.record.get("id"))] = 0
 
 
 async def _remember(
@@ -314,7 +356,8 @@ async def _remember(
     absent = []
     for row, there in zip(by_address.values(), standing, strict=True):
         if there is None:
-            absent.append(Archived(place=row.place, record=written(row.record, scope, memory)))
+            record = written(row.record, scope)
+            absent.append(Archived(place=row.place, record=record, is_remembered=True))
         elif differing(row.record, there):
             reason = (
                 f"memory {named(row.record)} exists at version {there.version} with other content"
@@ -322,9 +365,6 @@ async def _remember(
             tally.refuse(Refused(place=row.place, reason=reason))
         else:
             tally.present += 1
-    if absent:
-        before = tally.taken
-        await _restore(memory, absent, tally)
-        tally.memories += tally.taken - before
+    await _restore(absent, tally)
     if len(absent) < len(rows):
         tally.scopes[scope] = None

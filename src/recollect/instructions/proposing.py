@@ -43,6 +43,7 @@ from recollect.instructions.rules import (
     recordable,
     rules_in,
 )
+from recollect.provenance import NO_WORDS, Source, Words, grouped, words_of
 from recollect.records import (
     INSTRUCTIONS,
     INSTRUCTIONS_CASE,
@@ -293,7 +294,7 @@ class Proposing(Keeping):
         evidence = standing.evidence if standing and rules else {}
         answer = await self._asking.model.answer(request_of(above, rules, trajectories))
         changes = changes_in(answer)
-        grounds = tuple(dict.fromkeys(each for some in trajectories for each in some.evidence))
+        grounds = grouped([each for some in trajectories for each in some.evidence])
         proposal = Proposal(
             id=memory.store.new_name(),
             base=version_of(standing),
@@ -306,7 +307,7 @@ class Proposing(Keeping):
         if not changes:
             return _Draft(proposal=proposal, evidence=evidence, grounds=grounds)
         try:
-            after, evidence = self._patched(rules, evidence, changes, above, grounds)
+            after, evidence = self._patched(rules, evidence, changes, above, trajectories)
         except ProposalRefusedError as error:
             proposal = replace(proposal, status="refused", reason=error.reason)
         else:
@@ -320,9 +321,10 @@ class Proposing(Keeping):
         evidence: EvidenceMap,
         changes: Sequence[RuleChange],
         above: Sequence[str],
-        grounds: Sequence[Evidence],
+        trajectories: Sequence[Trajectory],
     ) -> tuple[tuple[str, ...], EvidenceMap]:
         check_changes(changes)
+        grounds = [Source(_words_of(each), each.evidence) for each in trajectories]
         after, rests = applied(rules, evidence, changes, fixed=above, grounds=grounds)
         check_rules(after, above, characters_max=self.characters_max, standing=rules)
         return after, rests
@@ -407,3 +409,7 @@ def _with_rules(prompt: Prompt, rules: tuple[str, ...], user: Scope | None) -> P
     if user is None:
         return replace(prompt, rules=rules)
     return replace(prompt, user_rules=rules)
+
+
+def _words_of(trajectory: Trajectory) -> Words:
+    return NO_WORDS.union(*(words_of(text) for _, text in trajectory.lines))

@@ -12,6 +12,16 @@ from recollect.formation.evidence import Step, traced
 from recollect.formation.identity import normalised
 from recollect.formation.pointers import covers, is_list, shown
 from recollect.formation.rules import INSTRUCTIONS_CHARACTERS_MAX, RULES_MAX, wrong_rules
+from recollect.provenance import (
+    NO_WORDS,
+    Found,
+    Source,
+    Words,
+    grouped,
+    quoted,
+    unusual,
+    words_of,
+)
 from recollect.records import Evidence, EvidenceMap, JsonObject, Memory
 from recollect.stores.validate import POSITION_MAX
 
@@ -121,12 +131,13 @@ def applied(
     changes: Sequence[RuleChange],
     *,
     fixed: Sequence[str],
-    grounds: Sequence[Evidence] = (),
+    grounds: Sequence[Source] = (),
 ) -> tuple[tuple[str, ...], EvidenceMap]:
     """
     Return the rules as *changes* leave them, and what each of them rests on.
 
-    Numbers are those before any change. What is set rests on *grounds*.
+    Numbers are those before any change. What is set rests on those of the *grounds*, the
+    talks that a model was shown, which have a word of it, and on all if none has.
 
     Raises:
         ProposalRefusedError: A change touches a fixed rule, names a rule that there is not, or
@@ -143,16 +154,36 @@ def applied(
     last_first = sorted(changes, key=lambda each: -(each.number or 0))
     steps = [_step(each, len(fixed), grounds) for each in last_first if each.kind != "add"]
     steps += [_step(each, len(fixed), grounds) for each in changes if each.kind == "add"]
-    value, rests = traced({"rules": list(rules)}, evidence, steps)
+    said = _words_by_message(grounds)
+    value, rests = traced(
+        {"rules": list(rules)}, evidence, steps, said=lambda each: said.get(each, quoted(each))
+    )
     return rules_in(value), rests
 
 
-def _step(change: RuleChange, before: int, grounds: Sequence[Evidence]) -> Step:
+def _words_by_message(grounds: Sequence[Source]) -> dict[Evidence, Words]:
+    """Return what each message may have said: all that was said where it stands."""
+    found: dict[Evidence, Words] = {}
+    for each in grounds:
+        for message in each.evidence:
+            found[message] = found.get(message, NO_WORDS) | each.words
+    return found
+
+
+def _grounds(rule: str, grounds: Sequence[Source]) -> Found:
+    """Return what a rule rests on: which message of a talk said it is not known."""
+    words = words_of(rule)
+    telling = [each for each in grounds if unusual(each).words & words]
+    return grouped([each for some in telling or grounds for each in some.evidence])
+
+
+def _step(change: RuleChange, before: int, talks: Sequence[Source]) -> Step:
     place = "-" if change.number is None else str(change.number - before - 1)
     operation: JsonObject = {"op": change.kind, "path": f"/rules/{place}"}
     if change.kind == "remove":
         return Step(operation=operation)
-    rests = {"": tuple(grounds)} if grounds else {}
+    grounds = _grounds(change.rule, talks)
+    rests = {"": grounds} if grounds else {}
     return Step(operation={**operation, "value": change.rule.strip()}, evidence=rests)
 
 

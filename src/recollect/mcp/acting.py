@@ -10,7 +10,7 @@ from typing import Final
 from recollect.app import Recollect
 from recollect.formation.types import MemoryType
 from recollect.formation.types.schema import violations
-from recollect.mcp.callers import Allowance, Caller
+from recollect.mcp.callers import Caller
 from recollect.mcp.offering import NEEDS, PROFILE, tools_offered
 from recollect.records import Json, JsonObject, NewMessage, Scope, Write
 from recollect.stores.plans.erase import EraseMessages
@@ -29,9 +29,8 @@ _NEVER: Final = Debounce(quiet_s=math.inf)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Heard:
-    """Keeps what a client quotes as what the user said, within what he may keep in a day."""
+    """Keeps what a client quotes as what the user said."""
 
-    allowance: Allowance
     answer: str
 
     async def keep(
@@ -43,16 +42,13 @@ class _Heard:
         writes: Sequence[Write],
     ) -> None:
         """
-        Keep it with what rests on it, in one transaction, and count it.
+        Keep it with what rests on it, in one transaction.
 
         Raises:
             QuotaError: It goes beyond what his tenant may keep in a day.
         """
-        size = sum(len(each.text.encode("utf-8", "replace")) for each in said)
-        await self.allowance.check(messages=len(said), size=size)
         sourced = [replace(each, source=SOURCE) for each in said]
         await memory.append(scope, thread, sourced, debounce=_NEVER, writes=writes)
-        self.allowance.use(scope, messages=len(said), bytes=size)
 
 
 class Tools:
@@ -67,7 +63,7 @@ class Tools:
 
         Raises:
             ForbiddenError: The caller's key lacks the permission.
-            QuotaError: The words that it quotes go beyond what his tenant may keep in a day.
+            QuotaError: What it writes goes beyond what his tenant may keep in a day.
             RecollectError: The memory failed.
         """
         scope = caller.reach(NEEDS[name])
@@ -85,10 +81,10 @@ class Tools:
             types=types,
             others=caller.assistants.all_types(),
             secret=self._secret,
-            hearing=_Heard(allowance=caller.allowance, answer=answer),
+            hearing=_Heard(answer=answer),
         )
         if name != FORGET:
-            caller.allowance.use(scope, recalls=int(name == SEARCH))
+            caller.use(scope, recalls=int(name == SEARCH))
             return await tools.acall(name, given)
         quoted = await _quoted_for(caller, scope, str(given["id"]))
         result = await tools.acall(name, given)

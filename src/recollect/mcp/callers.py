@@ -4,43 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from datetime import datetime
+from typing import Any, Protocol
 
 from recollect.access import LOCAL, PERMISSIONS, Permission, Principal, granted
 from recollect.app import Recollect
 from recollect.formation.config import Assistants
 from recollect.formation.types import MemoryType
+from recollect.key_checks import proviso_of
 from recollect.records import Scope
 from recollect.scope_types import types_in_force
-from recollect.stores.validate import check_scope
+from recollect.stores.validate import check_scope, to_datetime
 
 
-class Allowance(Protocol):
-    """How much a caller may still keep today, where somebody counts it."""
+class Counting(Protocol):
+    """Counts what a caller used besides what it wrote."""
 
-    async def check(self, *, messages: int, size: int) -> None:
-        """
-        Refuse what would go beyond it; *size* is in bytes.
-
-        Raises:
-            QuotaError: It would; it says when the next day begins.
-        """
-
-    def use(self, scope: Scope, **counts: int) -> None:
-        """Count what was used."""
+    def __call__(self, scope: Scope, **counts: int) -> None:
+        """Count something of a scope."""
 
 
-class Unlimited:
-    """The allowance of somebody whose use nobody counts."""
-
-    async def check(self, *, messages: int, size: int) -> None:
-        """Refuse nothing."""
-
-    def use(self, scope: Scope, **counts: int) -> None:
-        """Count nothing."""
-
-
-UNLIMITED: Final = Unlimited()
+def count_nothing(scope: Scope, **counts: int) -> None:
+    """Count nothing: nobody asks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +37,7 @@ class Caller:
     assistants: Assistants
     segments: tuple[str, ...] = ()
     """The scope that is meant, below that of the key."""
-    allowance: Allowance = UNLIMITED
+    use: Counting = count_nothing
 
     async def types(self) -> tuple[MemoryType, ...]:
         """
@@ -93,14 +78,18 @@ def caller_of(
     principal: Principal,
     assistants: Assistants,
     segments: tuple[str, ...] = (),
-    allowance: Allowance = UNLIMITED,
+    use: Counting = count_nothing,
 ) -> Caller:
     """Return a caller whose changes are audited under the id of his key."""
-    acting = memory.acting(principal.actor)
+
+    def now() -> datetime:
+        return to_datetime(memory.store.now())
+
+    acting = memory.acting(principal.actor, proviso=proviso_of(principal, now))
     return Caller(
         memory=acting,
         principal=principal,
         assistants=assistants,
         segments=segments,
-        allowance=allowance,
+        use=use,
     )

@@ -21,13 +21,14 @@ from recollect.formation.config import Assistants
 from recollect.mcp.acting import Tools
 from recollect.mcp.callers import Caller, caller_of
 from recollect.mcp.server import mcp_server
-from recollect.records import Scope
+from recollect.service.app import connection_limits
 from recollect.service.authenticating import Authenticating
 from recollect.service.doors import Door, add_doors
 from recollect.service.metrics import Metrics
 from recollect.service.opening import OpenMemory, Service, Told, opened_service
 from recollect.service.origins import Origins
 from recollect.service.problem import Problem
+from recollect.service.revocation import Revocation
 from recollect.service.settings import Settings, checked
 
 PATH: Final = "/mcp"
@@ -46,21 +47,6 @@ def _tell_nobody(_key: str) -> None:
     """Let nobody know."""
 
 
-class _Quotas:
-    """The quotas of a tenant, which what comes through the routes is counted to as well."""
-
-    def __init__(self, service: Service, principal: Principal) -> None:
-        self._service = service
-        self._principal = principal
-
-    async def check(self, *, messages: int, size: int) -> None:
-        await self._service.check_quota(self._principal, messages=messages, size=size)
-
-    def use(self, scope: Scope, **counts: int) -> None:
-        self._service.usage.add(scope, **counts)
-        self._service.metrics.messages.inc(counts.get("messages", 0))
-
-
 class _Called:
     """Says who calls, and which scope is meant, before a byte of the protocol is read."""
 
@@ -74,9 +60,8 @@ class _Called:
         service: Service = scope["app"].state.service
         principal: Principal = scope["state"]["principal"]
         segments = tuple(QueryParams(scope["query_string"]).getlist("scope"))
-        quotas = _Quotas(service, principal)
         scope["state"][_CALLER] = caller_of(
-            service.memory, principal, service.assistants, segments, quotas
+            service.memory, principal, service.assistants, segments, service.usage.add
         )
         await self._app(scope, receive, send)
 
@@ -139,18 +124,26 @@ def create_mcp_app(
                 tell_key=tell_key,
             ) as service,
             door.running(),
+            book.running(),
         ):
             app.state.service = service
             yield
 
+    book, room = connection_limits(settings, lambda: app.state.connections)
     app = FastAPI(
         lifespan=lifespan,
         docs_url=None,
         redoc_url=None,
         openapi_url=None,
         redirect_slashes=False,
-        middleware=[Middleware(Origins, settings=settings), Middleware(Authenticating)],
+        middleware=[
+            Middleware(Origins, settings=settings),
+            Middleware(Authenticating),
+            room,
+            Middleware(Revocation),
+        ],
     )
     app.state.stopping = stopping
+    app.state.connections = ()  # those of its server, once it has one
     add_doors(app, [door])
     return app

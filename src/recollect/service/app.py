@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -19,7 +19,8 @@ from recollect.formation.config import Assistants
 from recollect.ports import Model
 from recollect.service.authenticating import Authenticating
 from recollect.service.bodies import Bodies
-from recollect.service.crowding import Crowding
+from recollect.service.connection_book import Connection, ConnectionBook, Room
+from recollect.service.connection_limits import ConnectionLimits, TrustedProxies
 from recollect.service.deadlines import Deadlines
 from recollect.service.direct import Direct, is_append
 from recollect.service.documenting import add_documents
@@ -32,6 +33,7 @@ from recollect.service.origins import Origins
 from recollect.service.page import STATIC, page_router
 from recollect.service.parameters import check_parameters
 from recollect.service.problem import answer_error, answer_http, answer_invalid
+from recollect.service.revocation import Revocation
 from recollect.service.routes import ROUTERS
 from recollect.service.settings import Settings, checked
 
@@ -94,8 +96,10 @@ def create_app(
             )
             for door in doors:
                 await stack.enter_async_context(door.running())
+            await stack.enter_async_context(book.running())
             yield
 
+    book, room = connection_limits(settings, lambda: app.state.connections)
     app = FastAPI(
         title="Recollect",
         version=__version__,
@@ -105,7 +109,7 @@ def create_app(
         redoc_url=None,
         redirect_slashes=False,
         exception_handlers=_handlers(),
-        middleware=_middleware(settings, counted),
+        middleware=_middleware(settings, counted, room),
     )
     app.state.stopping = stopping
     app.state.connections = ()  # those of its server, once it has one
@@ -125,13 +129,23 @@ def _add_routes(app: FastAPI, static: Path, doors: Sequence[Door]) -> None:
     app.include_router(page_router(static))
 
 
-def _middleware(settings: Settings, metrics: Metrics) -> list[Middleware]:
+def connection_limits(
+    settings: Settings, connections: Callable[[], Collection[Connection]]
+) -> tuple[ConnectionBook, Middleware]:
+    """Return the book of a server's connections, and the middleware that keeps to it."""
+    proxies = TrustedProxies(settings.proxies)
+    book = ConnectionBook(Room.of(settings), connections, is_trusted=proxies.__contains__)
+    return book, Middleware(ConnectionLimits, book=book, proxies=proxies)
+
+
+def _middleware(settings: Settings, metrics: Metrics, room: Middleware) -> list[Middleware]:
     """Return what each request passes, outermost first: each refuses what the next need not see."""
     return [
         Middleware(Observing, metrics=metrics),
-        Middleware(Crowding, settings=settings),
         Middleware(Origins, settings=settings),
         Middleware(Authenticating, may_assume=is_append),
+        room,
+        Middleware(Revocation),
         Middleware(Bodies, settings=settings),
         Middleware(Deadlines, settings=settings),
         Middleware(Direct),

@@ -25,6 +25,9 @@ Time = AwareDatetime
 Object = dict[str, JsonValue]
 
 
+GROUP = "0: enough by itself; evidence of the same other number is enough only together."
+
+
 class Asked(BaseModel):
     """A body, or a part of one; a field that is not known is refused."""
 
@@ -84,6 +87,7 @@ class AskedEvidence(Asked):
     thread: Id
     message: Id
     quote: str | None = None
+    group: int = Field(default=0, ge=0, le=2**53, description=GROUP)
 
 
 class AskedMemory(Asked):
@@ -112,7 +116,9 @@ class AskedMemory(Asked):
         """Return its evidence as the library takes it."""
         return {
             pointer: [
-                Evidence(thread=each.thread, message=each.message, quote=each.quote)
+                Evidence(
+                    thread=each.thread, message=each.message, quote=each.quote, group=each.group
+                )
                 for each in found
             ]
             for pointer, found in self.evidence.items()
@@ -162,6 +168,12 @@ class AskedRestore(Asked):
     """Which version is to be in force again."""
 
     version: int = Field(ge=1, le=2**53)
+
+
+class AskedUndo(Asked):
+    """The token of a change."""
+
+    undo: str = Field(min_length=1, max_length=1_000_000)
 
 
 class AskedEnd(Asked):

@@ -30,14 +30,14 @@ ANSWERS: Final[Mapping[tuple[str, str], type[Answered]]] = {
     ("post", "/v1/recall"): recalled.AnsweredRecall,
     ("get", "/v1/memories"): memories.AnsweredMemories,
     ("get", _ONE): memories.AnsweredMemory,
-    ("put", _ONE): memories.AnsweredMemory,
+    ("put", _ONE): memories.AnsweredChange,
     ("get", f"{_ONE}/history"): memories.AnsweredHistory,
     ("get", f"{_ONE}/recalls"): memories.AnsweredUses,
-    ("post", f"{_ONE}/reject"): memories.AnsweredMemory,
-    ("post", f"{_ONE}/restore"): memories.AnsweredMemory,
-    ("post", f"{_ONE}/end"): memories.AnsweredMemory,
+    ("post", f"{_ONE}/reject"): memories.AnsweredChange,
+    ("post", f"{_ONE}/restore"): memories.AnsweredChange,
+    ("post", f"{_ONE}/end"): memories.AnsweredChange,
     ("get", "/v1/review"): memories.AnsweredMemories,
-    ("post", "/v1/review/{type}/{key}"): memories.AnsweredMemory,
+    ("post", "/v1/review/{type}/{key}"): memories.AnsweredChange,
     ("get", "/v1/types"): memories.AnsweredTypes,
     ("put", "/v1/types"): memories.AnsweredTypes,
     ("post", "/v1/types/check"): memories.AnsweredCheck,
@@ -73,6 +73,9 @@ STREAMS: Final[Mapping[tuple[str, str], str]] = {
 
 _CREATED_TOO: Final = frozenset({("put", _ONE)})
 
+_UNDOABLE: Final = ("delete", _ONE)
+"""It answers with 204, or where it is to be undone with what does that."""
+
 _HEADERS: Final[Mapping[int, Mapping[str, str]]] = {
     401: {"WWW-Authenticate": "How a key is sent."},
     429: {"Retry-After": "After so many seconds it may be asked again."},
@@ -93,7 +96,7 @@ def add_documents(app: FastAPI) -> None:
 
 def completed(document: dict[str, Any]) -> dict[str, Any]:
     """Return the document of the routes with all that is known of their answers."""
-    models: set[type[Answered]] = {*ANSWERS.values(), AnsweredProblem}
+    models: set[type[Answered]] = {*ANSWERS.values(), memories.AnsweredUndo, AnsweredProblem}
     _, defined = models_json_schema(
         [(each, "validation") for each in sorted(models, key=str)],
         ref_template="#/components/schemas/{model}",
@@ -147,7 +150,7 @@ def refusals_of(method: str, path: str) -> Iterator[int]:
     if "{" in path or method in _WRITES:
         yield 404
     if method in _WRITES:
-        yield from (409, 412, 502, 507)
+        yield from (409, 410, 412, 502, 507)
 
 
 def _tell_answer(method: str, path: str, operation: dict[str, Any]) -> None:
@@ -163,6 +166,10 @@ def _tell_answer(method: str, path: str, operation: dict[str, Any]) -> None:
         responses[given]["content"] = {media_type: {}}
     if re.fullmatch(r"/v1/(memories|review)/\{type\}/\{key\}(/(?!history|recalls)\w+)?", path):
         responses[given]["headers"] = _told({"ETag": "The version of the memory."})
+    if (method, path) == _UNDOABLE:
+        schema = {"$ref": f"#/components/schemas/{memories.AnsweredUndo.__name__}"}
+        content = {"application/json": {"schema": schema}}
+        responses["200"] = {"description": "Removed, with `?undo=true`", "content": content}
     if (method, path) in _CREATED_TOO:
         responses["201"] = {**responses[given], "description": "Created"}
 

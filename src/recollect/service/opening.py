@@ -6,6 +6,7 @@ import secrets
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Final, TypeAlias
 
 import anyio
@@ -16,7 +17,9 @@ from recollect.app import Recollect
 from recollect.errors import VersionConflictError
 from recollect.formation.config import Assistants
 from recollect.ports import Model
+from recollect.quotas import Quotas, metered
 from recollect.records import JsonObject, PutMemory, Scope
+from recollect.service.key_watch import KeyWatch
 from recollect.service.metrics import Metrics
 from recollect.service.observing import LOG
 from recollect.service.rates import Rates
@@ -24,9 +27,10 @@ from recollect.service.recalled import RecallLog
 from recollect.service.settings import Settings
 from recollect.service.signing import Signer
 from recollect.service.single_flight import SingleFlight
-from recollect.service.usage import UsageBook
 from recollect.service.watching import Watch
 from recollect.standing import Standing
+from recollect.stores.validate import to_datetime
+from recollect.usage import Limits, UsageBook
 
 SERVICE_SCOPE: Final[Scope] = (RESERVED, "settings")
 SECRET_TYPE: Final = "ServiceSecret"  # noqa: S105 (the name of a type)
@@ -43,6 +47,7 @@ class Service:
 
     settings: Settings
     memory: Recollect
+    """The memory, of which every change through a request is counted against the quotas."""
     keys: Keys
     assistants: Assistants
     model: Model | None
@@ -51,6 +56,7 @@ class Service:
     usage: UsageBook
     recalled: RecallLog
     watch: Watch
+    key_watch: KeyWatch
     metrics: Metrics
     stopping: anyio.Event
     scope_settings: Standing[JsonObject]
@@ -62,20 +68,30 @@ class Service:
     answers: SingleFlight = field(default_factory=SingleFlight)
     """The answers that are being given, by the message that is answered."""
 
+    def now(self) -> datetime:
+        """Return the store's present moment."""
+        return to_datetime(self.memory.store.now())
+
     async def check_quota(self, principal: Principal, *, messages: int, size: int) -> None:
         """
-        Refuse messages, of *size* bytes together, that would take a tenant over its quota a day.
+        Refuse what will take a tenant over its quota a day: *messages*, of *size* bytes together.
+
+        It counts nothing, and is for work that should not begin; the memory refuses the write.
 
         Raises:
             QuotaError: They would; it says when the next day begins.
         """
-        limits = {"messages": self.settings.messages_a_day, "bytes": self.settings.bytes_a_day}
+        limits = limits_of(self.settings)
         await self.usage.check(principal.tenant, limits, messages=messages, bytes=size)
 
-    def count_messages(self, scope: Scope, *, messages: int, size: int) -> None:
-        """Count what was kept, of *size* bytes, for the quota and for the metrics."""
-        self.usage.add(scope, messages=messages, bytes=size)
-        self.metrics.messages.inc(messages)
+
+def limits_of(settings: Settings) -> Limits:
+    """Return how much a tenant may write a day."""
+    return {
+        "messages": settings.messages_a_day,
+        "memories": settings.memories_a_day,
+        "bytes": settings.bytes_a_day,
+    }
 
 
 def nobody_in_particular(settings: Settings) -> Principal:
@@ -104,14 +120,17 @@ async def opened_service(
             tell_key(key)
         signer = Signer((settings.secret or await _kept_secret(memory)).encode())
         usage = UsageBook(memory.store)
+        quotas = Quotas(usage, limits_of(settings), metrics.messages.inc)
         watch = Watch(memory.store, stopping)
+        key_watch = KeyWatch(keys, lambda: to_datetime(memory.store.now()))
         group.start_soon(usage.keep)
         group.start_soon(watch.run)
+        group.start_soon(key_watch.run)
         LOG.info("started", extra={"fields": {"version": __version__, "auth": settings.auth}})
         try:
             yield Service(
                 settings=settings,
-                memory=memory,
+                memory=metered(memory, quotas),
                 keys=keys,
                 assistants=assistants,
                 model=model,
@@ -120,6 +139,7 @@ async def opened_service(
                 usage=usage,
                 recalled=RecallLog(),
                 watch=watch,
+                key_watch=key_watch,
                 metrics=metrics,
                 stopping=stopping,
                 scope_settings=Standing(memory.store),

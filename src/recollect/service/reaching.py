@@ -10,6 +10,7 @@ from fastapi import Depends, Header, Query, Request
 
 from recollect.access import Keys, Permission, Principal, granted, relative
 from recollect.app import Recollect
+from recollect.key_checks import proviso_of
 from recollect.records import Json, Page, Scope
 from recollect.service.opening import Service
 from recollect.stores.validate import ID_CHARACTERS_MAX, SEGMENTS_MAX
@@ -68,12 +69,13 @@ class Reach:
     @property
     def memory(self) -> Recollect:
         """Return the memory as who asks uses it: what changes through it is audited."""
-        return self.service.memory.acting(self.principal.actor, stamp=self.stamp)
+        proviso = proviso_of(self.principal, self.service.now) if self.stamp is None else None
+        return self.service.memory.acting(self.principal.actor, stamp=self.stamp, proviso=proviso)
 
     @property
     def keys(self) -> Keys:
         """Return the keys as who asks administers them: each change is audited."""
-        return Keys(self.memory.store)
+        return Keys(self.memory.store, self.service.key_watch.note_change)
 
     def relative(self, scope: Scope) -> list[Json]:
         """Return a scope as who asks names it."""

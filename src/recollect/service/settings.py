@@ -46,13 +46,22 @@ class Settings:
     body_bytes_max: int = 1_000_000
     import_bytes_max: int = 100_000_000
     body_timeout_s: float = 10.0
-    header_timeout_s: float = 10.0
+    header_timeout_s: float = 5.0
     request_timeout_s: float = 60.0
     connections_max: int = 200
+    connections_reserved: int | None = None
+    """Of these, so many are kept for requests with a good key; a quarter by default."""
+    connections_per_address: int = 64
+    """So many an address may hold without a good key."""
+    idle_timeout_s: float = 5.0
+    """So long a connection without a good key may stand idle."""
+    proxies: tuple[str, ...] = ()
+    """Addresses or networks of proxies whose ``X-Forwarded-For`` is believed."""
     streams_max: int = 100
     requests_a_second: float = 50.0
     burst: int = 200
     messages_a_day: int | None = None
+    memories_a_day: int | None = None
     bytes_a_day: int | None = None
     grace_s: float = 7.0
     open_metrics: bool = False
@@ -116,7 +125,7 @@ def read_settings(
 def _read(name: str, value: object, place: str) -> object:
     """Return a setting in its own kind; *place* says in the error where it was set."""
     default = getattr(Settings(), name)
-    if name in {"hosts", "origins", "scope"}:
+    if name in {"hosts", "origins", "proxies", "scope"}:
         separator = "/" if name == "scope" else ","
         given = value.split(separator) if isinstance(value, str) else value
         if isinstance(given, list | tuple) and all(isinstance(each, str) for each in given):
@@ -137,7 +146,7 @@ def _read(name: str, value: object, place: str) -> object:
 
 
 def _number(name: str, value: object, place: str, *, is_whole: bool) -> int | float:
-    least = 0 if name == "port" else 1 if is_whole else 0.001
+    least = 0 if name in {"port", "connections_reserved"} else 1 if is_whole else 0.001
     most = 65_535 if name == "port" else BODY_BYTES_CEILING
     number = _parsed(value, is_whole=is_whole)
     if number is None or not least <= number <= most:
@@ -191,7 +200,23 @@ def checked(settings: Settings) -> Settings:
         raise UsageError(msg)
     for origin in settings.origins:
         _check_origin(origin)
+    _check_connections(settings)
     return settings
+
+
+def _check_connections(settings: Settings) -> None:
+    if (settings.connections_reserved or 0) >= settings.connections_max:
+        msg = (
+            f"connections_reserved {settings.connections_reserved} leaves nobody without a key a "
+            f"connection: give less than connections_max, {settings.connections_max}"
+        )
+        raise UsageError(msg)
+    for proxy in settings.proxies:
+        try:
+            ipaddress.ip_network(proxy, strict=False)
+        except ValueError:
+            msg = f"proxies: {proxy!r} is no address and no network: write 10.0.0.7 or 10.0.0.0/8"
+            raise UsageError(msg) from None
 
 
 def _check_secret(secret: str) -> None:

@@ -28,7 +28,12 @@ class Signer:
         body = json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
         return base64.urlsafe_b64encode(self._signature(body, purpose) + body).decode().rstrip("=")
 
-    def value(self, token: str, *purpose: str | Sequence[str]) -> Json:
+    def value(
+        self,
+        token: str,
+        *purpose: str | Sequence[str],
+        characters_max: int = TOKEN_CHARACTERS_MAX,
+    ) -> Json:
         """
         Return the value of a token.
 
@@ -41,7 +46,7 @@ class Signer:
         except (ValueError, binascii.Error):
             raw = b""
         signature, body = raw[:_SIGNATURE_BYTES], raw[_SIGNATURE_BYTES:]
-        if len(token) > TOKEN_CHARACTERS_MAX or not hmac.compare_digest(
+        if len(token) > characters_max or not hmac.compare_digest(
             signature, self._signature(body, purpose)
         ):
             what = purpose[0]

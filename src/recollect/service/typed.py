@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from recollect.app import Recollect
 from recollect.errors import ProposalRefusedError, UsageError
 from recollect.examples.values import checked, example_in
 from recollect.formation.rules import INSTRUCTIONS_CHARACTERS_MAX
-from recollect.formation.types import BUILTIN_TYPES, EXAMPLE, INSTRUCTIONS, MemoryType
-from recollect.formation.types.schema import violations
+from recollect.formation.types import EXAMPLE, INSTRUCTIONS, MemoryType
 from recollect.instructions.rules import check_rules, rules_in
-from recollect.records import BESIDE_TYPES, SCOPE_SETTINGS, Json, JsonObject, PutMemory
-from recollect.scope_types import TYPES, settings_memory, types_in_force
+from recollect.records import SCOPE_SETTINGS, Json, JsonObject, PutMemory, Scope
+from recollect.scope_types import TYPES, sound_settings, types_in_force
 from recollect.service.reaching import Reach
+from recollect.value_checks import check_document
 
 
 async def own_settings(reach: Reach) -> JsonObject:
@@ -21,7 +22,7 @@ async def own_settings(reach: Reach) -> JsonObject:
     if held is not None and held[1] == reach.stamp:
         return held[0]
     stamp = store.settings_stamp()
-    found = await settings_memory(store, reach.scope, depth=name[1])
+    found = await sound_settings(store, reach.scope, depth=name[1])
     settings = {} if found is None else found.value
     if found is None or found.expires_at is None:
         standing.keep(name, settings, stamp)
@@ -52,7 +53,7 @@ async def types_of(reach: Reach) -> tuple[MemoryType, ...]:
     return await types_in_force(service.memory.store, reach.scope, service.assistants, depth=depth)
 
 
-async def keep_types(reach: Reach, types: tuple[MemoryType, ...]) -> None:
+async def keep_types(memory: Recollect, scope: Scope, types: tuple[MemoryType, ...]) -> None:
     """Let the scope, and those below without their own, have these types."""
     put = PutMemory(
         type=SCOPE_SETTINGS,
@@ -60,7 +61,7 @@ async def keep_types(reach: Reach, types: tuple[MemoryType, ...]) -> None:
         value={TYPES: [each.as_config() for each in types]},
         text="",
     )
-    await reach.memory.apply(reach.scope, [put])
+    await memory.apply(scope, [put])
 
 
 async def check_value(reach: Reach, type_: str, value: JsonObject) -> None:
@@ -70,18 +71,14 @@ async def check_value(reach: Reach, type_: str, value: JsonObject) -> None:
     Raises:
         UsageError: It says what is wrong with it.
     """
-    if type_ in BESIDE_TYPES:
-        msg = f"documents of the type {type_!r} are Recollect's own: choose another type"
-        raise UsageError(msg)
-    known = (*await types_of(reach), *BUILTIN_TYPES)
-    found = next((each for each in known if each.name == type_), None)
-    wrong = (violations(found, value) or _unusable(found, value)) if found is not None else ()
-    if wrong:
-        msg = f"the value is no {type_}: {'; '.join(wrong)}; GET /v1/types says what it must be"
+    found = check_document(await types_of(reach), type_, value)
+    unusable = None if found is None else _unusable(found, value)
+    if unusable:
+        msg = f"the value is no {type_}: {unusable}"
         raise UsageError(msg)
 
 
-def _unusable(type_: MemoryType, value: JsonObject) -> tuple[str, ...]:
+def _unusable(type_: MemoryType, value: JsonObject) -> str | None:
     """Return what no schema says: why `Instructions` or `Examples` would not read *value*."""
     try:
         if type_.parameters == INSTRUCTIONS.parameters:
@@ -89,7 +86,7 @@ def _unusable(type_: MemoryType, value: JsonObject) -> tuple[str, ...]:
         elif type_.parameters == EXAMPLE.parameters:
             checked(example_in(value))
     except ProposalRefusedError as error:
-        return (error.reason,)
+        return error.reason
     except UsageError as error:
-        return (str(error),)
-    return ()
+        return str(error)
+    return None

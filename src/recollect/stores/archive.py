@@ -29,12 +29,15 @@ class ArchiveStore(Transactor):
         return await self._read(lambda rows: list(read_archive(rows, scope)))
 
     @final
-    async def restore(self, scope: Scope, records: Sequence[JsonObject]) -> int:
+    async def restore(
+        self, scope: Scope, records: Sequence[JsonObject], *, erased: bool = False
+    ) -> int:
         """
         Put records of a scope back exactly as they were; say how many were new.
 
         Args:
             records: At most ``RECORDS_MAX``.
+            erased: What was erased here may be among them: an audit names that as the action.
 
         Raises:
             ConflictError: A record differs from what stands in its place; none is stored.
@@ -43,7 +46,7 @@ class ArchiveStore(Transactor):
         scope = check_scope(scope)
         check_count(len(records), RECORDS_MAX, "RECORDS_MAX", "records in one call")
         plan = partial(plan_restore, scope=scope, records=records, ids=self._ids, now=self.now())
-        return await self._change("restore", scope, plan)
+        return await self._change("restore erased" if erased else "restore", scope, plan)
 
     @final
     async def vacate(self, scope: Scope) -> None:

@@ -15,16 +15,20 @@ from typing import TypeVar, final
 from recollect.records import Scope
 from recollect.stores.archive import ArchiveStore
 from recollect.stores.audit import AuditStore
+from recollect.stores.checkpoints import CheckpointThreads
 from recollect.stores.erase import EraseStore
 from recollect.stores.feed import FeedStore
 from recollect.stores.formation import FormationStore, Listening
 from recollect.stores.memories import MemoryStore
+from recollect.stores.meter import UNMEASURED_ACTIONS, Meter, plan_charged
 from recollect.stores.plans.audit import Deed, plan_audited
 from recollect.stores.plans.formation import Claim, Lease
-from recollect.stores.plans.stamped import plan_since, plan_under_stamp
+from recollect.stores.plans.stamped import plan_provided, plan_since, plan_under_stamp
+from recollect.stores.plans.undo import UndoLog, plan_noted
+from recollect.stores.requests import RequestStore
 from recollect.stores.scopes import ScopeStore
 from recollect.stores.threads import ThreadStore
-from recollect.stores.unit import LikelyQuery, Plan, Query
+from recollect.stores.unit import LikelyQuery, Plan, Proviso, Query
 from recollect.stores.validate import check_id, check_position, check_scope
 
 ResultT = TypeVar("ResultT")
@@ -39,6 +43,7 @@ class Store(
     EraseStore,
     ArchiveStore,
     AuditStore,
+    RequestStore,
 ):
     """
     A durable, transactional home for threads, messages and memories, with a change feed.
@@ -54,7 +59,9 @@ class Store(
     """
 
     @final
-    def acting(self, actor: str, *, stamp: int | None = None) -> Store:
+    def acting(
+        self, actor: str, *, stamp: int | None = None, proviso: Proviso | None = None
+    ) -> Store:
         """
         Return this store as *actor* uses it: every change is audited, in its own transaction.
 
@@ -65,8 +72,18 @@ class Store(
         Args:
             actor: By what the one who answers is known, such as the id of a key; no secret.
             stamp: Only where `settings_stamp` is still this, else `StaleReadError` is raised.
+            proviso: Only where it raises nothing; it is asked in each transaction.
         """
-        return ActingStore(self._inner(), check_id(actor, "an actor"), stamp)
+        return ActingStore(self._inner(), check_id(actor, "an actor"), stamp, proviso)
+
+    @final
+    def metered(self, meter: Meter) -> Store:
+        """
+        Return this store with *meter* asked about each change, in its own transaction.
+
+        What the meter refuses is not written. It is not asked about `UNMEASURED_ACTIONS`.
+        """
+        return MeteredStore(self, meter)
 
     @final
     def since(self, scope: Scope, epoch: int) -> Store:
@@ -77,6 +94,16 @@ class Store(
         was read may be what was erased; nothing that rests on it is written.
         """
         return SinceStore(self, check_scope(scope), check_position(epoch, "an epoch"))
+
+    @final
+    def noting(self, log: UndoLog) -> Store:
+        """
+        Return this store as one uses it who may want to take a change back.
+
+        After each change through it *log* has what `undo` needs to do so, noted in the change's
+        own transaction.
+        """
+        return NotingStore(self, log)
 
     def settings_stamp(self) -> int | None:
         """
@@ -94,13 +121,21 @@ class Store(
 
 
 class StoreView(Store):
-    """A store as somebody uses it: the same rows, and whoever closes it closes that store."""
+    """
+    A store as somebody uses it: the same rows, and whoever closes it closes that store.
+
+    It keeps nothing of its own: what a backend overrides, or holds, is asked of the store itself.
+    """
 
     def __init__(self, store: Store) -> None:
         super().__init__(clock=store._clock, ids=store._ids)
         self._store = store
+        self._digests = store._digests
+        self._companions = store._companions
         self.answers_in_place = store.answers_in_place
         self.names_moments = store.names_moments
+        self.address = store.address
+        self._companions = store._companions
 
     async def aclose(self) -> None:
         """Close the store itself."""
@@ -132,6 +167,9 @@ class StoreView(Store):
     async def _clean(self) -> None:
         await self._store._clean()
 
+    async def _erase_checkpoints(self, threads: CheckpointThreads) -> None:
+        await self._store._erase_checkpoints(threads)
+
     async def _secret(self) -> bytes:
         return await self._store._secret()
 
@@ -139,10 +177,17 @@ class StoreView(Store):
 class ActingStore(StoreView):
     """A store as one actor uses it."""
 
-    def __init__(self, store: Store, actor: str, stamp: int | None = None) -> None:
+    def __init__(
+        self,
+        store: Store,
+        actor: str,
+        stamp: int | None = None,
+        proviso: Proviso | None = None,
+    ) -> None:
         super().__init__(store)
         self._actor = actor
         self._stamp = stamp
+        self._proviso = proviso
 
     def _inner(self) -> Store:
         return self._store
@@ -157,7 +202,46 @@ class ActingStore(StoreView):
         )
         if self._stamp is not None:
             plan = partial(plan_under_stamp, plan=plan, stamp=self._stamp)
-        return await self._store._transact(partial(plan_audited, plan=plan, deed=deed))
+        elif self._proviso is not None:
+            plan = partial(plan_provided, plan=plan, proviso=self._proviso)
+        audited = partial(plan_audited, plan=plan, deed=deed)
+        return await self._store._change(action, scope, audited)
+
+
+class MeteredStore(StoreView):
+    """A store of which a meter measures the changes."""
+
+    def __init__(self, store: Store, meter: Meter) -> None:
+        super().__init__(store)
+        self._meter = meter
+
+    async def _change(self, action: str, scope: Scope, plan: Plan[ResultT]) -> ResultT:
+        if action in UNMEASURED_ACTIONS:
+            return await self._store._change(action, scope, plan)
+        charge = await self._meter.charge(action, scope)
+        charged = partial(plan_charged, plan=plan, charge=charge)
+        try:
+            result = await self._store._change(action, scope, charged)
+        except Exception:
+            charge.release()
+            raise
+        except BaseException:  # nobody waits any more for what may be carried out yet
+            charge.spend()
+            raise
+        charge.spend()
+        return result
+
+
+class NotingStore(StoreView):
+    """A store as one uses it who may want to take a change back."""
+
+    def __init__(self, store: Store, log: UndoLog) -> None:
+        super().__init__(store)
+        self._log = log
+
+    async def _change(self, action: str, scope: Scope, plan: Plan[ResultT]) -> ResultT:
+        noted = partial(plan_noted, plan=plan, scope=scope, log=self._log, now=self.now())
+        return await self._store._change(action, scope, noted)
 
 
 class SinceStore(StoreView):

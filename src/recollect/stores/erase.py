@@ -7,6 +7,8 @@ from dataclasses import replace
 from functools import partial
 from typing import final
 
+from anyio import to_thread
+
 from recollect.ports import Clock, Ids
 from recollect.records import Scope
 from recollect.stores.checkpoints import CheckpointThreads, copies_of
@@ -56,7 +58,7 @@ class EraseStore(Transactor):
         if copies:
             await self._erase_checkpoints(copies)
             for erase in tuple(self._companions.values()):
-                erase(copies)
+                await to_thread.run_sync(erase, copies)  # it waits for the saver's own lock
         secret = await self._secret()
         receipt = ReceiptRow(
             id=self._ids.name(to_datetime(now)),
@@ -76,8 +78,8 @@ class EraseStore(Transactor):
         """
         Have *erase* told which of LangGraph's threads lose their checkpoints, at every erase.
 
-        It is for checkpoints that this process alone has, and called where the erase is
-        awaited. What is returned ends it.
+        It is for checkpoints that this process alone has, and called on a thread. What is
+        returned ends it.
         """
         number = object()
         self._companions[number] = erase
@@ -86,7 +88,7 @@ class EraseStore(Transactor):
     @final
     async def keyed(self, *names: str) -> str:
         """Return a digest of *names* that tells nothing to whoever lacks the store's own key."""
-        return keyed_digest(await self._secret(), "names", *names).hex()
+        return keyed_digest(await self._digest_secret(), "names", *names).hex()
 
     @final
     async def receipts(self, *, unclean: bool = False) -> list[EraseReceipt]:

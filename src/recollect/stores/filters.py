@@ -12,6 +12,8 @@ object of operators. The truth table:
   lists are equal if all their parts are.
 - An absent field equals nothing, not even ``null``: ``{"a": null}`` asks for a null.
   ``$ne`` is the exact opposite of ``$eq``, so it holds for an absent field.
+- Infinity is above, and minus infinity below, every number: as an operand alone, since
+  no document can hold either.
 - ``$in`` holds if the field equals one of the values.
 - ``$contains`` holds if a list has an element equal to the value, or a text contains
   the text; otherwise it is false.
@@ -21,13 +23,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from math import isinf
+from typing import Any, Final
 
 from recollect.errors import LimitError, UsageError
 from recollect.records import Json, JsonObject
 from recollect.stores.validate import encode_json
 
 CONDITIONS_MAX: Final = 50
+OPERAND_DEPTH: Final = 3
+"""An operand stands in a condition of a field, and may be a list of values."""
 OPERATORS: Final = ("$eq", "$ne", "$gt", "$gte", "$lt", "$lte", "$in", "$contains")
 
 
@@ -59,7 +64,7 @@ def read_filter(filter_: JsonObject) -> tuple[Condition, ...]:
     if not isinstance(filter_, Mapping):
         msg = f"a filter is an object of fields and conditions, not {filter_!r}"
         raise UsageError(msg)
-    encode_json(filter_, "a filter")
+    encode_json(_bounded(filter_, OPERAND_DEPTH), "a filter")
     conditions = [
         condition for path, wanted in filter_.items() for condition in _conditions(path, wanted)
     ]
@@ -68,6 +73,19 @@ def read_filter(filter_: JsonObject) -> tuple[Condition, ...]:
             "conditions of a filter", len(conditions), CONDITIONS_MAX, "CONDITIONS_MAX"
         )
     return tuple(conditions)
+
+
+def _bounded(given: Any, levels: int) -> Any:
+    """Return *given*, in which no infinity stands as an operand: JSON has no word for it."""
+    if isinstance(given, float):
+        return 0.0 if isinf(given) else given
+    if not levels or isinstance(given, str | bytes | bytearray):
+        return given
+    if isinstance(given, Mapping):
+        return {name: _bounded(each, levels - 1) for name, each in given.items()}
+    if isinstance(given, Sequence):
+        return [_bounded(each, levels - 1) for each in given]
+    return given
 
 
 def _conditions(path: str, wanted: Json) -> list[Condition]:

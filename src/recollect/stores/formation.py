@@ -29,6 +29,7 @@ from recollect.stores.plans.formation import (
 from recollect.stores.plans.memories import memories_of, prepare_write
 from recollect.stores.plans.receipts import Place, formation_of, plan_redrive
 from recollect.stores.plans.threads import existing_thread, thread_of
+from recollect.stores.plans.undo import plan_undoable
 from recollect.stores.plans.waiting import check_wait
 from recollect.stores.transactor import Transactor
 from recollect.stores.unit import Planned, Rows
@@ -145,6 +146,8 @@ class FormationStore(Transactor):
             ids=self._ids,
             now=self.now(),
         )
+        if formed.status == "consolidated":
+            plan = partial(plan_undoable, plan=plan, scope=lease.scope, now=self.now())
         return memories_of(await self._change("form", lease.scope, plan), lease.scope)
 
     @final

@@ -16,14 +16,16 @@ from recollect.ports import Clock, Ids
 from recollect.records import FormationStatus, MemoryState, Scope
 from recollect.stores.base import Store
 from recollect.stores.filters import Condition
+from recollect.stores.plans.evidence import evidence_messages
 from recollect.stores.plans.feed import memory_entry, message_entry
 from recollect.stores.plans.formation import is_due, is_leased
 from recollect.stores.plans.holding import scopes_holding
-from recollect.stores.plans.memories import evidence_messages
+from recollect.stores.plans.key_transfer import TAKEN_OVER
 from recollect.stores.plans.newest import matching, updates_of
 from recollect.stores.plans.receipts import place_of
 from recollect.stores.plans.waiting import is_pending
 from recollect.stores.rows import (
+    NO_SCOPE,
     AuditRow,
     FeedEntry,
     FormationRow,
@@ -113,6 +115,7 @@ class Tables:
         self._by_segments: dict[Scope, int] = {}
         self._receipts: dict[str, ReceiptRow] = {}
         self._audit: dict[bytes, list[AuditRow]] = {}
+        self._spent_keys: dict[str, IdempotencyRow] = {}
         self._number = 0
 
     def expect(self, addresses: Mapping[Scope, Sequence[tuple[str, str]]]) -> None:
@@ -184,6 +187,10 @@ class Tables:
         uid = table.by_address.get((type_, key))
         return None if uid is None else table.memories[uid]
 
+    def setting(self, segments: Scope, type_: str, key: str) -> MemoryRow | None:
+        found = self.scope(segments)
+        return self.memory(found.id, type_, key) if found else None
+
     def memories_at(
         self, scope_id: int, addresses: Sequence[tuple[str, str]]
     ) -> Sequence[MemoryRow]:
@@ -231,8 +238,12 @@ class Tables:
     def revisions(self, scope_id: int, uid: int) -> Sequence[RevisionRow]:
         return [row for _, row in sorted(self._of(scope_id).revisions.get(uid, {}).items())]
 
-    def idempotency(self, scope_id: int, key: str) -> IdempotencyRow | None:
-        return self._of(scope_id).keys.get(key)
+    def idempotency(self, scope_ids: Sequence[int], key: str) -> IdempotencyRow | None:
+        found = (self._keys_in(each).get(key) for each in scope_ids)
+        return next((row for row in found if row), None)
+
+    def keys_of(self, scope_id: int) -> Sequence[IdempotencyRow]:
+        return list(self._keys_in(scope_id).values())
 
     def changed(self, scope_id: int, after: int, embedder: str | None) -> Sequence[FeedEntry]:
         table = self._of(scope_id)
@@ -354,7 +365,7 @@ class Tables:
         for scope_id, embedder, seq in effect.embedded:
             self._scopes[scope_id].embedded[embedder] = seq
         for key in effect.idempotency:
-            self._scopes[key.scope_id].keys[key.key] = key
+            _put_last(self._keys_in(key.scope_id), key)
         for formation in effect.formations:
             self._scopes[formation.scope_id].formations[formation.id] = formation
         for receipt in effect.receipts:
@@ -386,10 +397,8 @@ class Tables:
         for thread in effect.dropped_threads:
             self._scopes[thread.scope_id].threads.pop(thread.id, None)
             self._scopes[thread.scope_id].by_position.pop(thread.number, None)
-        for scope_id in effect.forgotten_keys:
-            self._scopes[scope_id].keys.clear()
         for scope_id, before in effect.old_keys:
-            _drop_old(self._scopes[scope_id].keys, before)
+            _drop_old(self._keys_in(scope_id), before)
         for scope_id, until in effect.compacted:
             table = self._scopes[scope_id]
             table.tombstones = {uid: at for uid, at in table.tombstones.items() if at > until}
@@ -444,6 +453,9 @@ class Tables:
             ScopeRow(id=scope_id, segments=("",), created_at=0, epoch=0)
         )
 
+    def _keys_in(self, scope_id: int) -> dict[str, IdempotencyRow]:
+        return self._spent_keys if scope_id == NO_SCOPE else self._of(scope_id).keys
+
     def _vector(
         self, table: ScopeTable, row: MessageRow | MemoryRow, embedder: str | None
     ) -> bytes | None:
@@ -451,10 +463,19 @@ class Tables:
         return found.data if found and found.text_hash == row.text_hash else None
 
 
+def _put_last(keys: dict[str, IdempotencyRow], row: IdempotencyRow) -> None:
+    """Keep a key in the order in which they were used; one that is rewritten stays in its place."""
+    known = keys.get(row.key)
+    if known and known.kept_at != row.kept_at:
+        del keys[row.key]
+    keys[row.key] = row
+
+
 def _drop_old(keys: dict[str, IdempotencyRow], before: int) -> None:
     """Drop the keys used before a moment; they stand in the order in which they were used."""
-    old = takewhile(lambda row: row.kept_at < before, list(keys.values()))
-    for row in old:
+    # The secret that was taken over from another store is never old.
+    used = [row for row in keys.values() if row.key != TAKEN_OVER]
+    for row in takewhile(lambda row: row.kept_at < before, used):
         del keys[row.key]
 
 

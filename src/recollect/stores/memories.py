@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import partial
-from typing import Final, final
+from typing import Final, final, get_args
 
 from recollect.errors import UsageError
 from recollect.records import (
@@ -35,13 +35,15 @@ from recollect.stores.plans.memories import (
 )
 from recollect.stores.plans.newest import read_newest, scopes_within
 from recollect.stores.plans.prolonging import plan_prolong, prepare_prolong
-from recollect.stores.plans.requests import idempotency_of
+from recollect.stores.plans.undo import Undo, plan_undo
 from recollect.stores.transactor import Transactor
 from recollect.stores.unit import Rows
 from recollect.stores.validate import (
     WRITES_MAX,
     check_count,
     check_id,
+    check_list,
+    check_mapping,
     check_page,
     check_position,
     check_scope,
@@ -76,11 +78,14 @@ class MemoryStore(Transactor):
         Raises:
             VersionConflictError: A write expected another version.
             NotFoundError: A memory to be ended does not exist.
+            ConflictError: The key was used before for another request.
+            GoneError: All that was written under the key was erased since; nothing is written.
         """
         scope, now = check_scope(scope), self.now()
+        writes = check_list(writes, "write")
         check_count(len(writes), WRITES_MAX, "WRITES_MAX", "writes in one call")
         prepared = [prepare_write(each) for each in writes]
-        idempotency = idempotency_of(idempotency_key, "apply", scope, prepared)
+        idempotency = await self._idempotency(idempotency_key, scope, "apply", prepared)
         plan = partial(
             plan_apply,
             scope=scope,
@@ -103,15 +108,43 @@ class MemoryStore(Transactor):
             VersionConflictError: A write expected another version.
             NotFoundError: A memory to be ended does not exist.
         """
-        total = sum(map(len, writes.values()))
+        of_scopes = [
+            (scope, check_list(given, "write"))
+            for scope, given in check_mapping(writes, "what apply_each takes, by scope,").items()
+        ]
+        total = sum(len(given) for _, given in of_scopes)
         check_count(total, WRITES_MAX, "WRITES_MAX", "writes in one call")
         prepared: dict[Scope, list[PreparedWrite]] = {}
-        for scope, given in writes.items():
+        for scope, given in of_scopes:
             if given:
                 prepared.setdefault(check_scope(scope), []).extend(map(prepare_write, given))
         if prepared:
             plan = partial(plan_apply_each, writes=prepared, ids=self._ids, now=self.now())
             await self._change("apply", min(prepared), plan)
+
+    @final
+    async def undo(self, scope: Scope, undo: Undo) -> None:
+        """
+        Take a change back that was noted (see `Store.noting`): all of it, or nothing.
+
+        What it changed is again what it was, as its next version; what it made is removed; what
+        it removed is there again, with all its versions.
+
+        Raises:
+            VersionConflictError: Something that it wrote was changed since, or it is undone.
+            ConflictError: Something was derived since from what it made, or something was erased
+                in the scope (`StaleReadError`).
+            UsageError: *undo* is none, or one of another scope.
+        """
+        scope = check_scope(scope)
+        if not isinstance(undo, Undo):
+            msg = f"an undo is what a change was noted in, not {undo!r}"
+            raise UsageError(msg)
+        if undo.scope != scope:
+            msg = f"the change was made in {undo.scope!r}, not in {scope!r}"
+            raise UsageError(msg)
+        plan = partial(plan_undo, undo=undo, ids=self._ids, now=self.now())
+        await self._change("undo", scope, plan)
 
     @final
     async def get(self, scope: Scope, type_: str, key: str) -> Memory | None:
@@ -180,6 +213,9 @@ class MemoryStore(Transactor):
         scope, limit, now = check_scope(scope), check_page(limit), self.now()
         if type_ is not None:
             check_id(type_, "a memory's type")
+        if state is not None and state not in get_args(MemoryState):
+            msg = f"unknown state {state!r}: use one of {', '.join(get_args(MemoryState))}"
+            raise UsageError(msg)
         conditions = read_filter({} if filter_ is None else filter_)
         at = None if valid_at is None else check_time(valid_at, "valid_at")
         after = _read_cursor(cursor)
@@ -251,6 +287,7 @@ class MemoryStore(Transactor):
             prolongs: At most ``WRITES_MAX``.
         """
         scope, now = check_scope(scope), self.now()
+        prolongs = check_list(prolongs, "ProlongMemory")
         check_count(len(prolongs), WRITES_MAX, "WRITES_MAX", "memories in one call")
         prepared = [prepare_prolong(each) for each in prolongs]
         plan = partial(plan_prolong, scope=scope, prolongs=prepared, now=now)

@@ -156,9 +156,18 @@ class VectorRow:
     data: bytes
 
 
+NO_SCOPE: Final = 0
+"""No scope has this id: under it stand the keys of requests whose scopes were erased whole."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IdempotencyRow:
-    """A request that was carried out under a key: its digest, and its result as JSON text."""
+    """
+    A request that was carried out under a key.
+
+    *key* and *digest* are keyed digests, of the caller's key in its scope and of what was asked
+    for. *result* is JSON text: the uids of the entries that were written.
+    """
 
     scope_id: int
     key: str

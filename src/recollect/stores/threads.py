@@ -8,11 +8,11 @@ from typing import final
 
 from recollect.records import JsonObject, Message, NewMessage, Page, Scope, Thread, Write
 from recollect.stores.pages import page_of
-from recollect.stores.plans.formation import Debounce
+from recollect.stores.plans.formation import Debounce, check_debounce
 from recollect.stores.plans.memories import prepare_write
-from recollect.stores.plans.requests import idempotency_of
 from recollect.stores.plans.threads import (
     Append,
+    Replacement,
     ThreadChanges,
     message_of,
     plan_append,
@@ -32,6 +32,7 @@ from recollect.stores.validate import (
     check_count,
     check_id,
     check_ids,
+    check_list,
     check_new_thread,
     check_page,
     check_position,
@@ -63,7 +64,8 @@ class ThreadStore(Transactor):
         Args:
             messages: At most ``MESSAGES_MAX``, in the order in which they were said.
             idempotency_key: A repeated request under the same key changes nothing. A key is
-                good for ``KEY_S`` after its request.
+                good for ``KEY_S`` after its request. Of a request of which a part was erased, a
+                retry returns what is left.
             debounce: How long formation waits; the defaults of `Debounce` if ``None``.
             settings: How the thread is to be formed from now on; ``None`` leaves it as it is.
             writes: Memories written in the same transaction, at most ``WRITES_MAX``. They make
@@ -74,10 +76,12 @@ class ThreadStore(Transactor):
 
         Raises:
             ConflictError: An id, or the key, was used before for something else.
+            GoneError: All that was kept under the key was erased since; nothing is stored.
             VersionConflictError: A write expected another version.
             UsageError: A message is not allowed; nothing of the batch is stored.
         """
         scope, thread = check_scope(scope), check_new_thread(thread)
+        messages, writes = check_list(messages, "message"), check_list(writes, "write")
         check_count(len(messages), MESSAGES_MAX, "MESSAGES_MAX", "messages in one call")
         now = self.now()
         prepared = [prepare_message(each, now, self._ids) for each in messages]
@@ -92,8 +96,10 @@ class ThreadStore(Transactor):
             scope=scope,
             thread=thread,
             messages=prepared,
-            idempotency=idempotency_of(idempotency_key, "append", scope, thread, given, *beside),
-            debounce=debounce or Debounce(),
+            idempotency=await self._idempotency(
+                idempotency_key, scope, "append", thread, given, *beside
+            ),
+            debounce=check_debounce(debounce),
             now=now,
             settings=settled,
             writes=changes,
@@ -181,15 +187,19 @@ class ThreadStore(Transactor):
         return await self._read(query)
 
     @final
+    async def known_messages(
+        self, scope: Scope, names: Sequence[tuple[str, str]]
+    ) -> frozenset[tuple[str, str]]:
+        """Return those of the names (thread, id) of messages of a scope that are there."""
+        found = await self.messages_named(scope, names)
+        return frozenset((each.thread, each.id) for each in found)
+
+    @final
     async def messages_named(
         self, scope: Scope, names: Sequence[tuple[str, str]]
     ) -> tuple[Message, ...]:
         """Return those of the messages (thread, id) of a scope that are there, in any order."""
-        scope = check_scope(scope)
-        wanted: dict[str, list[str]] = {}
-        for thread, message in names:
-            ids = wanted.setdefault(check_id(thread, "a thread id"), [])
-            ids.append(check_id(message, "a message id"))
+        scope, wanted = check_scope(scope), _by_thread(names)
 
         def query(rows: Rows) -> tuple[Message, ...]:
             row = rows.scope(scope)
@@ -244,16 +254,42 @@ class ThreadStore(Transactor):
         return await self._change("keep", scope, plan)
 
     @final
-    async def replace(self, scope: Scope, thread: str, message: NewMessage) -> Message:
+    async def replace(
+        self,
+        scope: Scope,
+        thread: str,
+        message: NewMessage,
+        *,
+        idempotency_key: str | None = None,
+    ) -> Message:
         """
         Put *message* in the place of the one with its id; it keeps its position.
 
+        Args:
+            idempotency_key: A repeated request under the same key changes nothing, and returns
+                the message as it is now. A key is good for ``KEY_S`` after its request.
+
         Raises:
             NotFoundError: There is no message with that id.
+            ConflictError: The key was used before for another request.
+            GoneError: What was replaced under the key was erased since; nothing is stored.
         """
         scope, now = check_scope(scope), self.now()
         thread = check_id(thread, "a thread id")
         prepared = prepare_message(message, now, self._ids)
         check_id(message.id, "the id of the message to replace")
-        plan = partial(plan_replacement, scope=scope, thread=thread, message=prepared, now=now)
-        return await self._change("replace", scope, plan)
+        key = await self._idempotency(
+            idempotency_key, scope, "replace", thread, message.id, prepared.digest.hex()
+        )
+        request = Replacement(
+            scope=scope, thread=thread, message=prepared, idempotency=key, now=now
+        )
+        return await self._change("replace", scope, partial(plan_replacement, request=request))
+
+
+def _by_thread(messages: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for thread, message in messages:
+        ids = found.setdefault(check_id(thread, "a thread id"), [])
+        ids.append(check_id(message, "a message id"))
+    return found

@@ -8,11 +8,24 @@ from typing import Self, TypeVar, final
 from recollect.ports import Clock, Ids
 from recollect.records import Scope
 from recollect.stores.checkpoints import CheckpointThreads
+from recollect.stores.plans.key_transfer import read_secret
+from recollect.stores.plans.requests import Idempotency, idempotency_of
 from recollect.stores.unit import LikelyQuery, Plan, Query
 from recollect.stores.validate import check_time
 from recollect.stores.world import SystemClock, SystemIds
 
 ResultT = TypeVar("ResultT")
+
+
+class DigestSecret:
+    """The secret of a store's digests, once it was read; a store shares it with its views."""
+
+    def __init__(self) -> None:
+        self.value: bytes | None = None
+
+    def forget(self) -> None:
+        """Read it again."""
+        self.value = None
 
 
 class Transactor(ABC):
@@ -27,6 +40,7 @@ class Transactor(ABC):
     def __init__(self, *, clock: Clock | None = None, ids: Ids | None = None) -> None:
         self._clock: Clock = clock or SystemClock()
         self._ids: Ids = ids or SystemIds()
+        self._digests = DigestSecret()
         self.address: str | None = None
         """Where it is, as `open_store` takes it, with any password; ``None`` in this process."""
 
@@ -83,6 +97,22 @@ class Transactor(ABC):
         self, threads: CheckpointThreads
     ) -> None:
         """Erase the checkpoints of graphs' *threads* that are kept beside the store, or raise."""
+
+    @final
+    async def _idempotency(
+        self, key: str | None, scope: Scope, *request: object
+    ) -> Idempotency | None:
+        """Return a caller's *key* for a *request*, as it is kept; ``None`` without a key."""
+        if key is None:
+            return None
+        return idempotency_of(await self._digest_secret(), key, scope, *request)
+
+    async def _digest_secret(self) -> bytes:
+        """Return the secret of digests: the store's own, or the one that it took over."""
+        if self._digests.value is None:
+            adopted = await self._read_brief(read_secret)
+            self._digests.value = await self._secret() if adopted is None else adopted
+        return self._digests.value
 
     @abstractmethod
     async def _secret(self) -> bytes:

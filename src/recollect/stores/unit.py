@@ -124,6 +124,15 @@ class Rows(Protocol):
         """Return the memory at an address, expired or not."""
         ...
 
+    def setting(self, segments: Scope, type_: str, key: str) -> MemoryRow | None:
+        """
+        Return a memory that many transactions rest on at a time, and rarely one changes.
+
+        Unlike `scope` it locks nothing. On PostgreSQL a change that is committed between this
+        read and the end of the transaction is not seen; elsewhere there is none between them.
+        """
+        ...
+
     def memories_at(
         self, scope_id: int, addresses: Sequence[tuple[str, str]]
     ) -> Sequence[MemoryRow]:
@@ -164,8 +173,12 @@ class Rows(Protocol):
         """Return the past versions of a memory, oldest first."""
         ...
 
-    def idempotency(self, scope_id: int, key: str) -> IdempotencyRow | None:
-        """Return what was done under a key."""
+    def idempotency(self, scope_ids: Sequence[int], key: str) -> IdempotencyRow | None:
+        """Return what was done under a key, in the first of these scopes that has it."""
+        ...
+
+    def keys_of(self, scope_id: int) -> Sequence[IdempotencyRow]:
+        """Return what was done under all keys of a scope."""
         ...
 
     def changed(self, scope_id: int, after: int, embedder: str | None) -> Sequence[FeedEntry]:
@@ -282,10 +295,10 @@ class Effect:
     revisions along and leaves a tombstone at the scope's new seq. *dropped_scopes*
     takes everything of a scope, the row itself included; *dropped_threads* removes thread
     rows (their messages are among *removed*). *raised* only sets an entry's seq. *embedded*
-    notes (scope id, embedder, seq looked at); *forgotten_keys* drops all idempotency rows of
-    a scope; *dropped_evidence* unlinks (scope id, thread id, message id);
-    *dropped_revisions* names (scope id, uid, version); *old_keys* drops the idempotency rows of
-    (scope id) kept before a moment; *compacted* the tombstones of (scope id) up to a seq.
+    notes (scope id, embedder, seq looked at); *dropped_evidence* unlinks (scope id, thread id,
+    message id); *dropped_revisions* names (scope id, uid, version); *old_keys* drops the
+    idempotency rows of (scope id) kept before a moment; *compacted* the tombstones of (scope id)
+    up to a seq.
 
     *audit* rows are added, never replaced: each becomes the head of its chain, which is kept
     apart from the rows. *unnamed* then takes the actors' names out of all rows of a chain.
@@ -305,7 +318,6 @@ class Effect:
     raised: Sequence[Removal] = ()
     embedded: Sequence[tuple[int, str, int]] = ()
     idempotency: Sequence[IdempotencyRow] = ()
-    forgotten_keys: Sequence[int] = ()
     old_keys: Sequence[tuple[int, int]] = ()
     compacted: Sequence[tuple[int, int]] = ()
     dropped_evidence: Sequence[tuple[int, str, str]] = ()
@@ -344,6 +356,9 @@ class Planned(Generic[ResultT_co]):
 
 NOTHING = Effect()
 """The effect of a plan that only had to look."""
+
+Proviso: TypeAlias = Callable[[Rows], None]
+"""Raises an error, inside a writing transaction, where a change must not be carried out."""
 
 Plan: TypeAlias = Callable[[Rows], Planned[ResultT]]
 """One writing operation, run inside one transaction; it may be run again after a conflict."""

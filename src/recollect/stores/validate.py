@@ -130,6 +130,26 @@ def check_texts(texts: Sequence[str], what: str) -> list[str]:
     return found
 
 
+def check_list(given: object, what: str) -> list[Any]:
+    """
+    Return *given* as a list; *what* says in the error what its elements were to be.
+
+    One alone is refused, and so are a mapping and a text: their keys or letters would be taken.
+    """
+    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Collection):
+        msg = f"{given!r} is not a list: give each {what} as an element, also a single one: [...]"
+        raise UsageError(msg)
+    return list(given)
+
+
+def check_mapping(given: object, what: str) -> Mapping[Any, Any]:
+    """Return *given* if it is a mapping; *what* says in the error what it was to be."""
+    if not isinstance(given, Mapping):
+        msg = f"{what} is a mapping, such as a dict; not {given!r}"
+        raise UsageError(msg)
+    return given
+
+
 def check_position(position: object, what: str) -> int:
     """Return *position* if it is a whole number that every backend can compare."""
     is_whole = isinstance(position, int) and not isinstance(position, bool)

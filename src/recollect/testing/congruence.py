@@ -153,7 +153,7 @@ def _places(random: Random) -> Arguments:
 
 
 def _requests(random: Random) -> str | None:
-    return cast("str | None", _maybe(random, random.choice(["r1", "r2"]), 0.07))
+    return cast("str | None", _maybe(random, random.choice(["r1", "r2", "r3"]), 0.1))
 
 
 def _write_step(random: Random) -> Drawn:
@@ -191,6 +191,7 @@ def _write_step(random: Random) -> Drawn:
         ("keep", {**places, "first": random.randint(0, 4), "last": random.choice([None, 5])}),
         ("replace", {**places, "message": _message(random)}),
         ("erase", {"scope": places["scope"], "target": _target(random)}),
+        ("retry", {"number": random.randint(0, 2)}),
         ("clean", {}),
         ("claim", {"owner": random.choice("vw"), "lease_s": random.choice([5, 60])}),
         ("commit", {**lease, "writes": [_write(random)], "part": random.random() < 0.3}),
@@ -278,6 +279,8 @@ class Asked:
     leases: list[Lease] = field(default_factory=list)
     cursors: dict[Scope, Cursor] = field(default_factory=dict)
     numbers: dict[int, int] = field(default_factory=dict)
+    keyed: list[Drawn] = field(default_factory=list)
+    """The requests that were made under a key."""
     recaller: Recaller = field(init=False)
 
     def __post_init__(self) -> None:
@@ -287,6 +290,8 @@ class Asked:
 
     async def answer(self, method: str, arguments: Arguments) -> object:
         """Return the answer to one step, or the error, in the same words for all stores."""
+        if arguments.get("idempotency_key"):
+            self.keyed.append((method, arguments))
         asked = getattr(self, method, None) or getattr(self.store, method)
         try:
             return self.told(await asked(**arguments))
@@ -316,6 +321,13 @@ class Asked:
     async def advance(self, seconds: float) -> None:
         """Let time pass for this store."""
         self.clock.advance(seconds)
+
+    async def retry(self, number: int) -> object:
+        """Make one of the last requests with a key again."""
+        if number >= len(self.keyed):
+            return None
+        method, arguments = self.keyed[-1 - number]
+        return await getattr(self.store, method)(**arguments)
 
     async def claim(self, owner: str, lease_s: float) -> Lease | None:
         """Claim, and keep the lease."""

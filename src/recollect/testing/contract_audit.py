@@ -148,6 +148,17 @@ class AuditContract(Contract):
         assert [*expected, "pause", "resume", "erase"] == done
         assert [(KEY, "restore")] == await actions(store, BOB)
 
+    async def test_what_was_erased_comes_back_under_a_name(self, store: Store) -> None:
+        """erased: What was erased here may be among them: an audit names that as the action."""
+        await tell(store, "m1")
+        records = await store.archive(ADA)
+        await store.erase(ADA, EraseScope())
+
+        await store.acting(KEY).restore(ADA, records, erased=True)
+
+        assert records == await store.archive(ADA)
+        assert [(KEY, "restore erased")] == await actions(store)
+
     async def test_a_row_tells_what_it_concerns_and_no_content(
         self, store: Store, clock: FrozenClock
     ) -> None:

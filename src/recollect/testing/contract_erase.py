@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from recollect.errors import StoreUnavailableError
-from recollect.records import DeleteMemory, JsonObject, NewMessage, PutMemory
+from recollect.records import DeleteMemory, JsonObject, PutMemory
 from recollect.stores.base import Store
 from recollect.stores.checkpoints import CheckpointThreads, thread_id_of
 from recollect.stores.inprocess import InProcessStore
@@ -331,11 +331,15 @@ class EraseContract(Contract):
         assert same not in others
         assert "home" not in same
 
-    async def test_keys_are_forgotten(self, store: Store) -> None:
-        """An erase forgets what was done under keys in its scope, since their results name it."""
-        await store.append(ADA, TALK, [said("m1")], idempotency_key="k")
+    async def test_an_erase_through_a_view_takes_checkpoints_along(self, store: Store) -> None:
+        """Whoever acts, or has read before, erases the same as the store itself."""
+        told: list[CheckpointThreads] = []
+        end = store.accompany(told.append)
+        await tell(store, "m1")
 
-        await store.erase(ADA, EraseMessages(thread=TALK, messages=["m1"]))
+        await store.acting("operator").erase(ADA, EraseThread(thread=TALK))
+        await store.since(BOB, 0).erase(ADA, EraseThread(thread=TALK))
+        end()
+        await store.acting("operator").erase(ADA, EraseThread(thread=TALK))
 
-        hello = NewMessage(role="user", id="m2", text="hello")
-        assert 1 == len(await store.append(ADA, TALK, [hello], idempotency_key="k"))
+        assert [CheckpointThreads(ids=(thread_id_of(ADA, TALK),))] * 2 == told

@@ -6,14 +6,17 @@ from dataclasses import replace
 
 import pytest
 
-from recollect.records import Evidence, JsonObject, PutMemory
+from recollect.records import Evidence, JsonObject, Lane, PutMemory
 from recollect.stores.base import Store
-from recollect.stores.plans.erase import EraseMessages, EraseThread
+from recollect.stores.plans.erase import EraseMemory, EraseMessages, EraseThread
+from recollect.stores.plans.formation import Formed
 from recollect.testing.clock import FrozenClock
 from recollect.testing.contract import Contract
+from recollect.testing.erasure_table import named
 from recollect.testing.samples import (
     ADA,
     TALK,
+    claimed,
     contents,
     fact,
     feed_after,
@@ -30,10 +33,17 @@ M1 = EraseMessages(thread=TALK, messages=["m1"])
 def founded(value: JsonObject, evidence: dict[str, tuple[str, ...]]) -> PutMemory:
     """Return a write of *value*, with its evidence in messages of one thread."""
     found = {
-        pointer: [Evidence(thread=TALK, message=id_, quote=f"words of {id_}") for id_ in ids]
-        for pointer, ids in evidence.items()
+        pointer: [
+            Evidence(thread=TALK, message=id_, quote=f"words of {id_}", group=group)
+            for id_, group in map(named, messages)
+        ]
+        for pointer, messages in evidence.items()
     }
     return PutMemory(type="Fact", key="home", value=value, evidence=found)
+
+
+def _name_of(evidence: Evidence) -> str:
+    return f"{evidence.message}#{evidence.group}" if evidence.group else evidence.message
 
 
 class EvidenceContract(Contract):
@@ -50,7 +60,7 @@ class EvidenceContract(Contract):
         left = await store.get(ADA, "Fact", "home")
         assert case.left == (left and left.value)
         if left:
-            found = {at: tuple(e.message for e in each) for at, each in left.evidence.items()}
+            found = {at: tuple(map(_name_of, each)) for at, each in left.evidence.items()}
             assert case.left_evidence == found
 
     @pytest.mark.parametrize("case", ERASURES, ids=lambda case: case.name)
@@ -177,3 +187,56 @@ class EvidenceContract(Contract):
         assert memory is not None
         assert {"pets": ["cat", "dog"]} == memory.value
         assert ["/pets/1"] == list(memory.evidence)
+
+    @pytest.mark.parametrize("is_apart", [False, True], ids=["with the talk", "a lane"])
+    async def test_what_is_left_is_formed_anew(
+        self, store: Store, clock: FrozenClock, *, is_apart: bool
+    ) -> None:
+        """Of messages that were formed and quoted; a type of its own schedule waits for that."""
+        await tell(store, "m1", "m2", "m3", "m4")
+        types = ("Fact",) if is_apart else ()
+        watermarks = {TALK: 3}
+        await store.commit(await claimed(store, clock), [], Formed(watermarks=watermarks))
+        if is_apart:
+            lease = await store.claim("worker", lease_s=60, scope=ADA, idle=True)
+            assert lease is not None
+            await store.commit(lease, [], Formed(watermarks=watermarks, types=types))
+        put = founded({"city": "Oslo"}, {"/city": ("m1#1", "m2#1", "m4#1")})
+        await store.apply(ADA, [put])
+
+        await store.erase(ADA, M1)
+
+        assert await store.get(ADA, "Fact", "home") is None
+        thread = await store.thread(ADA, TALK)
+        assert thread is not None
+        assert (() if is_apart else (2,)) == thread.again
+        assert ((2,) if is_apart else ()) == thread.lanes.get("Fact", Lane(formed=3)).again
+        assert is_apart or thread.due is not None
+
+    async def test_nothing_is_formed_anew_of_an_erased_memory(
+        self, store: Store, clock: FrozenClock
+    ) -> None:
+        """Who erases what was made of words does not want it made again."""
+        await tell(store, "m1", "m2")
+        lease = await claimed(store, clock)
+        await store.commit(lease, [], Formed(watermarks={TALK: 2}))
+        await store.apply(ADA, [founded({"city": "Oslo"}, {"/city": ("m1#1", "m2#1")})])
+
+        await store.erase(ADA, EraseMemory(type="Fact", key="home"))
+
+        thread = await store.thread(ADA, TALK)
+        assert thread is not None
+        assert not thread.pending
+
+    async def test_a_version_that_is_restored_rests_on_what_it_did(self, store: Store) -> None:
+        """Not on what has come since: it is the same as it was."""
+        await tell(store, "m1", "m2")
+        put = founded({"city": "nurse Oslo"}, {"/city": ("m1",)})
+        other = founded({"city": "nurse Rome"}, {"/city": ("m2",)})
+        await store.apply(ADA, [put])
+        await store.apply(ADA, [other, put])
+
+        first, second, third = await store.history(ADA, "Fact", "home")
+
+        assert [0, 1, 0] == [each.evidence["/city"][0].group for each in (first, second, third)]
+        assert first.evidence == third.evidence

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from recollect.errors import ConflictError, UsageError, VersionConflictError
+from recollect.errors import ConflictError, NotFoundError, UsageError, VersionConflictError
 from recollect.records import DeleteMemory, NewMessage
 from recollect.stores.base import Store
 from recollect.stores.plans.upkeep import KEY_S
@@ -50,6 +50,24 @@ class IdempotencyContract(Contract):
 
         assert (now,) == again
         assert 2 == len(await store.history(ADA, "Fact", "home"))
+
+    async def test_a_repeated_replacement_changes_nothing(self, store: Store) -> None:
+        """idempotency_key: A repeated request under the same key changes nothing, and returns the message as it is now."""  # noqa: E501
+        await tell(store, "m1")
+        await store.replace(ADA, TALK, said("m1", "old"), idempotency_key="k")
+        newer = await store.replace(ADA, TALK, said("m1", "newer"), idempotency_key="l")
+        same = await store.replace(ADA, TALK, said("m1", "newer"), idempotency_key="m")
+        feed = await feed_from_start(store)
+
+        again = await store.replace(ADA, TALK, said("m1", "old"), idempotency_key="k")
+
+        assert newer == same == again
+        assert feed.seq == (await feed_after(store, feed)).seq
+        with pytest.raises(ConflictError):
+            await store.replace(ADA, TALK, said("m1", "other"), idempotency_key="m")
+        await store.remove(ADA, TALK, ["m1"])
+        with pytest.raises(NotFoundError):
+            await store.replace(ADA, TALK, said("m1", "old"), idempotency_key="k")
 
     async def test_a_repeated_request_returns_what_is_left(self, store: Store) -> None:
         """What was deleted since is ``None`` in the answer to a repeated request."""

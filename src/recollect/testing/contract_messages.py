@@ -161,3 +161,16 @@ class MessageContract(Contract):
         (second,) = await tell(store, "m2")
 
         assert ("monday", "monday") == (first.session, second.session)
+
+    async def test_messages_are_known_by_their_names(self, store: Store) -> None:
+        """Return those of *messages*, (thread, id) pairs, that are there."""
+        await tell(store, "m1", "m2")
+        await tell(store, "m2", thread="other")
+        await store.remove(ADA, TALK, ["m2"])
+        asked = [(TALK, "m1"), (TALK, "m2"), ("other", "m2"), ("other", "m1"), ("none", "m1")]
+
+        assert {(TALK, "m1"), ("other", "m2")} == await store.known_messages(ADA, asked)
+        assert frozenset() == await store.known_messages(BOB, asked)
+        assert frozenset() == await store.known_messages(ADA, [])
+        with pytest.raises(UsageError):
+            await store.known_messages(ADA, [(TALK, "")])

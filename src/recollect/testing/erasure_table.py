@@ -15,7 +15,8 @@ class ErasureCase:
     """
     A version of a memory, the messages erased, and what is left of it.
 
-    Evidence names messages by JSON pointer; nothing is left where *left* is ``None``.
+    Evidence names messages by JSON pointer, one of a group with its number (``m1#1``); nothing
+    is left where *left* is ``None``.
     """
 
     name: str
@@ -26,7 +27,49 @@ class ErasureCase:
     left_evidence: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
 
+def named(message: str) -> tuple[str, int]:
+    """
+    Return the id and the group of a message as a case names it.
+
+    >>> named("m1#2"), named("m1")
+    (('m1', 2), ('m1', 0))
+    """
+    id_, _, group = message.partition("#")
+    return id_, int(group or 0)
+
+
 ERASURES: Final = (
+    ErasureCase(
+        name="a field goes with any message of a group",
+        value={"job": "a nurse in Oslo", "pet": "cat"},
+        evidence={"/job": ("m1#1", "m2#1"), "/pet": ("m2",)},
+        erased=frozenset({"m1"}),
+        left={"pet": "cat"},
+        left_evidence={"/pet": ("m2",)},
+    ),
+    ErasureCase(
+        name="a field stays as long as a group is whole",
+        value={"job": "a nurse in Oslo"},
+        evidence={"/job": ("m1#1", "m2#1", "m3#2", "m2#2")},
+        erased=frozenset({"m1"}),
+        left={"job": "a nurse in Oslo"},
+        left_evidence={"/job": ("m3#2", "m2#2")},
+    ),
+    ErasureCase(
+        name="a message that is enough outlives a group",
+        value={"job": "a nurse in Oslo"},
+        evidence={"/job": ("m1#1", "m2#1", "m3")},
+        erased=frozenset({"m2"}),
+        left={"job": "a nurse in Oslo"},
+        left_evidence={"/job": ("m3",)},
+    ),
+    ErasureCase(
+        name="a group of one is one message",
+        value={"job": "a nurse in Oslo"},
+        evidence={"/job": ("m1#1", "m2#2")},
+        erased=frozenset({"m1", "m2"}),
+        left=None,
+    ),
     ErasureCase(
         name="a field goes with its only message",
         value={"city": "Oslo", "pet": "cat"},

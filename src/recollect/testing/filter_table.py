@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf, nan
 from typing import Final
 
 from recollect.records import JsonObject
@@ -47,6 +48,16 @@ FILTERS: Final[tuple[tuple[JsonObject, JsonObject, bool], ...]] = (
     ({"a": {"$gt": False}}, {"a": True}, False),
     ({"a": {"$gte": True}}, {"a": True}, False),
     ({"a": {"$gt": 0}}, {"a": True}, False),
+    # Infinity bounds every number, and equals none.
+    ({"a": {"$lt": inf}}, {"a": 1e300}, True),
+    ({"a": {"$gt": -inf, "$lte": inf}}, {"a": -3.5}, True),
+    ({"a": {"$gte": inf}}, {"a": 1e300}, False),
+    ({"a": {"$lt": -inf}}, {"a": -(1e300)}, False),
+    ({"a": {"$lt": inf}}, {"a": "text"}, False),
+    ({"a": {"$lt": inf}}, {}, False),
+    ({"a": inf}, {"a": 1}, False),
+    ({"a": {"$ne": inf}}, {"a": 1}, True),
+    ({"a": {"$in": [inf, 1]}}, {"a": 1}, True),
     # Numbers are equal by value; texts are no numbers.
     ({"a": 1}, {"a": 1.0}, True),
     ({"a": 1.0}, {"a": 1}, True),
@@ -151,6 +162,8 @@ FILTERS: Final[tuple[tuple[JsonObject, JsonObject, bool], ...]] = (
 """Filter, document, and whether the document satisfies it."""
 
 ILLEGAL_FILTERS: Final[tuple[JsonObject, ...]] = (
+    {"a": nan},
+    {"a": {"$lt": nan}},
     {"": 1},
     {"a": {"$regex": "."}},
     {"a": {"$gt": 1, "b": 2}},

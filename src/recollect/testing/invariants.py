@@ -24,9 +24,9 @@ from recollect.stores.base import Store
 from recollect.stores.digests import text_hash
 from recollect.stores.paths import stored_path
 from recollect.stores.plans.erase import EraseMessages
+from recollect.stores.plans.evidence import evidence_messages
 from recollect.stores.plans.formation import Debounce, Formed, Lease
-from recollect.stores.plans.memories import evidence_messages
-from recollect.stores.rows import MemoryRow, MessageRow, RevisionRow, ScopeRow
+from recollect.stores.rows import NO_SCOPE, MemoryRow, MessageRow, RevisionRow, ScopeRow
 from recollect.stores.sqlite.rows import SQLiteRows
 from recollect.stores.validate import to_datetime
 
@@ -59,6 +59,7 @@ _NEVER: Final = {
     **{
         f"a {name} row of a scope that does not exist": (
             f"SELECT scope_id FROM {name} WHERE scope_id NOT IN (SELECT id FROM scope)"  # noqa: S608
+            f" AND (scope_id, '{name}') <> ({NO_SCOPE}, 'idempotency')"
         )
         for name in _OF_A_SCOPE
     },

@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from recollect.erasure import remainder_of
 from recollect.errors import NotFoundError, UsageError, VersionConflictError
+from recollect.provenance import Founded, Said, Words, kept_evidence
 from recollect.recall.text import memory_text
 from recollect.records import (
     DeleteMemory,
@@ -22,9 +23,20 @@ from recollect.records import (
     Scope,
     Write,
 )
+from recollect.testing.thread_model import NUMBERS
 
 SaidAt: TypeAlias = Callable[[AbstractSet[tuple[str, str]]], datetime | None]
 """When the newest of some messages was said."""
+
+
+class Talks(Protocol):
+    """What was said in a scope, as its memories want it."""
+
+    def said(self, evidence: Evidence, /) -> Words:
+        """Return the words of a message, and of its quote."""
+
+    def said_at(self, cited: AbstractSet[tuple[str, str]], /) -> datetime | None:
+        """Return when the newest of some messages was said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +59,17 @@ class Version:
     def without(self, erased: AbstractSet[tuple[str, str]]) -> Version | None:
         """Return what is left of it after *erased*."""
         quoted = {
-            pointer: tuple((e.thread, e.message, e.quote) for e in found)
+            pointer: tuple((e.thread, e.message, e.quote, e.group) for e in found)
             for pointer, found in self.memory.evidence.items()
         }
         left = remainder_of(self.memory.value, quoted, erased)
         if left is None:
             return None
         evidence = {
-            pointer: tuple(Evidence(thread=t, message=m, quote=q) for t, m, q in found)
+            pointer: tuple(
+                Evidence(thread=t, message=m, quote=q, group=group[0] if group else 0)
+                for t, m, q, *group in found
+            )
             for pointer, found in left.evidence.items()
         }
         text = memory_text(left.value)
@@ -68,6 +83,8 @@ class MemoryModel:
     """Memories by address, each as its versions, oldest first."""
 
     versions: dict[tuple[str, str], list[Version]] = field(default_factory=dict)
+    numbers: dict[tuple[str, str], int] = field(default_factory=dict)
+    """By address, what tells a memory from any that is written there later."""
 
     def get(self, type_: str, key: str, now: datetime) -> Memory | None:
         """Return a memory."""
@@ -88,23 +105,32 @@ class MemoryModel:
         return tuple(_revision(each) for each in self.versions[type_, key])
 
     def apply(
-        self, scope: Scope, writes: Sequence[Write], now: datetime, said_at: SaidAt
+        self, scope: Scope, writes: Sequence[Write], now: datetime, here: Talks
     ) -> tuple[Memory | None, ...]:
         """Carry out *writes*; one that fails may leave some of them done."""
-        return tuple(self._carry_out(scope, write, now, said_at) for write in writes)
+        return tuple(self._carry_out(scope, write, now, here) for write in writes)
 
-    def _carry_out(
-        self, scope: Scope, write: Write, now: datetime, said_at: SaidAt
-    ) -> Memory | None:
+    def apply_numbered(
+        self, scope: Scope, writes: Sequence[Write], now: datetime, here: Talks
+    ) -> tuple[tuple[Memory | None, ...], list[int]]:
+        """Do the same, and return the numbers of what was written as well."""
+        answer, numbers = [], []
+        for write in writes:
+            answer.append(self._carry_out(scope, write, now, here))
+            if answer[-1]:
+                numbers.append(self.numbers[write.type, write.key])
+        return tuple(answer), numbers
+
+    def _carry_out(self, scope: Scope, write: Write, now: datetime, here: Talks) -> Memory | None:
         address = write.type, write.key
         current = self.get(*address, now)
         if current is None:
-            self.versions.pop(address, None)
+            self.drop(address)
         version = current.version if current else 0
         if write.expected not in (None, version):
             raise VersionConflictError(str(address), write.expected or 0, version)
         if isinstance(write, DeleteMemory):
-            self.versions.pop(address, None)
+            self.drop(address)
             return None
         if isinstance(write, EndMemory):
             if current is None:
@@ -114,13 +140,20 @@ class MemoryModel:
             after = replace(current, valid_until=write.at, version=version + 1, updated_at=now)
         else:
             after = _made(scope, write, version + 1, now)
-            after = replace(after, said_at=said_at(Version(after, "").messages))
-            after = replace(after, created_at=current.created_at) if current else after
+            past = self.versions.get(address, [])
+            after = _following(past, after, here.said) if current else after
+            after = replace(after, said_at=here.said_at(Version(after, "").messages))
         past = self.versions.setdefault(address, [])
+        self.numbers.setdefault(address, next(NUMBERS))
         if past:
             past[-1] = replace(past[-1], until=now)
         past.append(Version(after, write.cause))
         return after
+
+    def drop(self, address: tuple[str, str]) -> bool:
+        """Drop a memory; say whether there was one."""
+        self.numbers.pop(address, None)
+        return self.versions.pop(address, None) is not None
 
     def evidence_in(self, thread: str) -> set[tuple[str, str]]:
         """Return the messages of a thread that any version rests on."""
@@ -143,7 +176,7 @@ class MemoryModel:
         for address, (*past, present) in list(self.versions.items()):
             left = present.without(erased) if present.rests_on(erased) else present
             if left is None:
-                del self.versions[address]
+                self.drop(address)
                 gone += 1
                 continue
             if left is not present:
@@ -157,6 +190,20 @@ class MemoryModel:
             kept = [each.without(erased) if each.rests_on(erased) else each for each in past]
             self.versions[address] = [*(each for each in kept if each), left]
         return gone, revised
+
+
+def _following(versions: Sequence[Version], after: Memory, said: Said) -> Memory:
+    """Return *after* as the next of *versions*: with the evidence of what it keeps."""
+    before, kept = versions[-1].memory, after.evidence
+    is_again = any(
+        (each.memory.value, each.memory.evidence) == (after.value, after.evidence)
+        for each in versions
+    )
+    if before.evidence and not is_again:
+        old = Founded(before.value, before.evidence)
+        past = [Founded(e.memory.value, e.memory.evidence) for e in reversed(versions[:-1])]
+        kept = kept_evidence(old, Founded(after.value, after.evidence), said, lambda: past)
+    return replace(after, created_at=before.created_at, evidence=_frozen(kept))
 
 
 def _made(scope: Scope, put: PutMemory, version: int, now: datetime) -> Memory:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from recollect.errors import ConflictError
+from recollect.errors import ConflictError, GoneError
+from recollect.provenance import NO_WORDS, Words, quoted, words_of
+from recollect.records import Evidence
 from recollect.stores.plans.erase import (
     EraseMemory,
     EraseMessages,
@@ -19,30 +22,57 @@ from recollect.testing.thread_model import ThreadModel
 
 
 @dataclass(slots=True, kw_only=True)
+class RequestModel:
+    """What was asked for under a key, and the numbers of the entries that it wrote."""
+
+    request: object
+    entries: list[int]
+    is_gone: bool = False
+
+    def lose(self, erased: Collection[int]) -> None:
+        """Take note of an erase."""
+        left = [each for each in self.entries if each not in erased]
+        self.is_gone |= bool(self.entries) and not left
+        self.entries = left
+
+
+@dataclass(slots=True, kw_only=True)
 class ScopeModel:
     """A scope: its threads, memories and keys, and its lease."""
 
     epoch: int
     threads: dict[str, ThreadModel] = field(default_factory=dict)
     memories: MemoryModel = field(default_factory=MemoryModel)
-    keys: dict[str, object] = field(default_factory=dict)
+    keys: dict[str, RequestModel] = field(default_factory=dict)
     fence: int = 0
     owner: str | None = None
     until: datetime | None = None
 
-    def is_repeated(self, key: str | None, request: object) -> bool:
-        """Say whether *request* was made before under *key*; remember it if not."""
-        if key is None:
-            return False
-        if key in self.keys and self.keys[key] != request:
+    def done_before(self, key: str | None, request: object) -> RequestModel | None:
+        """Return what was done for *request* before, under *key*."""
+        found = None if key is None else self.keys.get(key)
+        if found and found.request != request:
             raise ConflictError(key)
-        return self.keys.setdefault(key, request) is not request
+        if found and found.is_gone:
+            raise GoneError(key)
+        return found
+
+    @property
+    def numbers(self) -> set[int]:
+        """Return the numbers of all entries."""
+        messages = {each for there in self.threads.values() for each in there.numbers.values()}
+        return messages | set(self.memories.numbers.values())
+
+    def said(self, evidence: Evidence) -> Words:
+        """Return the words of the message that evidence names, and of its quote."""
+        there = self.threads.get(evidence.thread)
+        held = there.messages.get(evidence.message) if there else None
+        return quoted(evidence) | (words_of(held[1].text) if held else NO_WORDS)
 
     def erase(self, target: EraseTarget) -> tuple[int, int, int]:
         """Erase a part; say how many messages and memories went, and how many lost a part."""
         if isinstance(target, EraseMemory):
-            found = self.memories.versions.pop((target.type, target.key), None)
-            return 0, 1 if found else 0, 0
+            return 0, int(self.memories.drop((target.type, target.key))), 0
         doomed = {
             (thread, id_)
             for thread, there in self.threads.items()
@@ -50,7 +80,7 @@ class ScopeModel:
             if _is_named(target, thread, id_, given.source)
         }
         for thread, id_ in doomed:
-            del self.threads[thread].messages[id_]
+            self.threads[thread].remove([id_])
         named = set(doomed)
         if isinstance(target, EraseThread):
             self.threads.pop(target.thread, None)

@@ -15,6 +15,7 @@ from recollect.testing.contract_feed import FeedContract
 from recollect.testing.contract_formation import FormationContract
 from recollect.testing.contract_history import HistoryContract
 from recollect.testing.contract_ids import IdentityContract
+from recollect.testing.contract_key_transfer import KeyTransferContract
 from recollect.testing.contract_keys import IdempotencyContract
 from recollect.testing.contract_lanes import LaneContract
 from recollect.testing.contract_leases import LeaseContract
@@ -28,14 +29,17 @@ from recollect.testing.contract_prolong import ProlongContract
 from recollect.testing.contract_receipts import ReceiptContract
 from recollect.testing.contract_redrive import RedriveContract
 from recollect.testing.contract_resets import ResetContract
+from recollect.testing.contract_retries import RetryContract
 from recollect.testing.contract_said_times import SaidTimeContract
 from recollect.testing.contract_since import SinceContract
 from recollect.testing.contract_stamps import StampContract
 from recollect.testing.contract_targets import TargetContract
 from recollect.testing.contract_threads import ThreadContract
 from recollect.testing.contract_transactions import TransactionContract
+from recollect.testing.contract_undo import UndoContract
 from recollect.testing.contract_values import ValueContract
 from recollect.testing.contract_vectors import VectorContract
+from recollect.testing.contract_views import ViewContract
 
 
 class StoreContract(
@@ -45,6 +49,8 @@ class StoreContract(
     EditContract,
     IdentityContract,
     IdempotencyContract,
+    RetryContract,
+    KeyTransferContract,
     MemoryContract,
     ValueContract,
     ListingContract,
@@ -63,11 +69,13 @@ class StoreContract(
     ResetContract,
     ConsultContract,
     VectorContract,
+    ViewContract,
     EraseContract,
     TargetContract,
     EvidenceContract,
     SaidTimeContract,
     DerivedContract,
+    UndoContract,
     ArchiveContract,
     AuditContract,
     StampContract,

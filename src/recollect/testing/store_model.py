@@ -21,7 +21,7 @@ from recollect.stores.plans.erase import (
     EraseTarget,
 )
 from recollect.stores.plans.formation import Debounce, DueThread, Formed, Lease
-from recollect.testing.scope_model import ScopeModel
+from recollect.testing.scope_model import RequestModel, ScopeModel
 from recollect.testing.thread_model import ThreadModel, position_of, stored
 
 
@@ -36,6 +36,7 @@ class StoreModel:
     def __init__(self, clock: Clock) -> None:
         self.scopes: dict[Scope, ScopeModel] = {}
         self._clock = clock
+        self._spent: dict[Scope, dict[str, RequestModel]] = {}
         self._epochs = count()
         self._leased: dict[tuple[Scope, int, int], int] = {}
 
@@ -71,21 +72,24 @@ class StoreModel:
         now, ids = self._clock.now(), [message.id or "" for message in messages]
         with self._all_or_nothing():
             here = self.scope(scope)
-            if here.is_repeated(key, ("append", thread, tuple(messages))):
-                kept = here.threads[thread].messages if thread in here.threads else {}
-                return tuple(kept[id_][1] for id_ in ids if id_ in kept)
+            request = ("append", thread, tuple(messages))
+            if done := self._done_before(scope, key, request):
+                return here.threads.get(thread, ThreadModel(created_at=now)).numbered(done.entries)
             there = here.threads.setdefault(thread, ThreadModel(created_at=now))
             before = there.last
             for id_, given in zip(ids, messages, strict=True):
                 there.add(id_, given, now=now, thread=thread)
             if there.last > before:
                 there.postpone(now, debounce)
+            if key is not None:
+                written = [there.numbers[id_] for id_ in ids]
+                here.keys[key] = RequestModel(request=request, entries=written)
             return tuple(there.messages[id_][1] for id_ in ids)
 
     def remove(self, scope: Scope, thread: str, ids: Sequence[str]) -> int:
         """Remove messages."""
         there = self._thread(scope, thread)
-        return sum(there.messages.pop(id_, None) is not None for id_ in ids)
+        return there.remove(ids)
 
     def keep(self, scope: Scope, thread: str, first: int, last: int | None) -> int:
         """Remove all messages outside a range."""
@@ -133,9 +137,22 @@ class StoreModel:
         now = self._clock.now()
         with self._all_or_nothing():
             here = self.scope(scope)
-            if here.is_repeated(key, ("apply", tuple(writes))):
+            request = ("apply", tuple(writes))
+            if self._done_before(scope, key, request):
                 return tuple(here.memories.get(each.type, each.key, now) for each in writes)
-            return here.memories.apply(scope, writes, now, here.said_at)
+            answer, numbers = here.memories.apply_numbered(scope, writes, now, here)
+            if key is not None:
+                here.keys[key] = RequestModel(request=request, entries=numbers)
+            return answer
+
+    def _done_before(self, scope: Scope, key: str | None, request: object) -> RequestModel | None:
+        """Return what was done before under a key, also if its scope was erased since."""
+        here, spent = self.scopes[scope], self._spent.get(scope, {})
+        found = here.done_before(key, request)
+        if found is None and key in spent:
+            here.keys[key] = spent[key]
+            here.done_before(key, request)
+        return found
 
     def erase(self, scope: Scope, target: EraseTarget) -> tuple[int, int, int]:
         """Erase; say how many messages and memories went, and how many memories lost a part."""
@@ -145,19 +162,28 @@ class StoreModel:
             each for each in self.scopes if each == scope or (below and each[: len(scope)] == scope)
         ]
         if whole:
-            left = [self.scopes.pop(each) for each in named]
+            left = [self._dropped(each) for each in named]
             messages = sum(len(t.messages) for here in left for t in here.threads.values())
             return messages, sum(len(here.memories.versions) for here in left), 0
         if not named:
             return 0, 0, 0
         here = self.scopes[scope]
-        before = dict(here.threads), dict(here.memories.versions)
+        before, numbers = (dict(here.threads), dict(here.memories.versions)), here.numbers
         doomed, gone, revised = here.erase(target)
         if doomed or before != (here.threads, here.memories.versions):
-            here.epoch, here.keys = next(self._epochs), {}
+            here.epoch = next(self._epochs)
+            for each in here.keys.values():
+                each.lose(numbers - here.numbers)
             if not here.threads and not here.memories.versions:
-                del self.scopes[scope]
+                self._dropped(scope)
         return doomed, gone, revised
+
+    def _dropped(self, scope: Scope) -> ScopeModel:
+        """Drop a scope, and remember its keys."""
+        here = self.scopes.pop(scope)
+        spent = {key: replace(each, is_gone=True) for key, each in here.keys.items()}
+        self._spent.setdefault(scope, {}).update(spent)
+        return here
 
     def claimable(self) -> dict[Scope, list[DueThread]]:
         """Return the scopes that can be claimed, each with its due threads by id."""
@@ -204,7 +230,7 @@ class StoreModel:
         """Commit a formation."""
         with self._all_or_nothing():
             here, now = self._held(lease), self._clock.now()
-            written = here.memories.apply(lease.scope, writes, now, here.said_at)
+            written = here.memories.apply(lease.scope, writes, now, here)
             self._move_watermarks(here, formed, now)
             return written
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from itertools import count
 from typing import Final
 
 from recollect.errors import ConflictError
@@ -11,6 +13,8 @@ from recollect.records import Message, NewMessage, Scope, Thread
 from recollect.stores.plans.formation import Debounce
 from recollect.stores.plans.threads import SESSION_GAP_S
 
+NUMBERS: Final = count(1)
+"""What tells an entry from every other, however often its id is used again."""
 SESSION_GAP: Final = timedelta(seconds=SESSION_GAP_S)
 
 
@@ -20,6 +24,8 @@ class ThreadModel:
 
     created_at: datetime
     messages: dict[str, tuple[NewMessage, Message]] = field(default_factory=dict)
+    numbers: dict[str, int] = field(default_factory=dict)
+    """By id, the numbers of the messages."""
     last: int = 0
     formed: int = 0
     first: datetime | None = None
@@ -65,6 +71,18 @@ class ThreadModel:
             state="active",
         )
 
+    def remove(self, ids: Iterable[str]) -> int:
+        """Remove messages; say how many there were."""
+        known = [id_ for id_ in dict.fromkeys(ids) if id_ in self.messages]
+        for id_ in known:
+            del self.messages[id_], self.numbers[id_]
+        return len(known)
+
+    def numbered(self, numbers: Iterable[int]) -> tuple[Message, ...]:
+        """Return the messages with these numbers, as far as they are there."""
+        by_number = {number: self.messages[id_][1] for id_, number in self.numbers.items()}
+        return tuple(by_number[each] for each in numbers if each in by_number)
+
     def add(self, id_: str, given: NewMessage, *, now: datetime, thread: str) -> None:
         """Store a message, or know it again."""
         if id_ in self.messages:
@@ -77,6 +95,7 @@ class ThreadModel:
         continued = newest.session if newest and within else f"@{position}"
         session = given.session or continued
         self.last = position
+        self.numbers[id_] = next(NUMBERS)
         self.messages[id_] = given, stored(given, thread, position, time, session)
 
 

@@ -9,15 +9,15 @@ from functools import wraps
 from typing import Any, Final, ParamSpec
 
 from recollect.app import Recollect
-from recollect.ask import Where
+from recollect.ask import QUERY_CHARACTERS_MAX, Where
 from recollect.errors import StaleReadError, UsageError, VersionConflictError
 from recollect.formation.answer import read_answer
-from recollect.formation.attribution import attributed
 from recollect.formation.completing import completed
 from recollect.formation.config import FormationSettings
 from recollect.formation.ground import grounds_of
 from recollect.formation.offer import Offer, offer_of
 from recollect.formation.outcomes import Grounded, Outcome
+from recollect.formation.ownership import attributed
 from recollect.formation.reconcile import reconcile
 from recollect.formation.tool_names import PATCH
 from recollect.formation.types import MemoryType
@@ -29,6 +29,7 @@ from recollect.guarding import guarded
 from recollect.home import AnyRecollect, Home
 from recollect.ports import ModelAnswer, Tool, ToolCall
 from recollect.recall.budget import estimated_tokens
+from recollect.recall.text import memory_text
 from recollect.records import (
     UNRECALLED_TYPES,
     Json,
@@ -76,6 +77,8 @@ FOUND_TOKENS_MAX: Final = 8_000
 """What a search finds has values of at most so many tokens together, or is the best alone."""
 TRIES_MAX: Final = 5
 DEFAULT_RESULTS: Final = 5
+SEEN_MAX: Final = 20
+"""So many memories that have words of a value count as what the agent may have taken them from."""
 _CALL: Final = "call"
 
 P = ParamSpec("P")
@@ -389,7 +392,17 @@ class MemoryTools:
         present = await read_present(
             memory.store, window, offer, [each.operation for each in grounded]
         )
-        return reconcile(grounded, present), ""
+        seen = await self._seen(memory, call)
+        return reconcile(grounded, replace(present, seen=seen)), ""
+
+    async def _seen(self, memory: Recollect, call: ToolCall) -> list[Memory]:
+        """Return the memories that have words of a call: a search may have shown them before."""
+        said = memory_text({"call": call.arguments})[:QUERY_CHARACTERS_MAX]
+        if not said.strip():
+            return []
+        where = Where(messages=False, valid_at="ever")
+        found = await memory.recall(self.scope, said, limit=SEEN_MAX, where=where)
+        return [each.content for each in found.entries if isinstance(each.content, Memory)]
 
     async def _window(self, memory: Recollect, said: Sequence[NewMessage]) -> Window:
         """Return the newest messages of the thread and what is *said*: all may be quoted."""

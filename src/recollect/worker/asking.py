@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from recollect.formation.answer import Reading, read_answer
-from recollect.formation.attribution import attributed
 from recollect.formation.completing import HeardLines, completed
 from recollect.formation.config import FormationSettings
 from recollect.formation.ground import Grounds, grounds_of
 from recollect.formation.offer import Offer
 from recollect.formation.operations import Fault, Insert, Operation, Patch, same_operation
+from recollect.formation.ownership import attributed
 from recollect.formation.prompt import first_request, repair_request
 from recollect.formation.receipt import Asked, Exchange
 from recollect.formation.reconcile import Grounded

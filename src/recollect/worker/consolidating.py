@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, Self, TypeAlias
 
 import anyio
 
@@ -34,7 +35,6 @@ from recollect.formation.derivation import (
     outcomes_of,
     planned,
     sources_of,
-    undoing,
 )
 from recollect.formation.grouping import address_of
 from recollect.formation.identity import content_key
@@ -47,6 +47,8 @@ from recollect.ports import Model, TokenCounter
 from recollect.records import DeleteMemory, Json, JsonObject, Memory, Scope, Write
 from recollect.stores.base import Store
 from recollect.stores.plans.formation import Formed, Lease
+from recollect.stores.plans.undo import UNDO, Undo
+from recollect.stores.unit import Proviso
 from recollect.stores.validate import check_scope, to_datetime
 from recollect.worker.migrating import check_modes
 from recollect.worker.opening import Models
@@ -105,6 +107,12 @@ class Consolidator:
         self._checked = self._now()
         self._scheduled = _scheduled([assistants.default, *assistants.named.values()])
 
+    def acting(self, actor: str, *, proviso: Proviso | None = None) -> Self:
+        """Return this consolidator as it works in the name of *actor*; see `Store.acting`."""
+        view = copy(self)
+        view._store = self._store.acting(actor, proviso=proviso)  # noqa: SLF001 (a copy)
+        return view
+
     async def consolidate(self, scope: Scope, assistant: str | None = None) -> ConsolidationResult:
         """
         Have a model merge memories of a scope that say the same, and derive new ones of several.
@@ -141,31 +149,6 @@ class Consolidator:
             with anyio.move_on_after(RELEASE_S, shield=True), suppress(LeaseLostError, StoreError):
                 await self._store.release(lease)
             raise
-
-    async def undo(self, scope: Scope, consolidation: str) -> None:
-        """
-        Take a consolidation back: what it made goes, what that replaced is as it was.
-
-        Its groups stay looked at. Nothing is undone if any of it cannot be.
-
-        Raises:
-            NotFoundError: There is no such consolidation.
-            UsageError: Its receipt says nothing any more, because something was erased.
-            VersionConflictError: What it wrote was changed since, or undone already.
-        """
-        found = await self._store.formation(scope, consolidation)
-        if found is None or found.status != "consolidated":
-            raise NotFoundError(f"there is no consolidation {consolidation!r} in {scope!r}")
-        writes: list[Write] = []
-        for change in changes_in(found.receipt):
-            if change.action != "refused":
-                made = await self._store.get(scope, change.type, change.key)
-                replaced = [
-                    (await self._store.get(scope, *each), await self._store.history(scope, *each))
-                    for each in change.ended
-                ]
-                writes += undoing(change, made, replaced)
-        await self._store.apply(scope, writes)
 
     async def keep_schedules(self) -> list[ConsolidationResult]:
         """Consolidate what a cron line says since the last look; return how each run ended."""
@@ -308,8 +291,8 @@ class Consolidator:
         """Return those of which all sources are as they were read."""
         found = []
         for each in combinations:
-            now = await self._store.get_many(scope, [address_of(m) for m in each.sources])
-            if list(each.sources) == now:
+            seen = [*each.sources, *each.besides]
+            if seen == await self._store.get_many(scope, [address_of(m) for m in seen]):
                 found.append(each)
         return found
 
@@ -335,6 +318,28 @@ class Consolidator:
             taken={address_of(each) for each in there},
             derived=view.derived,
         )
+
+
+async def undo_of_consolidation(store: Store, scope: Scope, consolidation: str) -> Undo | None:
+    """
+    Return what takes a consolidation, or a migration, back; ``None`` if it changed nothing.
+
+    Its groups stay looked at.
+
+    Raises:
+        NotFoundError: There is no such consolidation.
+        UsageError: Its receipt says nothing any more, because something was erased.
+    """
+    found = await store.formation(scope, consolidation)
+    if found is None or found.status != "consolidated":
+        raise NotFoundError(f"there is no consolidation {consolidation!r} in {scope!r}")
+    changes_in(found.receipt)
+    told = found.receipt.get(UNDO)
+    if told is None:
+        return None
+    # An erase would have blanked the receipt: so it is of this epoch, in a copy as well.
+    (place,) = await store.places([scope])
+    return replace(Undo.of_json(told), scope=scope, epoch=place.epoch)
 
 
 def open_consolidator(

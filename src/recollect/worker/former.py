@@ -33,6 +33,7 @@ from recollect.formation.window import Window
 from recollect.ports import Model, TokenCounter
 from recollect.stores.base import Store
 from recollect.stores.plans.formation import DueThread, Formed, Lease
+from recollect.stores.unit import Proviso
 from recollect.stores.validate import to_datetime
 from recollect.worker.asking import Asking
 from recollect.worker.migrating import check_modes
@@ -115,10 +116,10 @@ class Former:
         self._assistants = assistants
         self._count = count_tokens
 
-    def acting(self, actor: str) -> Self:
+    def acting(self, actor: str, proviso: Proviso | None = None) -> Self:
         """Return this former as it works in the name of *actor*; see `Store.acting`."""
-        view = copy(self)
-        view._store = self._store.acting(actor)  # noqa: SLF001 (a copy of this one)
+        view = copy(self)  # which keeps nothing that changes
+        view._store = self._store.acting(actor, proviso=proviso)  # noqa: SLF001 (a copy)
         return view
 
     async def form(self, lease: Lease, *, lease_s: float = LEASE_S) -> Result:

@@ -24,6 +24,7 @@ from recollect.formation.schedule import has_struck
 from recollect.records import Scope, Thread
 from recollect.stores.base import Store
 from recollect.stores.formation import DEAF
+from recollect.stores.unit import Proviso
 from recollect.stores.validate import to_datetime
 from recollect.worker.breaker import Breaker
 from recollect.worker.former import LEASE_S, Former, Result
@@ -61,11 +62,13 @@ def check_concurrency(concurrency: int) -> int:
     return concurrency
 
 
-@dataclass(slots=True)
-class _Known:
-    """What is known of the model, by a worker and by whoever has it work in his name."""
+@dataclass(slots=True, kw_only=True)
+class _WorkerState:
+    """What changes while a worker works; one for it and all views of it (`Worker.acting`)."""
 
+    checked: datetime
     breaker: Breaker = field(default_factory=Breaker)
+    woken: anyio.Event = field(default_factory=anyio.Event)
 
 
 class Worker:
@@ -92,24 +95,22 @@ class Worker:
         self._name = name
         self._concurrency = check_concurrency(concurrency)
         self._notice = notice
-        self._woken = anyio.Event()
-        self._checked = to_datetime(store.now())
         self._striking = Striking(store, assistants)
-        self._known = _Known()
+        self._state = _WorkerState(checked=to_datetime(store.now()))
 
     @property
     def breaker(self) -> Breaker:
         """Return how the model stands."""
-        return self._known.breaker
+        return self._state.breaker
 
     @breaker.setter
     def breaker(self, breaker: Breaker) -> None:
-        self._known.breaker = breaker
+        self._state.breaker = breaker
 
-    def acting(self, actor: str) -> Self:
+    def acting(self, actor: str, *, proviso: Proviso | None = None) -> Self:
         """Return this worker as it forms in the name of *actor*: what it commits is audited."""
-        view = copy(self)
-        view._former = self._former.acting(actor)  # noqa: SLF001 (a copy of this one)
+        view = copy(self)  # of references alone: what changes is in the shared state
+        view._former = self._former.acting(actor, proviso)  # noqa: SLF001 (a copy of this one)
         return view
 
     def made_as(self, kind: type[WorkerT]) -> WorkerT:
@@ -125,8 +126,8 @@ class Worker:
 
     def wake(self) -> None:
         """Look at once whether something is due."""
-        self._woken.set()
-        self._woken = anyio.Event()
+        self._state.woken.set()
+        self._state.woken = anyio.Event()
 
     async def run(self) -> None:
         """Work until cancelled; a store that is away is tried again."""
@@ -234,7 +235,7 @@ class Worker:
 
     async def keep_schedules(self) -> int:
         """Make due what a cron line says since the last look; return how many threads."""
-        since, self._checked = self._checked, self._now()
+        since, self._state.checked = self._state.checked, self._now()
         struck = 0
         cursor: str | None = None
         while True:
@@ -249,13 +250,13 @@ class Worker:
     def _has_struck(self, thread: Thread, since: datetime) -> bool:
         try:
             line = self._assistants.of(thread.settings, thread.scope).schedule
-            return line is not None and has_struck(line, since, self._checked)
+            return line is not None and has_struck(line, since, self._state.checked)
         except UsageError:
             return False  # its formation will say what is wrong with its settings
 
     async def _work(self) -> None:
         while True:
-            woken = self._woken  # who is woken while it claims looks again
+            woken = self._state.woken  # who is woken while it claims looks again
             try:
                 result = await self.run_once()
             except StoreClosedError:

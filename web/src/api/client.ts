@@ -151,6 +151,11 @@ export interface NewValue {
   evidence?: Memory["evidence"];
 }
 
+/** What a change answers besides: the token that takes it back, see `api.undo`. */
+export interface Undoable {
+  undo?: string | null;
+}
+
 export const api = {
   me: () => ask<Me>("GET", "me"),
   scopes: (cursor?: string | null) =>
@@ -168,23 +173,26 @@ export const api = {
     ask<Listed & { memories: Memory[] }>("GET", "memories", { scope, query: { ...query }, signal }),
   memory: (scope: Scope, type: string, key: string) =>
     ask<Memory>("GET", `memories/${at(type, key)}`, { scope }),
-  put: (scope: Scope, type: string, key: string, value: NewValue, version?: number) =>
-    ask<Memory>("PUT", `memories/${at(type, key)}`, { scope, body: value, version }),
-  forget: (scope: Scope, type: string, key: string, version?: number) =>
-    ask<void>("DELETE", `memories/${at(type, key)}`, { scope, version }),
+  put: (scope: Scope, type: string, key: string, value: NewValue, version?: number, undo = false) =>
+    ask<Memory & Undoable>("PUT", `memories/${at(type, key)}`, { scope, query: { undo }, body: value, version }),
+  forget: (scope: Scope, type: string, key: string, version?: number, undo = false) =>
+    ask<Undoable | undefined>("DELETE", `memories/${at(type, key)}`, { scope, query: { undo }, version }),
   history: (scope: Scope, type: string, key: string) =>
     ask<{ revisions: Revision[] }>("GET", `memories/${at(type, key)}/history`, { scope }),
-  reject: (scope: Scope, type: string, key: string, version?: number, pointer = "") =>
-    ask<Memory>("POST", `memories/${at(type, key)}/reject`, { scope, body: pointer ? { pointer } : {}, version }),
-  restore: (scope: Scope, type: string, key: string, version: number, current?: number) =>
-    ask<Memory>("POST", `memories/${at(type, key)}/restore`, { scope, body: { version }, version: current }),
-  end: (scope: Scope, type: string, key: string, moment: string, version?: number) =>
-    ask<Memory>("POST", `memories/${at(type, key)}/end`, { scope, body: { at: moment }, version }),
+  reject: (scope: Scope, type: string, key: string, version?: number, pointer = "", undo = false) =>
+    ask<Memory & Undoable>("POST", `memories/${at(type, key)}/reject`, { scope, query: { undo }, body: pointer ? { pointer } : {}, version }),
+  restore: (scope: Scope, type: string, key: string, version: number, current?: number, undo = false) =>
+    ask<Memory & Undoable>("POST", `memories/${at(type, key)}/restore`, { scope, query: { undo }, body: { version }, version: current }),
+  end: (scope: Scope, type: string, key: string, moment: string, version?: number, undo = false) =>
+    ask<Memory & Undoable>("POST", `memories/${at(type, key)}/end`, { scope, query: { undo }, body: { at: moment }, version }),
+  /** Take a change back exactly, or nothing of it. */
+  undo: (scope: Scope, token: string) => ask<void>("POST", "undo", { scope, body: { undo: token } }),
   recalls: (scope: Scope, type: string, key: string) =>
     ask<{ recalls: RecallUse[] }>("GET", `memories/${at(type, key)}/recalls`, { scope }),
 
   types: (scope: Scope) => ask<{ types: MemoryType[] }>("GET", "types", { scope }),
-  putTypes: (scope: Scope, types: Json) => ask<{ types: MemoryType[] }>("PUT", "types", { scope, body: { types } }),
+  putTypes: (scope: Scope, types: Json, undo = false) =>
+    ask<{ types: MemoryType[] } & Undoable>("PUT", "types", { scope, query: { undo }, body: { types } }),
   checkTypes: (scope: Scope, types: Json, signal?: AbortSignal) =>
     ask<{ ok: boolean; complaints: Complaint[] }>("POST", "types/check", { scope, body: { types }, signal }),
 
@@ -205,8 +213,8 @@ export const api = {
 
   review: (scope: Scope, cursor?: string | null) =>
     ask<Listed & { memories: Memory[] }>("GET", "review", { scope, query: { cursor } }),
-  decide: (scope: Scope, type: string, key: string, decision: "approve" | "reject", version: number) =>
-    ask<Memory>("POST", `review/${at(type, key)}`, { scope, body: { decision, version } }),
+  decide: (scope: Scope, type: string, key: string, decision: "approve" | "reject", version: number, undo = false) =>
+    ask<Memory & Undoable>("POST", `review/${at(type, key)}`, { scope, query: { undo }, body: { decision, version } }),
 
   graph: (scope: Scope, query: { entity?: string; depth?: number; limit?: number; valid_at?: string }) =>
     ask<Graph>("GET", "graph", { scope, query }),

@@ -5,7 +5,8 @@ import { mayBeDone } from "../api/problem";
 import { useAround } from "./session";
 
 export interface Attempt<T> {
-  request: () => Promise<T>;
+  /** Do it; null if the person, asked once more, would rather not: then nothing was done. */
+  request: () => Promise<T | null>;
   /**
    * What came of a request whose answer was lost, or nothing if it was not carried out.
    *
@@ -18,7 +19,7 @@ export interface Attempt<T> {
 export interface Act {
   isBusy: boolean;
   error: unknown;
-  /** Do it, unless something is under way here; the answer is whether it went well. */
+  /** Do it, unless something is under way here; the answer is whether it was done. */
   run: <T>(attempt: Attempt<T>) => Promise<boolean>;
   /** Do again what failed last. */
   again: () => void;
@@ -54,6 +55,7 @@ export function useAct(settled?: () => void): Act {
       try {
         const result = await settledOf(attempt, before);
         setFailed(null);
+        if (result === null) return false;
         attempt.succeed?.(result);
         return true;
       } catch (error) {
@@ -80,7 +82,7 @@ export function useAct(settled?: () => void): Act {
 }
 
 /** Make a request, unless what failed `before` was carried out all the same; and look for that if this one fails. */
-async function settledOf<T>(attempt: Attempt<T>, before: unknown): Promise<T> {
+async function settledOf<T>(attempt: Attempt<T>, before: unknown): Promise<T | null> {
   if (before !== undefined && attempt.outcome && mayBeDone(before)) {
     const known = await attempt.outcome();
     if (known !== undefined) return known;

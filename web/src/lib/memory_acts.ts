@@ -1,15 +1,15 @@
 /** What a person does to a memory: each told at once with a way back, or as failed where it was done. */
 
-import { useCallback } from "react";
-import { api } from "../api/client";
+import { api, type Undoable } from "../api/client";
 import { isGone } from "../api/problem";
 import type { Memory, Scope } from "../api/shapes";
 import { useAct, type Act } from "./act";
 import { isEnded, isRejected, isRestored, isTakenBack } from "./outcomes";
 import { undoOf } from "./past";
 import { useAround, useHere } from "./session";
+import { useUndoable, wayBack, type Change } from "./undo";
 
-/** Each answers whether it went well; one at a time, and how it failed is in the state of the act. */
+/** Each answers whether it was done; one at a time, and how it failed is in the state of the act. */
 export interface MemoryActs extends Act {
   forget: (memory: Memory, done?: () => void) => Promise<boolean>;
   reject: (memory: Memory, pointer?: string) => Promise<boolean>;
@@ -23,101 +23,85 @@ export function standing(scope: Scope, { type, key }: Pick<Memory, "type" | "key
   return api.memory(scope, type, key).catch((error: unknown) => (isGone(error) ? null : Promise.reject(error)));
 }
 
+/** A change that was made, with no way back: its answer was lost, and the token with it. */
+const MADE: Undoable = {};
+
 export function useMemoryActs(changed: () => void): MemoryActs {
   const { t, tell } = useAround();
   const { scope } = useHere();
+  const change = useUndoable();
   const act = useAct(changed);
   const { run } = act;
-
-  const putBack = useCallback(
-    async (memory: Memory) => {
-      const { value, text, valid_from, valid_until, expires_at, evidence } = memory;
-      await api.put(scope, memory.type, memory.key, { value, text, valid_from, valid_until, expires_at, evidence });
-      changed();
-    },
-    [scope, changed],
-  );
-
-  const goBackTo = useCallback(
-    (memory: Memory, version: number) => async () => {
-      await api.restore(scope, memory.type, memory.key, version);
-      changed();
-    },
-    [scope, changed],
-  );
+  const told = (text: string) => (answer: Undoable) => tell(text, wayBack(scope, answer, changed));
 
   const forget = (memory: Memory, done?: () => void) =>
     run({
-      request: () => api.forget(scope, memory.type, memory.key, memory.version).then(() => true),
-      outcome: async () => (await standing(scope, memory)) === null || undefined,
-      succeed: () => {
-        tell(t("told.forgotten"), () => putBack(memory));
+      request: () => change(forgotten(scope, memory)),
+      outcome: async () => ((await standing(scope, memory)) === null ? MADE : undefined),
+      succeed: (answer) => {
+        told(t("told.forgotten"))(answer);
         done?.();
       },
     });
 
   const reject = (memory: Memory, pointer = "") =>
     run({
-      request: () => api.reject(scope, memory.type, memory.key, memory.version, pointer),
-      outcome: async () => found(await standing(scope, memory), (now) => isRejected(memory, now, pointer)),
-      succeed: () => tell(t("told.rejected"), goBackTo(memory, memory.version)),
+      request: () => change<Undoable>((undo) => api.reject(scope, memory.type, memory.key, memory.version, pointer, undo)),
+      outcome: async () => made(await standing(scope, memory), (now) => isRejected(memory, now, pointer)),
+      succeed: told(t("told.rejected")),
     });
 
   const restore = (memory: Memory, version: number) =>
     run({
-      request: () => api.restore(scope, memory.type, memory.key, version, memory.version),
+      request: () => change<Undoable>((undo) => api.restore(scope, memory.type, memory.key, version, memory.version, undo)),
       outcome: async () => {
         const { revisions } = await api.history(scope, memory.type, memory.key);
-        return isRestored(memory, revisions, version) ? ((await standing(scope, memory)) ?? undefined) : undefined;
+        return isRestored(memory, revisions, version) ? MADE : undefined;
       },
-      succeed: () => tell(t("told.restored", { version }), goBackTo(memory, memory.version)),
+      succeed: told(t("told.restored", { version })),
     });
 
   const end = (memory: Memory) => {
     const moment = new Date().toISOString();
     return run({
-      request: () => api.end(scope, memory.type, memory.key, moment, memory.version),
-      outcome: async () => found(await standing(scope, memory), (now) => isEnded(memory, now, moment)),
-      succeed: () => tell(t("told.ended"), goBackTo(memory, memory.version)),
+      request: () => change<Undoable>((undo) => api.end(scope, memory.type, memory.key, moment, memory.version, undo)),
+      outcome: async () => made(await standing(scope, memory), (now) => isEnded(memory, now, moment)),
+      succeed: told(t("told.ended")),
     });
   };
 
   const takeBack = (memory: Memory, thread: string, message: string) =>
     run({
-      request: () => takenBack(scope, memory, thread, message),
+      request: async () => {
+        const taken = await takenBack(scope, memory, thread, message);
+        return taken && change(taken);
+      },
       outcome: async () => {
         const now = await standing(scope, memory);
-        if (now === null) return "forgotten" as const;
-        return isTakenBack(memory, now, thread, message) ? ("revised" as const) : undefined;
+        return now === null || isTakenBack(memory, now, thread, message) ? MADE : undefined;
       },
-      succeed: (how) => {
-        if (how !== "nothing") tell(t("told.taken_back"), how === "forgotten" ? () => putBack(memory) : goBackTo(memory, memory.version));
-      },
+      succeed: told(t("told.taken_back")),
     });
 
   return { ...act, forget, reject, restore, end, takeBack };
 }
 
-const found = (now: Memory | null, isDone: (now: Memory) => boolean): Memory | undefined => (now !== null && isDone(now) ? now : undefined);
+const made = (now: Memory | null, isDone: (now: Memory) => boolean): Undoable | undefined => (now !== null && isDone(now) ? MADE : undefined);
 
-/** Take back what a message brought into a memory, and return what became of the memory. */
-async function takenBack(scope: Scope, memory: Memory, thread: string, message: string): Promise<"forgotten" | "revised" | "nothing"> {
+const forgotten = (scope: Scope, { type, key, version }: Memory): Change<Undoable> =>
+  async (undo) => (await api.forget(scope, type, key, version, undo)) ?? MADE;
+
+/** The change that takes back what a message brought into a memory, null if it brought nothing. */
+async function takenBack(scope: Scope, memory: Memory, thread: string, message: string): Promise<Change<Undoable> | null> {
   const { type, key, version } = memory;
   const { revisions } = await api.history(scope, type, key);
-  const undo = undoOf(revisions, thread, message);
-  if (undo.kind === "nothing") return "nothing";
-  if (undo.kind === "forget") {
-    await api.forget(scope, type, key, version);
-    return "forgotten";
-  }
-  if (undo.kind === "restore") {
-    await api.restore(scope, type, key, undo.version, version);
-  } else {
-    const { valid_from, valid_until, expires_at, evidence } = memory;
-    const kept = keptEvidence(evidence, undo.value);
-    await api.put(scope, type, key, { value: undo.value, valid_from, valid_until, expires_at, evidence: kept }, version);
-  }
-  return "revised";
+  const way = undoOf(revisions, thread, message);
+  if (way.kind === "nothing") return null;
+  if (way.kind === "forget") return forgotten(scope, memory);
+  if (way.kind === "restore") return (undo) => api.restore(scope, type, key, way.version, version, undo);
+  const { valid_from, valid_until, expires_at, evidence } = memory;
+  const kept = { value: way.value, valid_from, valid_until, expires_at, evidence: keptEvidence(evidence, way.value) };
+  return (undo) => api.put(scope, type, key, kept, version, undo);
 }
 
 /** The evidence of the fields that a value still has. */

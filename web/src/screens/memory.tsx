@@ -1,7 +1,7 @@
 /** One memory in full: value with evidence, versions with what each changed, uses; and what can be done to it. */
 
 import { useEffect, useState, type ReactNode } from "react";
-import { api } from "../api/client";
+import { api, type Undoable } from "../api/client";
 import { isConflict, isGone } from "../api/problem";
 import type { JsonObject, Memory, MemoryType, Revision } from "../api/shapes";
 import { useAct } from "../lib/act";
@@ -12,6 +12,7 @@ import { isEdited } from "../lib/outcomes";
 import { speakerOf, timeOf } from "../lib/past";
 import { go, linkTo } from "../lib/route";
 import { useAround, useHere, useWording } from "../lib/session";
+import { useUndoable, wayBack } from "../lib/undo";
 import { Badge, StateBadge, When } from "../parts/basics";
 import { Icon } from "../parts/icons";
 import { ActFailure, Empty, Failure, Loading } from "../parts/states";
@@ -210,6 +211,7 @@ function Uses({ memory }: { memory: Memory }) {
 function Edit({ memory, done, cancel }: { memory: Memory; done: () => void; cancel: () => void }) {
   const { t, tell } = useAround();
   const { scope } = useHere();
+  const change = useUndoable();
   const types = useAsked(() => api.types(scope), [scope]);
   const type = types.value?.types.find((each) => each.name === memory.type);
   const [base] = useState(memory);
@@ -224,17 +226,14 @@ function Edit({ memory, done, cancel }: { memory: Memory; done: () => void; canc
     const value = JSON.parse(text) as JsonObject;
     const { type: typeName, key, expires_at } = base;
     const written = { value, valid_from: utc(from, base.valid_from), valid_until: utc(until, base.valid_until), expires_at, evidence: keptWhereSame(base, value) };
-    void act.run({
-      request: () => api.put(scope, typeName, key, written, base.version),
+    void act.run<Memory & Undoable>({
+      request: () => change((undo) => api.put(scope, typeName, key, written, base.version, undo)),
       outcome: async () => {
         const now = await standing(scope, base);
         return now && isEdited(base, now, value) ? now : undefined;
       },
       succeed: (changed) => {
-        tell(t("told.edited", { version: changed.version }), async () => {
-          await api.restore(scope, typeName, key, base.version);
-          done();
-        });
+        tell(t("told.edited", { version: changed.version }), wayBack(scope, changed, done));
         done();
       },
     });

@@ -1,14 +1,15 @@
 /** Review: what was formed with doubts waits here for a person. */
 
 import { useCallback, useState } from "react";
-import { api } from "../api/client";
+import { api, type Undoable } from "../api/client";
 import { isGone } from "../api/problem";
-import type { Memory } from "../api/shapes";
+import type { Memory, Scope } from "../api/shapes";
 import { useAct } from "../lib/act";
 import { useAsked, useChanges, usePages } from "../lib/asking";
 import { standing } from "../lib/memory_acts";
 import { speakerOf, timeOf } from "../lib/past";
 import { useAround, useHere } from "../lib/session";
+import { useUndoable, wayBack } from "../lib/undo";
 import { memoryLink, PageHead, When } from "../parts/basics";
 import { ActFailure, Empty, Failure, Loading, More } from "../parts/states";
 import { Quotes, Value } from "../parts/value";
@@ -65,33 +66,29 @@ function Waiting({ memory, decided, changed }: { memory: Memory; decided: (memor
   );
 }
 
-/** A verdict on what waits, with a way back where the memory stays at its address. */
+/** A verdict on what waits, with a way back. */
 function useVerdict(changed: () => void) {
   const { t, tell } = useAround();
   const { scope } = useHere();
+  const change = useUndoable();
   const act = useAct(changed);
   const decide = (memory: Memory, decision: Decision, done: () => void) =>
     void act.run({
-      request: () => api.decide(scope, memory.type, memory.key, decision, memory.version),
-      outcome: () => verdictOn(scope, memory, decision),
-      succeed: (now) => {
+      request: () => change<Undoable>((undo) => api.decide(scope, memory.type, memory.key, decision, memory.version, undo)),
+      outcome: async () => ((await isDecided(scope, memory, decision)) ? {} : undefined),
+      succeed: (answer) => {
         done();
-        const undo = async () => {
-          await api.restore(scope, memory.type, memory.key, memory.version);
-          changed();
-        };
-        const isSame = now !== null && now.type === memory.type && now.key === memory.key;
-        tell(t(decision === "approve" ? "review.approved" : "review.rejected"), isSame ? undo : undefined);
+        tell(t(decision === "approve" ? "review.approved" : "review.rejected"), wayBack(scope, answer, changed));
       },
     });
   return { ...act, decide };
 }
 
-/** What a verdict whose answer was lost has made of a memory; nothing if it waits still, or somebody decided otherwise. */
-async function verdictOn(scope: string[], memory: Memory, decision: Decision): Promise<Memory | null | undefined> {
+/** Whether a verdict whose answer was lost was passed; not so if the memory waits still, or somebody decided otherwise. */
+async function isDecided(scope: Scope, memory: Memory, decision: Decision): Promise<boolean> {
   const now = await standing(scope, memory);
-  if (now === null) return decision === "approve" ? null : undefined;
-  return now.version > memory.version && now.state === (decision === "approve" ? "active" : "rejected") ? now : undefined;
+  if (now === null) return decision === "approve";
+  return now.version > memory.version && now.state === (decision === "approve" ? "active" : "rejected");
 }
 
 function Doubt({ memory }: { memory: Memory }) {

@@ -7,6 +7,7 @@ import { useAct } from "../lib/act";
 import { useAsked, useLater } from "../lib/asking";
 import { faultOf, lineOf } from "../lib/jsonlines";
 import { useAround, useHere } from "../lib/session";
+import { useUndoable, wayBack } from "../lib/undo";
 import { Badge, Dialog, PageHead } from "../parts/basics";
 import { ActFailure, Failure, Loading } from "../parts/states";
 
@@ -34,6 +35,7 @@ interface Checked {
 function Editor({ types, saved }: { types: MemoryType[]; saved: () => void }) {
   const { t, tell } = useAround();
   const { scope, can } = useHere();
+  const change = useUndoable();
   const [text, setText] = useState(() => written(types));
   const [error, setError] = useState<unknown>();
   const [round, setRound] = useState(0);
@@ -58,13 +60,12 @@ function Editor({ types, saved }: { types: MemoryType[]; saved: () => void }) {
   const save = () => {
     const before = types;
     void saving.run({
-      request: () => api.putTypes(scope, listed(JSON.parse(text) as Json)),
+      request: () => change((undo) => api.putTypes(scope, listed(JSON.parse(text) as Json), undo)),
       succeed: (answer) => {
-        tell(t("types.saved"), async () => {
-          await api.putTypes(scope, before as unknown as Json);
+        tell(t("types.saved"), wayBack(scope, answer, () => {
           setText(written(before));
           saved();
-        });
+        }));
         if (answer?.types) setText(written(answer.types));
         saved();
       },

@@ -352,6 +352,7 @@ export const en = {
   "types.revert": "Revert",
   "types.saved": "The types are in force.",
   undo: "Undo",
+  "undo.too_large": "This is too much to be taken back later. Do it for good?",
   usage: "Usage",
   "usage.about": "By day, the last thirty.",
   "usage.none": "Nothing was used yet.",

@@ -108,8 +108,6 @@ class _Writer:
         first = next(iter(parts))
         if len(first) == 1:
             return parts[first]
-        # The validator forgets where a bare `false` stood; this means the same.
-        parts = {steps: {"not": {}} if each is False else each for steps, each in parts.items()}
         if isinstance(first[1], int):
             return list(parts.values())
         return {str(name): each for (_, name), each in parts.items()}

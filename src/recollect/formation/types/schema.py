@@ -1,8 +1,9 @@
 """
-JSON Schema (2020-12): what a type's documents must be, and what is wrong with one that is not.
+JSON Schema (2020-12): check the documents of a memory type against its schema.
 
-Enforced are all keywords of the standard, and of the formats those that `FORMATS` names. Nothing
-is ever fetched: a reference outside the schema is refused.
+Every keyword and format of the standard is enforced. Patterns are matched by an engine that takes
+linear time, so that no pattern and no text can stall the process: lookaround and back references
+do not exist in it. Nothing is ever fetched: a reference outside the schema is refused.
 """
 
 from __future__ import annotations
@@ -12,33 +13,39 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Final
 
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import ValidationError
+from jsonschema_rs import Draft202012Validator, RegexOptions, ValidationError, meta
 
 from recollect.errors import LimitError, UsageError
 from recollect.formation.pointers import is_list, join_pointer, kind_of, shown
 from recollect.formation.rules import wrong_rules
-from recollect.formation.types.complaints import complaint, shown_pointer
-from recollect.formation.types.keywords import CheckingStoppedError, Validator, checked
 from recollect.formation.types.memory_type import SCHEMA_BYTES_MAX, SCHEMA_DEPTH_MAX, MemoryType
-from recollect.formation.types.patterns import Pattern
 from recollect.formation.types.references import Steps, path_of, subschemas, written_out
+from recollect.formation.types.violations import explain, readable_pointer
 from recollect.records import INSTRUCTIONS, Json, JsonObject
 from recollect.stores.validate import JSON_BYTES_MAX, JSON_DEPTH_MAX, check_text, encode_json
 
 VIOLATIONS_MAX: Final = 20
 """At most so many violations of a document are named; the rest are counted."""
+CHECKS_MAX: Final = 5_000_000
+"""A document is refused unchecked if its values times the schema's parts are more than this."""
+LISTED_CHECKS_MAX: Final = 50_000
+"""Above this many checks only the first violation is named: collecting a million takes half a
+minute, and a document of this size is hardly mended field by field."""
+PATTERN_CHARACTERS_MAX: Final = 1_000
+PATTERN_BYTES_MAX: Final = 1_000_000
+"""A pattern must take no more than this once it is compiled, with its repeats written out."""
 
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 _REFUSED: Final = ("$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$recursiveAnchor")
+_PATTERNS: Final = RegexOptions(size_limit=PATTERN_BYTES_MAX)
 
 
 def violations(type_: MemoryType, value: object) -> tuple[str, ...]:
     """
-    Say what is wrong with *value* as a document of *type_*; nothing if it is one.
+    Return what is wrong with *value* as a document of *type_*; nothing if it is one.
 
-    Each says where (a JSON pointer), what was found and what is allowed, so that a model can mend
-    it; in the order of the pointers, at most ``VIOLATIONS_MAX`` and how many more there are.
+    Each line says where (a JSON pointer), what was found and what is allowed, so that a model can
+    mend it; in the order of the pointers, at most ``VIOLATIONS_MAX`` and how many more there are.
     Whatever *value* is, this returns.
 
     Raises:
@@ -48,23 +55,60 @@ def violations(type_: MemoryType, value: object) -> tuple[str, ...]:
     >>> violations(USER, {"age": -3})
     ('/age: -3 is less than the minimum of 0',)
     """
-    validator = _validator(json.dumps(type_.parameters, default=_plain))
+    checker = _checker(json.dumps(type_.parameters, default=_plain))
     wrong = next(_unstorable(value, JSON_DEPTH_MAX), None)
     if wrong is not None:
-        return (f"{shown_pointer(wrong[0])}: {wrong[1]}",)
+        return (f"{readable_pointer(wrong[0])}: {wrong[1]}",)
     try:
         plain = json.loads(encode_json(value, "the document"))  # type: ignore[arg-type]
-        found = sorted(checked(validator, plain), key=_place)
-    except (UsageError, CheckingStoppedError) as error:
+    except UsageError as error:
         return (f"the document: {error}",)
     except RecursionError:
         return ("the document: it is nested too deeply to be checked: make it flatter",)
-    said = list(dict.fromkeys(complaint(error) for error in found))
+    said = checker.violations(plain)
     if not said and type_.name == INSTRUCTIONS:
         said = _wrong_instructions(plain)
     rest = len(said) - VIOLATIONS_MAX
     more = [f"and {rest} more of the kind"] if rest > 0 else []
     return (*said[:VIOLATIONS_MAX], *more)
+
+
+class _Checker:
+    """A compiled schema, and how many parts it has."""
+
+    def __init__(self, schema: dict[str, Json]) -> None:
+        self._schema = schema
+        self._validator = _compiled(schema)
+        self._parts = sum(1 for _ in _parts_of(schema))
+
+    def violations(self, document: Json) -> list[str]:
+        """Return a line for each violation in *document*, in the order of their pointers."""
+        checks = self._parts * _size_of(document)
+        if checks > CHECKS_MAX:
+            over = f"{checks} steps, more than {CHECKS_MAX} (CHECKS_MAX)"
+            return [f"the document: checking it takes {over}: make it smaller"]
+        if self._validator.is_valid(document):
+            return []
+        if checks > LISTED_CHECKS_MAX:
+            return self._first_violation(document)
+        found = sorted(self._validator.iter_errors(document), key=_place)
+        return list(dict.fromkeys(line for error in found for line in explain(error, self._schema)))
+
+    def _first_violation(self, document: Json) -> list[str]:
+        try:
+            self._validator.validate(document)
+        except ValidationError as error:
+            return [*explain(error, self._schema)]
+        return []
+
+
+@lru_cache(maxsize=256)
+def _checker(text: str) -> _Checker:
+    return _Checker(check_schema(json.loads(text), "parameters"))
+
+
+def _compiled(schema: dict[str, Json]) -> Draft202012Validator:
+    return Draft202012Validator(schema, validate_formats=True, pattern_options=_PATTERNS)
 
 
 def _wrong_instructions(value: JsonObject) -> list[str]:
@@ -102,15 +146,14 @@ def check_schema(parameters: object, path: str) -> dict[str, Json]:
     return whole
 
 
-def _check_form(schema: JsonObject, path: str) -> None:
+def _check_form(schema: dict[str, Json], path: str) -> None:
     """Refuse what the standard's own schema refuses."""
-    meta = Draft202012Validator(Draft202012Validator.META_SCHEMA)
-    found = sorted(meta.iter_errors(schema), key=lambda error: (-len(error.path), _place(error)))
-    for error in found:
-        steps: Steps = tuple(error.absolute_path)
-        reason = complaint(error).partition(": ")[2]
-        msg = f"{path_of(path, steps)}: {reason}; this is no JSON Schema (2020-12)"
-        raise UsageError(msg)
+    try:
+        meta.validate(schema)
+    except ValidationError as error:
+        reason = next(explain(error, {})).partition(": ")[2]
+        msg = f"{path_of(path, tuple(error.instance_path))}: {reason}; this is no JSON Schema"
+        raise UsageError(f"{msg} (2020-12)") from None
 
 
 def _check_parts(schema: JsonObject, path: str) -> None:
@@ -139,12 +182,6 @@ def _check_part(part: JsonObject, at: Steps, path: str) -> None:
             "2020-12: leave '$schema' out if it holds there too"
         )
         raise UsageError(msg)
-    if "patternProperties" in part and "unevaluatedProperties" in part:
-        msg = (
-            f"{path_of(path, at)}: 'unevaluatedProperties' beside 'patternProperties' is not "
-            "supported: use 'additionalProperties'"
-        )
-        raise UsageError(msg)
     named = part.get("patternProperties")
     patterns = (
         [(("patternProperties", each), each) for each in named]
@@ -154,19 +191,49 @@ def _check_part(part: JsonObject, at: Steps, path: str) -> None:
     if isinstance(given := part.get("pattern"), str):
         patterns.append((("pattern",), given))  # type: ignore[arg-type]
     for steps, pattern in patterns:
-        try:
-            Pattern(pattern)
-        except UsageError as error:
-            raise UsageError(f"{path_of(path, (*at, *steps))}: {error}") from None
+        _check_pattern(pattern, path_of(path, (*at, *steps)))
 
 
-@lru_cache(maxsize=256)
-def _validator(text: str) -> Draft202012Validator:
-    return Validator(check_schema(json.loads(text), "parameters"))
+def _check_pattern(pattern: str, place: str) -> None:
+    if len(pattern) > PATTERN_CHARACTERS_MAX:
+        what = f"characters of the pattern at {place}"
+        raise LimitError(what, len(pattern), PATTERN_CHARACTERS_MAX, "PATTERN_CHARACTERS_MAX")
+    try:
+        _compiled({"pattern": pattern})
+    except ValidationError:
+        msg = (
+            f"{place}: the pattern {shown(pattern)} cannot be used: it must be a regular "
+            "expression without lookaround, back references and flags, and take at most "
+            f"{PATTERN_BYTES_MAX} bytes (PATTERN_BYTES_MAX) with its repeats written out"
+        )
+        raise UsageError(msg) from None
+
+
+def _parts_of(schema: JsonObject) -> Iterator[Json]:
+    """Yield *schema* and every schema within it."""
+    waiting: list[Json] = [schema]
+    while waiting:
+        part = waiting.pop()
+        yield part
+        if isinstance(part, Mapping):
+            waiting += [each for _, each in subschemas(part)]
+
+
+def _size_of(document: Json) -> int:
+    """Return how many values a document has, at every depth."""
+    waiting, count = [document], 0
+    while waiting:
+        each = waiting.pop()
+        count += 1
+        if isinstance(each, Mapping):
+            waiting += each.values()
+        elif is_list(each):
+            waiting += each
+    return count
 
 
 def _place(error: ValidationError) -> tuple[str, str]:
-    return join_pointer(error.absolute_path), error.message
+    return join_pointer(error.instance_path), error.message
 
 
 def _unstorable(value: object, depth_max: int) -> Iterator[tuple[Steps, str]]:

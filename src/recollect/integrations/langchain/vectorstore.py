@@ -9,28 +9,34 @@ from uuid import uuid4
 
 from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
-from langchain_core.vectorstores import VectorStore
 
 from recollect.app import Recollect
 from recollect.ask import Where, query_in
 from recollect.errors import UsageError
 from recollect.home import AnyRecollect, Home
+from recollect.integrations.langchain.vector_searches import (
+    DEFAULT_K,
+    Filter,
+    VectorSearches,
+    conditions_of,
+    document_of,
+    passing,
+)
 from recollect.recall.result import Recalled
-from recollect.records import DeleteMemory, JsonObject, Memory, PutMemory, Scope
+from recollect.records import DeleteMemory, Memory, PutMemory, Scope
 from recollect.stores.validate import WRITES_MAX
 
 TYPE: Final = "Item"
 """The type of the memories that keep documents, unless another is named."""
-DEFAULT_K: Final = 4
 
 
-class RecollectVectorStore(VectorStore):
+class RecollectVectorStore(VectorSearches):
     """
     Documents kept as memories of one type in one scope, and found by hybrid recall.
 
     The embedder is the memory's own, or none: then words decide. A document's id is the
     memory's key; a second document with it becomes the next version. *filter* in the searches
-    are conditions on the metadata (see `recollect.stores.filters`).
+    is a `Filter`. `VectorSearches` are those that go by the vectors alone.
     """
 
     def __init__(self, memory: AnyRecollect, scope: Scope, *, type_: str = TYPE) -> None:
@@ -107,7 +113,7 @@ class RecollectVectorStore(VectorStore):
 
     async def _get(self, memory: Recollect, ids: Sequence[str]) -> list[Document]:
         found = await memory.store.get_many(self.scope, [(self.type_, each) for each in ids])
-        return [_document_of(each) for each in found if each]
+        return [document_of(each) for each in found if each]
 
     def similarity_search(self, query: str, k: int = DEFAULT_K, **kwargs: Any) -> list[Document]:
         """Return at most *k* documents that bear on *query*, best first."""
@@ -125,7 +131,7 @@ class RecollectVectorStore(VectorStore):
         query: str,
         k: int = DEFAULT_K,
         *,
-        filter: JsonObject | None = None,  # noqa: A002 (LangChain's name)
+        filter: Filter | None = None,  # noqa: A002 (LangChain's name)
         **kwargs: Any,
     ) -> list[tuple[Document, float]]:
         """Return documents with their scores; a higher one is better, and they have no bounds."""
@@ -136,21 +142,24 @@ class RecollectVectorStore(VectorStore):
         query: str,
         k: int = DEFAULT_K,
         *,
-        filter: JsonObject | None = None,  # noqa: A002 (LangChain's name)
+        filter: Filter | None = None,  # noqa: A002 (LangChain's name)
         **kwargs: Any,
     ) -> list[tuple[Document, float]]:
         """Do the same as `similarity_search_with_score`."""
         return await self._home.visit(partial(self._search, query=query, k=k, filter_=filter))
 
     async def _search(
-        self, memory: Recollect, *, query: str, k: int, filter_: JsonObject | None
+        self, memory: Recollect, *, query: str, k: int, filter_: Filter | None
     ) -> list[tuple[Document, float]]:
         if not query.strip() or k < 1:
             return []
-        conditions = {f"metadata.{key}": value for key, value in (filter_ or {}).items()}
-        where = Where(messages=False, types=(self.type_,), filter=conditions or None)
-        recall = await memory.recall(self.scope, query_in(query), limit=k, where=where)
-        return [(_found_document(entry), entry.score) for entry in recall.entries]
+        where = Where(messages=False, types=(self.type_,), filter=conditions_of(filter_))
+
+        async def recalled(limit: int) -> list[tuple[Document, float]]:
+            recall = await memory.recall(self.scope, query_in(query), limit=limit, where=where)
+            return [(_found_document(entry), entry.score) for entry in recall.entries]
+
+        return await passing(recalled, filter_, k)
 
     @classmethod
     def from_texts(
@@ -203,15 +212,6 @@ def _batches(
 
 def _found_document(entry: Recalled) -> Document:
     if isinstance(entry.content, Memory):
-        return _document_of(entry.content)
+        return document_of(entry.content)
     msg = f"{entry.source} is a message, where only documents were asked for"
     raise UsageError(msg)
-
-
-def _document_of(memory: Memory) -> Document:
-    metadata = memory.value.get("metadata")
-    return Document(
-        id=memory.key,
-        page_content=str(memory.value.get("page_content", memory.text)),
-        metadata=dict(metadata) if isinstance(metadata, Mapping) else {},
-    )

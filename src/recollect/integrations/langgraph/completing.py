@@ -21,6 +21,7 @@ from langgraph.checkpoint.base import (
 
 from recollect.errors import UsageError
 from recollect.integrations.langgraph.mirror import MessageMirror
+from recollect.integrations.langgraph.schema_types import derive_for
 
 _RUNTIME: Final = "__pregel_runtime"
 """Where LangGraph keeps what it tells the nodes of a run, beside what a program configures."""
@@ -164,6 +165,9 @@ class CompleteSaver(BaseCheckpointSaver[str]):
         """Do the same as `get_delta_channel_history`."""
         read = partial(self.get_delta_channel_history, config=config, channels=channels)
         return await asyncio.to_thread(read)
+
+
+derive_for(CompleteSaver)
 
 
 def checked_prune(thread_ids: Sequence[str], strategy: str) -> list[str]:

@@ -24,7 +24,6 @@ from recollect.app import Recollect
 from recollect.ask import Where, query_in
 from recollect.errors import UsageError, VersionConflictError
 from recollect.forgetting import forgotten_notes
-from recollect.formation.evidence import evidence_kept
 from recollect.formation.types import BUILTIN_TYPES, MemoryType
 from recollect.formation.types.schema import violations
 from recollect.home import AnyRecollect
@@ -234,12 +233,12 @@ def revised(standing: Memory, put: PutMemory) -> PutMemory:
     """
     Return *put* as a revision of what stands there: of another value, and of nothing else.
 
-    What of the value stays as it was rests on what it rested on, and is erased with that.
+    What of the value stays as it was, or takes words over, rests on what it rested on, as in
+    every put; it is erased with that.
     """
     return replace(
         put,
         expected=standing.version,
-        evidence=evidence_kept(standing.value, standing.evidence, put.value),
         trust=standing.trust,
         valid_from=standing.valid_from,
         valid_until=standing.valid_until,

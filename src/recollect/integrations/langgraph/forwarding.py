@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import copy
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
 from concurrent.futures import wait as wait_for_any
+from functools import cache
 from threading import Lock
 from time import monotonic
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar, cast
 
 from recollect.app import Recollect
 from recollect.errors import StoreClosedError, UsageError
@@ -103,10 +103,28 @@ class HomeLoop(Home):
 
 
 def forwarded(owner: OwnerT) -> OwnerT:
-    """Return a copy of *owner* whose calls reach its memory from any thread and any loop."""
-    found = copy.copy(owner)
-    found.home = HomeLoop(owner.home.memory)
-    return found
+    """
+    Return a view of *owner* whose calls reach its memory from any thread and any loop.
+
+    It has nothing of its own but its home: what is set on either is seen by both.
+    """
+    view: Any = object.__new__(_view_class(type(owner)))
+    object.__setattr__(view, "_owner", owner)
+    object.__setattr__(view, "home", HomeLoop(owner.home.memory))
+    return cast("OwnerT", view)
+
+
+@cache
+def _view_class(kind: type) -> type:
+    """Return a class with the methods of *kind* whose attributes are those of another object."""
+
+    def get(view: Any, name: str) -> Any:  # called for what the view lacks: all but its home
+        return getattr(object.__getattribute__(view, "_owner"), name)
+
+    def change(view: Any, name: str, value: Any) -> None:
+        setattr(object.__getattribute__(view, "_owner"), name, value)
+
+    return type(kind.__name__, (kind,), {"__getattr__": get, "__setattr__": change})
 
 
 class Visit:

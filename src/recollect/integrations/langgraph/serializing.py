@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterable
 from contextvars import ContextVar
+from threading import Lock
 from typing import Any, Final, TypeAlias
 
+import ormsgpack
+from langgraph.checkpoint.serde._msgpack import SAFE_MSGPACK_METHODS, SAFE_MSGPACK_TYPES
 from langgraph.checkpoint.serde.event_hooks import SerdeEvent, register_serde_event_listener
-from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+from langgraph.checkpoint.serde.jsonplus import (
+    EXT_DELTA_SNAPSHOT,
+    EXT_METHOD_SINGLE_ARG,
+    EXT_NUMPY_ARRAY,
+    JsonPlusSerializer,
+)
 
 from recollect.errors import StoreCorruptError, UsageError
+from recollect.integrations.langgraph.known_types import KNOWN_TYPES
+from recollect.integrations.langgraph.schema_types import TypeName
 
-AllowedType: TypeAlias = type | tuple[str, str]
+AllowedType: TypeAlias = type | TypeName
 """A class, or the names of its module and of itself."""
 
 _KINDS: Final = frozenset({"null", "bytes", "bytearray", "json", "msgpack"})
@@ -41,14 +52,46 @@ class StrictSerializer(JsonPlusSerializer):
     LangGraph's serializer, in its strict mode, whatever the environment says.
 
     Whoever can write into the database could otherwise have any function called, by naming it
-    in a checkpoint. What LangGraph and LangChain keep themselves is read; another type only if
-    it is allowed by name. One that is not is an error: LangGraph would give its bare content.
-    What was written in the old JSON form stays data; what was pickled is not read at all.
+    in a checkpoint. Read are the types that LangGraph, LangChain and this package make, those in
+    the states of the graphs that use it, and those allowed by name. Another one is an error,
+    already when it is written: LangGraph would give its bare content at the next turn. What was
+    written in the old JSON form stays data; what was pickled is not read at all.
     """
 
     def __init__(self, allow: Iterable[AllowedType] = ()) -> None:
-        types = _types_in(allow)
-        super().__init__(pickle_fallback=False, allowed_msgpack_modules=types or None)
+        types = (*KNOWN_TYPES, *_types_in(allow))
+        super().__init__(pickle_fallback=False, allowed_msgpack_modules=types)
+        self._turn = Lock()
+        self._found: set[TypeName] = set()
+
+    def with_msgpack_allowlist(
+        self, extra_allowlist: Iterable[tuple[str, ...] | type]
+    ) -> StrictSerializer:
+        """
+        Allow more types, and return this serializer itself.
+
+        A copy, as LangGraph makes one, would leave the saver that a program holds without them.
+        """
+        extra = [*extra_allowlist]
+        with self._turn:
+            wider = super().with_msgpack_allowlist(extra)
+            if wider is not self:
+                vars(self).update(vars(wider))
+        return self
+
+    def dumps_typed(self, obj: Any) -> tuple[str, bytes]:
+        """
+        Return what keeps *obj*.
+
+        Raises:
+            UsageError: It holds a type that could not be made again.
+            TypeError: It holds something that cannot be written.
+        """
+        kind, content = super().dumps_typed(obj)
+        if kind == "msgpack":
+            names, methods = named_in(content)
+            self._check_readable(names, methods)
+        return kind, content
 
     def loads_typed(self, data: tuple[str, bytes]) -> Any:
         """
@@ -78,6 +121,49 @@ class StrictSerializer(JsonPlusSerializer):
             )
             raise UsageError(msg)
         return value
+
+    def _check_readable(self, names: set[TypeName], methods: set[tuple[str, str, str]]) -> None:
+        """Refuse to write what `loads_typed` would refuse, or could not find again."""
+        allowed: Any = self._allowed_msgpack_modules
+        for module, name, method in sorted(methods - SAFE_MSGPACK_METHODS):
+            raise UsageError(_unwritable(module, name, f"it is read by its method {method!r}"))
+        for each in sorted(names - SAFE_MSGPACK_TYPES - self._found):
+            if each not in allowed:
+                raise UsageError(_unwritable(*each, "no schema of the graph's state names it"))
+            if not hasattr(sys.modules.get(each[0]), each[1]):
+                why = "it does not stand at the top level of its module, where it is looked for"
+                raise UsageError(_unwritable(*each, why, can_allow=False))
+            self._found.add(each)
+
+
+def named_in(content: bytes) -> tuple[set[TypeName], set[tuple[str, str, str]]]:
+    """Return the types, and the methods of types, that a written value names; nothing is made."""
+    names: set[TypeName] = set()
+    methods: set[tuple[str, str, str]] = set()
+
+    def note(code: int, data: bytes) -> None:
+        if code == EXT_NUMPY_ARRAY:
+            return
+        found = ormsgpack.unpackb(data, ext_hook=note, option=ormsgpack.OPT_NON_STR_KEYS)
+        if code == EXT_METHOD_SINGLE_ARG:
+            methods.add((found[0], found[1], found[3]))
+        elif code != EXT_DELTA_SNAPSHOT:
+            names.add((found[0], found[1]))
+
+    ormsgpack.unpackb(content, ext_hook=note, option=ormsgpack.OPT_NON_STR_KEYS)
+    return names, methods
+
+
+def _unwritable(module: str, name: str, why: str, *, can_allow: bool = True) -> str:
+    way = (
+        f"name it there, or give it to checkpointer(…, allow=[{name}])"
+        if can_allow
+        else ("define it there")
+    )
+    return (
+        f"a checkpoint would hold {module}.{name}, which could not be made again when it is read: "
+        f"{why}; {way}, or keep plain data instead"
+    )
 
 
 def _note(event: SerdeEvent) -> None:

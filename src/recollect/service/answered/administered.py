@@ -18,6 +18,7 @@ class AnsweredLimits(Answered):
     requests_a_second: float
     burst: Count
     messages_a_day: int | None
+    memories_a_day: int | None
     bytes_a_day: int | None
 
 
@@ -93,6 +94,7 @@ class AnsweredDay(Answered):
     day: str = Field(examples=["2026-05-01"])
     requests: Count
     messages: Count
+    memories: Count = Field(description="Versions of memories, items and documents of threads.")
     bytes: Count
     recalls: Count
     calls: Count = Field(description="Of the model, by formation.")

@@ -149,8 +149,11 @@ class RefusedLine(Answered):
 
 
 class AnsweredImport(Answered):
-    """How many records were taken, and which lines were not."""
+    """How many records were taken, and which lines were not, or otherwise."""
 
     taken: Count
     refused: list[RefusedLine]
     refused_count: Count
+    changed: list[RefusedLine]
+    changed_count: Count
+    erased_count: Count = Field(description="Lines of what was erased here, which were left out.")

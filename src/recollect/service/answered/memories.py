@@ -7,6 +7,8 @@ from pydantic import ConfigDict, Field
 from recollect.records import MemoryState, Trust
 from recollect.service.answered.parts import Answered, Cursor, Object, Segments, Time, Wrong
 
+UNDO = "With `?undo=true`: a token with which POST /v1/undo takes the change back."
+
 
 class AnsweredEvidence(Answered):
     """The message, and the words in it, that a field rests on."""
@@ -14,6 +16,11 @@ class AnsweredEvidence(Answered):
     thread: str
     message: str
     quote: str | None
+    group: int = Field(
+        default=0,
+        ge=0,
+        description="0: enough by itself; evidence of the same other number only together.",
+    )
 
 
 EvidenceByPointer = dict[str, list[AnsweredEvidence]]
@@ -70,6 +77,18 @@ class AnsweredMemory(Answered):
     )
 
 
+class AnsweredChange(AnsweredMemory):
+    """A memory after a change."""
+
+    undo: str | None = Field(default=None, description=UNDO)
+
+
+class AnsweredUndo(Answered):
+    """What takes a change back of which nothing else is left to be told."""
+
+    undo: str | None = Field(description=UNDO)
+
+
 class AnsweredMemories(Answered):
     """A page of memories."""
 
@@ -119,6 +138,10 @@ class AnsweredTypes(Answered):
 
     types: list[Object]
     own: bool = Field(description="Whether they were set for this scope or one above it.")
+    problem: str | None = Field(
+        description="Why what was set for the scope cannot be used, and others hold in its place."
+    )
+    undo: str | None = Field(default=None, description=UNDO)
 
 
 class AnsweredCheck(Answered):

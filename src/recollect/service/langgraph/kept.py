@@ -10,6 +10,7 @@ from typing import Final, Literal, TypeAlias, cast
 from recollect.access import RESERVED
 from recollect.app import Recollect
 from recollect.errors import NotFoundError
+from recollect.quotas import DOCUMENTS
 from recollect.records import (
     DeleteMemory,
     Json,
@@ -73,7 +74,7 @@ class KeptRun:
 
 def place_of(root: Scope, thread: str) -> Scope:
     """Return the scope in which the documents of a thread are kept."""
-    return (RESERVED, "langgraph", *root, thread)
+    return (RESERVED, DOCUMENTS, *root, thread)
 
 
 def put_thread(thread: KeptThread) -> Write:

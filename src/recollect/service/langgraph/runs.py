@@ -131,7 +131,7 @@ async def _in_flight(reach: Reach, thread: KeptThread) -> list[KeptRun]:
 
 async def _kept(how: Configured, thread: KeptThread, given: Sequence[NewMessage]) -> Span:
     """Keep the messages of a run that its thread does not have; return where they stand."""
-    service, scope, memory = how.reach.service, how.reach.scope, how.reach.memory
+    scope, memory = how.reach.scope, how.reach.memory
     before = await memory.thread(scope, thread.id)
     last = (
         await memory.last_messages(scope, thread.id, limit=min(len(given), MESSAGES_MAX))
@@ -139,12 +139,9 @@ async def _kept(how: Configured, thread: KeptThread, given: Sequence[NewMessage]
         else ()
     )
     new = new_messages(given, last, before.count if before else 0)
-    size = sum(len(each.text.encode("utf-8", "replace")) for each in new)
-    await service.check_quota(how.reach.principal, messages=len(new), size=size)
     await _append(how, thread.id, new)
     after = await memory.thread(scope, thread.id)
     await _due(how, thread, before, after)
-    service.count_messages(scope, messages=len(new), size=size)
     return Span(
         thread=thread.id,
         since=before.last if before else 0,

@@ -22,6 +22,7 @@ from recollect.service.routes import (
     threads,
     transfer,
     types,
+    undo,
     usage,
 )
 
@@ -31,6 +32,7 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
     recall.router,
     me.router,
     memories.router,
+    undo.router,
     types.router,
     formation.router,
     review.router,

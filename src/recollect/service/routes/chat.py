@@ -54,8 +54,6 @@ async def chat(
         settings=settings or None,
     )
     said = await bot.hear(asked.text, idempotency_key=idempotency_key)
-    if idempotency_key is None or await bot.answer_to(said) is None:
-        service.count_messages(reach.scope, messages=1, size=size)
     return event_stream(reach, _turn(reach, bot, said, may_be_again=idempotency_key is not None))
 
 
@@ -89,7 +87,6 @@ async def _answer(reach: Reach, bot: Chatbot, said: Message) -> AsyncGenerator[E
         async with bot.answering(said, once=True) as answer:
             async for piece in answer.pieces:
                 yield Event(name="token", content={"text": piece})
-        reach.service.count_messages(reach.scope, messages=1, size=len(answer.text.encode()))
         done = await _done(reach, said, answer.kept, answer.known, None)
         yield Event(name="done", content=done)
     except RecollectError as error:

@@ -49,6 +49,7 @@ async def me(reach: Reading) -> dict[str, Any]:
             "requests_a_second": settings.requests_a_second,
             "burst": settings.burst,
             "messages_a_day": settings.messages_a_day,
+            "memories_a_day": settings.memories_a_day,
             "bytes_a_day": settings.bytes_a_day,
         },
     }

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Annotated, Any, Final, Literal, cast
 
 from fastapi import APIRouter, Path, Query, Response
+from fastapi.responses import JSONResponse
 
 from recollect.ask import QUERY_CHARACTERS_MAX, Where
 from recollect.errors import NotFoundError, UsageError
@@ -25,9 +26,19 @@ from recollect.records import (
 from recollect.service.answers import answer_memory
 from recollect.service.asked import AskedEnd, AskedMemory, AskedReject, AskedRestore, Time
 from recollect.service.named import NamedRoute
-from recollect.service.reaching import LIMIT, Below, CursorParameter, Limit, Reach, Reading, Writing
+from recollect.service.reaching import (
+    LIMIT,
+    Below,
+    CursorParameter,
+    IdempotencyKey,
+    Limit,
+    Reach,
+    Reading,
+    Writing,
+)
 from recollect.service.telemetry import memory_span
 from recollect.service.typed import check_value
+from recollect.service.undo import Undoable, WantsUndo
 from recollect.service.versions import IfMatch, IfNoneMatch, etag_of, expected_version
 from recollect.stores.validate import ID_CHARACTERS_MAX
 
@@ -162,8 +173,15 @@ async def put(
     response: Response,
     if_match: IfMatch = None,
     if_none_match: IfNoneMatch = None,
+    idempotency_key: IdempotencyKey = None,
+    undo: WantsUndo = False,
 ) -> dict[str, Any]:
-    """Create a memory (201), or write its next version (200); every field becomes the new one's."""
+    """
+    Create a memory (201), or write its next version (200); every field becomes the new one's.
+
+    Asked again under the same `Idempotency-Key` nothing is written, and the memory is answered as
+    it is by then.
+    """
     value = cast("JsonObject", asked.value)
     await check_value(reach, type, value)
     write = PutMemory(
@@ -177,23 +195,43 @@ async def put(
         expires_at=asked.expires_at,
         evidence=asked.evidence_map(),
     )
+    change = Undoable(reach, undo)
     with memory_span("upsert_memory"):
-        (written,) = await reach.memory.apply(reach.scope, [write])
+        (written,) = await change.memory.apply(
+            reach.scope, [write], idempotency_key=idempotency_key
+        )
+    if written is None and idempotency_key:
+        written = await existing_memory(reach, type, key)
     if written is None:
         msg = f"{type}/{key} was written, and has expired already: give a later expires_at"
         raise UsageError(msg)
     response.status_code = 201 if written.version == 1 else 200
-    return answered(reach, written, response)
+    return change.told(answered(reach, written, response))
 
 
 @router.delete(_ADDRESS, summary="Forget a memory", status_code=204)
-async def delete(reach: Writing, type: TypeName, key: Key, if_match: IfMatch = None) -> Response:
-    """Remove a memory with its history; its bytes go with the next erase, or with that of it."""
-    await existing_memory(reach, type, key)
+async def delete(
+    reach: Writing,
+    type: TypeName,
+    key: Key,
+    if_match: IfMatch = None,
+    idempotency_key: IdempotencyKey = None,
+    undo: WantsUndo = False,
+) -> Response:
+    """
+    Remove a memory with its history; its bytes go with the next erase, or with that of it.
+
+    With `?undo=true` the answer is 200, and has the token with which it can be taken back; it
+    is refused if that would be too large. With an `Idempotency-Key` it is no error that there is
+    none: it may have been removed before.
+    """
+    if idempotency_key is None or type in BESIDE_TYPES:
+        await existing_memory(reach, type, key)
     write = DeleteMemory(type=type, key=key, expected=expected_version(if_match))
+    change = Undoable(reach, undo)
     with memory_span("delete_memory"):
-        await reach.memory.apply(reach.scope, [write])
-    return Response(status_code=204)
+        await change.memory.apply(reach.scope, [write], idempotency_key=idempotency_key)
+    return JSONResponse(change.told({})) if undo else Response(status_code=204)
 
 
 @router.get(f"{_ADDRESS}/history", summary="All versions of a memory")
@@ -212,12 +250,14 @@ async def reject(
     response: Response,
     asked: AskedReject | None = None,
     if_match: IfMatch = None,
+    undo: WantsUndo = False,
 ) -> dict[str, Any]:
     """Refuse a memory, or a part of it: it stays visible, and is not formed again."""
     await existing_memory(reach, type, key)
     expected, pointer = expected_version(if_match), asked.pointer if asked else ""
-    await reach.memory.reject(reach.scope, type, key, pointer=pointer, expected=expected)
-    return answered(reach, await existing_memory(reach, type, key), response)
+    change = Undoable(reach, undo)
+    await change.memory.reject(reach.scope, type, key, pointer=pointer, expected=expected)
+    return change.told(answered(reach, await existing_memory(reach, type, key), response))
 
 
 @router.post(f"{_ADDRESS}/restore", summary="Put an earlier version in force again")
@@ -228,6 +268,7 @@ async def restore(
     asked: AskedRestore,
     response: Response,
     if_match: IfMatch = None,
+    undo: WantsUndo = False,
 ) -> dict[str, Any]:
     """Write an earlier version again as the newest; nothing of the history is lost."""
     standing = await existing_memory(reach, type, key)
@@ -251,8 +292,9 @@ async def restore(
         state=found.state,
         cause=f"restored {found.version}",
     )
-    await reach.memory.apply(reach.scope, [write])
-    return answered(reach, await existing_memory(reach, type, key), response)
+    change = Undoable(reach, undo)
+    await change.memory.apply(reach.scope, [write])
+    return change.told(answered(reach, await existing_memory(reach, type, key), response))
 
 
 @router.post(f"{_ADDRESS}/end", summary="Say since when it is no longer true")
@@ -263,12 +305,16 @@ async def end(
     asked: AskedEnd,
     response: Response,
     if_match: IfMatch = None,
+    idempotency_key: IdempotencyKey = None,
+    undo: WantsUndo = False,
 ) -> dict[str, Any]:
     """End a memory: it stays readable and searchable as history."""
-    await existing_memory(reach, type, key)
+    if idempotency_key is None or type in BESIDE_TYPES:
+        await existing_memory(reach, type, key)
     write = EndMemory(type=type, key=key, at=asked.at, expected=expected_version(if_match))
-    await reach.memory.apply(reach.scope, [write])
-    return answered(reach, await existing_memory(reach, type, key), response)
+    change = Undoable(reach, undo)
+    await change.memory.apply(reach.scope, [write], idempotency_key=idempotency_key)
+    return change.told(answered(reach, await existing_memory(reach, type, key), response))
 
 
 @router.get(f"{_ADDRESS}/recalls", summary="The last recalls that returned a memory")

@@ -12,6 +12,7 @@ from recollect.service.asked import AskedVerdict
 from recollect.service.named import NamedRoute
 from recollect.service.reaching import LIMIT, Below, CursorParameter, Limit, Reading, Writing
 from recollect.service.routes.memories import Key, TypeName, answered, existing_memory
+from recollect.service.undo import Undoable, WantsUndo
 
 router: Final = APIRouter(prefix="/v1", tags=["review"], route_class=NamedRoute)
 _REVIEW: Final = "review"
@@ -33,7 +34,12 @@ async def review(
 
 @router.post("/review/{type}/{key}", summary="Approve or reject what waits")
 async def decide(
-    reach: Writing, type: TypeName, key: Key, asked: AskedVerdict, response: Response
+    reach: Writing,
+    type: TypeName,
+    key: Key,
+    asked: AskedVerdict,
+    response: Response,
+    undo: WantsUndo = False,
 ) -> dict[str, Any]:
     """
     Put in force what waits, byte for byte as it was looked at, or refuse it for good.
@@ -41,10 +47,11 @@ async def decide(
     The answer is the memory that is in force now, or that is refused.
     """
     await existing_memory(reach, type, key)
-    memory = reach.memory
+    change = Undoable(reach, undo)
+    memory = change.memory
     if asked.decision == "approve":
         written = await memory.approve(reach.scope, type, key, expected=asked.version)
     else:
         written = await memory.reject(reach.scope, type, key, expected=asked.version)
     found = next(each for each in written if each is not None)
-    return answered(reach, found, response)
+    return change.told(answered(reach, found, response))

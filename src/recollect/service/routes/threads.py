@@ -112,9 +112,6 @@ async def append(
 
     When this is answered they are on disk, and found by their words.
     """
-    service = reach.service
-    size = sum(len(each.text.encode("utf-8", "replace")) for each in asked.messages)
-    await service.check_quota(reach.principal, messages=len(asked.messages), size=size)
     settings = await settings_of(reach, asked.assistant)
     with memory_span("upsert_memory") as span:
         kept = await reach.memory.append(
@@ -126,7 +123,6 @@ async def append(
             settings=settings or None,
         )
         count_records(span, len(kept))
-    service.count_messages(reach.scope, messages=len(kept), size=size)
     return {"messages": [answer_message(each) for each in kept]}
 
 
@@ -140,13 +136,19 @@ def debounce_of(reach: Reach, settings: JsonObject, quiet_s: float | None) -> De
 
 @router.put("/threads/{thread}/messages/{message}", summary="Replace a message")
 async def put_message(
-    reach: Writing, thread: ThreadId, message: MessageId, asked: AskedMessage
+    reach: Writing,
+    thread: ThreadId,
+    message: MessageId,
+    asked: AskedMessage,
+    idempotency_key: IdempotencyKey = None,
 ) -> dict[str, Any]:
     """Put a message in the place of the one with this id; it is formed anew."""
     if asked.id not in {None, message}:
         msg = f"the body names the message {asked.id!r}, and the path {message!r}: leave out the id"
         raise UsageError(msg)
-    replaced = await reach.memory.replace(reach.scope, thread, asked.new_message(message))
+    replaced = await reach.memory.replace(
+        reach.scope, thread, asked.new_message(message), idempotency_key=idempotency_key
+    )
     return answer_message(replaced)
 
 

@@ -11,9 +11,11 @@ from recollect.errors import UsageError
 from recollect.formation.types import load_types
 from recollect.formation.types.memory_type import MemoryType, check_types_change
 from recollect.records import SCOPE_SETTINGS, DeleteMemory, Json
+from recollect.scope_types import problem_of, settings_memory
 from recollect.service.asked import AskedTypes
 from recollect.service.reaching import Reading, Writing
 from recollect.service.typed import keep_types, own_settings, types_of
+from recollect.service.undo import Undoable, WantsUndo
 
 router: Final = APIRouter(prefix="/v1", tags=["types"])
 
@@ -22,7 +24,13 @@ router: Final = APIRouter(prefix="/v1", tags=["types"])
 async def types(reach: Reading) -> dict[str, Any]:
     """Return the scope's own types, else those of the nearest scope above, else the service's."""
     found = await types_of(reach)
-    return {"types": [_shown(each) for each in found], "own": bool(await own_settings(reach))}
+    store, depth = reach.memory.store, len(reach.principal.scope)
+    nearest = await settings_memory(store, reach.scope, depth=depth)
+    return {
+        "types": [_shown(each) for each in found],
+        "own": bool(await own_settings(reach)),
+        "problem": nearest and problem_of(nearest),
+    }
 
 
 def _shown(type_: MemoryType) -> dict[str, Any]:
@@ -30,17 +38,20 @@ def _shown(type_: MemoryType) -> dict[str, Any]:
 
 
 @router.put("/types", summary="Replace the memory types of a scope")
-async def put_types(reach: Writing, asked: AskedTypes) -> dict[str, Any]:
+async def put_types(reach: Writing, asked: AskedTypes, undo: WantsUndo = False) -> dict[str, Any]:
     """Let the scope, and those below without their own, have these types; [] takes them back."""
+    change = Undoable(reach, undo)
     if not asked.types:
         write = DeleteMemory(type=SCOPE_SETTINGS, key=SCOPE_SETTINGS)
-        await reach.memory.apply(reach.scope, [write])
+        await change.memory.apply(reach.scope, [write])
     else:
         new = load_types(cast("Sequence[Mapping[str, object]]", asked.types))
         check_types_change(await types_of(reach), new)
-        await keep_types(reach, new)
+        await keep_types(change.memory, reach.scope, new)
     found = await types_of(reach)
-    return {"types": [_shown(each) for each in found], "own": bool(asked.types)}
+    return change.told(
+        {"types": [_shown(each) for each in found], "own": bool(asked.types), "problem": None}
+    )
 
 
 @router.post("/types/check", summary="Whether memory types would do")

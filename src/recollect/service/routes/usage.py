@@ -10,8 +10,8 @@ from fastapi import APIRouter, Query
 
 from recollect.records import Scope
 from recollect.service.reaching import Below, Reach, Reading
-from recollect.service.usage import COUNTS
 from recollect.stores.validate import to_datetime
+from recollect.usage import COUNTS
 
 router: Final = APIRouter(prefix="/v1", tags=["usage"])
 DAYS: Final = 30
@@ -23,7 +23,7 @@ async def usage(
     reach: Reading, below: Below = False, days: Annotated[int, Query(ge=1, le=400)] = DAYS
 ) -> dict[str, Any]:
     """
-    Return requests, messages, bytes, recalls, and the calls and tokens of formation, by day (UTC).
+    Return requests, messages, memories, bytes, recalls, and what formation asked, by day (UTC).
 
     All that is below needs the permissions ``below`` and ``admin``.
     """

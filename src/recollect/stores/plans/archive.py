@@ -20,6 +20,7 @@ from recollect.recall.terms import encode_terms
 from recollect.recall.text import message_text
 from recollect.records import Json, JsonObject, Scope
 from recollect.stores.digests import text_hash
+from recollect.stores.plans.evidence import evidence_messages
 from recollect.stores.plans.fields import Fields
 from recollect.stores.plans.formation import Debounce, signalled
 from recollect.stores.plans.lanes import (
@@ -29,7 +30,6 @@ from recollect.stores.plans.lanes import (
     restored_lanes,
     with_lanes,
 )
-from recollect.stores.plans.memories import evidence_messages
 from recollect.stores.plans.receipts import (
     each_formation,
     formation_record,
@@ -89,7 +89,7 @@ def read_archive(rows: Rows, scope: Scope) -> Iterator[JsonObject]:
         after = page[-1].id
     for memory in rows.memories(scope_row.id, None, None):
         past = rows.revisions(scope_row.id, memory.uid) if memory.version > 1 else ()
-        yield _memory_record(memory, past, scope)
+        yield memory_record(memory, past, scope)
     for formation in each_formation(rows, scope_row.id):
         yield formation_record(formation, scope)
 
@@ -122,7 +122,8 @@ def _message_records(rows: Rows, thread: ThreadRow, scope: Scope) -> Iterator[Js
         }
 
 
-def _memory_record(row: MemoryRow, past: Sequence[RevisionRow], scope: Scope) -> JsonObject:
+def memory_record(row: MemoryRow, past: Sequence[RevisionRow], scope: Scope) -> JsonObject:
+    """Return the record of a memory in an archive, its past versions among it."""
     return {
         "kind": "memory",
         "scope": list(scope),
@@ -341,7 +342,8 @@ class _Restoring:
     def _take_memory(self, given: Fields) -> None:
         type_, key = check_id(given.text("type"), "a type"), check_id(given.text("key"), "a key")
         standing = self._memories.get((type_, key)) or self._rows.memory(self._scope.id, type_, key)
-        made = self._memory(given, standing.uid if standing else self._ids.entry_id())
+        uid = standing.uid if standing else self._ids.entry_id()
+        made = restored_memory(given, self._scope, uid, self._said_at(given))
         if standing:
             if _unlike(standing, made):
                 msg = (
@@ -351,24 +353,7 @@ class _Restoring:
             return
         self.taken += 1
         self._memories[type_, key] = made
-        self._revisions += _revisions(given.record.get("revisions", ()), made)
-
-    def _memory(self, given: Fields, uid: int) -> MemoryRow:
-        text = given.text("text")
-        return MemoryRow(
-            scope_id=self._scope.id,
-            uid=uid,
-            type=given.text("type"),
-            key=given.text("key"),
-            **given.version(),
-            created_at=given.moment("created_at"),
-            updated_at=given.moment("updated_at"),
-            expires_at=given.optional_moment("expires_at"),
-            seq=self._scope.seq,
-            terms=encode_terms(text, None),
-            text_hash=text_hash(text),
-            said_at=self._said_at(given),
-        )
+        self._revisions += restored_revisions(given.record.get("revisions", ()), made)
 
     def _said_at(self, given: Fields) -> int | None:
         """Return when it was said; of an older archive's memory, as its messages tell."""
@@ -382,6 +367,30 @@ class _Restoring:
     def _found_memory(self, type_: str, key: str) -> MemoryRow | None:
         found = self._memories.get((type_, key))
         return found or self._rows.memory(self._scope.id, type_, key)
+
+
+def restored_memory(given: Fields, scope: ScopeRow, uid: int, said_at: int | None) -> MemoryRow:
+    """
+    Return the memory that an archive's record tells of.
+
+    Raises:
+        UsageError: A field is not what it must be.
+    """
+    text = given.text("text")
+    return MemoryRow(
+        scope_id=scope.id,
+        uid=uid,
+        type=given.text("type"),
+        key=given.text("key"),
+        **given.version(),
+        created_at=given.moment("created_at"),
+        updated_at=given.moment("updated_at"),
+        expires_at=given.optional_moment("expires_at"),
+        seq=scope.seq,
+        terms=encode_terms(text, None),
+        text_hash=text_hash(text),
+        said_at=said_at,
+    )
 
 
 def _place_in(record: JsonObject) -> _Place | None:
@@ -411,7 +420,13 @@ def _ranges(positions: Iterable[int]) -> list[tuple[int, int]]:
     return found
 
 
-def _revisions(given: Json, memory: MemoryRow) -> list[RevisionRow]:
+def restored_revisions(given: Json, memory: MemoryRow) -> list[RevisionRow]:
+    """
+    Return the past versions of a memory that an archive's record tells of.
+
+    Raises:
+        UsageError: They are none, or not before its present version.
+    """
     is_list = isinstance(given, Sequence) and not isinstance(given, str)
     if not is_list or not all(isinstance(each, Mapping) for each in cast("Sequence[Json]", given)):
         msg = f"the field 'revisions' must be a list of objects, not {given!r}"

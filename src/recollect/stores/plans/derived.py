@@ -16,6 +16,7 @@ from recollect.erasure import (
     MEMORY_THREAD,
     MERGED,
     Remainder,
+    Sources,
     merged_into,
     named_version,
     remainder_of,
@@ -37,11 +38,15 @@ def row_remainder(
     row: MemoryRow | RevisionRow, erased: AbstractSet[tuple[str, str]]
 ) -> Remainder | None:
     """Return what is left of a version after the *erased*, ``None`` if nothing is."""
-    evidence = {
-        pointer: tuple((thread, message, quote) for thread, message, quote in found)
+    return remainder_of(json.loads(row.value), row_sources(row), erased)
+
+
+def row_sources(row: MemoryRow | RevisionRow) -> Sources:
+    """Return the evidence of a version as it is stored, by pointer."""
+    return {
+        pointer: tuple(tuple(each) for each in found)
         for pointer, found in json.loads(row.evidence).items()
     }
-    return remainder_of(json.loads(row.value), evidence, erased)
 
 
 def version_names(row: MemoryRow, after: int = 0, until: int | None = None) -> Named:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TypeAlias
 
-from recollect.erasure import Remainder
+from recollect.erasure import MERGED, Remainder
 from recollect.errors import UsageError, VersionConflictError
 from recollect.recall.terms import encode_terms
 from recollect.recall.text import memory_text
@@ -22,11 +22,16 @@ from recollect.stores.plans.derived import (
     row_remainder,
     version_names,
 )
-from recollect.stores.plans.memories import evidence_messages, is_expired, revision_row
+from recollect.stores.plans.evidence import evidence_messages
+from recollect.stores.plans.memories import is_expired, revision_row
 from recollect.stores.plans.receipts import blanked_formations
+from recollect.stores.plans.reformation import Waiting, left_to_form, waiting_again
+from recollect.stores.plans.requests import blanked_keys, spent_keys
 from recollect.stores.plans.said_times import SaidTimes
 from recollect.stores.plans.threads import thread_without
+from recollect.stores.plans.upkeep import old_before
 from recollect.stores.rows import (
+    NO_SCOPE,
     MemoryRow,
     MessageRow,
     ReceiptRow,
@@ -235,9 +240,9 @@ def _effect_of(
         memories=receipt.memories + len(doomed.memories),
     )
     if doomed.all_of_scope:
-        return Effect(dropped_scopes=[scope.id]), counted
+        return _dropped(rows, scope, receipt.erased_at), counted
     scope = replace(scope, seq=scope.seq + 1, epoch=rows.new_number())
-    revised = _revised(rows, scope, doomed)
+    revised, waiting = _revised(rows, scope, doomed)
     back = _back_in_force(rows, scope, doomed, revised, receipt.erased_at)
     gone: list[MessageRow | MemoryRow] = [*doomed.messages, *doomed.memories]
     # Also where nothing is left to erase: a receipt may quote what was removed before.
@@ -249,18 +254,28 @@ def _effect_of(
         memories=counted.memories + len(revised.removed),
         revised=counted.revised + len(revised.memories),
     )
+    erased = {each.uid for each in (*gone, *revised.removed)}
     effect = Effect(
         scopes=[scope],
-        threads=_shortened(rows, scope, doomed),
+        threads=_threads_after(rows, scope, doomed, waiting, receipt.erased_at),
         dropped_threads=doomed.threads,
         removed=[_removal(scope, row) for row in gone],
-        forgotten_keys=[scope.id],
+        idempotency=blanked_keys(rows, scope.id, erased, receipt.erased_at),
         formations=blanked,
     )
     effect = together((effect, revised, back))
     if _is_emptied(rows, scope, effect):
-        return Effect(dropped_scopes=[scope.id]), counted
+        return _dropped(rows, scope, receipt.erased_at), counted
     return effect, counted
+
+
+def _dropped(rows: Rows, scope: ScopeRow, now: int) -> Effect:
+    """Drop a scope with its name; that its keys were used is remembered without it."""
+    return Effect(
+        dropped_scopes=[scope.id],
+        idempotency=spent_keys(rows, scope.id, now),
+        old_keys=[(NO_SCOPE, old_before(now))],
+    )
 
 
 def _changes_anything(revised: Effect) -> bool:
@@ -289,6 +304,17 @@ def _removal(scope: ScopeRow, row: MessageRow | MemoryRow) -> Removal:
     return Removal(scope_id=scope.id, uid=row.uid, seq=scope.seq)
 
 
+def _threads_after(
+    rows: Rows, scope: ScopeRow, doomed: _Doomed, waiting: Waiting, now: int
+) -> list[ThreadRow]:
+    """Return the threads that lose messages but stay, and those with messages to form again."""
+    shortened = {row.id: row for row in _shortened(rows, scope, doomed)}
+    gone = {row.id for row in doomed.threads}
+    left = {thread: types for thread, types in waiting.items() if thread not in gone}
+    again = {row.id: row for row in waiting_again(rows, scope.id, shortened, left, now)}
+    return list({**shortened, **again}.values())
+
+
 def _shortened(rows: Rows, scope: ScopeRow, doomed: _Doomed) -> list[ThreadRow]:
     """Return the rows of the threads that lose messages but stay."""
     dropped = {row.number for row in doomed.threads}
@@ -300,13 +326,17 @@ def _shortened(rows: Rows, scope: ScopeRow, doomed: _Doomed) -> list[ThreadRow]:
     return [thread_without(row, lost[row.number]) for row in found if row]
 
 
-def _revised(rows: Rows, scope: ScopeRow, doomed: _Doomed) -> Effect:
-    """Return what becomes of the memories, and of their revisions, that rest on lost messages."""
+def _revised(rows: Rows, scope: ScopeRow, doomed: _Doomed) -> tuple[Effect, Waiting]:
+    """
+    Return what becomes of the memories, and of their revisions, that rest on lost messages.
+
+    Of a memory that is erased itself nothing is formed again.
+    """
     ids = rows.thread_ids(scope.id, sorted({row.thread for row in doomed.messages}))
     erased = {(ids[row.thread], row.id) for row in doomed.messages} | set(doomed.named)
     erased |= {name for row in doomed.memories for name in version_names(row)}
     if not erased:
-        return Effect()
+        return Effect(), {}
     resting = resting_on(rows, scope.id, erased, {row.uid for row in doomed.memories})
     unlinked = Effect(dropped_evidence=[(scope.id, *pair) for pair in sorted(erased)])
     times = SaidTimes(rows, scope.id)
@@ -314,7 +344,8 @@ def _revised(rows: Rows, scope: ScopeRow, doomed: _Doomed) -> Effect:
         _memory_effect(scope, each, rows.revisions(scope.id, each.uid), erased, times)
         for each in resting
     ]
-    return together([unlinked, *changed])
+    waiting = {} if doomed.memories else left_to_form(resting, erased)
+    return together([unlinked, *changed]), waiting
 
 
 def _back_in_force(
@@ -366,7 +397,7 @@ def _memory_effect(
         terms=encode_terms(text, None),
         text_hash=text_hash(text),
         said_at=times.newest(
-            (thread, message) for each in left.evidence.values() for thread, message, _ in each
+            (cited[0], cited[1]) for found in left.evidence.values() for cited in found
         ),
         version=memory.version + 1,
         cause=memory.cause if is_merged(memory) else "erase",
@@ -380,9 +411,12 @@ def _rests(row: MemoryRow | RevisionRow, erased: set[tuple[str, str]]) -> bool:
 
 
 def _revision_with(row: RevisionRow, left: Remainder) -> RevisionRow:
+    # A cause may quote what is gone: a doubt about a word, a pointer with a name in it.
+    is_told = left.value == json.loads(row.value) or row.cause.startswith(MERGED)
     return replace(
         row,
         value=json.dumps(left.value, ensure_ascii=False, separators=(",", ":")),
         evidence=json.dumps(left.evidence, ensure_ascii=False, separators=(",", ":")),
         text=memory_text(left.value),
+        cause=row.cause if is_told else "erase",
     )

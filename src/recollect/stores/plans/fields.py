@@ -8,7 +8,8 @@ from typing import Any, get_args
 
 from recollect.errors import UsageError
 from recollect.records import FormationStatus, JsonObject
-from recollect.stores.plans.memories import check_validity, decode_evidence, encode_evidence
+from recollect.stores.plans.evidence import decode_evidence, encode_evidence
+from recollect.stores.plans.memories import check_validity
 from recollect.stores.validate import (
     check_id,
     check_moment,

@@ -63,6 +63,16 @@ class Debounce:
                 raise UsageError(msg)
 
 
+def check_debounce(given: object) -> Debounce:
+    """Return *given* if it is a debounce, the default one for ``None``."""
+    if given is None:
+        return Debounce()
+    if not isinstance(given, Debounce):
+        msg = f"debounce is a Debounce, such as Debounce(quiet_s=30); not {given!r}"
+        raise UsageError(msg)
+    return given
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DueThread:
     """

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from recollect.errors import UsageError
-from recollect.records import JsonObject, Scope
+from recollect.records import EvidenceMap, JsonObject, Scope
 from recollect.stores.digests import keyed_digest
 from recollect.stores.plans.erase import (
     EraseMemory,
@@ -22,7 +22,7 @@ from recollect.stores.plans.erase import (
     EraseTarget,
     EraseThread,
 )
-from recollect.stores.plans.memories import decode_evidence
+from recollect.stores.plans.evidence import decode_evidence, encode_evidence
 from recollect.stores.rows import ReceiptRow
 from recollect.stores.validate import check_id, check_object
 
@@ -49,7 +49,12 @@ class LedgerEntry:
 
 def target_digests(key: bytes, scope: Scope, target: EraseTarget) -> bytes:
     """Return the digests of what an erase names, one after the other: of messages one each."""
-    return b"".join(keyed_digest(key, scope, repr(each)) for each in _each(target))
+    return b"".join(digest_of_target(key, scope, each) for each in _each(target))
+
+
+def digest_of_target(key: bytes, scope: Scope, target: EraseTarget) -> bytes:
+    """Return the digest of one name; *target* names one message at most."""
+    return keyed_digest(key, scope, repr(target))
 
 
 def _each(target: EraseTarget) -> Iterator[EraseTarget]:
@@ -148,16 +153,16 @@ def named_in(entries: Iterable[LedgerEntry], records: Sequence[JsonObject]) -> l
     return [
         target
         for target in _candidates(records)
-        if any(keyed_digest(key, scope, repr(target)) in known[key] for key in known)
+        if any(digest_of_target(key, scope, target) in known[key] for key in known)
     ]
 
 
 def _names_scope(key: bytes, digests: set[bytes], scope: Scope) -> bool:
-    if keyed_digest(key, scope, repr(EraseScope())) in digests:
+    if digest_of_target(key, scope, EraseScope()) in digests:
         return True
-    below = repr(EraseScope(below=True))
+    below = EraseScope(below=True)
     return any(
-        keyed_digest(key, scope[:depth], below) in digests for depth in range(1, len(scope) + 1)
+        digest_of_target(key, scope[:depth], below) in digests for depth in range(1, len(scope) + 1)
     )
 
 
@@ -182,16 +187,37 @@ def _candidates(records: Sequence[JsonObject]) -> list[EraseTarget]:
             case "memory":
                 type_, key = str(record["type"]), str(record["key"])
                 found["memory", type_, key] = EraseMemory(type=type_, key=key)
-                for cited in _cited(record):
-                    note_message(*cited)
+                versions: Sequence[JsonObject] = [record, *record["revisions"]]  # type: ignore[misc]
+                for version in versions:
+                    for cited in cited_in(version):
+                        note_message(*cited)
     return list(found.values())
 
 
-def _cited(record: JsonObject) -> Iterator[tuple[str, str]]:
-    """Yield (thread, message) of the evidence of a memory and of its past versions."""
-    versions: Sequence[JsonObject] = [record, *record["revisions"]]  # type: ignore[misc]
-    for version in versions:
-        written = check_object(version["evidence"], "a memory's evidence")
-        for cited in decode_evidence(written).values():
-            for each in cited:
-                yield each.thread, each.message
+def cited_in(version: JsonObject) -> Iterator[tuple[str, str]]:
+    """
+    Yield (thread, message) of the evidence in the record of a version of a memory.
+
+    Raises:
+        UsageError: It is no evidence.
+    """
+    for cited in evidence_in(version).values():
+        for each in cited:
+            yield each.thread, each.message
+
+
+def evidence_in(version: JsonObject) -> EvidenceMap:
+    """
+    Return the evidence in the record of a version of a memory.
+
+    Raises:
+        UsageError: It is none.
+    """
+    written = check_object(version.get("evidence"), "a memory's evidence")
+    try:
+        found = decode_evidence(written)
+    except (AttributeError, TypeError, ValueError) as error:
+        msg = f"a memory's evidence cannot be read: {error}"
+        raise UsageError(msg) from error
+    encode_evidence(found)  # which checks every name in it
+    return found

@@ -8,17 +8,18 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, get_args
 
-from recollect.erasure import MEMORY_THREAD, named_version
+from recollect.erasure import MEMORY_THREAD, named_version, version_name
 from recollect.errors import NotFoundError, UsageError, VersionConflictError
 from recollect.ports import Ids
+from recollect.provenance import NO_WORDS, Founded, Words, kept_evidence, quoted, words_of
 from recollect.recall.terms import encode_terms
-from recollect.recall.text import memory_text
+from recollect.recall.text import memory_text, message_text
 from recollect.records import (
+    BESIDE_TYPES,
     UNREVISED_TYPES,
     DeleteMemory,
     EndMemory,
     Evidence,
-    EvidenceMap,
     JsonObject,
     Memory,
     MemoryState,
@@ -31,7 +32,13 @@ from recollect.records import (
 from recollect.stores.digests import text_hash
 from recollect.stores.making import maker_of
 from recollect.stores.plans.derived import reopened, replaced_by, row_remainder, version_names
-from recollect.stores.plans.requests import Idempotency, key_row, opened, result_under_key
+from recollect.stores.plans.evidence import (
+    NO_EVIDENCE,
+    decode_evidence,
+    encode_evidence,
+    evidence_messages,
+)
+from recollect.stores.plans.requests import Idempotency, key_row, opened, uids_under_key
 from recollect.stores.plans.said_times import Cited, SaidTimes
 from recollect.stores.plans.upkeep import compacted, old_before
 from recollect.stores.rows import MemoryRow, RevisionRow, ScopeRow
@@ -46,7 +53,8 @@ from recollect.stores.validate import (
     to_datetime,
 )
 
-_NO_EVIDENCE: Final = "{}"
+CARRIED_VERSIONS_MAX: Final = 50
+"""In so many versions before the present one words are looked for that come back."""
 _TRUSTS: Final = frozenset(get_args(Trust))
 _STATES: Final = frozenset(get_args(MemoryState))
 
@@ -164,61 +172,6 @@ def check_validity(valid_from: int | None, valid_until: int | None, address: str
         raise UsageError(msg)
 
 
-def encode_evidence(evidence: EvidenceMap) -> str:
-    """Return *evidence* as JSON text: pointer to a list of [thread, message, quote]."""
-    if not isinstance(evidence, Mapping):
-        msg = f"evidence maps JSON pointers to lists of Evidence; it is not {evidence!r}"
-        raise UsageError(msg)
-    if not evidence:
-        return _NO_EVIDENCE
-    encoded = {
-        _check_pointer(pointer): [_check_evidence(each) for each in _check_list(found)]
-        for pointer, found in evidence.items()
-    }
-    return check_object(encoded, "a memory's evidence")
-
-
-def _check_list(found: object) -> Sequence[Evidence]:
-    if isinstance(found, str) or not isinstance(found, Sequence):
-        msg = f"the evidence of a field is a list of Evidence, not {found!r}"
-        raise UsageError(msg)
-    return found
-
-
-def _check_pointer(pointer: str) -> str:
-    check_text(pointer, "a JSON pointer")
-    if pointer and not pointer.startswith("/"):
-        msg = f"{pointer!r} is not a JSON pointer: it is empty or begins with '/' (RFC 6901)"
-        raise UsageError(msg)
-    return pointer
-
-
-def _check_evidence(each: Evidence) -> list[str | None]:
-    if not isinstance(each, Evidence):
-        msg = f"evidence is an Evidence(thread=…, message=…), not {each!r}"
-        raise UsageError(msg)
-    thread = check_id(each.thread, "an evidence's thread")
-    message = check_id(each.message, "an evidence's message")
-    return [thread, message, None if each.quote is None else check_text(each.quote, "a quote")]
-
-
-def decode_evidence(text: str) -> dict[str, tuple[Evidence, ...]]:
-    """Return what `encode_evidence` wrote."""
-    if text == _NO_EVIDENCE:
-        return {}
-    return {
-        pointer: tuple(Evidence(thread=t, message=m, quote=q) for t, m, q in found)
-        for pointer, found in json.loads(text).items()
-    }
-
-
-def evidence_messages(text: str) -> set[tuple[str, str]]:
-    """Return the (thread, message) pairs that stored evidence names."""
-    if text == _NO_EVIDENCE:
-        return set()
-    return {(each[0], each[1]) for found in json.loads(text).values() for each in found}
-
-
 def plan_writes(
     rows: Rows,
     scope: ScopeRow,
@@ -264,6 +217,7 @@ class _Staged:
         self._revisions: list[RevisionRow] = []
         self._gone: dict[int, Removal] = {}
         self._times = SaidTimes(rows, scope.id, said=said, memory=self._standing)
+        self._words: dict[Evidence, Words] = {}
 
     def look_up(self, addresses: Sequence[tuple[str, str]]) -> None:
         """Read what stands at *addresses*, which are about to be written, all at once."""
@@ -288,6 +242,7 @@ class _Staged:
             return None
         if isinstance(write, PreparedPut):
             self._check_sources(write, current)
+            write = self._founded(write, current)
         after = self._version_after(current, write)
         if current and current.type not in UNREVISED_TYPES:
             self._revisions.append(revision_row(current, self._now))
@@ -313,6 +268,60 @@ class _Staged:
                 actual = source.version if source else 0
                 address = f"{named[0]}/{named[1]} in {self._scope.segments!r}"
                 raise VersionConflictError(address, named[2], actual)
+
+    def _founded(self, write: PreparedPut, current: MemoryRow | None) -> PreparedPut:
+        """Return *write*, resting also on what the words rest on that it takes over."""
+        if current is None or current.evidence == NO_EVIDENCE or current.type in BESIDE_TYPES:
+            return write
+        if (current.value, current.evidence) == (write.value, write.evidence):
+            return write
+        given = decode_evidence(write.evidence)
+        present = Evidence(thread=MEMORY_THREAD, message=_present_name(current))
+        if present in given.get("", ()):
+            return write  # it goes with the version before it, and so with what that rests on
+        before = Founded(json.loads(current.value), decode_evidence(current.evidence))
+        after = Founded(json.loads(write.value), given)
+        kept = kept_evidence(before, after, self._said, lambda: self._documents(current))
+        if kept is given or self._is_restored(write, current):
+            return write
+        return replace(write, evidence=encode_evidence(kept))
+
+    def _documents(self, current: MemoryRow) -> list[Founded]:
+        """Return the newest versions of a memory before the present one, newest first."""
+        newest = reversed(self._past(current)[-CARRIED_VERSIONS_MAX:])
+        return [Founded(json.loads(e.value), decode_evidence(e.evidence)) for e in newest]
+
+    def _is_restored(self, write: PreparedPut, current: MemoryRow) -> bool:
+        """Return True if a version before said so, and rested on just that."""
+        said = write.value, write.evidence
+        return any((each.value, each.evidence) == said for each in self._past(current))
+
+    def _past(self, current: MemoryRow) -> list[RevisionRow]:
+        staged = (each for each in self._revisions if each.uid == current.uid)
+        return [*self._rows.revisions(self._scope.id, current.uid), *staged]
+
+    def _said(self, evidence: Evidence) -> Words:
+        """Return the words of what evidence names, as far as it is there."""
+        if evidence not in self._words:
+            self._words[evidence] = quoted(evidence) | self._words_of(evidence)
+        return self._words[evidence]
+
+    def _words_of(self, evidence: Evidence) -> Words:
+        if evidence.thread == MEMORY_THREAD:
+            named = named_version(evidence.message)
+            memory = self._read(named[:2]) if named else None
+            return words_of(memory.text) if memory else NO_WORDS
+        thread = self._rows.thread(self._scope.id, evidence.thread)
+        if thread is None:
+            return NO_WORDS
+        found = self._rows.messages_by_id(self._scope.id, thread.number, [evidence.message])
+        texts = (
+            message_text(
+                row.text, row.name, None if row.content is None else decode_json(row.content)
+            )
+            for row in found
+        )
+        return NO_WORDS.union(*map(words_of, texts))
 
     def _follow(self, gone: MemoryRow) -> None:
         """Take along what was derived from a memory, and put in force again what that replaced."""
@@ -351,7 +360,7 @@ class _Staged:
             terms=encode_terms(text, None),
             text_hash=text_hash(text),
             said_at=self._times.newest(
-                (thread, message) for each in left.evidence.values() for thread, message, _ in each
+                (cited[0], cited[1]) for found in left.evidence.values() for cited in found
             ),
             version=row.version + 1,
             cause="a memory that it was derived from is gone",
@@ -425,6 +434,10 @@ class _Staged:
             removed=list(self._gone.values()),
             compacted=old,
         )
+
+
+def _present_name(row: MemoryRow) -> str:
+    return version_name(row.type, row.key, row.version)
 
 
 def check_version(scope: Scope, write: PreparedWrite, current: MemoryRow | None) -> None:
@@ -533,17 +546,18 @@ def plan_apply(
 ) -> Planned[tuple[MemoryRow | None, ...]]:
     """Carry out *writes*, unless that was done before under the same key; see `plan_writes`."""
     row = opened(rows, scope, now)
-    if result_under_key(rows, row, idempotency, now) is not None:
+    if uids_under_key(rows, row, idempotency, now) is not None:
         found = [rows.memory(row.id, write.type, write.key) for write in writes]
         lasting = (None if each is None or is_expired(each, now) else each for each in found)
         return Planned(NOTHING, tuple(lasting))
     planned = plan_writes(rows, row, writes, ids=ids, now=now)
     if idempotency is None:
         return planned
+    uids = [each.uid for each in planned.result if each]
     effect = replace(
         planned.effect,
         scopes=planned.effect.scopes or [row],
-        idempotency=[key_row(row, idempotency, "[]", now)],
+        idempotency=[key_row(row, idempotency, uids, now)],
         old_keys=[(row.id, old_before(now))],
     )
     return Planned(effect, planned.result)

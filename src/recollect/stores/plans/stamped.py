@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from recollect.errors import StaleReadError
+from recollect.errors import RecollectError, StaleReadError
 from recollect.records import SETTING_TYPES, Scope
-from recollect.stores.unit import Effect, Plan, Planned, Rows
+from recollect.stores.unit import Effect, Plan, Planned, Proviso, Rows
 
 ResultT = TypeVar("ResultT")
 
@@ -25,6 +25,22 @@ def plan_under_stamp(rows: Rows, plan: Plan[ResultT], stamp: int) -> Planned[Res
         )
         raise StaleReadError(msg)
     return plan(rows)
+
+
+def plan_provided(rows: Rows, plan: Plan[ResultT], proviso: Proviso) -> Planned[ResultT]:
+    """
+    Carry out *plan* if *proviso* raises nothing.
+
+    It is asked last, as late as can be: also because on Redis the first scope that is read
+    settles for whom a writer waits. What *plan* refuses tells nothing to whom *proviso* refuses.
+    """
+    try:
+        planned = plan(rows)
+    except RecollectError:
+        proviso(rows)
+        raise
+    proviso(rows)
+    return planned
 
 
 def plan_since(rows: Rows, plan: Plan[ResultT], scope: Scope, epoch: int) -> Planned[ResultT]:

@@ -17,7 +17,7 @@ from recollect.stores.digests import request_digest, text_hash
 from recollect.stores.plans.formation import Debounce, signalled
 from recollect.stores.plans.lanes import lanes_of, lanes_without
 from recollect.stores.plans.memories import PreparedWrite, plan_writes
-from recollect.stores.plans.requests import Idempotency, key_row, opened, result_under_key
+from recollect.stores.plans.requests import Idempotency, key_row, opened, uids_under_key
 from recollect.stores.plans.said_times import dated_anew
 from recollect.stores.plans.upkeep import compacted, old_before
 from recollect.stores.plans.waiting import again_of, idle_if_done, without_again
@@ -139,13 +139,14 @@ def plan_append(rows: Rows, request: Append, ids: Ids) -> Planned[tuple[Message,
 
     Raises:
         ConflictError: An id is taken by another content, or the key by another request.
+        GoneError: All that was kept under the key was erased since.
         VersionConflictError: A write expected another version.
     """
     if not request.messages and not request.writes:
         return Planned(NOTHING, ())
     scope = opened(rows, request.scope, request.now)
     known = rows.thread(scope.id, request.thread)
-    if done := _done_before(rows, scope, known, request):
+    if done := _done_before(rows, scope, request):
         return done
     thread = known or ThreadRow(
         scope_id=scope.id, number=rows.new_number(), id=request.thread, created_at=request.now
@@ -177,7 +178,8 @@ def plan_append(rows: Rows, request: Append, ids: Ids) -> Planned[tuple[Message,
         thread = replace(thread, settings=settings)
     thread = signalled(thread, len(added), request.now, request.debounce, tokens=tokens)
     key = request.idempotency
-    keys = [key_row(scope, key, json.dumps(wanted), request.now)] if key else []
+    uids = [present[id_].uid for id_ in wanted] or [row.uid for row in written.memories]
+    keys = [key_row(scope, key, uids, request.now)] if key else []
     old = [(scope.id, old_before(request.now))] if key else []
     effect = replace(
         written,
@@ -191,15 +193,14 @@ def plan_append(rows: Rows, request: Append, ids: Ids) -> Planned[tuple[Message,
 
 
 def _done_before(
-    rows: Rows, scope: ScopeRow, thread: ThreadRow | None, request: Append
+    rows: Rows, scope: ScopeRow, request: Append
 ) -> Planned[tuple[Message, ...]] | None:
-    result = result_under_key(rows, scope, request.idempotency, request.now)
-    if result is None:
+    uids = uids_under_key(rows, scope, request.idempotency, request.now)
+    if uids is None:
         return None
-    ids = json.loads(result)
-    found = rows.messages_by_id(scope.id, thread.number, ids) if thread else []
-    by_id = {row.id: message_of(row, request.thread) for row in found}
-    return Planned(NOTHING, tuple(by_id[id_] for id_ in ids if id_ in by_id))
+    found = rows.messages_by_uid(scope.id, uids)
+    by_uid = {row.uid: message_of(row, request.thread) for row in found}
+    return Planned(NOTHING, tuple(by_uid[uid] for uid in uids if uid in by_uid))
 
 
 def _check_same(row: MessageRow, message: PreparedMessage, thread: str) -> None:
@@ -382,23 +383,42 @@ def thread_without(thread: ThreadRow, gone: Sequence[MessageRow]) -> ThreadRow:
     return idle_if_done(lanes_without(without_again(shorter, positions), positions))
 
 
-def plan_replacement(
-    rows: Rows, scope: Scope, thread: str, message: PreparedMessage, now: int
-) -> Planned[Message]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replacement:
+    """A request to put *message* in the place of the one with its id."""
+
+    scope: Scope
+    thread: str
+    message: PreparedMessage
+    idempotency: Idempotency | None
+    now: int
+
+
+def plan_replacement(rows: Rows, request: Replacement) -> Planned[Message]:
     """
     Put other content in the place of the message with the same id.
 
     Raises:
         NotFoundError: There is no such message.
+        ConflictError: The key was used for another request.
+        GoneError: What was replaced under the key was erased since.
     """
+    scope, thread, message, now = request.scope, request.thread, request.message, request.now
+    here = opened(rows, scope, now) if request.idempotency else None
+    is_done = here and uids_under_key(rows, here, request.idempotency, now) is not None
     scope_row, thread_row = existing_thread(rows, scope, thread)
     found = rows.messages_by_id(scope_row.id, thread_row.number, [message.id])
     if not found:
         msg = f"there is no message {message.id!r} in thread {thread!r} of {scope!r} to replace"
         raise NotFoundError(msg)
     (row,) = found
-    if row.digest == message.digest:
+    if is_done:
         return Planned(NOTHING, message_of(row, thread))
+    key = request.idempotency
+    keys = [key_row(scope_row, key, [row.uid], now)] if key else []
+    kept = Effect(idempotency=keys, old_keys=[(scope_row.id, old_before(now))] if key else ())
+    if row.digest == message.digest:
+        return Planned(kept, message_of(row, thread))
     scope_row = replace(scope_row, seq=scope_row.seq + 1)
     fields = {
         name: getattr(message, name)
@@ -416,7 +436,8 @@ def plan_replacement(
     )
     moved = {(thread, row.id): changed.time} if changed.time != row.time else {}
     dated = dated_anew(rows, scope_row.id, moved) if moved else []
-    effect = Effect(
+    effect = replace(
+        kept,
         scopes=[scope_row],
         messages=[changed],
         memories=[replace(each, seq=scope_row.seq) for each in dated],

@@ -9,7 +9,7 @@ from operator import attrgetter
 from typing import Any, Final, TypeAlias
 
 from recollect.stores.paths import stored_path
-from recollect.stores.plans.memories import evidence_messages
+from recollect.stores.plans.evidence import evidence_messages
 from recollect.stores.postgres.rows import PostgresRows
 from recollect.stores.postgres.statements import WRITES
 from recollect.stores.postgres.transaction import Transaction
@@ -128,8 +128,6 @@ class _ScopeWrites:
         self._tell_columns("drop_versions", [each[1:] for each in effect.dropped_revisions])
         if effect.dropped_threads:
             self._tell("drop_threads", [each.number for each in effect.dropped_threads])
-        if effect.forgotten_keys:
-            self._tell("forget_keys")
         for _, before in effect.old_keys:
             self._tell("forget_old_keys", before)
         for _, until in effect.compacted:

@@ -219,6 +219,11 @@ class PostgresRows:
         found = self._of("memory", scope_id, type_, key)
         return memory_row(found[0]) if found else None
 
+    def setting(self, segments: Scope, type_: str, key: str) -> MemoryRow | None:
+        # Not by `scope`: its lock would make all who rest on the setting wait for one another.
+        found = self._transaction.ask(QUERIES["scope"], _key_of(segments), finding(segments))
+        return self.memory(scope_row(found[0]).id, type_, key) if found else None
+
     def memories_at(
         self, scope_id: int, addresses: Sequence[tuple[str, str]]
     ) -> Sequence[MemoryRow]:
@@ -272,9 +277,14 @@ class PostgresRows:
     def revisions(self, scope_id: int, uid: int) -> Sequence[RevisionRow]:
         return [revision_row(row) for row in self._of("revisions", scope_id, uid)]
 
-    def idempotency(self, scope_id: int, key: str) -> IdempotencyRow | None:
-        found = self._of("idempotency", scope_id, key)
-        return idempotency_row(found[0]) if found else None
+    def idempotency(self, scope_ids: Sequence[int], key: str) -> IdempotencyRow | None:
+        statement = QUERIES["idempotency"]
+        asked = [(statement, (each, key), inside(each)) for each in scope_ids]
+        found = self._transaction.ask_all(asked)
+        return next((idempotency_row(row) for each in found for row in each), None)
+
+    def keys_of(self, scope_id: int) -> Sequence[IdempotencyRow]:
+        return [idempotency_row(row) for row in self._of("keys_of", scope_id)]
 
     def changed(self, scope_id: int, after: int, embedder: str | None) -> Sequence[FeedEntry]:
         values = (embedder, scope_id, after)

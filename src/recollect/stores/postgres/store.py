@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 from collections.abc import Callable
 from functools import partial
@@ -12,6 +11,7 @@ from weakref import finalize
 from recollect.ports import Clock, Ids
 from recollect.stores.base import Store
 from recollect.stores.checkpoints import CheckpointThreads
+from recollect.stores.closing import waited_for
 from recollect.stores.plans.formation import Claim, Lease
 from recollect.stores.postgres.checkpoints import erase_checkpoints
 from recollect.stores.postgres.claiming import Claimer
@@ -91,7 +91,7 @@ class PostgresStore(Store):
         self._turns.check_process()
         await self._listeners.aclose()
         self._claimer.close()
-        await asyncio.to_thread(self._claimer.join)
+        await waited_for(self._claimer.join)
         if await self._turns.end():
             self._workshop.connections.close()
 

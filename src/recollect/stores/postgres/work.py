@@ -170,8 +170,10 @@ class _Unit(Generic[ResultT]):
     @property
     def is_commit_unknown(self) -> bool:
         """Say whether it may have been committed, with nothing by which to find out."""
+        # An erase rewrites keys, but was made under none.
+        has_key = bool(self.effect.idempotency) and not self.effect.receipts
         wrote = self.effect != NOTHING
-        return self.is_lost and self._is_commit_sent and wrote and not self.effect.idempotency
+        return self.is_lost and self._is_commit_sent and wrote and not has_key
 
     def may_be_repeated(self, error: psycopg.Error) -> bool:
         """Say whether running it again may help, and does no harm."""

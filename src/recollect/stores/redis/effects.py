@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, TypeVar
 
 from recollect.stores.paths import stored_path
-from recollect.stores.plans.memories import evidence_messages
+from recollect.stores.plans.evidence import evidence_messages
 from recollect.stores.plans.waiting import is_pending, is_waiting
 from recollect.stores.redis import keys
 from recollect.stores.redis.codec import (
@@ -42,7 +42,7 @@ def scopes_of(effect: Effect) -> set[int]:
         *(effect.dropped_revisions, effect.embedded, effect.old_keys, effect.compacted),
         effect.dropped_evidence,
     )
-    found = {row.id for row in effect.scopes} | {*effect.dropped_scopes, *effect.forgotten_keys}
+    found = {row.id for row in effect.scopes} | {*effect.dropped_scopes}
     found |= {row.scope_id for each in rows for row in each}
     return found | {each[0] for all_ in numbered for each in all_}
 
@@ -320,18 +320,15 @@ class _Writes:
     def _requests(self) -> None:
         """Keep requests under their keys, and forget old ones."""
         put, names, times = self._commands, self._key("keys"), self._key("key_times")
-        if self._id in self._effect.forgotten_keys:
-            put.drop(names)
-            put.drop(times)
         for _, before in _of(self._id, self._effect.old_keys):
             end = b"(" + keys.number(before)
             (found,) = self._rows.reading.ask(self._id, ("ZRANGEBYLEX", times, "-", end))
             put.take_members(times, found)
             put.take_fields(names, [each[8:] for each in found])
-        for row in _of(self._id, self._effect.idempotency):
-            old = self._rows.idempotency(self._id, row.key)
-            if old:
-                put.take_members(times, [keys.number(old.kept_at) + old.key.encode()])
+        requests = _of(self._id, self._effect.idempotency)
+        known = self._rows.keys_named(self._id, [row.key for row in requests])
+        put.take_members(times, [keys.number(old.kept_at) + old.key.encode() for old in known])
+        for row in requests:
             put.put_fields(names, [(row.key.encode(), KEYS.encode(row))])
             put.put_members(times, [keys.number(row.kept_at) + row.key.encode()])
 

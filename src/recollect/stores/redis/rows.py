@@ -171,6 +171,10 @@ class RedisRows:
         rows = self._memories_named(scope_id, found)
         return rows[0] if rows else None
 
+    def setting(self, segments: Scope, type_: str, key: str) -> MemoryRow | None:
+        found = self.scope(segments)
+        return self.memory(found.id, type_, key) if found else None
+
     def memories_at(
         self, scope_id: int, addresses: Sequence[tuple[str, str]]
     ) -> Sequence[MemoryRow]:
@@ -240,9 +244,21 @@ class RedisRows:
         (found,) = self._of(scope_id, "ZRANGEBYLEX", "versions", b"[" + place, keys.after(place))
         return [REVISIONS.decode(each) for each in self._fields(scope_id, "revisions", found)]
 
-    def idempotency(self, scope_id: int, key: str) -> IdempotencyRow | None:
-        (found,) = self._of(scope_id, "HGET", "keys", key.encode())
-        return KEYS.decode(found) if found else None
+    def idempotency(self, scope_ids: Sequence[int], key: str) -> IdempotencyRow | None:
+        for scope_id in scope_ids:
+            (found,) = self._of(scope_id, "HGET", "keys", key.encode())
+            if found:
+                return KEYS.decode(found)
+        return None
+
+    def keys_named(self, scope_id: int, names: Sequence[str]) -> Sequence[IdempotencyRow]:
+        """Return those of a scope's keys that are there."""
+        found = self._fields(scope_id, "keys", [each.encode() for each in names])
+        return [KEYS.decode(each) for each in found]
+
+    def keys_of(self, scope_id: int) -> Sequence[IdempotencyRow]:
+        (found,) = self._of(scope_id, "HVALS", "keys")
+        return [KEYS.decode(each) for each in found]
 
     def changed(self, scope_id: int, after: int, embedder: str | None) -> Sequence[FeedEntry]:
         (uids,) = self._of(scope_id, "ZRANGEBYSCORE", "feed", f"({after}", "+inf")

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol, TypeVar
 
 from recollect.errors import StoreClosedError, StoreUnavailableError
+from recollect.stores.closing import waited_for
 from recollect.stores.world import timer_s
 
 ResultT = TypeVar("ResultT")
@@ -81,7 +82,7 @@ class Turns:
         threads, self._threads = self._threads, None
         if threads is None:
             return False
-        await asyncio.get_running_loop().run_in_executor(None, threads.shutdown)
+        await waited_for(threads.shutdown)
         return True
 
     def check_open(self) -> ThreadPoolExecutor:

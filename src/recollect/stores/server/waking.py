@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import suppress
 from threading import Event, Thread
 from typing import ClassVar, Final
 
+from recollect.stores.closing import waited_for
 from recollect.stores.unit import Effect
 from recollect.stores.world import timer_s
 
@@ -92,4 +92,4 @@ class Listeners:
         for listener in listeners:
             listener.close()
         for listener in listeners:
-            await asyncio.to_thread(listener.join)
+            await waited_for(listener.join)

@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 import apsw
 
 from recollect.stores.paths import stored_path
-from recollect.stores.plans.memories import evidence_messages
+from recollect.stores.plans.evidence import evidence_messages
 from recollect.stores.rows import (
     AuditRow,
     FormationRow,
@@ -124,8 +124,6 @@ class _Writes:
             self.run("drop_revision", revision)
         for thread in effect.dropped_threads:
             self.run("drop_thread", (thread.scope_id, thread.number))
-        for scope_id in effect.forgotten_keys:
-            self.run("forget_keys", (scope_id,))
         for old_keys in effect.old_keys:
             self.run("forget_old_keys", old_keys)
         for compacted in effect.compacted:

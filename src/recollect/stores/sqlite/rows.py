@@ -171,6 +171,10 @@ class SQLiteRows:
         found = self._first("memory", (scope_id, type_, key))
         return memory_row(found) if found else None
 
+    def setting(self, segments: Scope, type_: str, key: str) -> MemoryRow | None:
+        found = self.scope(segments)
+        return self.memory(found.id, type_, key) if found else None
+
     def memories_at(
         self, scope_id: int, addresses: Sequence[tuple[str, str]]
     ) -> Sequence[MemoryRow]:
@@ -226,9 +230,12 @@ class SQLiteRows:
     def revisions(self, scope_id: int, uid: int) -> Sequence[RevisionRow]:
         return [_revision_row(row) for row in self._all("revisions", (scope_id, uid))]
 
-    def idempotency(self, scope_id: int, key: str) -> IdempotencyRow | None:
-        found = self._first("idempotency", (scope_id, key))
-        return idempotency_row(found) if found else None
+    def idempotency(self, scope_ids: Sequence[int], key: str) -> IdempotencyRow | None:
+        found = (self._first("idempotency", (each, key)) for each in scope_ids)
+        return next((idempotency_row(each) for each in found if each), None)
+
+    def keys_of(self, scope_id: int) -> Sequence[IdempotencyRow]:
+        return [idempotency_row(each) for each in self._all("keys_of", (scope_id,))]
 
     def changed(self, scope_id: int, after: int, embedder: str | None) -> Sequence[FeedEntry]:
         return list(map(feed_entry, self._all("changed", (scope_id, after, embedder))))

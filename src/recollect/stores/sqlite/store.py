@@ -16,6 +16,7 @@ from recollect.errors import StoreClosedError, StoreFullError, UsageError
 from recollect.ports import Clock, Ids
 from recollect.stores.base import Store
 from recollect.stores.checkpoints import CheckpointThreads
+from recollect.stores.closing import waited_for
 from recollect.stores.durability import Durability
 from recollect.stores.in_place import has_loop
 from recollect.stores.sqlite.checkpoints import (
@@ -88,6 +89,7 @@ class SQLiteStore(Store):
         )
         self._location = location
         self.address = f"sqlite:{location.path}"
+        self._beside = file_beside(location.path)
         self._process = os.getpid()
         reserve = Reserve(location.path)
         connection = _opened(location, reserve)
@@ -109,7 +111,7 @@ class SQLiteStore(Store):
             StoreClosedError: The store belongs to another process.
         """
         self._check_process()
-        await asyncio.get_running_loop().run_in_executor(None, self._close)
+        await waited_for(self._close)
 
     def _close(self) -> None:
         for readers in (self._readers, self._brief):
@@ -148,15 +150,14 @@ class SQLiteStore(Store):
         self._check_process()
         errand = Errand(partial(remove_deleted_bytes, self._location))
         await self._writer.carry_out(errand)
-        beside = file_beside(self._location.path)
         wait_s = min(CLEAN_WAIT_S, self._location.lock_wait_s)
-        work = partial(remove_erased_bytes, beside, lock_wait_s=wait_s)
+        work = partial(remove_erased_bytes, self._beside, lock_wait_s=wait_s)
         await asyncio.get_running_loop().run_in_executor(None, work)
 
     async def _erase_checkpoints(self, threads: CheckpointThreads) -> None:
         self._check_process()
-        beside = file_beside(self._location.path)
-        work = partial(erase_checkpoints, beside, threads, lock_wait_s=self._location.lock_wait_s)
+        wait_s = self._location.lock_wait_s
+        work = partial(erase_checkpoints, self._beside, threads, lock_wait_s=wait_s)
         await asyncio.get_running_loop().run_in_executor(None, work)
 
     async def _secret(self) -> bytes:

@@ -143,6 +143,9 @@ SELECT
     scope_id, key, digest, result, kept_at
 FROM recollect.idempotency WHERE scope_id = %s AND key = %s;
 
+-- :name keys_of
+SELECT scope_id, key, digest, result, kept_at FROM recollect.idempotency WHERE scope_id = %s;
+
 -- :name changed
 SELECT
     m.uid, m.seq, 'message' AS kind, m.thread, m.session, m.position, m.time, m.name AS speaker,

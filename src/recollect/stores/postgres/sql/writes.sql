@@ -228,9 +228,6 @@ WHERE e.scope_id = %s AND e.thread = gone.thread AND e.message = gone.message;
 -- :name drop_threads
 DELETE FROM recollect.thread WHERE scope_id = %s AND number = ANY (%s::bigint[]);
 
--- :name forget_keys
-DELETE FROM recollect.idempotency WHERE scope_id = %s;
-
 -- :name forget_old_keys
 DELETE FROM recollect.idempotency WHERE scope_id = %s AND kept_at < %s;
 

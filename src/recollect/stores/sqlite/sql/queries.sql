@@ -119,6 +119,9 @@ FROM revision WHERE scope_id = ? AND uid = ? ORDER BY version;
 -- :name idempotency
 SELECT scope_id, key, digest, result, kept_at FROM idempotency WHERE scope_id = ? AND key = ?;
 
+-- :name keys_of
+SELECT scope_id, key, digest, result, kept_at FROM idempotency WHERE scope_id = ?;
+
 -- :name changed
 SELECT m.uid, m.seq, 'message' AS kind, m.thread, m.session, m.position, m.time, m.name AS speaker,
     m.role, NULL AS type, 'active' AS state, NULL AS valid_from, NULL AS valid_until,

@@ -182,9 +182,6 @@ DELETE FROM evidence WHERE scope_id = ? AND thread = ? AND message = ?;
 -- :name drop_thread
 DELETE FROM thread WHERE scope_id = ? AND number = ?;
 
--- :name forget_keys
-DELETE FROM idempotency WHERE scope_id = ?;
-
 -- :name forget_old_keys
 DELETE FROM idempotency WHERE scope_id = ? AND kept_at < ?;
 

@@ -1,0 +1,204 @@
+"""The searches of LangChain's vector stores that go by vectors alone."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, Final, TypeAlias, TypeVar
+
+from langchain_core.documents import Document
+from langchain_core.vectorstores import VectorStore
+
+from recollect.app import Recollect
+from recollect.ask import MATCHES_MAX
+from recollect.home import Home
+from recollect.neighbours import Neighbour
+from recollect.records import JsonObject, Memory, Scope
+
+DEFAULT_K: Final = 4
+FETCHED: Final = 20
+"""Among so many nearest documents the different ones are looked for, as LangChain has it."""
+FILTERED_MIN: Final = 64
+"""So many documents are looked at first where a function says which of them may be found."""
+
+Filter: TypeAlias = JsonObject | Callable[[Document], bool]
+"""Conditions on the metadata (see `recollect.stores.filters`), or a function of the document."""
+_FoundT = TypeVar("_FoundT")
+
+
+class VectorSearches(VectorStore):
+    """Nearest documents, with a threshold, by a vector, or as different as can be."""
+
+    _home: Home
+    scope: Scope
+    type_: str
+
+    def similarity_search_by_vector(
+        self, embedding: list[float], k: int = DEFAULT_K, **kwargs: Any
+    ) -> list[Document]:
+        """
+        Return at most *k* documents whose vectors are nearest to *embedding*, nearest first.
+
+        Raises:
+            UsageError: The memory has no embedder, or one of other dimensions.
+        """
+        near = self._home.call(partial(self._near, query=embedding, k=k, **kwargs))
+        return [document for document, _ in near]
+
+    async def asimilarity_search_by_vector(
+        self, embedding: list[float], k: int = DEFAULT_K, **kwargs: Any
+    ) -> list[Document]:
+        """Do the same as `similarity_search_by_vector`."""
+        near = await self._home.visit(partial(self._near, query=embedding, k=k, **kwargs))
+        return [document for document, _ in near]
+
+    def max_marginal_relevance_search(
+        self,
+        query: str,
+        k: int = DEFAULT_K,
+        fetch_k: int = FETCHED,
+        lambda_mult: float = 0.5,
+        **kwargs: Any,
+    ) -> list[Document]:
+        """
+        Return *k* of the *fetch_k* nearest documents that repeat one another least.
+
+        *lambda_mult* 1 weighs nearness alone, 0 difference alone; see `diverse`.
+
+        Raises:
+            UsageError: The memory has no embedder.
+        """
+        near = self._home.call(partial(self._near, query=query, k=fetch_k, **kwargs))
+        return diverse(near, k, lambda_mult)
+
+    async def amax_marginal_relevance_search(
+        self,
+        query: str,
+        k: int = DEFAULT_K,
+        fetch_k: int = FETCHED,
+        lambda_mult: float = 0.5,
+        **kwargs: Any,
+    ) -> list[Document]:
+        """Do the same as `max_marginal_relevance_search`."""
+        near = await self._home.visit(partial(self._near, query=query, k=fetch_k, **kwargs))
+        return diverse(near, k, lambda_mult)
+
+    def max_marginal_relevance_search_by_vector(
+        self,
+        embedding: list[float],
+        k: int = DEFAULT_K,
+        fetch_k: int = FETCHED,
+        lambda_mult: float = 0.5,
+        **kwargs: Any,
+    ) -> list[Document]:
+        """Do as `max_marginal_relevance_search` does, for a vector."""
+        near = self._home.call(partial(self._near, query=embedding, k=fetch_k, **kwargs))
+        return diverse(near, k, lambda_mult)
+
+    async def amax_marginal_relevance_search_by_vector(
+        self,
+        embedding: list[float],
+        k: int = DEFAULT_K,
+        fetch_k: int = FETCHED,
+        lambda_mult: float = 0.5,
+        **kwargs: Any,
+    ) -> list[Document]:
+        """Do the same as `max_marginal_relevance_search_by_vector`."""
+        near = await self._home.visit(partial(self._near, query=embedding, k=fetch_k, **kwargs))
+        return diverse(near, k, lambda_mult)
+
+    def _similarity_search_with_relevance_scores(
+        self, query: str, k: int = DEFAULT_K, **kwargs: Any
+    ) -> list[tuple[Document, float]]:
+        """Return the nearest documents with their cosines, of which negative ones count as 0."""
+        near = self._home.call(partial(self._near, query=query, k=k, **kwargs))
+        return [(document, relevance_of(each)) for document, each in near]
+
+    async def _asimilarity_search_with_relevance_scores(
+        self, query: str, k: int = DEFAULT_K, **kwargs: Any
+    ) -> list[tuple[Document, float]]:
+        near = await self._home.visit(partial(self._near, query=query, k=k, **kwargs))
+        return [(document, relevance_of(each)) for document, each in near]
+
+    async def _near(
+        self,
+        memory: Recollect,
+        *,
+        query: str | Sequence[float],
+        k: int,
+        filter: Filter | None = None,  # noqa: A002 (LangChain's name)
+        **_: Any,
+    ) -> list[tuple[Document, Neighbour]]:
+        if k < 1 or (isinstance(query, str) and not query.strip()):
+            return []
+
+        async def nearest(limit: int) -> list[tuple[Document, Neighbour]]:
+            found = await memory.nearest(
+                self.scope, query, type_=self.type_, limit=limit, filter_=conditions_of(filter)
+            )
+            return [(document_of(each.memory), each) for each in found]
+
+        return await passing(nearest, filter, k)
+
+
+async def passing(
+    search: Callable[[int], Awaitable[list[tuple[Document, _FoundT]]]],
+    filter_: Filter | None,
+    k: int,
+) -> list[tuple[Document, _FoundT]]:
+    """Return the first *k* of what *search* finds that a filter lets pass."""
+    if not callable(filter_):
+        return await search(k)
+    limit = max(FILTERED_MIN, 4 * k)
+    while True:
+        asked = min(limit, MATCHES_MAX)
+        found = await search(asked)
+        passed = [each for each in found if filter_(each[0])]
+        if len(passed) >= k or len(found) < asked or asked == MATCHES_MAX:
+            return passed[:k]
+        limit *= 4
+
+
+def conditions_of(filter_: Filter | None) -> JsonObject | None:
+    """Return a filter as conditions on memories; ``None`` for a function, which comes after."""
+    if filter_ is None or callable(filter_):
+        return None
+    return {f"metadata.{key}": value for key, value in filter_.items()} or None
+
+
+def relevance_of(neighbour: Neighbour) -> float:
+    """Return how near it is, from 0 to 1."""
+    return min(max(neighbour.similarity, 0.0), 1.0)
+
+
+def diverse(
+    near: Sequence[tuple[Document, Neighbour]], k: int, lambda_mult: float
+) -> list[Document]:
+    """
+    Return *k* documents of *near* by maximal marginal relevance (Carbonell and Goldstein, 1998).
+
+    Each is the one with the highest ``λ · similarity to the query - (1 - λ) · similarity to the
+    most similar of those before``.
+    """
+    left, chosen = list(range(len(near))), list[int]()
+
+    def marginal(at: int) -> float:
+        _, own = near[at]
+        repeated = max((float(own.vector @ near[one][1].vector) for one in chosen), default=0.0)
+        return lambda_mult * own.similarity - (1 - lambda_mult) * repeated
+
+    while left and len(chosen) < k:
+        best = max(left, key=marginal)
+        left.remove(best)
+        chosen.append(best)
+    return [near[at][0] for at in chosen]
+
+
+def document_of(memory: Memory) -> Document:
+    """Return the document that a memory keeps."""
+    metadata = memory.value.get("metadata")
+    return Document(
+        id=memory.key,
+        page_content=str(memory.value.get("page_content", memory.text)),
+        metadata=dict(metadata) if isinstance(metadata, Mapping) else {},
+    )

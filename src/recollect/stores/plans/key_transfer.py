@@ -1,0 +1,126 @@
+"""
+Idempotency keys on their way into another store: a backup that is restored, or a copy.
+
+They are digests made with a secret. A store that was filled from another one has taken over the
+secret of that one, and knows the keys again that were used there.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, cast
+
+from recollect.errors import UsageError
+from recollect.records import Json, JsonObject, Scope
+from recollect.stores.plans.fields import Fields
+from recollect.stores.plans.requests import GONE
+from recollect.stores.plans.upkeep import is_old
+from recollect.stores.rows import NO_SCOPE, IdempotencyRow
+from recollect.stores.unit import NOTHING, Effect, Planned, Rows
+from recollect.stores.validate import check_id
+
+REQUEST: Final = "request"
+"""The kind of the records that tell of keys."""
+TAKEN_OVER: Final = "secret"
+"""Under this key, which is no digest, stands the secret that was taken over, if one was."""
+_FOR_EVER: Final = 1 << 62
+
+
+def read_secret(rows: Rows) -> bytes | None:
+    """Return the secret that was taken over from another store, ``None`` if none was."""
+    found = rows.idempotency([NO_SCOPE], TAKEN_OVER)
+    return found.digest if found else None
+
+
+def plan_secret(rows: Rows, secret: bytes) -> Planned[bool]:
+    """Take over *secret*, if the store holds nothing yet; say whether it is the store's now."""
+    if (there := read_secret(rows)) is not None:
+        return Planned(NOTHING, there == secret)
+    if next(rows.scopes_below((), None), None) or rows.keys_of(NO_SCOPE):
+        return Planned(NOTHING, result=False)
+    row = IdempotencyRow(
+        scope_id=NO_SCOPE, key=TAKEN_OVER, digest=secret, result="[]", kept_at=_FOR_EVER
+    )
+    return Planned(Effect(idempotency=[row]), result=True)
+
+
+def read_requests(rows: Rows, scope: Scope | None, now: int) -> Iterator[JsonObject]:
+    """Yield a record for each key of a scope, or of the scopes that were erased whole."""
+    found = None if scope is None else rows.scope(scope)
+    if scope is not None and found is None:
+        return
+    scope_id = found.id if found else NO_SCOPE
+    for row in rows.keys_of(scope_id):
+        if row.key != TAKEN_OVER and not is_old(row, now):
+            wrote = None if row.result == GONE else _names_of(rows, scope_id, row.result)
+            yield {
+                "kind": REQUEST,
+                "scope": None if scope is None else list(scope),
+                "key": row.key,
+                "digest": row.digest.hex(),
+                "kept_at": row.kept_at,
+                "wrote": wrote,
+            }
+
+
+def _names_of(rows: Rows, scope_id: int, result: str) -> list[Json]:
+    """Return what a request wrote as [thread, message id] or [type, key, "memory"]."""
+    uids: list[int] = json.loads(result)
+    messages = {row.uid: row for row in rows.messages_by_uid(scope_id, uids)} if uids else {}
+    memories = {row.uid: row for row in rows.memories_by_uid(scope_id, uids)} if uids else {}
+    threads = rows.thread_ids(scope_id, sorted({row.thread for row in messages.values()}))
+    names: list[Json] = []
+    for uid in uids:
+        if message := messages.get(uid):
+            names.append([threads[message.thread], message.id])
+        elif memory := memories.get(uid):
+            names.append([memory.type, memory.key, "memory"])
+    return names
+
+
+def plan_requests(rows: Rows, scope: Scope | None, records: Sequence[JsonObject]) -> Planned[int]:
+    """
+    Keep what `read_requests` told of another store; say how many keys are known by it now.
+
+    What is gone here stays so. Of a scope that is not there only what is gone is kept.
+
+    Raises:
+        UsageError: A record is none of these.
+    """
+    found = None if scope is None else rows.scope(scope)
+    scope_id = found.id if found else NO_SCOPE
+    made = [_row_of(rows, scope_id, record) for record in records]
+    wanted = [row for row in made if found or row.result == GONE]
+    gone = {row.key for row in rows.keys_of(scope_id) if row.result == GONE} if wanted else set()
+    new = [row for row in wanted if row.key not in gone]
+    return Planned(Effect(idempotency=new) if new else NOTHING, len(wanted))
+
+
+def _row_of(rows: Rows, scope_id: int, record: JsonObject) -> IdempotencyRow:
+    given = Fields(record)
+    try:
+        given.one_of("kind", (REQUEST,))
+        wrote = record["wrote"]
+        return IdempotencyRow(
+            scope_id=scope_id,
+            key=check_id(given.text("key"), "a key's digest"),
+            digest=bytes.fromhex(given.text("digest")),
+            result=GONE if wrote is None else json.dumps(list(_uids_of(rows, scope_id, wrote))),
+            kept_at=given.moment("kept_at"),
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        msg = f"a record of a request lacks or distorts a field: {error!r}"
+        raise UsageError(msg) from error
+
+
+def _uids_of(rows: Rows, scope_id: int, wrote: Json) -> Iterable[int]:
+    for name in cast("Sequence[Sequence[str]]", wrote):
+        if len(name) == len(("type", "key", "memory")):
+            memory = rows.memory(scope_id, name[0], name[1])
+            if memory:
+                yield memory.uid
+            continue
+        thread = rows.thread(scope_id, name[0])
+        messages = rows.messages_by_id(scope_id, thread.number, [name[1]]) if thread else ()
+        yield from (row.uid for row in messages)

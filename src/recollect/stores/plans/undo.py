@@ -1,0 +1,299 @@
+"""
+Undo: what one change did to the memories of a scope, and how it is taken back, exactly.
+
+Whoever wants to undo a change has it noted (`Store.noting`): in its own transaction, whatever it
+does besides what it was asked for, such as the memories that go with one that is deleted. Of what
+stays, its history has the rest; what went away is in the note with all its versions. A note is
+good as long as nobody has changed what the change wrote, or erased anything in the scope.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final, TypeVar
+
+from recollect.errors import (
+    ConflictError,
+    LimitError,
+    StaleReadError,
+    UsageError,
+    VersionConflictError,
+)
+from recollect.ports import Ids
+from recollect.recall.terms import encode_terms
+from recollect.records import UNREVISED_TYPES, Json, JsonObject, Scope
+from recollect.stores.digests import text_hash
+from recollect.stores.plans.archive import memory_record, restored_memory, restored_revisions
+from recollect.stores.plans.derived import version_names
+from recollect.stores.plans.evidence import evidence_messages
+from recollect.stores.plans.fields import Fields
+from recollect.stores.plans.memories import is_expired, revision_row
+from recollect.stores.plans.said_times import SaidTimes
+from recollect.stores.plans.upkeep import compacted
+from recollect.stores.rows import MemoryRow, RevisionRow, ScopeRow
+from recollect.stores.unit import Effect, Plan, Planned, Removal, Rows
+from recollect.stores.validate import check_id, check_object, check_position, check_scope
+
+ResultT = TypeVar("ResultT")
+
+UNDONE: Final = "undone"
+"""The cause of a version that is what the one before the last was."""
+UNDO: Final = "undo"
+"""Under this name the receipt of a consolidation says how it is taken back."""
+_MADE: Final = "made"
+_CHANGED: Final = "changed"
+_REMOVED: Final = "removed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Undo:
+    """
+    What one change did to memories of *scope*, as `Store.undo` takes it back.
+
+    *epoch* is that of the scope when it was made; each of *changes* says what became of one
+    memory. It can be kept as JSON; what was removed by the change stands in it in full.
+    """
+
+    scope: Scope
+    epoch: int
+    changes: tuple[JsonObject, ...]
+
+    def as_json(self) -> JsonObject:
+        """Return it as plain JSON."""
+        return {"scope": list(self.scope), "epoch": self.epoch, "changes": list(self.changes)}
+
+    @classmethod
+    def of_json(cls, record: Json) -> Undo:
+        """
+        Return what `as_json` made *record* of.
+
+        Raises:
+            UsageError: It did not.
+        """
+        if not isinstance(record, Mapping) or not isinstance(record.get("changes"), list):
+            msg = f"an undo is what a change was noted in, not {str(record)[:80]!r}"
+            raise UsageError(msg)
+        scope, epoch, changes = record.get("scope"), record.get("epoch"), record["changes"]
+        return cls(
+            scope=check_scope(tuple(scope) if isinstance(scope, list) else scope),  # type: ignore[arg-type]
+            epoch=check_position(epoch, "an epoch"),
+            changes=tuple(each for each in changes if isinstance(each, Mapping)),  # type: ignore[union-attr]
+        )
+
+
+class UndoLog:
+    """
+    Keeps what is needed to undo the last change that was made through a view of a store.
+
+    With *bytes_max* a change is refused of which that would be more, as JSON.
+    """
+
+    def __init__(self, *, bytes_max: int | None = None) -> None:
+        self.last: Undo | None = None
+        """``None`` if nothing was changed that could be taken back."""
+        self._bytes_max = bytes_max
+
+    def note(self, undo: Undo | None) -> None:
+        """
+        Keep what a change is about to do.
+
+        Raises:
+            LimitError: It is too much.
+        """
+        size = len(json.dumps(undo.as_json(), ensure_ascii=False).encode()) if undo else 0
+        if self._bytes_max is not None and size > self._bytes_max:
+            raise LimitError("bytes of what would undo it", size, self._bytes_max, "UNDO_BYTES_MAX")
+        self.last = undo
+
+
+def plan_noted(
+    rows: Rows, plan: Plan[ResultT], *, scope: Scope, log: UndoLog, now: int
+) -> Planned[ResultT]:
+    """Carry out *plan*, and note in *log* what it changes of the memories of *scope*."""
+    planned = plan(rows)
+    log.note(undo_of(rows, scope, planned.effect, now))
+    return planned
+
+
+def plan_undoable(rows: Rows, plan: Plan[ResultT], *, scope: Scope, now: int) -> Planned[ResultT]:
+    """Carry out *plan*; the receipts of formations that it writes say how to take it back."""
+    planned = plan(rows)
+    undo = undo_of(rows, scope, planned.effect, now)
+    if undo is None:
+        return planned
+    told = [
+        replace(row, receipt=check_object({**json.loads(row.receipt), UNDO: undo.as_json()}, UNDO))
+        for row in planned.effect.formations
+    ]
+    return Planned(replace(planned.effect, formations=told), planned.result)
+
+
+def undo_of(rows: Rows, scope: Scope, effect: Effect, now: int) -> Undo | None:
+    """
+    Return what *effect* is about to change of the memories of *scope*; ``None`` if nothing.
+
+    Neither is there anything to take back of an erase, nor of what keeps no versions.
+    """
+    written = next((row for row in effect.scopes if row.segments == scope), None)
+    row = written or rows.scope(scope)
+    if row is None or effect.receipts or effect.dropped_scopes:
+        return None
+    changes = [*_changed(rows, row, effect), *_removed(rows, row, effect, now)]
+    return Undo(scope=scope, epoch=row.epoch, changes=tuple(changes)) if changes else None
+
+
+def _changed(rows: Rows, scope: ScopeRow, effect: Effect) -> Iterator[JsonObject]:
+    """Yield what becomes of memories that stand after *effect*."""
+    for row in effect.memories:
+        if row.scope_id != scope.id or row.type in UNREVISED_TYPES:
+            continue
+        named: dict[str, Json] = {"type": row.type, "key": row.key, "after": row.version}
+        before = rows.memory(scope.id, row.type, row.key)
+        if before is None or before.uid != row.uid:
+            yield {"did": _MADE, **named}
+        else:
+            was = {"before": before.version, "expires_at": before.expires_at}
+            yield {"did": _CHANGED, **named, **was}
+
+
+def _removed(rows: Rows, scope: ScopeRow, effect: Effect, now: int) -> Iterator[JsonObject]:
+    """Yield the memories that are there before *effect*, and not after it."""
+    uids = [each.uid for each in effect.removed if each.scope_id == scope.id]
+    for row in rows.memories_by_uid(scope.id, uids):
+        if row.type in UNREVISED_TYPES or is_expired(row, now):
+            continue
+        record = memory_record(row, rows.revisions(scope.id, row.uid), scope.segments)
+        yield {"did": _REMOVED, "type": row.type, "key": row.key, "memory": record}
+
+
+def plan_undo(rows: Rows, undo: Undo, *, ids: Ids, now: int) -> Planned[None]:
+    """
+    Take a change back: all of it, or nothing.
+
+    What it changed is in force again as it was, as its next version; what it made is removed;
+    what it removed is there again with all its versions.
+
+    Raises:
+        StaleReadError: Something was erased in the scope since, and might come back.
+        VersionConflictError: Something that it wrote was changed since, or it is undone already.
+        ConflictError: Something was derived since from what it made.
+        UsageError: *undo* is none.
+    """
+    scope = rows.scope(undo.scope)
+    if scope is None or scope.epoch != undo.epoch:
+        msg = f"something was erased in {undo.scope!r} since: the change cannot be taken back"
+        raise StaleReadError(msg)
+    undoing = _Undoing(rows, replace(scope, seq=scope.seq + 1), ids, now)
+    try:
+        # What was removed may stand where something was made.
+        for change in sorted(undo.changes, key=lambda each: each.get("did") == _REMOVED):
+            undoing.take_back(Fields(change))
+    except (KeyError, TypeError, ValueError) as error:
+        if isinstance(error, UsageError):
+            raise
+        msg = f"this undo is none: a change in it lacks or distorts {error}"
+        raise UsageError(msg) from error
+    return Planned(undoing.effect(), None)
+
+
+class _Undoing:
+    """The rows of one transaction, as they are when all of a change is taken back."""
+
+    def __init__(self, rows: Rows, scope: ScopeRow, ids: Ids, now: int) -> None:
+        self._rows = rows
+        self._scope = scope
+        self._ids = ids
+        self._now = now
+        self._memories: dict[tuple[str, str], MemoryRow] = {}
+        self._revisions: list[RevisionRow] = []
+        self._removed: dict[tuple[str, str], MemoryRow] = {}
+        self._times = SaidTimes(rows, scope.id, memory=self._standing)
+
+    def take_back(self, change: Fields) -> None:
+        """Take back what became of one memory."""
+        address = check_id(change.text("type"), "a type"), check_id(change.text("key"), "a key")
+        did = change.one_of("did", (_MADE, _CHANGED, _REMOVED))
+        current = self._rows.memory(self._scope.id, *address)
+        if did == _REMOVED:
+            free = current is None or address in self._removed or is_expired(current, self._now)
+            self._check(address, 0, 0 if free or current is None else current.version)
+            self._put_back(address, change)
+            return
+        self._check(address, change.count("after", 1), current.version if current else 0)
+        if current is None:
+            return
+        if did == _MADE:
+            self._removed[address] = current
+        else:
+            self._revert(current, change)
+
+    def _check(self, address: tuple[str, str], expected: int, actual: int) -> None:
+        if expected != actual:
+            named = f"{address[0]}/{address[1]} in {self._scope.segments!r}"
+            raise VersionConflictError(named, expected, actual)
+
+    def _put_back(self, address: tuple[str, str], change: Fields) -> None:
+        record = change.record["memory"]
+        given = Fields(record if isinstance(record, Mapping) else {})
+        said_at = self._times.newest(evidence_messages(given.evidence()))
+        made = restored_memory(given, self._scope, self._ids.entry_id(), said_at)
+        if (made.type, made.key) != address:
+            msg = f"an undo of {address} holds another memory"
+            raise UsageError(msg)
+        self._memories[address] = made
+        self._revisions += restored_revisions(given.record.get("revisions", ()), made)
+
+    def _revert(self, current: MemoryRow, change: Fields) -> None:
+        before = change.count("before", 1)
+        past = self._rows.revisions(self._scope.id, current.uid)
+        found = next((each for each in past if each.version == before), None)
+        if found is None:
+            named = f"{current.type}/{current.key} in {self._scope.segments!r}"
+            raise VersionConflictError(named, before, current.version)
+        self._revisions.append(revision_row(current, self._now))
+        version: dict[str, Any] = {
+            name: getattr(found, name)
+            for name in ("value", "text", "valid_from", "valid_until", "evidence", "trust", "state")
+        }
+        self._memories[current.type, current.key] = replace(
+            current,
+            **version,
+            expires_at=change.optional_moment("expires_at"),
+            version=current.version + 1,
+            cause=UNDONE,
+            updated_at=max(self._now, current.updated_at),
+            seq=self._scope.seq,
+            terms=encode_terms(found.text, None),
+            text_hash=text_hash(found.text),
+            said_at=self._times.newest(evidence_messages(found.evidence)),
+        )
+
+    def _standing(self, type_: str, key: str) -> MemoryRow | None:
+        """Return the memory at an address as it is by now."""
+        return self._memories.get((type_, key)) or self._rows.memory(self._scope.id, type_, key)
+
+    def effect(self) -> Effect:
+        """Return what all of it together wants written."""
+        self._check_unused()
+        scope, old = compacted(self._scope) if self._removed else (self._scope, [])
+        gone = [
+            Removal(scope_id=scope.id, uid=row.uid, seq=scope.seq) for row in self._removed.values()
+        ]
+        return Effect(
+            scopes=[scope],
+            memories=list(self._memories.values()),
+            revisions=self._revisions,
+            removed=gone,
+            compacted=old,
+        )
+
+    def _check_unused(self) -> None:
+        """Refuse to remove what something else was derived from since."""
+        names = {name for row in self._removed.values() for name in version_names(row)}
+        mine = {row.uid for row in (*self._removed.values(), *self._memories.values())}
+        for row in self._rows.memories_resting_on(self._scope.id, sorted(names)):
+            if row.uid not in mine:
+                msg = f"{row.type}/{row.key} was derived from what the change made: undo that first"
+                raise ConflictError(msg)

@@ -1,0 +1,67 @@
+"""The contract, requests under keys: what another store has to know to recognise them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Final, final
+
+from recollect.records import JsonObject, Scope
+from recollect.stores.plans.key_transfer import (
+    plan_requests,
+    plan_secret,
+    read_requests,
+)
+from recollect.stores.transactor import Transactor
+from recollect.stores.validate import check_scope
+
+_TOGETHER: Final = 500
+
+
+class RequestStore(Transactor):
+    """Idempotency keys, on their way into a restored backup or a copy."""
+
+    @final
+    async def digest_secret(self) -> bytes:
+        """Return the secret with which digests are made of keys, and of what was erased."""
+        return await self._digest_secret()
+
+    @final
+    async def adopt_secret(self, secret: bytes) -> bool:
+        """
+        Take the secret of another store over; say whether both have the same now.
+
+        Only a store that holds nothing does. Whoever has the store open in another process
+        must open it again.
+        """
+        if secret == await self._digest_secret():
+            return True
+        taken = await self._transact(partial(plan_secret, secret=secret))
+        self._digests.forget()
+        return taken
+
+    @final
+    async def requests(self, scope: Scope | None) -> list[JsonObject]:
+        """
+        Return a record for each idempotency key of a scope that is still good.
+
+        Those of the scopes that were erased whole are under ``None``.
+        """
+        now, within = self.now(), None if scope is None else check_scope(scope)
+        return await self._read(lambda rows: list(read_requests(rows, within, now)))
+
+    @final
+    async def adopt_requests(self, scope: Scope | None, records: Sequence[JsonObject]) -> int:
+        """
+        Know the keys of another store with the same secret; say how many are known now.
+
+        What they wrote there is looked for here, by its name. What is gone here stays so.
+
+        Raises:
+            UsageError: A record is none of a key.
+        """
+        within, known = None if scope is None else check_scope(scope), 0
+        for start in range(0, len(records), _TOGETHER):
+            part = records[start : start + _TOGETHER]
+            known += await self._transact(partial(plan_requests, scope=within, records=part))
+        return known

@@ -1,0 +1,181 @@
+"""The contract, views: a store as one uses it who may be refused, or whose changes are measured."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+import pytest
+
+from recollect.errors import ForbiddenError, NotFoundError, QuotaError
+from recollect.records import SCOPE_SETTINGS, DeleteMemory, JsonObject, Scope
+from recollect.stores.base import Store
+from recollect.stores.plans.erase import EraseScope
+from recollect.stores.unit import Effect, Rows
+from recollect.testing.clock import FrozenClock
+from recollect.testing.contract import Contract
+from recollect.testing.contract_stamps import KEY, setting
+from recollect.testing.samples import ADA, BOB, TALK, claimed, fact, ids_in, said, tell
+
+ANYBODY: Final = "anybody"
+
+
+def refuse_without_setting(rows: Rows) -> None:
+    """Refuse changes as long as Bob's scope has no setting."""
+    if rows.setting(BOB, SCOPE_SETTINGS, SCOPE_SETTINGS) is None:
+        msg = "there is no setting"
+        raise ForbiddenError(msg)
+
+
+@dataclass
+class Counted:
+    """A charge that counts rows, of which its meter may refuse some."""
+
+    meter: Counting
+    reserved: int = 0
+    end: str = ""
+
+    def reserve(self, _: Rows, effect: Effect) -> None:
+        """Count the rows that are written."""
+        self.reserved = len(effect.messages) + len(effect.memories)
+        if self.reserved > self.meter.most:
+            what = "rows"
+            raise QuotaError(what, "most", self.meter.most, 1.0)
+
+    def spend(self) -> None:
+        """Note that it was committed."""
+        self.end = "spent"
+
+    def release(self) -> None:
+        """Note that nothing was written."""
+        self.end = "released"
+
+
+@dataclass
+class Counting:
+    """A meter that counts rows."""
+
+    most: int = 100
+    charges: list[tuple[str, Scope, Counted]] = field(default_factory=list)
+
+    async def charge(self, action: str, scope: Scope) -> Counted:
+        """Return a charge, and remember it."""
+        counted = Counted(self)
+        self.charges.append((action, scope, counted))
+        return counted
+
+    def found(self) -> list[tuple[str, int, str]]:
+        """Return action, count and end of each charge."""
+        return [(action, each.reserved, each.end) for action, _, each in self.charges]
+
+
+class ViewContract(Contract):
+    """A view may refuse a change in its transaction, and then nothing is written."""
+
+    async def test_a_proviso_is_asked_in_each_transaction(self, store: Store) -> None:
+        """proviso: Only where it raises nothing; it is asked in each transaction."""
+        acting = store.acting(KEY, proviso=refuse_without_setting)
+        await store.apply(BOB, [setting("Rome")])
+        await tell(acting, "m1")
+
+        await store.apply(BOB, [DeleteMemory(type=SCOPE_SETTINGS, key=SCOPE_SETTINGS)])
+
+        with pytest.raises(ForbiddenError):
+            await tell(acting, "m2")
+        with pytest.raises(ForbiddenError):
+            await acting.apply(ADA, [fact("home")])
+        with pytest.raises(ForbiddenError):
+            await acting.erase(ADA, EraseScope())
+        assert ["m1"] == await ids_in(store)
+        assert 1 == len((await store.audit(ADA)).rows)
+
+    async def test_whom_a_proviso_refuses_is_told_nothing_else(self, store: Store) -> None:
+        """What a plan would have refused is not told either."""
+        await tell(store, "m1")
+        missing = said("m9", "not there")
+
+        with pytest.raises(ForbiddenError):
+            await store.acting(KEY, proviso=refuse_without_setting).replace(ADA, TALK, missing)
+        await store.apply(BOB, [setting("Rome")])
+        with pytest.raises(NotFoundError):
+            await store.acting(KEY, proviso=refuse_without_setting).replace(ADA, TALK, missing)
+
+    async def test_a_meter_is_asked_about_each_change(self, store: Store) -> None:
+        """Return this store with *meter* asked about each change, in its own transaction."""
+        meter = Counting()
+        metered = store.metered(meter)
+
+        await tell(metered, "m1", "m2")
+        await tell(metered, "m1", "m2")
+        await metered.apply(ADA, [fact("home")], idempotency_key="once")
+        await metered.apply(ADA, [fact("home")], idempotency_key="once")
+        await metered.acting(KEY).apply_each({ADA: [fact("work")], BOB: [fact("home")]})
+
+        assert [
+            ("append", 2, "spent"),
+            ("append", 0, "spent"),
+            ("apply", 1, "spent"),
+            ("apply", 0, "spent"),
+            ("apply", 2, "spent"),
+        ] == meter.found()
+        assert [ADA] * 5 == [scope for _, scope, _ in meter.charges]
+        assert [KEY] == [each.actor for each in (await store.audit(BOB)).rows]
+
+    async def test_what_a_meter_refuses_is_not_written(self, store: Store) -> None:
+        """What the meter refuses is not written."""
+        meter = Counting(most=1)
+        metered = store.metered(meter)
+        await tell(metered, "m1")
+
+        with pytest.raises(QuotaError):
+            await tell(metered, "m2", "m3")
+        with pytest.raises(QuotaError):
+            await metered.acting(KEY).append(ADA, TALK, [said("m4")], writes=[fact("home")])
+        with pytest.raises(QuotaError):
+            await metered.restore(BOB, await two_facts(store))
+
+        assert ["m1"] == await ids_in(store)
+        assert () == (await store.memories(BOB)).rows
+        assert ["spent", *["released"] * 3] == [end for _, _, end in meter.found()]
+        assert () == (await store.memories(ADA)).rows
+
+    async def test_what_removes_or_forms_is_not_measured(
+        self, store: Store, clock: FrozenClock
+    ) -> None:
+        """It is not asked about `UNMEASURED_ACTIONS`."""
+        await tell(store, "m1", "m2")
+        meter = Counting(most=0)
+        metered = store.metered(meter)
+
+        await metered.remove(ADA, TALK, ["m1"])
+        await metered.pause(ADA)
+        await metered.resume(ADA)
+        await metered.signal(ADA, TALK)
+        await metered.release(await claimed(metered, clock))
+        await metered.keep(ADA, TALK, 2)
+        await metered.erase(ADA, EraseScope())
+
+        assert [] == meter.charges
+        assert await store.thread(ADA, TALK) is None
+
+    async def test_a_view_is_the_store_that_it_is_of(self, store: Store) -> None:
+        """What a store is, and whom it tells of an erase, its views are and tell as well."""
+        heard: list[object] = []
+        store.accompany(heard.append)
+        views = (store.acting(KEY), store.metered(Counting()), store.since(ADA, 0))
+        assert {store.address} == {each.address for each in views}
+
+        for number, view in enumerate(views[:2]):
+            await tell(store, f"m{number}")
+            await view.erase(ADA, EraseScope())
+
+        assert 2 == len(heard)
+
+
+async def two_facts(store: Store) -> list[JsonObject]:
+    """Return the records of two facts, which nothing keeps."""
+    made: Scope = ("elsewhere",)
+    await store.apply(made, [fact("one"), fact("two")])
+    found: list[JsonObject] = [{**each, "scope": list(BOB)} for each in await store.archive(made)]
+    await store.erase(made, EraseScope())
+    return found

@@ -1,0 +1,58 @@
+"""Whether a value that somebody writes is a document of the type that it is written under."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+from typing import Final
+
+from recollect.errors import UsageError
+from recollect.formation.types import BUILTIN_TYPES, MemoryType
+from recollect.formation.types.schema import violations
+from recollect.records import BESIDE_TYPES, JsonObject
+
+NEAR: Final = 0.8
+"""Names at least so alike (`difflib`'s ratio, capitals apart) are taken for a slip of the pen."""
+
+
+def check_document(types: Sequence[MemoryType], type_: str, value: JsonObject) -> MemoryType | None:
+    """
+    Return the type that *value* is a document of, ``None`` if nobody described it.
+
+    It may under a type that nobody described, unless its name is almost that of a known one: of
+    *types*, which are those in force, and of the built-in ones.
+
+    Raises:
+        UsageError: It says what is wrong with the value, or which name was probably meant.
+    """
+    if type_ in BESIDE_TYPES:
+        msg = f"documents of the type {type_!r} are Recollect's own: choose another type"
+        raise UsageError(msg)
+    known = {each.name: each for each in (*BUILTIN_TYPES, *types)}
+    found = known.get(type_)
+    if found is None:
+        _check_name(type_, list(known))
+        return None
+    wrong = violations(found, value)
+    if wrong:
+        msg = f"the value is no {type_}: {'; '.join(wrong)}; it may have {_fields(found)}"
+        raise UsageError(msg)
+    return found
+
+
+def _check_name(type_: str, known: Sequence[str]) -> None:
+    """Refuse the name of an unknown type that is almost that of a known one."""
+    plain = {name.casefold(): name for name in known}
+    near = get_close_matches(type_.casefold(), plain, n=1, cutoff=NEAR)
+    if near:
+        msg = (
+            f"there is no type {type_!r}: did you mean {plain[near[0]]!r}? "
+            "A type of your own with such a name is described in FormationSettings(types=…) first"
+        )
+        raise UsageError(msg)
+
+
+def _fields(type_: MemoryType) -> str:
+    """Return the fields of a type for a person to read."""
+    named = type_.parameters.get("properties")
+    return ", ".join(repr(each) for each in named) if isinstance(named, dict) else "any field"

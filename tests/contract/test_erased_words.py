@@ -1,0 +1,513 @@
+"""
+No content word that occurs in erased messages alone is left anywhere, whatever was made of it.
+
+Random histories: messages of words that stand nowhere else are formed by a model that carries
+words from wherever it can see them into notes, profiles, patches, merges and consolidations; an
+agent saves with its tools what a search showed it; and a person edits, corrects, rejects,
+approves, ends and restores what came of them. Then messages, threads and sources are erased, and
+all that a memory can tell is searched for the words.
+"""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from random import Random
+from typing import Final, TypeAlias
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from recollect.app import Recollect
+from recollect.ask import Where
+from recollect.chat.correcting import correction_of
+from recollect.erasure import Remainder
+from recollect.errors import RecollectError
+from recollect.formation import derivation
+from recollect.formation.config import FormationSettings
+from recollect.formation.pointers import leaves, value_at
+from recollect.formation.types import NOTE, USER
+from recollect.ports import Clock, Ids, ModelRequest, ToolCall
+from recollect.provenance import Founded
+from recollect.recall.terms import encode_terms
+from recollect.records import (
+    EndMemory,
+    Evidence,
+    EvidenceMap,
+    Json,
+    Memory,
+    Message,
+    NewMessage,
+    PutMemory,
+)
+from recollect.stores.base import Store
+from recollect.stores.open import open_store
+from recollect.stores.plans.derived import row_remainder, row_sources
+from recollect.stores.plans.erase import EraseMessages, EraseSource, EraseTarget, EraseThread
+from recollect.stores.rows import MemoryRow, RevisionRow
+from recollect.testing import FrozenClock, SeededIds
+from recollect.testing.rulemodel import shown_in
+from recollect.testing.scripted import ScriptedAnswer, ScriptedModel
+from recollect.tools import MemoryTools
+
+Opener: TypeAlias = Callable[[Clock, Ids], Store]
+ADA: Final = ("users", "ada")
+LIFE: Final = replace(USER, name="Life", parameters={"type": "object"})
+TYPES: Final = (LIFE, NOTE)
+FILLER: Final = "shelf cup lamp"
+"""Words that every message says, so that notes are alike enough to be merged."""
+STEPS: Final = 14
+FIELDS: Final = ("about", "habits", "plans")
+
+
+@dataclass
+class Words:
+    """Which words were said in which messages, and which ones a person typed."""
+
+    chance: Random
+    said: dict[str, set[str]] = field(default_factory=dict)
+    typed: set[str] = field(default_factory=set)
+    places: dict[str, tuple[str, str | None]] = field(default_factory=dict)
+    erased: set[str] = field(default_factory=set)
+
+    @property
+    def known(self) -> set[str]:
+        """Return all words that there were."""
+        return self.typed.union(*self.said.values())
+
+    @property
+    def gone(self) -> set[str]:
+        """Return the words that occur in erased messages alone."""
+        erased = set[str]().union(*(self.said[each] for each in self.erased))
+        living = (words for id_, words in self.said.items() if id_ not in self.erased)
+        return erased.difference(self.typed, *living)
+
+    def new(self) -> str:
+        """Return a word that no language has, and that was not there before."""
+        while True:
+            pairs = (
+                self.chance.choice("bdfgklmnprtvz") + self.chance.choice("aiou") for _ in "123"
+            )
+            made = f"{''.join(pairs)}ktok"
+            if made not in self.known:
+                return made
+
+    def all_in(self, text: str) -> list[str]:
+        """Return our words in *text*."""
+        return [each for each in sorted(self.known) if each in text]
+
+    def some(self, text: str) -> list[str]:
+        """Return one or two of our words in *text*, if it has any."""
+        found = self.all_in(text)
+        return self.chance.sample(found, min(len(found), self.chance.randint(1, 2)))
+
+
+class Model:
+    """Answers with calls that carry over words of whatever a request shows."""
+
+    def __init__(self, words: Words) -> None:
+        self.again: tuple[dict[str, Json], str] | None = None
+        """A note that is formed once more, with the words that are quoted for it."""
+        self._words = words
+        self._chance = words.chance
+
+    def __call__(self, request: ModelRequest) -> ScriptedAnswer:
+        if any(each.name == "merge_memories" for each in request.tools):
+            return self._combined(request.turns[0].text)
+        shown = shown_in(request)
+        lines = [(number, text) for number, _, text in shown.new]
+        if self.again:
+            note, quote = self.again
+            cited = [_cited(number, quote) for number, text in lines if quote in text]
+            return [_call("Note", value=note, because=[each]) for each in cited]
+        seen = " ".join([*(json.dumps(v) for *_, v in shown.known), *(t for *_, t in shown.before)])
+        lives = [(id_, value) for id_, type_, value in shown.known if type_ == "Life"]
+        calls = []
+        for number, text in lines:
+            told = self._words.some(text)
+            if told and self._chance.random() < 0.6:
+                calls.append(self._note(number, told, seen))
+            elif told and lives:
+                calls.append(self._patch(*lives[0], _cited(number, told[0]), told, seen))
+            elif told:
+                value: dict[str, Json] = {"about": self._text(told, seen), "habits": [told[0]]}
+                calls.append(_call("Life", value=value, because=[_cited(number, told[0])]))
+        return calls or [ToolCall(name="nothing_new", arguments={})]
+
+    def _text(self, told: Sequence[str], seen: str) -> str:
+        """Return a text of what was told, and mostly of what was seen besides."""
+        carried = self._words.some(seen) if self._chance.random() < 0.7 else []
+        return " and ".join(self._chance.sample([*told, *carried], len(told) + len(carried)))
+
+    def _note(self, number: int, told: Sequence[str], seen: str) -> ToolCall:
+        value = {"context": FILLER, "content": self._text(told, seen)}
+        return _call("Note", value=value, because=[_cited(number, told[0])])
+
+    def _patch(
+        self,
+        id_: str,
+        value: Mapping[str, Json],
+        cited: Mapping[str, Json],
+        told: Sequence[str],
+        seen: str,
+    ) -> ToolCall:
+        changes = [{**each, **cited} for each in self._operations(value, told, seen)]
+        return _call("patch_memory", id=id_, changes=changes)
+
+    def _operations(
+        self, value: Mapping[str, Json], told: Sequence[str], seen: str
+    ) -> Iterator[dict[str, Json]]:
+        name = self._chance.choice(FIELDS)
+        there, text = value.get(name), self._text(told, f"{json.dumps(value)} {seen}")
+        if name in value and self._chance.random() < 0.3:
+            yield {"op": self._chance.choice(["move", "copy"]), "from": f"/{name}", "path": "/past"}
+            yield {"op": "replace", "path": "/past", "value": text}
+        elif isinstance(there, list) and there:
+            anew: Json = [text, *self._words.some(seen)]
+            path, made = self._chance.choice(
+                list[tuple[str, Json]]([(f"/{name}/0", text), (f"/{name}", anew)])
+            )
+            yield {"op": "replace", "path": path, "value": made}
+            yield {"op": "add", "path": f"/{name}/-", "value": text}
+        else:
+            made = self._chance.choice(list[Json]([text, [text], {"now": text, told[0]: "yes"}]))
+            yield {"op": "add", "path": f"/{name}", "value": made}
+
+    def _combined(self, text: str) -> ScriptedAnswer:
+        groups: list[list[tuple[str, str]]] = []
+        for line in text.split("\n"):
+            if line.startswith("Group "):
+                groups.append([])
+            elif line.startswith("["):
+                id_, value, *_ = json.loads(line)
+                groups[-1].append((id_, value["content"]))
+        found = self._chance.choice([each for each in groups if len(each) > 1])
+        named = self._chance.sample(found, 2)
+        said = [content for _, content in named]
+        if self._chance.random() < 0.6:
+            said += self._words.some(text)
+        tool = self._chance.choice(["merge_memories", "derive_memory"])
+        value = {"context": FILLER, "content": " and ".join(said)}
+        return [_call(tool, ids=[id_ for id_, _ in named], value=value)]
+
+
+def _cited(number: int, quote: str) -> dict[str, Json]:
+    return {"message": number, "quote": quote}
+
+
+def _call(name: str, **arguments: Json) -> ToolCall:
+    return ToolCall(name=name, arguments=json.dumps(arguments))
+
+
+class History:
+    """A random history of one scope."""
+
+    def __init__(self, memory: Recollect, clock: FrozenClock, words: Words, model: Model) -> None:
+        self.memory = memory
+        self._model = model
+        self._clock = clock
+        self._words = words
+        self._chance = words.chance
+        self._moments = [clock.now()]
+
+    async def play(self, steps: int) -> list[str]:
+        """Take so many steps, then erase; return where the first erase that did left words."""
+        acts = {
+            self._say: 6, self._say_again: 1, self._tell: 2, self._decide: 4,
+            self._consolidate: 2, self._erase: 2,
+        }  # fmt: skip
+        for _ in range(steps):
+            self._clock.advance(60)
+            self._moments.append(self._clock.now())
+            (act,) = self._chance.choices(list(acts), list(acts.values()))
+            if left := await self._taken(act):
+                return left
+        return await self._taken(self._erase)
+
+    async def _taken(self, act: Callable[[], Awaitable[None]]) -> list[str]:
+        try:
+            await act()
+        except RecollectError:
+            return []  # it was refused, because it cannot be done to what is there
+        return await self.left() if act == self._erase else []
+
+    async def _say(self) -> None:
+        words = [self._words.new() for _ in range(self._chance.randint(1, 3))]
+        if (old := sorted(set[str]().union(*self._words.said.values()))) and self._is_odd(0.3):
+            words.append(self._chance.choice(old))
+        text = f"{FILLER}: {' and '.join(words)}"
+        if self._is_odd(0.15):
+            text = f"Somebody wrote to me:\n> {text}\n> {text}"
+        await self._hear(text, words)
+        if self._is_odd(0.8):
+            await self.memory.form(ADA)
+
+    async def _say_again(self) -> None:
+        """Say all of a note again, or a part of it, and have the whole of it formed."""
+        page = await self.memory.memories(ADA, type_="Note", state="active")
+        notes = [each for each in page.rows if "content" in each.value]
+        if not notes:
+            return
+        value = self._chance.choice(notes).value
+        words = self._words.all_in(str(value["content"]))
+        if part := self._chance.choice([words, words[:1]]):
+            await self._hear(f"{FILLER}: {' and '.join(part)}", part)
+            self._model.again = dict(value), part[0]
+            await self.memory.form(ADA)
+            self._model.again = None
+
+    async def _tell(self) -> None:
+        """Have an agent keep with its tools what was said, and words that a search showed it."""
+        word = self._words.new()
+        message = await self._hear(f"{FILLER}: {word}", [word])
+        tools = MemoryTools(self.memory, ADA, message.thread, types=TYPES)
+        seen = json.dumps(await tools.asearch_memory(FILLER))
+        text = " and ".join([word, *self._words.some(seen)])
+        if self._is_odd(0.5):
+            await tools.asave_memory("Note", {"context": FILLER, "content": text}, [word])
+        else:
+            change: dict[str, Json] = {"op": "add", "path": "/plans", "value": text}
+            await tools.aupdate_memory("Life/Life", [change], [word])
+
+    async def _hear(self, text: str, words: Sequence[str]) -> Message:
+        thread, source = self._chance.choice("ab"), self._chance.choice([None, "mail", "chat"])
+        said = NewMessage(role="user", text=text, source=source)
+        (message,) = await self.memory.append(ADA, thread, [said])
+        self._words.said[message.id] = set(words)
+        self._words.places[message.id] = thread, source
+        return message
+
+    async def _decide(self) -> None:
+        """Do with a memory what a person may do."""
+        page = await self.memory.memories(ADA)
+        found = [each for each in page.rows if each.type in {"Life", "Note"}]
+        if not found:
+            return
+        memory = self._chance.choice(found)
+        place = self._chance.choice([at for at, _ in leaves(memory.value)] or [""])
+        type_, key = memory.type, memory.key
+        if memory.state == "quarantined" and self._is_odd(0.5):
+            await self.memory.approve(ADA, type_, key)
+        elif self._is_odd(0.2):
+            pointer = self._chance.choice([place, ""])
+            await self.memory.reject(ADA, type_, key, pointer=pointer)
+        elif self._is_odd(0.1):
+            end = EndMemory(type=type_, key=key, at=self._clock.now())
+            await self.memory.apply(ADA, [end])
+        else:
+            await self._chance.choice([self._edit, self._correct, self._restore])(memory, place)
+
+    async def _edit(self, memory: Memory, place: str) -> None:
+        """Rewrite a field by hand, with a word of one's own."""
+        typed = self._words.new()
+        self._words.typed.add(typed)
+        value = json.loads(json.dumps(memory.value))
+        if place:
+            _set(value, place, " and ".join([typed, *self._words.some(str(memory.value))]))
+        await self.memory.put(ADA, memory.type, memory.key, value)
+
+    async def _correct(self, memory: Memory, place: str) -> None:
+        """Say in the talk what is right, with words of what was wrong."""
+        word, kept = self._words.new(), self._words.some(str(memory.value))
+        said = await self._hear(word, [word])
+        because = Evidence(thread=said.thread, message=said.id, quote=word)
+        value = " and ".join([*kept, word])
+        write = correction_of(memory, place or "/about", value, because=because)
+        await self.memory.apply(ADA, [write])
+
+    async def _restore(self, memory: Memory, place: str) -> None:
+        """Put an earlier version in force again."""
+        found = self._chance.choice(await self.memory.history(ADA, memory.type, memory.key))
+        write = PutMemory(
+            type=memory.type, key=memory.key, value=found.value, text=found.text,
+            evidence=found.evidence, trust=found.trust, state=found.state, cause="restored",
+        )  # fmt: skip
+        await self.memory.apply(ADA, [write])
+
+    async def _consolidate(self) -> None:
+        await self.memory.consolidate(ADA)
+
+    async def _erase(self) -> None:
+        living = sorted(set(self._words.said) - self._words.erased)
+        if not living:
+            return
+        some = self._chance.sample(living, min(len(living), self._chance.randint(1, 2)))
+        thread, source = self._words.places[some[0]]
+        kind = self._chance.choice(["messages", "messages", "thread", "source"])
+        target: EraseTarget = EraseMessages(thread=thread, messages=some)
+        gone = {each for each in some if self._words.places[each][0] == thread}
+        if kind == "thread":
+            target = EraseThread(thread=thread)
+            gone = {each for each in living if self._words.places[each][0] == thread}
+        elif kind == "source" and source is not None:
+            target = EraseSource(source=source)
+            gone = {each for each in living if self._words.places[each][1] == source}
+        await self.memory.erase(ADA, target)
+        self._words.erased |= gone
+
+    async def left(self) -> list[str]:
+        """Return where words stand that occur in erased messages alone."""
+        gone = sorted(self._words.gone)
+        if not gone:
+            return []
+        told = {"export": json.dumps([each async for each in self.memory.export(ADA)])}
+        page = await self.memory.memories(ADA)
+        told["memories"] = repr(page.rows)
+        for each in page.rows:
+            name = f"history of {each.type}/{each.key}"
+            told[name] = repr(await self.memory.history(ADA, each.type, each.key))
+            told[f"{name}, got"] = repr(await self.memory.get(ADA, each.type, each.key))
+        told["formations"] = repr((await self.memory.formations(ADA)).rows)
+        told["receipts"] = repr(await self.memory.receipts())
+        for moment in (None, self._chance.choice(self._moments)):
+            where = Where(valid_at="ever", known_at=moment)
+            found = await self.memory.recall(ADA, " ".join(gone), limit=50, where=where)
+            told[f"recall as of {moment}"] = repr([each.content for each in found.entries])
+        return [f"{each} in {name}" for name, text in told.items() for each in gone if each in text]
+
+    def _is_odd(self, share: float) -> bool:
+        return self._chance.random() < share
+
+
+def _set(value: Json, pointer: str, text: str) -> None:
+    parent, _, last = pointer.rpartition("/")
+    there = value_at(value, parent)
+    if isinstance(there, list):
+        there[int(last)] = text
+    elif isinstance(there, dict):
+        there[last.replace("~1", "/").replace("~0", "~")] = text
+
+
+async def played(open_empty: Opener, seed: int, folder: Path | None = None) -> list[str]:
+    """Play one history and return where words are left; in *folder* no byte of them may be."""
+    clock, words = FrozenClock(), Words(Random(seed))  # noqa: S311 (it protects nothing)
+    model = Model(words)
+    formation = FormationSettings(types=TYPES)
+    formation = replace(formation, limits=replace(formation.limits, context_messages=2))
+    async with Recollect(
+        open_empty(clock, SeededIds(seed)),
+        embedder="none", model=ScriptedModel(model), formation=formation, worker=False,
+    ) as memory:  # fmt: skip
+        left = await History(memory, clock, words, model).play(STEPS)
+        if folder is not None:
+            await memory.clean()
+            left += in_files(folder, words.gone)
+    return left
+
+
+def in_files(folder: Path, words: set[str]) -> list[str]:
+    """Return the words that stand in a file, or of which the stored hash does."""
+    found = []
+    for path in sorted(each for each in folder.rglob("*") if each.is_file()):
+        content = path.read_bytes()
+        for each in sorted(words):
+            hash_ = encode_terms(each, None)[8:16]
+            if each.encode() in content or hash_ in content:
+                found.append(f"{each} in {path.name}")
+    return found
+
+
+HISTORIES_MAX: Final = 150
+"""In so many histories each mutant must be seen."""
+COUNTS: Final = {"memory": 20, "sqlite": 6, "postgres": 2, "redis": 2}
+MANY: Final = {"memory": 4_000, "sqlite": 1_000, "postgres": 200, "redis": 300}
+
+
+def check(backend: str, open_empty: Opener, folder: Path, count: int) -> None:
+    """Play so many histories on one backend."""
+
+    @settings(settings.get_profile("sample"), max_examples=count)
+    @given(seed=st.integers(0, 2**32 - 1))
+    def nothing_is_left(seed: int) -> None:
+        inside = folder / str(seed)
+        inside.mkdir(exist_ok=True)
+        for each in inside.iterdir():
+            each.unlink()
+
+        def open_here(clock: Clock, ids: Ids) -> Store:
+            if backend == "sqlite":
+                return open_store(str(inside / "m.db"), clock=clock, ids=ids, durability="relaxed")
+            return open_empty(clock, ids)
+
+        assert [] == asyncio.run(played(open_here, seed, inside))
+
+    nothing_is_left()
+
+
+def test_no_word_of_erased_messages_alone_is_left(
+    backend: str, open_empty: Opener, tmp_path: Path
+) -> None:
+    """In answers, history, receipts, export and index; on SQLite in no byte of the files."""
+    check(backend, open_empty, tmp_path, COUNTS[backend])
+
+
+@pytest.mark.prove
+def test_no_word_of_erased_messages_alone_is_left_in_many_histories(
+    backend: str, open_empty: Opener, tmp_path: Path
+) -> None:
+    """The same, at full count."""
+    check(backend, open_empty, tmp_path, MANY[backend])
+
+
+def given_alone(
+    _words: object, given: Sequence[Evidence], *_: object, **__: object
+) -> tuple[Evidence, ...]:
+    """Drop the evidence of what a new value carries over."""
+    return tuple(given)
+
+
+def own_alone(_before: Founded, after: Founded, *_: object) -> EvidenceMap:
+    """Let a put have the evidence that it brings, and no other."""
+    return after.evidence
+
+
+def first_alone(sources: Sequence[Memory]) -> list[Evidence]:
+    """Forget all sources of a derived memory but one."""
+    return derivation_evidence(sources[:1])
+
+
+def present_alone(
+    row: MemoryRow | RevisionRow, erased: AbstractSet[tuple[str, str]]
+) -> Remainder | None:
+    """Leave past versions as they are."""
+    if isinstance(row, RevisionRow):
+        return Remainder(json.loads(row.value), row_sources(row))
+    return row_remainder(row, erased)
+
+
+derivation_evidence = derivation._evidence
+Patch: TypeAlias = tuple[str, object]
+MUTANTS: dict[str, list[Patch]] = {
+    "a replaced value drops its old evidence": [
+        ("provenance.carried_over", given_alone),
+        ("formation.evidence.carried_over", given_alone),
+        ("formation.attribution.carried_over", given_alone),
+        ("stores.plans.memories.kept_evidence", own_alone),
+    ],
+    "what a model was shown is no source": [("formation.attribution.carried_over", given_alone)],
+    "an edit by hand drops all evidence": [("stores.plans.memories.kept_evidence", own_alone)],
+    "one of a group is enough": [("erasure.group_of", lambda _: 0)],
+    "past versions are not looked at": [("stores.plans.erase.row_remainder", present_alone)],
+    "a consolidation forgets its sources": [("formation.derivation._evidence", first_alone)],
+    "a refused value rests on nothing": [("formation.review.evidence_at", lambda *_: ())],
+    "a repetition is always believed": [("provenance.is_enough", lambda *_: True)],
+}
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_a_leak_is_seen(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """Each mutant leaves words in one of a few histories, in which nothing is left without it."""
+    for function, wrong in MUTANTS[name]:
+        monkeypatch.setattr(f"recollect.{function}", wrong)
+
+    found = (seed for seed in range(HISTORIES_MAX) if asyncio.run(played(open_in_memory, seed)))
+
+    assert next(found, None) is not None
+
+
+def open_in_memory(clock: Clock, ids: Ids) -> Store:
+    """Open a store in memory."""
+    return open_store("memory:", clock=clock, ids=ids)

@@ -1,0 +1,75 @@
+"""`put` takes what the type allows, and no type whose name is a slip of the pen."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+import recollect
+from recollect import UsageError
+from recollect.app import Recollect
+from recollect.formation.config import FormationSettings
+from recollect.formation.types import MemoryType
+from recollect.records import SCOPE_SETTINGS, JsonObject, PutMemory
+
+ADA = ("acme", "ada")
+NOTE: JsonObject = {"context": "drinks", "content": "Ada likes tea"}
+TRIP = MemoryType(
+    name="Trip",
+    description="A journey.",
+    update_mode="insert",
+    parameters={
+        "type": "object",
+        "properties": {"place": {"type": "string"}},
+        "required": ["place"],
+        "additionalProperties": False,
+    },
+)
+
+
+@pytest.fixture
+async def memory() -> AsyncIterator[Recollect]:
+    formation = FormationSettings(types=(TRIP,))
+    async with recollect.open("memory:", embedder="none", formation=formation) as opened:
+        yield opened
+
+
+async def test_a_value_that_its_type_refuses_is_not_put(memory: Recollect) -> None:
+    with pytest.raises(UsageError, match=r"no Note: .*content.*'context', 'content'"):
+        await memory.put(ADA, "Note", "tea", {"context": "drinks"})
+    with pytest.raises(UsageError, match=r"no Trip: .*place"):
+        await memory.put(ADA, "Trip", "bergen", {"place": 7})
+
+    assert not (await memory.memories(ADA)).rows
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"), [("Notes", "Note"), ("note", "Note"), ("trip", "Trip"), ("Usr", "User")]
+)
+async def test_a_misspelt_type_is_told_the_near_one(
+    memory: Recollect, written: str, meant: str
+) -> None:
+    with pytest.raises(UsageError, match=f"no type '{written}': did you mean '{meant}'"):
+        await memory.put(ADA, written, "k", NOTE)
+
+
+async def test_a_type_that_nobody_described_takes_any_value(memory: Recollect) -> None:
+    kept = await memory.put(ADA, "Boat", "k", {"length_m": 7})
+
+    assert kept.value == {"length_m": 7}
+
+
+async def test_the_types_of_the_scope_come_first(memory: Recollect) -> None:
+    """What a scope describes itself is checked as it says, here and below."""
+    own = {**TRIP.as_config(), "name": "Notes"}
+    put = PutMemory(type=SCOPE_SETTINGS, key=SCOPE_SETTINGS, value={"types": [own]}, text="")
+    await memory.apply(ADA[:1], [put])
+
+    await memory.put(ADA, "Notes", "bergen", {"place": "Bergen"})
+
+    with pytest.raises(UsageError, match="no Notes"):
+        await memory.put(ADA, "Notes", "oslo", {})
+
+
+async def test_records_of_our_own_are_not_put(memory: Recollect) -> None:
+    with pytest.raises(UsageError, match=r"Recollect's own"):
+        await memory.put(ADA, SCOPE_SETTINGS, SCOPE_SETTINGS, {"types": []})

@@ -1,0 +1,105 @@
+"""What the command line, and MCP over stdio, write beside a service is counted as well."""
+
+import asyncio
+import json
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import recollect
+from recollect import cli
+from recollect.access import PERMISSIONS, Keys
+from recollect.cli import main
+from recollect.formation.config import Assistants
+from recollect.mcp.acting import Tools
+from recollect.mcp.callers import local_caller
+from recollect.quotas import counting
+from recollect.records import JsonObject, Scope
+from recollect.stores.open import open_store
+from recollect.usage import UsageBook
+
+ADA: Scope = ("acme", "ada")
+NOTE = {"context": "drinks", "content": "Likes green tea"}
+
+
+async def counted_in(file: str) -> tuple[int, int]:
+    """Return how many messages were counted in a file, and how many are kept."""
+    async with open_store(file) as store:
+        days = await UsageBook(store).days("acme")
+        kept = sum(thread.count for thread in (await store.threads(ADA)).rows)
+        return sum(each["messages"] for _, _, each in days), kept
+
+
+COMMANDS: Sequence[tuple[str, ...]] = (
+    ("import", "{folder}/talk.jsonl"),
+    ("chat", "--thread", "c"),
+)
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda each: each[0])
+@pytest.mark.parametrize("is_served", [True, False])
+def test_the_command_line_is_counted_beside_a_service(
+    tmp_path: Path, command: Sequence[str], *, is_served: bool
+) -> None:
+    """What it writes counts for the scope's tenant where a service serves the store."""
+    file = str(tmp_path / "memory.db")
+    said = [{"role": "user", "content": text} for text in ("We moved to Oslo.", "Grüezi")]
+    (tmp_path / "talk.jsonl").write_text("\n".join(map(json.dumps, said)), "utf-8")
+
+    async def begin() -> None:
+        async with open_store(file) as store:
+            if is_served:
+                await Keys(store).create("first", ("acme",), PERMISSIONS)
+
+    asyncio.run(begin())
+    filled = [each.format(folder=tmp_path) for each in command]
+    options = ["--store", file, "--scope", "acme/ada"]
+    result = CliRunner().invoke(main, [*filled, *options], input="Grüezi\n")
+    assert 0 == result.exit_code, result.output
+
+    counted, kept = asyncio.run(counted_in(file))
+
+    assert 0 < kept
+    assert (kept if is_served else 0) == counted
+
+
+OPENERS: Mapping[str, str] = {
+    "opening.py": "counts",
+    "choosing.py": "for `chat`, which counts; the service, which does itself; and what only forms",
+    "mcp_serving.py": "counts over stdio; over HTTP the service does",
+    "copying.py": "copies a whole store, with its counts",
+    "reembedding.py": "writes vectors alone",
+}
+"""The modules of the command line that open a store, and how what they write is counted."""
+
+
+def test_every_command_that_opens_a_store_is_known() -> None:
+    """A new way to open one fails this test until it is said how it counts."""
+    folder = Path(cli.__file__).parent
+    opening_ones = {
+        path.name
+        for path in folder.glob("*.py")
+        if not path.name.startswith("bench")
+        and re.search(r"\brecollect\.open\(|\bopen_store\(|\bopen_sync\(", path.read_text("utf-8"))
+    }
+
+    assert set(OPENERS) == opening_ones
+
+
+@pytest.mark.parametrize("is_served", [True, False])
+async def test_tools_over_stdio_are_counted_beside_a_service(*, is_served: bool) -> None:
+    """What a client of this machine saves counts as what comes over HTTP does."""
+    async with recollect.open("memory:", embedder="none", worker=False) as memory:
+        if is_served:
+            await Keys(memory.store).create("first", ("acme",), PERMISSIONS)
+        async with counting(memory) as counted:
+            caller = local_caller(counted, ADA, Assistants())
+            saved: JsonObject = {"memory": {"type": "Note", "value": NOTE}, "quotes": ["tea"]}
+            await Tools(b"secret").call(caller, "save_memory", saved)
+        days = await UsageBook(memory.store).days("acme")
+
+    counts = [(each["messages"], each["memories"]) for _, _, each in days]
+    assert ([(1, 1)] if is_served else []) == counts
