@@ -22,6 +22,7 @@ from recollect.formation.config import Assistants, FormationSettings
 from recollect.forming import Forming, opened
 from recollect.index import Indexes
 from recollect.models import ModelChoice
+from recollect.monitoring import CLEANING, LOG, MERGING, Monitoring
 from recollect.outside import Outside, opened_outside
 from recollect.ports import Clock, Ids, OutsideVectors, TokenCounter
 from recollect.recall.budget import estimated_tokens
@@ -118,7 +119,7 @@ def open(  # noqa: A001, PLR0913 (users write recollect.open, with what they nee
     )
 
 
-class Recollect(Forming, ThreadSurroundings, Auditing, Reembedding):
+class Recollect(Forming, ThreadSurroundings, Auditing, Reembedding, Monitoring):
     """
     The memory of an application: threads of messages, and memories, by scope.
 
@@ -480,7 +481,14 @@ class Recollect(Forming, ThreadSurroundings, Auditing, Reembedding):
         """
         if self._outside:
             await self._outside.try_remove_left()
-        return await self.store.clean()
+        monitor = self.store.tasks.monitor(CLEANING, LOG, on_demand=True)
+        try:
+            cleaned = await self.store.clean()
+        except StoreError as error:
+            monitor.failed(error)
+            raise
+        monitor.succeeded()
+        return cleaned
 
     async def receipts(self, *, unclean: bool = False) -> list[EraseReceipt]:
         """Return erase receipts by time; with *unclean* those whose bytes are not gone yet."""
@@ -538,16 +546,19 @@ class Recollect(Forming, ThreadSurroundings, Auditing, Reembedding):
     async def _try_clean(self) -> list[EraseReceipt]:
         try:
             return await self.clean()
-        except StoreError:  # what was erased is erased all the same
+        except StoreError:  # what was erased is erased all the same, and `health` shows the error
             return []
 
     async def _keep_merged(self) -> None:
         """Merge indexes of many parts, and drop idle ones, off the search path."""
-        while True:
-            await anyio.sleep(MERGE_EVERY_S)
-            self._indexes.drop_idle()
-            for index in self._indexes.unmerged():
-                await to_thread.run_sync(self._indexes.merge, index)
+        monitor = self.store.tasks.monitor(MERGING, LOG)
+        with monitor.running():
+            while True:
+                await anyio.sleep(MERGE_EVERY_S)
+                self._indexes.drop_idle()
+                for index in self._indexes.unmerged():
+                    await to_thread.run_sync(self._indexes.merge, index)
+                monitor.succeeded()
 
 
 def _running_loop() -> asyncio.AbstractEventLoop | None:

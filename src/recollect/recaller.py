@@ -175,7 +175,7 @@ class Recaller:
         try:
             return embedding.query_vector(text)
         except EmbedderError as error:
-            embedding.last_error = error  # words still find; the answer names no embedder
+            embedding.note_failure(error)  # words still find; the answer names no embedder
             return None
 
     def _look_ahead(self, known: Collection | None, ask: Ask) -> None:

@@ -23,7 +23,7 @@ DRIVERS = frozenset(
 
 # Which group a module of the package belongs to, by the first part of its name.
 GROUP_OF = {
-    **dict.fromkeys(("errors", "records", "ports"), "ground"),
+    **dict.fromkeys(("errors", "health", "logs", "ports", "records", "telemetry"), "ground"),
     **dict.fromkeys(("formation", "recall", "erasure", "messages"), "decisions"),
     "stores": "contract",
     **dict.fromkeys(("ask", "choice", "embedding", "index", "outside", "recaller"), "memory"),
@@ -32,8 +32,16 @@ GROUP_OF = {
     **dict.fromkeys(
         (
             *("app", "auditing", "backups", "beside", "copying", "destinations", "forgetting"),
-            *("forming", "guarding", "paging", "record_digests", "reembedding", "scope_types"),
-            *("turns", "worker"),
+            *(
+                "forming",
+                "guarding",
+                "monitoring",
+                "paging",
+                "record_digests",
+                "reembedding",
+                "scope_types",
+            ),
+            *("scope_types", "turns", "worker"),
         ),
         "app",
     ),

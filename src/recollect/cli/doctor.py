@@ -24,6 +24,7 @@ from recollect.records import Json
 
 if TYPE_CHECKING:
     from recollect.app import Recollect
+    from recollect.health import TaskHealth
     from recollect.stores.plans.erase import EraseReceipt
 
 _IN_ADDRESS: Final = re.compile(r"^([a-z+]+://[^/@:]*:)[^@]*@")
@@ -193,6 +194,39 @@ async def _examine_contents(findings: Findings, target: Target, *, clean: bool) 
         if clean:
             await _clean(findings, memory)
         await _examine_receipts(findings, memory)
+        await _examine_health(findings, memory)
+
+
+async def _examine_health(findings: Findings, memory: Recollect) -> None:
+    """Add how the store answers, what is due, and how the background tasks of this program do."""
+    due = await memory.store.due_count()
+    health = await memory.health()
+    findings.sections["health"] = {
+        "status": health.status,
+        "store_ms": health.store.latency_ms,
+        "threads_due": due,
+        **{f"task_{each.name}": task_line(each) for each in health.tasks},
+    }
+    if due:
+        findings.notes.append(
+            f"{counted(due, 'thread is', 'threads are')} due to be formed: if this does not "
+            "shrink, see what the worker or service that forms logs, or its /v1/health"
+        )
+
+
+def task_line(task: TaskHealth) -> str:
+    """
+    Return how a background task is, in a few words.
+
+    >>> from recollect.health import TaskHealth
+    >>> task_line(TaskHealth(name="merging", state="running"))
+    'running'
+    """
+    error = task.last_error
+    if task.state != "failing" or error is None:
+        return task.state
+    failures = counted(task.failures, "failure", "failures")
+    return f"{task.state}, {failures} in a row; {error.type}: {error.text}"
 
 
 async def _clean(findings: Findings, memory: Recollect) -> None:

@@ -12,11 +12,15 @@ import anyio
 
 from recollect.access import RESERVED
 from recollect.errors import QuotaError, StoreError, VersionConflictError
+from recollect.logs import package_logger
 from recollect.records import SERVICE_USAGE, DeleteMemory, Memory, PutMemory, Scope
 from recollect.stores.base import Store
 from recollect.stores.digests import text_hash
 from recollect.stores.validate import to_datetime
 
+LOG: Final = package_logger("recollect.service")
+USAGE: Final = "usage"
+"""The name of the background task."""
 FLUSH_EVERY_S: Final = 5.0
 COUNTS: Final = ("requests", "messages", "bytes", "recalls")
 _TRIES: Final = 5
@@ -45,6 +49,7 @@ class UsageBook:
 
     def __init__(self, store: Store) -> None:
         self._store = store
+        self._monitor = store.tasks.monitor(USAGE, LOG)
         self._fresh: defaultdict[tuple[str, Scope], Counter[str]] = defaultdict(Counter)
         self._today: dict[tuple[str, str], Counter[str]] = {}
         self._named_day = (-1, "")
@@ -97,14 +102,16 @@ class UsageBook:
 
     async def keep(self) -> None:
         """Write the counts every few seconds, for ever."""
-        while True:
-            await anyio.sleep(FLUSH_EVERY_S)
-            await self.flush()
+        with self._monitor.running():
+            while True:
+                await anyio.sleep(FLUSH_EVERY_S)
+                await self.flush()
 
     async def flush(self) -> None:
         """Write what was counted since the last time."""
         fresh, self._fresh = self._fresh, defaultdict(Counter)
         by_tenant: defaultdict[str, list[_Counted]] = defaultdict(list)
+        failure: StoreError | VersionConflictError | None = None
         for (day, scope), counts in fresh.items():
             by_tenant[scope[0]].append((day, scope, counts))
         for tenant, counted in by_tenant.items():
@@ -112,9 +119,14 @@ class UsageBook:
                 together = counted[start : start + _TOGETHER]
                 try:
                     await self._add(usage_scope(tenant), together)
-                except (StoreError, VersionConflictError):
+                except (StoreError, VersionConflictError) as error:
+                    failure = error
                     for day, scope, counts in together:
                         self._fresh[day, scope].update(counts)  # with the next
+        if failure is not None:
+            self._monitor.failed(failure, retry_s=FLUSH_EVERY_S)
+        else:
+            self._monitor.succeeded()
 
     async def _add(self, place: Scope, counted: Sequence[_Counted]) -> None:
         """Add counts of a tenant to what was kept of the same days and scopes, all at once."""

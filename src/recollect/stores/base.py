@@ -99,6 +99,7 @@ class StoreView(Store):
     def __init__(self, store: Store) -> None:
         super().__init__(clock=store._clock, ids=store._ids)
         self._store = store
+        self.tasks = store.tasks
         self.answers_in_place = store.answers_in_place
         self.names_moments = store.names_moments
 

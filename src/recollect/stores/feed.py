@@ -21,6 +21,7 @@ from recollect.stores.plans.feed import (
     IsLatest,
     Unembedded,
     plan_embedded,
+    read_backlog,
     read_feed,
     read_past,
     read_places,
@@ -136,6 +137,11 @@ class FeedStore(Transactor):
     async def unembedded_scopes(self, embedder: str, limit: int = 100) -> Sequence[int]:
         """Return ids of scopes with changes that the embedder has not looked at."""
         return await self._read(lambda rows: rows.unembedded_scopes(embedder, limit))
+
+    @final
+    async def unembedded_count(self, embedder: str, *, limit: int = 1_000) -> int:
+        """Return how many entries the embedder has not looked at, counted up to *limit*."""
+        return await self._read(partial(read_backlog, embedder=embedder, limit=limit))
 
     @final
     async def scope_id(self, scope: Scope) -> int | None:

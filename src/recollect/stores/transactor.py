@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Self, TypeVar, final
 
+from recollect.health import Tasks
 from recollect.ports import Clock, Ids
 from recollect.records import Scope
 from recollect.stores.checkpoints import CheckpointThreads
@@ -27,6 +28,8 @@ class Transactor(ABC):
     def __init__(self, *, clock: Clock | None = None, ids: Ids | None = None) -> None:
         self._clock: Clock = clock or SystemClock()
         self._ids: Ids = ids or SystemIds()
+        self.tasks = Tasks()
+        """How the background tasks over this store do, in this process."""
         self.address: str | None = None
         """Where it is, as `open_store` takes it, with any password; ``None`` in this process."""
 

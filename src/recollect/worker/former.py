@@ -6,7 +6,7 @@ import math
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Final, Literal, Self, TypeAlias
 
@@ -61,12 +61,19 @@ Ending: TypeAlias = Literal["formed", "retried", "postponed", "given up", "lost"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """How a formation ended, and why; *outage* is the model's error if it cannot be used now."""
+    """
+    How a formation ended, and why.
+
+    *outage* is the model's error if it cannot be used now. *error* is what broke, if anything
+    did: a model's answer that cannot be used is no error. What waits is tried again in *retry_s*.
+    """
 
     end: Ending
     reason: str = ""
     outcomes: tuple[Outcome, ...] = ()
     outage: ModelError | None = None
+    error: Exception | None = field(default=None, compare=False)
+    retry_s: float | None = field(default=None, compare=False)
 
 
 Models: TypeAlias = Callable[[str | None], Model]
@@ -150,7 +157,8 @@ class Former:
         except Exception as error:  # noqa: BLE001 (a stranger's model, or a fault of ours)
             if attempts:
                 return await self._failed(attempts[0], error)
-            return await self._postpone(lease, threads, _reason(error), WAIT_FOR_OPERATOR_S)
+            wait_s = WAIT_FOR_OPERATOR_S
+            return await self._postpone(lease, threads, _reason(error), wait_s, error=error)
 
     async def give_back(self, lease: Lease) -> None:
         """Give *lease* back, so that nobody waits for its end; one that is lost has passed on."""
@@ -188,7 +196,7 @@ class Former:
     async def _failed(self, attempt: _Attempt, error: Exception) -> Result:
         """Wait for a model that cannot be used now; otherwise it was the attempt that failed."""
         if not isinstance(error, ModelUnavailableError | ModelDeniedError | ModelNotFoundError):
-            return await self._fail(attempt, _reason(error))
+            return await self._fail(attempt, _reason(error), error)
         wait_s = WAIT_FOR_OPERATOR_S
         if isinstance(error, ModelUnavailableError):
             wait_s = _wait_s(error, max(each.attempts for each in attempt.threads))
@@ -201,6 +209,7 @@ class Former:
             str(error),
             wait_s,
             outage=error if is_shared else None,
+            error=error,
             spent=spent,
         )
 
@@ -224,6 +233,7 @@ class Former:
     ) -> Result:
         """Store the formation; reconcile it anew if somebody wrote meanwhile."""
         operations = [each.operation for each in asked.grounded]
+        conflict: VersionConflictError | None = None
         for conflicts in range(CONFLICTS_MAX):
             outcomes: list[Outcome] = []
             if offer is not None:
@@ -243,7 +253,8 @@ class Former:
             writes = [each.write for each in outcomes if each.write is not None]
             try:
                 await self._store.commit(lease, writes, formed)
-            except VersionConflictError:
+            except VersionConflictError as error:
+                conflict = error
                 offer = await refreshed(self._store, lease.scope, offer) if offer else None
                 if offer is None:
                     break
@@ -259,9 +270,9 @@ class Former:
             types=window.types,
         )
         await self._store.release(lease, attempt=spent)
-        return Result(end="retried", reason=reason)
+        return Result(end="retried", reason=reason, error=conflict)
 
-    async def _fail(self, attempt: _Attempt, reason: str) -> Result:
+    async def _fail(self, attempt: _Attempt, reason: str, error: Exception | None = None) -> Result:
         """Try again later with less; give up a single message that failed too often."""
         lease, window = attempt.lease, attempt.window
         attempts = max(each.attempts for each in attempt.threads) + 1
@@ -272,7 +283,7 @@ class Former:
             await self._store.release(
                 lease, failed=failed, retry_s=retry_s, attempt=spent, types=window.types
             )
-            return Result(end="retried", reason=reason)
+            return Result(end="retried", reason=reason, error=error, retry_s=retry_s)
         dead = replace(
             spent,
             watermarks=window.watermarks,
@@ -282,7 +293,7 @@ class Former:
             failed={line.message.thread: [line.message.position] for line in window.new},
         )
         await self._store.commit(lease, [], dead)
-        return Result(end="given up", reason=reason)
+        return Result(end="given up", reason=reason, error=error)
 
     async def _postpone(
         self,
@@ -292,6 +303,7 @@ class Former:
         wait_s: float,
         *,
         outage: ModelError | None = None,
+        error: Exception | None = None,
         spent: Formed | None = None,
     ) -> Result:
         """Let the messages wait, without counting that as a failure of theirs."""
@@ -300,9 +312,9 @@ class Former:
             await self._store.release(
                 lease, postponed=names, retry_s=wait_s, attempt=spent, types=threads[0].types
             )
-        except LeaseLostError as error:
-            return Result(end="lost", reason=str(error), outage=outage)
-        return Result(end="postponed", reason=reason, outage=outage)
+        except LeaseLostError as lost:
+            return Result(end="lost", reason=str(lost), outage=outage, error=error)
+        return Result(end="postponed", reason=reason, outage=outage, error=error, retry_s=wait_s)
 
     @asynccontextmanager
     async def _held(self, lease: Lease, lease_s: float) -> AsyncIterator[None]:

@@ -39,6 +39,8 @@ class Run:
     refused: list[Fault] = field(default_factory=list)
     looked_at: list[Group] = field(default_factory=list)
     reason: str = ""
+    error: ModelError | None = None
+    """What the model failed with, if that ended the run."""
 
     @property
     def asked(self) -> Asked:
@@ -89,7 +91,7 @@ class Questioner:
             try:
                 answer = await self._model.answer(request)
             except ModelError as error:
-                run.reason = str(error)
+                run.reason, run.error = str(error), error
                 break
             run.exchanges.append(Exchange(request=request, answer=answer))
             reading = read_calls(answer, batch, kept=kept)

@@ -387,6 +387,17 @@ def read_unembedded(rows: Rows, scope_id: int, embedder: str) -> Unembedded | No
     )
 
 
+def read_backlog(rows: Rows, embedder: str, limit: int) -> int:
+    """Count the entries that have no vector of *embedder* yet, up to *limit*."""
+    count = 0
+    for scope_id in rows.unembedded_scopes(embedder, limit):
+        after = rows.embedded_seq(scope_id, embedder)
+        count += len(rows.unembedded(scope_id, after, embedder, limit - count))
+        if count >= limit:
+            break
+    return count
+
+
 def _text_of(row: MessageRow) -> str:
     content = None if row.content is None else json.loads(row.content)
     return message_text(row.text, row.name, content)

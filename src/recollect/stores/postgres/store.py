@@ -16,6 +16,7 @@ from recollect.stores.plans.formation import Claim, Lease
 from recollect.stores.postgres.checkpoints import erase_checkpoints
 from recollect.stores.postgres.claiming import Claimer
 from recollect.stores.postgres.cleaning import remove_deleted_bytes
+from recollect.stores.postgres.connections import LOG
 from recollect.stores.postgres.failures import store_errors
 from recollect.stores.postgres.location import location_of
 from recollect.stores.postgres.opening import open_database
@@ -23,7 +24,7 @@ from recollect.stores.postgres.waking import PostgresListener
 from recollect.stores.postgres.work import Workshop, moment_us
 from recollect.stores.server.clock import ServerClock
 from recollect.stores.server.turns import Turns
-from recollect.stores.server.waking import Bell, Listeners
+from recollect.stores.server.waking import LISTENING, Bell, Listeners
 from recollect.stores.unit import LikelyQuery, Plan, Query
 from recollect.stores.world import timer_s
 
@@ -106,7 +107,8 @@ class PostgresStore(Store):
             StoreClosedError: The store was closed.
         """
         self._turns.check_open()
-        listener = PostgresListener(self._location, heard)
+        monitor = self.tasks.monitor(LISTENING, LOG)
+        listener = PostgresListener(self._location, heard, monitor)
         self._listeners.add(listener)
         return listener
 

@@ -11,7 +11,7 @@ from weakref import finalize
 from recollect.ports import Clock, Ids
 from recollect.stores.base import Store
 from recollect.stores.redis.cleaning import remove_deleted_bytes
-from recollect.stores.redis.connecting import Server
+from recollect.stores.redis.connecting import LOG, Server
 from recollect.stores.redis.failures import store_errors
 from recollect.stores.redis.location import Durability, location_of
 from recollect.stores.redis.opening import open_server
@@ -19,7 +19,7 @@ from recollect.stores.redis.waking import RedisListener, call_out
 from recollect.stores.redis.work import Workshop
 from recollect.stores.server.clock import ServerClock
 from recollect.stores.server.turns import Turns
-from recollect.stores.server.waking import Bell, Listeners
+from recollect.stores.server.waking import LISTENING, Bell, Listeners
 from recollect.stores.unit import Effect, Plan, Query
 
 ResultT = TypeVar("ResultT")
@@ -105,7 +105,8 @@ class RedisStore(Store):
             StoreClosedError: The store was closed.
         """
         self._turns.check_open()
-        listener = RedisListener(self._server, heard)
+        monitor = self.tasks.monitor(LISTENING, LOG)
+        listener = RedisListener(self._server, heard, monitor)
         self._listeners.add(listener)
         return listener
 
