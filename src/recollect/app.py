@@ -16,13 +16,13 @@ from recollect.auditing import Auditing
 from recollect.beside import ThreadSurroundings, state_writes
 from recollect.embedders import EmbedderChoice, open_embedder
 from recollect.embedding import Embedding, opened_embedding
-from recollect.errors import StoreClosedError, StoreError
+from recollect.errors import StoreClosedError
 from recollect.forgetting import note_forgotten
 from recollect.formation.config import Assistants, FormationSettings
 from recollect.forming import Forming, opened
 from recollect.index import Indexes
 from recollect.models import ModelChoice
-from recollect.monitoring import CLEANING, LOG, MERGING, Monitoring
+from recollect.monitoring import LOG, Monitoring, operation_of
 from recollect.outside import Outside, opened_outside
 from recollect.ports import Clock, Ids, OutsideVectors, TokenCounter
 from recollect.recall.budget import estimated_tokens
@@ -55,6 +55,7 @@ from recollect.stores.plans.feed import Below
 from recollect.stores.plans.formation import Debounce
 from recollect.stores.scopes import ScopePattern
 from recollect.stores.validate import check_scope
+from recollect.telemetry import observed
 from recollect.turns import Turns
 from recollect.worker.consolidating import (
     open_consolidator,
@@ -62,7 +63,8 @@ from recollect.worker.consolidating import (
 from recollect.worker.loop import CONCURRENCY, Notice, Worker, check_concurrency, tell_nobody
 from recollect.worker.opening import assistants_of, open_worker
 
-MERGE_EVERY_S: Final = 1.0
+SLOW_ERASE_S: Final = 15.0
+"""An erase also removes bytes, and takes longer than other operations."""
 
 
 def open(  # noqa: A001, PLR0913 (users write recollect.open, with what they need)
@@ -251,17 +253,19 @@ class Recollect(Forming, ThreadSurroundings, Auditing, Reembedding, Monitoring):
         kept in the same transaction, as by `set_state` and `attach`, and so are *writes*, as by
         `apply`. See `Store.append`.
         """
-        chosen = self._assistants.of(settings or {}, tuple(scope))
-        attaching = await self._attaching(scope, thread, attachments)
-        kept = await self.store.append(
-            scope,
-            thread,
-            messages,
-            idempotency_key=idempotency_key,
-            debounce=debounce or chosen.debounce,
-            settings=settings,
-            writes=[*state_writes(thread, state or {}), *attaching, *writes],
-        )
+        with observed("append", "upsert_memory", LOG, scope, thread) as seen:
+            chosen = self._assistants.of(settings or {}, tuple(scope))
+            attaching = await self._attaching(scope, thread, attachments)
+            kept = await self.store.append(
+                scope,
+                thread,
+                messages,
+                idempotency_key=idempotency_key,
+                debounce=debounce or chosen.debounce,
+                settings=settings,
+                writes=[*state_writes(thread, state or {}), *attaching, *writes],
+            )
+            seen.count(len(kept))
         self._wrote(scope)
         return kept
 
@@ -337,13 +341,17 @@ class Recollect(Forming, ThreadSurroundings, Auditing, Reembedding, Monitoring):
         self, scope: Scope, writes: Sequence[Write], *, idempotency_key: str | None = None
     ) -> tuple[Memory | None, ...]:
         """Apply all of *writes* in order, or none of them; see `Store.apply`."""
-        applied = await self.store.apply(scope, writes, idempotency_key=idempotency_key)
+        with observed("apply", operation_of(writes), LOG, scope) as seen:
+            applied = await self.store.apply(scope, writes, idempotency_key=idempotency_key)
+            seen.count(len(applied))
         self._wrote(scope)
         return applied
 
     async def apply_each(self, writes: Mapping[Scope, Sequence[Write]]) -> None:
         """Apply the writes of several scopes, all of them or none; see `Store.apply_each`."""
-        await self.store.apply_each(writes)
+        with observed("apply_each", "upsert_memory", LOG, *writes) as seen:
+            await self.store.apply_each(writes)
+            seen.count(sum(map(len, writes.values())))
         self._wrote(*writes)
 
     async def get(self, scope: Scope, type_: str, key: str) -> Memory | None:
@@ -432,7 +440,10 @@ class Recollect(Forming, ThreadSurroundings, Auditing, Reembedding, Monitoring):
             asked_at=asked_at,
         )
         scopes = tuple(dict.fromkeys(_listed(scope)))
-        return await recaller.recall(Below(scopes) if below else scopes, ask)
+        with observed("recall", "search_memory", LOG, scopes) as seen:
+            found = await recaller.recall(Below(scopes) if below else scopes, ask)
+            seen.count(len(found.entries))
+        return found
 
     async def settled(self, scope: Scope, *, below: bool = False) -> None:
         """
@@ -466,29 +477,14 @@ class Recollect(Forming, ThreadSurroundings, Auditing, Reembedding, Monitoring):
             StoreError: The store failed before anything was erased; as always, after
                 `StoreUnavailableError` it may have been.
         """
-        if isinstance(target, EraseMemory):
-            await note_forgotten(self.store, scope, target)
-        receipt = await self.store.erase(scope, target)
-        self._indexes.forget(check_scope(scope))
-        cleaned = {each.id: each for each in await self._try_clean()}
+        with observed("erase", "delete_memory", LOG, scope, slow_s=SLOW_ERASE_S) as seen:
+            if isinstance(target, EraseMemory):
+                await note_forgotten(self.store, scope, target)
+            receipt = await self.store.erase(scope, target)
+            self._indexes.forget(check_scope(scope))
+            cleaned = {each.id: each for each in await self._try_clean()}
+            seen.count(receipt.messages + receipt.memories)
         return cleaned.get(receipt.id, receipt)
-
-    async def clean(self) -> list[EraseReceipt]:
-        """
-        Remove the bytes of everything erased so far; see `Store.clean`.
-
-        The outside store, if there is one, is tried first; `outside_error` says why it failed.
-        """
-        if self._outside:
-            await self._outside.try_remove_left()
-        monitor = self.store.tasks.monitor(CLEANING, LOG, on_demand=True)
-        try:
-            cleaned = await self.store.clean()
-        except StoreError as error:
-            monitor.failed(error)
-            raise
-        monitor.succeeded()
-        return cleaned
 
     async def receipts(self, *, unclean: bool = False) -> list[EraseReceipt]:
         """Return erase receipts by time; with *unclean* those whose bytes are not gone yet."""
@@ -542,23 +538,6 @@ class Recollect(Forming, ThreadSurroundings, Auditing, Reembedding, Monitoring):
         if not below:
             return tuple(dict.fromkeys(given))
         return await scopes_below(self.store, Below(given)) or given
-
-    async def _try_clean(self) -> list[EraseReceipt]:
-        try:
-            return await self.clean()
-        except StoreError:  # what was erased is erased all the same, and `health` shows the error
-            return []
-
-    async def _keep_merged(self) -> None:
-        """Merge indexes of many parts, and drop idle ones, off the search path."""
-        monitor = self.store.tasks.monitor(MERGING, LOG)
-        with monitor.running():
-            while True:
-                await anyio.sleep(MERGE_EVERY_S)
-                self._indexes.drop_idle()
-                for index in self._indexes.unmerged():
-                    await to_thread.run_sync(self._indexes.merge, index)
-                monitor.succeeded()
 
 
 def _running_loop() -> asyncio.AbstractEventLoop | None:

@@ -1,20 +1,26 @@
-"""What a memory says of itself: whether its store answers, and how its background tasks do."""
+"""Upkeep of a memory, and what it says of itself: how its store and its background tasks do."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
 import anyio
+from anyio import to_thread
 
 from recollect.embedding import EMBEDDING, Embedding
 from recollect.errors import RecollectError, StoreError
 from recollect.health import Health, StoreHealth, TaskHealth, Tasks
+from recollect.index import Indexes
 from recollect.logs import package_logger
 from recollect.outside import OUTSIDE, Outside
+from recollect.records import DeleteMemory, Write
 from recollect.stores.base import Store
+from recollect.stores.plans.erase import EraseReceipt
 from recollect.stores.validate import to_datetime
 from recollect.stores.world import timer_s
+from recollect.telemetry import Operation
 from recollect.worker.loop import FORMATION
 
 LOG: Final = package_logger("recollect.memory")
@@ -24,12 +30,15 @@ BACKLOG_MAX: Final = 1_000
 """What waits is counted up to here."""
 CLEANING: Final = "cleaning"
 MERGING: Final = "merging"
+"""The names of the background tasks."""
+MERGE_EVERY_S: Final = 1.0
 
 
 class Monitoring:
-    """The part of `Recollect` that tells how it is."""
+    """The part of `Recollect` that keeps files and indexes tidy, and tells how it is."""
 
     store: Store
+    _indexes: Indexes
     _embedding: Embedding | None
     _outside: Outside | None
 
@@ -71,6 +80,40 @@ class Monitoring:
                 waiting[name] = count
         return tuple(replace(each, backlog=waiting.get(each.name)) for each in tasks)
 
+    async def clean(self) -> list[EraseReceipt]:
+        """
+        Remove the bytes of everything erased so far; see `Store.clean`.
+
+        The outside store, if there is one, is tried first; `outside_error` says why it failed.
+        """
+        if self._outside:
+            await self._outside.try_remove_left()
+        monitor = self.store.tasks.monitor(CLEANING, LOG, on_demand=True)
+        try:
+            cleaned = await self.store.clean()
+        except StoreError as error:
+            monitor.failed(error)
+            raise
+        monitor.succeeded()
+        return cleaned
+
+    async def _try_clean(self) -> list[EraseReceipt]:
+        try:
+            return await self.clean()
+        except StoreError:  # what was erased is erased all the same, and `health` shows the error
+            return []
+
+    async def _keep_merged(self) -> None:
+        """Merge indexes of many parts, and drop idle ones, off the search path."""
+        monitor = self.store.tasks.monitor(MERGING, LOG)
+        with monitor.running():
+            while True:
+                await anyio.sleep(MERGE_EVERY_S)
+                self._indexes.drop_idle()
+                for index in self._indexes.unmerged():
+                    await to_thread.run_sync(self._indexes.merge, index)
+                monitor.succeeded()
+
 
 async def store_health(store: Store, *, within_s: float = ANSWER_S) -> StoreHealth:
     """Return whether *store* answers one small read, and how fast."""
@@ -83,3 +126,9 @@ async def store_health(store: Store, *, within_s: float = ANSWER_S) -> StoreHeal
     except TimeoutError:
         return StoreHealth(state="timeout", latency_ms=None)
     return StoreHealth(state="ok", latency_ms=round((timer_s() - started) * 1_000, 3))
+
+
+def operation_of(writes: Sequence[Write]) -> Operation:
+    """Return by which name of the conventions *writes* are traced."""
+    is_removal = bool(writes) and all(isinstance(each, DeleteMemory) for each in writes)
+    return "delete_memory" if is_removal else "upsert_memory"

@@ -279,7 +279,7 @@ async def test_an_error_that_ends_a_task_is_logged(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """What nobody expected ends the memory as before, and says which task it was."""
-    monkeypatch.setattr("recollect.app.MERGE_EVERY_S", 0.01)
+    monkeypatch.setattr("recollect.monitoring.MERGE_EVERY_S", 0.01)
     memory = recollect.open("memory:", embedder="none")
 
     def fail() -> int:

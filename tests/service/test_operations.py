@@ -12,9 +12,9 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
+from recollect import telemetry
 from recollect.client import SyncClient
 from recollect.errors import ModelDeniedError, UnknownKeyError
-from recollect.service import telemetry
 from recollect.service.observing import JsonLines
 from recollect.service.testing import Served
 from recollect.testing.scripted import ScriptedModel
@@ -151,3 +151,28 @@ def test_the_client_reads_the_health_as_the_library_does(starting: Start) -> Non
     assert ("running", 0, None) == (found.state, found.failures, found.last_error)
     with SyncClient(served.url, "") as nobody, pytest.raises(UnknownKeyError):
         nobody.health()
+
+
+def test_a_fault_is_logged_without_its_words(
+    starting: Start,
+    connect: Connect,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """What nobody expected is answered with 500; above DEBUG the log has its kind and place."""
+    caplog.set_level(logging.DEBUG)
+    served = starting()
+
+    async def fail(*_: object, **__: object) -> None:
+        raise ZeroDivisionError(SECRET)
+
+    monkeypatch.setattr(served.service.memory._recaller, "recall", fail)
+    answer = connect(served, is_held=False).post("/v1/recall", json={"query": SECRET})
+
+    (told,) = [each for each in caplog.records if each.levelno == logging.ERROR]
+    fields = vars(told)["fields"]
+    assert (500, "ZeroDivisionError") == (answer.status_code, fields["error"])
+    assert "fail" in fields["place"]
+    loud = [each for each in caplog.records if each.levelno > logging.DEBUG]
+    assert SECRET not in str([(each.getMessage(), vars(each)) for each in loud])
+    assert [each for each in caplog.records if each.exc_info and each.levelno == logging.DEBUG]

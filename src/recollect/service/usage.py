@@ -12,13 +12,12 @@ import anyio
 
 from recollect.access import RESERVED
 from recollect.errors import QuotaError, StoreError, VersionConflictError
-from recollect.logs import package_logger
 from recollect.records import SERVICE_USAGE, DeleteMemory, Memory, PutMemory, Scope
+from recollect.service.observing import LOG
 from recollect.stores.base import Store
 from recollect.stores.digests import text_hash
 from recollect.stores.validate import to_datetime
 
-LOG: Final = package_logger("recollect.service")
 USAGE: Final = "usage"
 """The name of the background task."""
 FLUSH_EVERY_S: Final = 5.0

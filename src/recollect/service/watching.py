@@ -9,11 +9,10 @@ from typing import Final
 import anyio
 
 from recollect.errors import StoreError
-from recollect.logs import package_logger
+from recollect.service.observing import LOG
 from recollect.stores.base import Store
 from recollect.stores.rows import Cursor
 
-LOG: Final = package_logger("recollect.service")
 WATCHING: Final = "watching"
 """The name of the background task."""
 LOOK_EVERY_S: Final = 0.5

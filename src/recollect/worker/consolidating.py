@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, Literal, TypeAlias
@@ -48,13 +48,14 @@ from recollect.records import DeleteMemory, Json, JsonObject, Memory, Scope, Wri
 from recollect.stores.base import Store
 from recollect.stores.plans.formation import Formed, Lease
 from recollect.stores.validate import check_scope, to_datetime
+from recollect.telemetry import observed
+from recollect.worker.leases import release_if_possible
 from recollect.worker.migrating import check_modes
 from recollect.worker.opening import Models
 from recollect.worker.questioning import Questioner, Run
 from recollect.worker.viewing import Embed, View, Viewer
 
 LEASE_S: Final = 60.0
-RELEASE_S: Final = 2.0
 CONFLICTS_MAX: Final = 3
 SCHEDULE_EVERY_S: Final = 30.0
 LOG: Final = package_logger("recollect.worker")
@@ -124,7 +125,14 @@ class Consolidator:
         """
         named: JsonObject = {} if assistant is None else {"assistant": assistant}
         scope = check_scope(scope)
-        result = await self._consolidate(scope, self._assistants.of(named, scope))
+        return await self._noted(scope, self._assistants.of(named, scope))
+
+    async def _noted(self, scope: Scope, settings: FormationSettings) -> ConsolidationResult:
+        what = "consolidate"
+        # Its time is mostly the model's, which is observed by itself.
+        with observed(what, "consolidate_memory", LOG, scope, slow_s=math.inf) as seen:
+            result = await self._consolidate(scope, settings)
+            seen.count(len(result.changes))
         self._note(scope, result)
         return result
 
@@ -155,8 +163,7 @@ class Consolidator:
             return ConsolidationResult(end="lost", reason=str(error))
         except BaseException:
             # Nobody shall wait for the lease of what was given up.
-            with anyio.move_on_after(RELEASE_S, shield=True), suppress(LeaseLostError, StoreError):
-                await self._store.release(lease)
+            await release_if_possible(self._store, lease)
             raise
 
     async def undo(self, scope: Scope, consolidation: str) -> None:
@@ -205,13 +212,13 @@ class Consolidator:
     async def _tried(self, scope: Scope, settings: FormationSettings) -> ConsolidationResult:
         """Consolidate one of many scopes: where it fails, the others have their turn."""
         try:
-            result = await self._consolidate(scope, settings)
+            return await self._noted(scope, settings)
         except StoreError:
             raise
         except RecollectError as error:
             result = ConsolidationResult(end="stopped", reason=str(error), error=error)
-        self._note(scope, result)
-        return result
+            self._note(scope, result)
+            return result
 
     async def run(self) -> None:
         """Keep the schedules until cancelled; a store that is away is tried again."""

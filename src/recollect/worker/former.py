@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from copy import copy
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -30,11 +30,14 @@ from recollect.formation.offer import Offer
 from recollect.formation.receipt import Asked, receipt_of
 from recollect.formation.reconcile import Outcome, reconcile
 from recollect.formation.window import Window
+from recollect.logs import Repeats, kind_of, package_logger, summary_of, times
 from recollect.ports import Model, TokenCounter
 from recollect.stores.base import Store
 from recollect.stores.plans.formation import DueThread, Formed, Lease
 from recollect.stores.validate import to_datetime
+from recollect.telemetry import observed
 from recollect.worker.asking import Asking
+from recollect.worker.leases import release_if_possible
 from recollect.worker.migrating import check_modes
 from recollect.worker.reading import (
     Search,
@@ -44,10 +47,12 @@ from recollect.worker.reading import (
     refreshed,
 )
 
+LOG: Final = package_logger("recollect.worker")
+END: Final = "recollect.formation.end"
+"""The attribute of a span that says how the formation ended."""
+_FAULTS: Final = Repeats()
 LEASE_S: Final = 60.0
 CONFLICTS_MAX: Final = 5
-RELEASE_S: Final = 2.0
-"""So long a cancelled formation may take to give its lease back."""
 RETRY_S_MIN: Final = 5.0
 RETRY_S_MAX: Final = 3_600.0
 WAIT_FOR_OPERATOR_S: Final = 300.0
@@ -135,6 +140,14 @@ class Former:
         Everything is stored in one transaction; after an error nothing is, and the messages
         wait on.
         """
+        # Its time is mostly the model's, which is observed by itself.
+        with observed("form", "form_memory", LOG, lease.scope, slow_s=math.inf) as seen:
+            result = await self._ended(lease, lease_s)
+            seen.set(END, result.end)
+            seen.count(sum(each.write is not None for each in result.outcomes))
+        return result
+
+    async def _ended(self, lease: Lease, lease_s: float) -> Result:
         try:
             return await self._settled(lease, lease_s)
         except anyio.get_cancelled_exc_class():
@@ -162,8 +175,7 @@ class Former:
 
     async def give_back(self, lease: Lease) -> None:
         """Give *lease* back, so that nobody waits for its end; one that is lost has passed on."""
-        with anyio.move_on_after(RELEASE_S, shield=True), suppress(LeaseLostError, StoreError):
-            await self._store.release(lease)
+        await release_if_possible(self._store, lease)
 
     async def _form(
         self,
@@ -189,6 +201,7 @@ class Former:
         attempt = _Attempt(lease, threads, window, model.identity, settings, asking)
         attempts.append(attempt)
         asked = await asking.ask()
+        _note_faults(model, asked)
         if not asked.is_whole:
             return await self._fail(attempt, asked.failure)
         return await self._commit(lease, window, offer, asked, model)
@@ -336,15 +349,29 @@ class Former:
             await anyio.sleep(lease_s / 3)
             try:
                 await self._store.extend(lease, lease_s=lease_s)
-            except StoreUnavailableError:
-                continue  # it may be back before the lease has ended
-            except (LeaseLostError, StoreError):
+            except StoreUnavailableError as error:
+                # It may be back before the lease has ended.
+                LOG.warning("a lease was not extended: %s", summary_of(error))
+            except (LeaseLostError, StoreError) as error:
+                LOG.debug("a lease is not extended any more: %s", kind_of(error))
                 return  # the commit will say so
 
 
 def _reason(error: Exception) -> str:
     """Return why something broke; of an error that is not ours also what it is."""
     return str(error) if isinstance(error, RecollectError) else f"{type(error).__name__}: {error}"
+
+
+def _note_faults(model: Model, asked: Asked) -> None:
+    """Log by their kinds, not by their words, that an answer had faults."""
+    kinds = sorted({fault.kind for _, fault in asked.refused})
+    repairs = max(0, asked.calls - 1)
+    if (repairs or kinds) and (count := _FAULTS.due((model.identity, repairs > 0, *kinds))):
+        LOG.warning(
+            "%s answered with faults: %d repairs, %d calls refused (%s)%s",
+            *(model.identity, repairs, len(asked.refused), ", ".join(kinds) or "none"),
+            times(count),
+        )
 
 
 def _alike(threads: Sequence[DueThread]) -> list[DueThread]:

@@ -24,6 +24,7 @@ from recollect.records import Memory, Scope
 from recollect.stores.base import Store
 from recollect.stores.plans.formation import Lease
 from recollect.stores.validate import to_datetime
+from recollect.telemetry import answer_of
 from recollect.worker.viewing import View
 
 CALL_S: Final = 300.0
@@ -89,7 +90,7 @@ class Questioner:
                 break
             await self._store.extend(lease, lease_s=CALL_S)
             try:
-                answer = await self._model.answer(request)
+                answer = await answer_of(self._model, request)
             except ModelError as error:
                 run.reason, run.error = str(error), error
                 break

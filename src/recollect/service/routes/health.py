@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import Any, Final
 
 from fastapi import APIRouter, Request, Response
@@ -13,8 +12,10 @@ from recollect.access import granted
 from recollect.errors import EmbedderError, RecollectError
 from recollect.health import Health
 from recollect.json_records import health_record
+from recollect.logs import summary_of
 from recollect.monitoring import store_health
 from recollect.service.authenticating import authenticated
+from recollect.service.observing import LOG
 from recollect.service.opening import Service
 from recollect.service.problem import Problem
 from recollect.service.reaching import Administering
@@ -101,9 +102,11 @@ async def metrics(request: Request) -> Response:
     service = service_of(request)
     if not service.settings.open_metrics:
         granted(await authenticated(service, Headers(scope=request.scope)), "admin")
-    with suppress(RecollectError):  # a store that is away leaves the last count
+    try:
         page = await service.memory.pending(limit=WAITING_MAX)
         service.metrics.waiting.set(len(page.rows))
+    except RecollectError as error:  # a store that is away leaves the last count
+        LOG.warning("what waits was not counted: %s", summary_of(error))
     return Response(service.metrics.exposition(), media_type=service.metrics.media_type)
 
 

@@ -10,13 +10,11 @@ import psycopg
 from psycopg.abc import PQGen
 from psycopg.pq import TransactionStatus
 
-from recollect.logs import package_logger
 from recollect.stores.postgres.location import Location
 from recollect.stores.postgres.statements import SESSION
 from recollect.stores.postgres.transaction import Connection
 from recollect.stores.world import timer_s
 
-LOG: Final = package_logger("recollect.stores.postgres")
 AnswerT = TypeVar("AnswerT")
 
 _LOOK_UP_S: Final = 0.1

@@ -13,7 +13,8 @@ import psycopg
 
 from recollect.health import TaskMonitor
 from recollect.logs import kind_of
-from recollect.stores.postgres.connections import LOG, connect, let_go
+from recollect.stores.postgres.connections import connect, let_go
+from recollect.stores.postgres.failures import LOG
 from recollect.stores.postgres.location import Location
 from recollect.stores.postgres.statements import SESSION
 from recollect.stores.postgres.transaction import Connection

@@ -9,13 +9,10 @@ import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from recollect.logs import package_logger
 from recollect.stores.redis import keys
 from recollect.stores.redis.location import Location
 from recollect.stores.redis.reading import Client, run_script
 from recollect.stores.redis.scripts import SCRIPTS
-
-LOG: Final = package_logger("recollect.stores.redis")
 
 
 def run_of(client: Client) -> str:

@@ -11,8 +11,8 @@ from weakref import finalize
 from recollect.ports import Clock, Ids
 from recollect.stores.base import Store
 from recollect.stores.redis.cleaning import remove_deleted_bytes
-from recollect.stores.redis.connecting import LOG, Server
-from recollect.stores.redis.failures import store_errors
+from recollect.stores.redis.connecting import Server
+from recollect.stores.redis.failures import LOG, store_errors
 from recollect.stores.redis.location import Durability, location_of
 from recollect.stores.redis.opening import open_server
 from recollect.stores.redis.waking import RedisListener, call_out
@@ -79,6 +79,7 @@ class RedisStore(Store):
         self._bell = Bell(self.now)
         self._listeners = Listeners()
         self._turns = Turns(location, "recollect-redis")
+        LOG.info("opened %s", location.name)
         # A store that was forgotten unclosed lets its connections go.
         finalize(self, _let_go, self._turns.process, self._server).atexit = False
 
@@ -93,6 +94,7 @@ class RedisStore(Store):
         await self._listeners.aclose()
         if await self._turns.end():
             self._server.close()
+            LOG.info("closed %s", self._location.name)
 
     def listen(self, heard: Callable[[], None]) -> RedisListener:
         """

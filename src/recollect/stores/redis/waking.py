@@ -8,7 +8,8 @@ from redis.exceptions import RedisError
 
 from recollect.health import TaskMonitor
 from recollect.logs import kind_of
-from recollect.stores.redis.connecting import LOG, Server
+from recollect.stores.redis.connecting import Server
+from recollect.stores.redis.failures import LOG
 from recollect.stores.server.waking import LOOK_UP_S, Listener
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from secrets import randbelow
 from time import sleep
@@ -11,8 +10,9 @@ from typing import Final
 import apsw
 
 from recollect.errors import StoreError
+from recollect.logs import kind_of
 from recollect.stores.durability import Durability
-from recollect.stores.sqlite.failures import store_errors
+from recollect.stores.sqlite.failures import LOG, store_errors
 from recollect.stores.world import timer_s
 
 LOCK_WAIT_S: Final = 30.0
@@ -107,8 +107,10 @@ def let_go(connection: apsw.Connection) -> None:
     The last connection to be closed carries the log over into the file. If that fails, the
     log stays, and the next one to be opened does it.
     """
-    with suppress(apsw.Error):
+    try:
         connection.close(force=True)
+    except apsw.Error as error:
+        LOG.debug("a connection was not closed cleanly: %s", kind_of(error))
 
 
 def use_wal(connection: apsw.Connection, location: Location) -> None:

@@ -18,7 +18,11 @@ from recollect.errors import (
     StoreUnavailableError,
     UsageError,
 )
+from recollect.logs import kind_of, package_logger
+from recollect.stores.damage import note_damage
 from recollect.stores.sqlite.checksums import DamagedRowError
+
+LOG: Final = package_logger("recollect.stores.sqlite")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,13 +88,19 @@ def store_errors(path: str) -> Iterator[None]:
     try:
         yield
     except apsw.Error as error:
-        raise store_error(path, error) from error
+        raise noted(path, error, store_error(path, error)) from error
     except (UnicodeDecodeError, DamagedRowError) as error:
         msg = f"{path!r}: it is damaged: restore it from a backup ({error})"
-        raise StoreCorruptError(msg) from error
+        raise noted(path, error, StoreCorruptError(msg)) from error
     except (OverflowError, UnicodeEncodeError) as error:
         msg = f"a value of the request can neither be stored nor looked for: {error}"
         raise UsageError(msg) from error
+
+
+def noted(path: str, cause: Exception, error: StoreError) -> StoreError:
+    """Return *error* with what a log may say of it; damage is logged."""
+    error.about = f"{path!r} ({kind_of(cause)})"
+    return note_damage(LOG, path, error)
 
 
 def store_error(path: str, error: apsw.Error) -> StoreError:

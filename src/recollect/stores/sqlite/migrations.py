@@ -10,6 +10,7 @@ from typing import Final
 import apsw
 
 from recollect.errors import StoreCorruptError, StoreVersionError
+from recollect.stores.sqlite.failures import LOG
 from recollect.stores.sqlite.statements import PACKAGE
 from recollect.stores.statements import file_names, read_text
 
@@ -86,6 +87,10 @@ def migrate(connection: apsw.Connection, path: str) -> None:
             if version < SCHEMA_VERSION:
                 connection.execute(STEPS[version])
                 connection.pragma("user_version", version + 1)
+                if version:
+                    LOG.info(
+                        "%r: the schema goes from version %d to %d", path, version, version + 1
+                    )
 
 
 def _version_at_once(connection: apsw.Connection, path: str) -> int:

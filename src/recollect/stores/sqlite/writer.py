@@ -12,11 +12,12 @@ from typing import Any, Final, TypeAlias, TypeVar
 import apsw
 
 from recollect.errors import StoreError, StoreFullError, StoreUnavailableError
+from recollect.logs import kind_of
 from recollect.stores.calls import Call, Outcome, answer
 from recollect.stores.line import Line
 from recollect.stores.sqlite.connect import Location, connect, let_go
 from recollect.stores.sqlite.effects import write_effect
-from recollect.stores.sqlite.failures import store_errors
+from recollect.stores.sqlite.failures import LOG, store_errors
 from recollect.stores.sqlite.identity import Identity
 from recollect.stores.sqlite.reserve import Reserve
 from recollect.stores.sqlite.rows import SQLiteRows
@@ -249,8 +250,10 @@ class Writer:
 
     def _begin_log_anew(self) -> None:
         """Carry the log over into the file, if that has room: then it can be overwritten."""
-        with suppress(apsw.Error):
+        try:
             self._connected().wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+        except apsw.Error as error:
+            LOG.warning("the log could not be carried over into the file: %s", kind_of(error))
 
     def _connected(self) -> apsw.Connection:
         if self._connection is None:
@@ -261,7 +264,8 @@ class Writer:
     def _replace_connection(self) -> None:
         broken, self._connection = self._connection, None
         # The new one first: the last connection to be closed would remove the log.
-        with suppress(StoreError):
+        LOG.warning("the connection that writes is replaced: it failed in the middle of its work")
+        with suppress(StoreError):  # the next call tries again, and hears of it
             self._connected()
         if broken:
             let_go(broken)
