@@ -106,6 +106,7 @@ class Recaller:
                 embedder=identity,
                 filter_=ask.where.filter,
                 is_latest=choice.is_latest,
+                are_indexed=True,
             )
             if choice.is_made:
                 return choice, entries
@@ -125,7 +126,12 @@ class Recaller:
                 self._kept(identity), taken, ask, text, vector, (), now, generation, below=below
             )
             entries = await self._store.consult_below(
-                below, choice.cursors_of, choice, embedder=identity, is_latest=choice.is_latest
+                below,
+                choice.cursors_of,
+                choice,
+                embedder=identity,
+                is_latest=choice.is_latest,
+                are_indexed=True,
             )
             if choice.is_made:
                 return choice, entries

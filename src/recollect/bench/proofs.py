@@ -163,7 +163,7 @@ def put_down(files: Mapping[str, bytes], folder: Path) -> Path:
     """Write what survived of one store into *folder*, and return where the store is now."""
     folder.mkdir(exist_ok=True)
     path = folder / "left.db"
-    for suffix in ("", "-wal", "-shm", "-journal"):
+    for suffix in ("", "-wal", "-shm", "-journal", "-rewrites"):
         Path(f"{path}{suffix}").unlink(missing_ok=True)
     for name, content in files.items():
         path.with_name("left.db" + Path(name).name.partition(".db")[2]).write_bytes(content)

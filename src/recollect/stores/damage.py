@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from typing import Final
 
 from recollect.errors import StoreCorruptError, StoreError
@@ -17,4 +18,14 @@ def note_damage(log: logging.Logger, name: str, error: StoreError) -> StoreError
         summary = summary_of(error)
         if count := _REPEATS.due((name, summary)):
             log.error("%s is damaged: %s%s", name, summary, times(count))
+    return error
+
+
+def lost_entries(scope_id: int | None, uids: Sequence[int]) -> StoreCorruptError:
+    """Return the error for entries that an index lists, and of which there is no row."""
+    error = StoreCorruptError(
+        f"{len(uids)} entries that an index lists are not there, such as that with uid {uids[0]}: "
+        "run `recollect doctor`, and restore the store from a backup"
+    )
+    error.about = f"scope {scope_id}, uid {uids[0]}"
     return error

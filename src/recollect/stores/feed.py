@@ -61,6 +61,7 @@ class FeedStore(Transactor):
         embedder: str | None = None,
         filter_: JsonObject | None = None,
         is_latest: IsLatest | None = None,
+        are_indexed: bool = False,
     ) -> list[Entry]:
         """
         Read what changed in some scopes, let *choose* pick entries, and return those.
@@ -75,6 +76,8 @@ class FeedStore(Transactor):
             filter_: Restricts ``Feed.eligible``.
             is_latest: Is asked, where the store names its moments, whether nothing has changed
                 since the cursors at the moment of this reading; if so, *choose* is given no feeds.
+            are_indexed: *choose* picks only what the feeds list: that an entry is missing is
+                damage then.
 
         Returns:
             Those entries that exist, in the order chosen.
@@ -86,6 +89,7 @@ class FeedStore(Transactor):
             conditions=None if filter_ is None else read_filter(filter_),
             now=self.now(),
             is_latest=is_latest,
+            are_indexed=are_indexed,
         )
         if filter_ is not None or not cursors:
             return await self._read(consultation)
@@ -100,6 +104,7 @@ class FeedStore(Transactor):
         *,
         embedder: str | None = None,
         is_latest: IsLatest | None = None,
+        are_indexed: bool = False,
     ) -> list[Entry]:
         """
         Do as `consult`, for the scopes that *below* stands for at that moment.
@@ -118,6 +123,7 @@ class FeedStore(Transactor):
             embedder=embedder,
             now=self.now(),
             is_latest=is_latest,
+            are_indexed=are_indexed,
         )
         return await self._read(consultation)
 

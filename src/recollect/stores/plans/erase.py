@@ -23,6 +23,7 @@ from recollect.stores.plans.derived import (
     version_names,
 )
 from recollect.stores.plans.memories import evidence_messages, is_expired, revision_row
+from recollect.stores.plans.positions import all_messages_of
 from recollect.stores.plans.receipts import blanked_formations
 from recollect.stores.plans.threads import thread_without
 from recollect.stores.rows import (
@@ -221,7 +222,7 @@ def _doomed_thread(rows: Rows, scope: ScopeRow, thread: str) -> _Doomed:
     row = rows.thread(scope.id, thread)
     if row is None:
         return _Doomed(named=named, gone_threads=[thread])
-    live = rows.messages(scope.id, row.number, after=0, until=None, limit=max(1, row.count))
+    live = all_messages_of(rows, row)
     return _Doomed(messages=live, threads=[row], named=named, gone_threads=[thread])
 
 
