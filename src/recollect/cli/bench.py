@@ -53,7 +53,7 @@ _DURABILITY_EXAMPLE: Final = """
 \b
 Examples:
   recollect bench durability
-  recollect bench durability --power-losses 300 --kills 30 --appends 50 --erases 10
+  recollect bench durability --power-losses 300 --kills 30 --erases 10 --changed-bytes 50
 """
 
 _POSTGRES_DURABILITY_EXAMPLE: Final = """
@@ -292,14 +292,20 @@ def _speed_line(row: Row, width: int) -> str:
     return line
 
 
-@bench.command(epilog=_DURABILITY_EXAMPLE, short_help="power losses, kills, erased bytes")
+@bench.command(epilog=_DURABILITY_EXAMPLE, short_help="power losses, kills, erased bytes, damage")
 @click.option("--power-losses", type=click.IntRange(1), default=10_000, help="How many.")
 @click.option("--kills", type=click.IntRange(1), default=1_000, help="How many.")
 @click.option("--appends", type=click.IntRange(1), default=1_000, help="Of each of 8 processes.")
 @click.option("--erases", type=click.IntRange(1), default=200, help="How many.")
+@click.option("--changed-bytes", type=click.IntRange(2), default=1_000, help="How many.")
 @report_option()
 def durability(
-    power_losses: int, kills: int, appends: int, erases: int, json_file: str | None
+    power_losses: int,
+    kills: int,
+    appends: int,
+    erases: int,
+    changed_bytes: int,
+    json_file: str | None,
 ) -> None:
     """Count what faults cost, beside controls that have to fail; status 1 if a promise broke."""
     from recollect.bench.proofs import run as run_proofs
@@ -311,6 +317,7 @@ def durability(
                 kills=kills,
                 appends=appends,
                 erases=erases,
+                changed_bytes=changed_bytes,
                 progress=lambda said: bar.update(said, None),
             )
         )

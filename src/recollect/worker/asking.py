@@ -18,6 +18,7 @@ from recollect.formation.reconcile import Grounded
 from recollect.formation.tool_names import END, PATCH
 from recollect.formation.window import Window
 from recollect.ports import Model, ModelAnswer, ModelRequest
+from recollect.telemetry import answer_of
 
 _DOUBTFUL = frozenset({"claim", "hedge"})
 
@@ -73,7 +74,7 @@ class Asking:
         for repair in range(1 + limits.repairs):
             if repair and self.asked.tokens >= limits.tokens_a_formation:
                 break
-            answer = await self._model.answer(request)
+            answer = await answer_of(self._model, request)
             reading = self._take(request, answer)
             faults = [fault for each in self._wrong for fault in each.faults]
             if not faults:
