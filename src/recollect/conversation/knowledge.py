@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Final, Unpack, cast
 
+from anyio import to_thread
+
 from recollect.app import Recollect
 from recollect.conversation import prompts
 from recollect.conversation.asking import Asking, PromptChoice, checked, variables_of
@@ -233,7 +235,7 @@ class ConversationKGMemory(ReadingMemory):
             before = self._lines(await self._before(memory, piece[0].position))
             lines = self._lines([each.message for each in said])
             stated = await self._stated(memory, before, lines)
-            facts = facts_of(stated, said, self.thread)
+            facts = await to_thread.run_sync(facts_of, stated, said, self.thread)
         await self._kept.take(memory, facts, self.scope, self._progress.write(piece))
 
     async def remove(self, memory: Recollect) -> None:

@@ -9,11 +9,12 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 from recollect.formation.wording.hedges import hedges_in, keeps_hedge
 
-__all__ = ["find_quote", "hedges_in", "keeps_hedge"]
+__all__ = ["QuotableText", "find_quote", "hedges_in", "keeps_hedge"]
 
 GAP_CHARACTERS_MAX: Final = 200
 """More than this is not left out by "…": words from all over a text make no quote."""
@@ -31,6 +32,44 @@ class _Word:
     end: int
 
 
+class QuotableText:
+    """A text in which quotes are looked up: read once, and each quote found once."""
+
+    def __init__(self, text: str) -> None:
+        """Prepare to be asked; nothing is read before it is needed."""
+        self._text = text
+        self._spans: dict[str, tuple[int, int] | None] = {}
+
+    def find(self, quote: str) -> tuple[int, int] | None:
+        """Return where *quote* stands in the text, as `find_quote` does."""
+        if quote not in self._spans:
+            self._spans[quote] = self._found(quote)
+        return self._spans[quote]
+
+    @cached_property
+    def _words(self) -> list[_Word]:
+        return list(_words(self._text))
+
+    @cached_property
+    def _joined(self) -> tuple[str, dict[int, int]]:
+        return _joined(self._words)
+
+    def _found(self, quote: str) -> tuple[int, int] | None:
+        whole = _joined(list(_words(quote)))[0]
+        if len(whole) <= 1:
+            return None
+        joined, starts = self._joined
+        at = joined.find(whole)
+        if at >= 0:
+            return _span(self._words, starts, at, at + len(whole))
+        pieces = [_joined(list(_words(piece)))[0] for piece in _GAP.split(quote)]
+        pieces = [piece for piece in pieces if len(piece) > 1]
+        if not 2 <= len(pieces) <= PIECES_MAX or any(not _says_enough(each) for each in pieces):
+            return None
+        found = _chained(joined, pieces)
+        return _span(self._words, starts, *found) if found else None
+
+
 def find_quote(quote: str, text: str) -> tuple[int, int] | None:
     """
     Return where *quote* stands in *text*, as a span of it; ``None`` if it does not.
@@ -42,20 +81,7 @@ def find_quote(quote: str, text: str) -> tuple[int, int] | None:
     >>> find_quote("I like te", "I like tea") is None
     True
     """
-    words = list(_words(text))
-    joined, starts = _joined(words)
-    whole = _joined(list(_words(quote)))[0]
-    if len(whole) <= 1:
-        return None
-    at = joined.find(whole)
-    if at >= 0:
-        return _span(words, starts, at, at + len(whole))
-    pieces = [_joined(list(_words(piece)))[0] for piece in _GAP.split(quote)]
-    pieces = [piece for piece in pieces if len(piece) > 1]
-    if not 2 <= len(pieces) <= PIECES_MAX or any(not _says_enough(each) for each in pieces):
-        return None
-    found = _chained(joined, pieces)
-    return _span(words, starts, *found) if found else None
+    return QuotableText(text).find(quote)
 
 
 def _says_enough(piece: str) -> bool:
