@@ -13,16 +13,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from recollect.formation.claims import Heard, Source
 from recollect.formation.operations import Change, Citation, Insert, Operation, Patch, cited_by
 from recollect.formation.pointers import covers, leaves
-from recollect.formation.support.heard import SENTENCE_END, HeardWindow, Passage, Voice, quotable
+from recollect.formation.support.content_words import tokens_in
+from recollect.formation.support.heard import HeardWindow, Passage, Voice, quotable
 from recollect.formation.support.leaves import is_label, known_words
 from recollect.formation.support.origins import Sources, trace
 from recollect.records import Json
 
 NEAR_LINES: Final = 6
 """A number or a date is looked for at most so many messages away; a name, in all of them."""
+VOICES_MAX: Final = 30
+"""So many messages are tried for what a value claims and its citations do not say."""
 _NAME: Final = "the name "
 
 
@@ -34,14 +36,16 @@ class _Wanting:
     pointer: str
     cited: Sequence[Citation]
     before: Json
+    traces_words: bool
 
 
-def completed(operation: Operation, heard: HeardWindow) -> Operation:
+def completed(operation: Operation, heard: HeardWindow, *, traces_words: bool = True) -> Operation:
     """
     Return *operation* citing, besides, the messages that say what its own only refer to.
 
     The users' words come first, then the assistant's, then those of others, the nearest first.
-    What nobody said stays uncited, and so does what the document before says already.
+    What nobody said stays uncited, and so does what the document before says already. Without
+    *traces_words* it is only looked up who said numbers, names and dates.
     """
     if isinstance(operation, Insert):
         is_entry = heard.offer.types[operation.type].update_mode == "insert"
@@ -51,14 +55,16 @@ def completed(operation: Operation, heard: HeardWindow) -> Operation:
             each
             for pointer, leaf in leaves(operation.value)
             for each in _completing(
-                _Wanting(leaf, pointer, _covering(operation, pointer), None), operation, heard
+                _Wanting(leaf, pointer, _covering(operation, pointer), None, traces_words),
+                operation,
+                heard,
             )
         ]
         return replace(operation, because=(*operation.because, *dict.fromkeys(added)))
     if isinstance(operation, Patch):
-        before = heard.offer.known[operation.target].value
         changes = tuple(
-            _completed_change(each, operation, heard, before) for each in operation.changes
+            _completed_change(each, operation, heard, traces_words=traces_words)
+            for each in operation.changes
         )
         return replace(operation, changes=changes)
     return operation
@@ -81,11 +87,16 @@ def _covering(operation: Insert, pointer: str) -> list[Citation]:
     return [each for each in operation.because if covers(each.path, pointer)]
 
 
-def _completed_change(change: Change, operation: Patch, heard: HeardWindow, before: Json) -> Change:
+def _completed_change(
+    change: Change, operation: Patch, heard: HeardWindow, *, traces_words: bool
+) -> Change:
+    before = heard.offer.known[operation.target].value
     added = [
         replace(each, path="")
         for pointer, leaf in leaves(change.operation.get("value"))
-        for each in _completing(_Wanting(leaf, pointer, cited_by(change), before), operation, heard)
+        for each in _completing(
+            _Wanting(leaf, pointer, cited_by(change), before, traces_words), operation, heard
+        )
     ]
     return replace(change, besides=(*change.besides, *dict.fromkeys(added)))
 
@@ -96,7 +107,7 @@ def _completing(wanting: _Wanting, operation: Operation, heard: HeardWindow) -> 
         return
     added = list(_claims_elsewhere(wanting, passages, heard))
     yield from added
-    if isinstance(wanting.leaf, str):
+    if isinstance(wanting.leaf, str) and wanting.traces_words:
         cited = [*passages, *heard.passages(added)]
         yield from _words_elsewhere(wanting, cited, operation, heard)
 
@@ -108,14 +119,13 @@ def _claims_elsewhere(
     voices = heard.voices_of(passages)
     missing = heard.lacks(voices, wanting.leaf, wanting.before, is_label=is_label(wanting.pointer))
     at = [each.line.number for each in passages]
-    for voice in _others(heard, voices, at) if missing else ():
+    for voice in _others(heard, voices, at, missing) if missing else ():
         distance = min(abs(voice.line.number - number) for number in at)
         wanted = [each for each in missing if distance <= NEAR_LINES or each.startswith(_NAME)]
-        lacking = Heard([voice.claims], computes=False).lacks_of(wanting.leaf)
-        told = [each for each in wanted if each not in lacking]
+        told = heard.tells(voice, wanting.leaf, wanted)
         if not told:
             continue
-        quote = _sentence_telling(wanting.leaf, voice, told)
+        quote = _quote_telling(wanting, voice, told, heard)
         yield from _implied(voice, quote, wanting.pointer)
         missing = tuple(each for each in missing if each not in told)
         if not missing:
@@ -141,36 +151,38 @@ def _implied(voice: Voice, quote: str, pointer: str) -> Iterator[Citation]:
         yield Citation(message=voice.line.number, quote=quote, path=pointer, implied=True)
 
 
-def _others(heard: HeardWindow, voices: Sequence[Voice], at: Sequence[int]) -> list[Voice]:
-    """Return what may be cited besides, the best first."""
+def _others(
+    heard: HeardWindow, voices: Sequence[Voice], at: Sequence[int], missing: Sequence[str]
+) -> list[Voice]:
+    """Return what may be cited besides, the best first: what is near, or has a missing name."""
     order = {trust: place for place, trust in enumerate(("user", "assistant", "external"))}
-    said = [each for each in heard.voices if each not in voices]
-    return sorted(
-        said,
-        key=lambda each: (
-            order[each.trust],
-            min(abs(each.line.number - number) for number in at),
-            each.line.number,
-        ),
-    )
+    names = [
+        token
+        for each in missing
+        if each.startswith(_NAME)
+        for token in tokens_in(each.removeprefix(_NAME))
+    ]
+
+    def distance(voice: Voice) -> int:
+        return min(abs(voice.line.number - number) for number in at)
+
+    said = [
+        each
+        for each in heard.voices
+        if each not in voices
+        and (distance(each) <= NEAR_LINES or any(map(each.words.has_token, names)))
+    ]
+    said.sort(key=lambda each: (order[each.trust], distance(each), each.line.number))
+    return said[:VOICES_MAX]
 
 
-def _sentence_telling(leaf: Json, voice: Voice, told: Sequence[str]) -> str:
-    """Return the shortest sentence of *voice* that *told* this of *leaf*, or its beginning."""
-    sentences = [each.strip() for each in SENTENCE_END.split(voice.text) if each.strip()]
-    message = voice.line.message
-    for sentence in sorted(sentences, key=len)[:SENTENCES_MAX]:
-        heard = Heard([Source(text=sentence, at=message.time, speaker=message.name)])
-        if set(told).isdisjoint(heard.lacks_of(leaf)):
-            return quotable(sentence, _place_of(told, sentence))
-    return quotable(voice.text)
+def _quote_telling(wanting: _Wanting, voice: Voice, told: Sequence[str], heard: HeardWindow) -> str:
+    """Return the shortest sentence of *voice* that *told* this of the leaf, or a part of it."""
+    sentence = heard.sentence_telling(voice, wanting.leaf, told) or voice.text
+    return quotable(sentence, _place_of(told, sentence))
 
 
 def _place_of(told: Sequence[str], sentence: str) -> int:
     """Return where the first name that was *told* stands in a sentence."""
     names = (each.removeprefix(_NAME).strip("'\"") for each in told if each.startswith(_NAME))
     return max(0, *(sentence.find(each) for each in names), 0)
-
-
-SENTENCES_MAX: Final = 200
-"""So many sentences of one message are tried for a quote."""

@@ -26,15 +26,16 @@ from recollect.formation.operations import (
 )
 from recollect.formation.pointers import covers, leaves, shown, value_at
 from recollect.formation.support import HeardWindow, Support, support_of
-from recollect.formation.support.heard import SENTENCE_END
+from recollect.formation.support.heard import ASKED_CHARACTERS_MAX, SENTENCE_END
 from recollect.formation.support.leaves import is_label, type_of
 from recollect.formation.types import MemoryType
 from recollect.formation.window import Window
-from recollect.formation.wording.foreign import instructs
 from recollect.formation.wording.quotes import hedges_in, keeps_hedge
 from recollect.records import Json, Trust
 from recollect.stores.validate import check_time
 
+CITATION_CHARACTERS: Final = 100
+"""A shorter quote counts as one of this length: the sentences around it are read as well."""
 _TRUST: Final[tuple[Trust, ...]] = ("user", "assistant", "external")
 
 
@@ -60,8 +61,21 @@ def decide(
     operation: Operation, heard: HeardWindow, judge: Judge = support_of
 ) -> tuple[Operation, Grounds]:
     """Return *operation* with the citations that it implies, and what it rests on."""
+    if not heard.admits(_characters_of(operation)):
+        reason = f"more than {ASKED_CHARACTERS_MAX} characters are asked to be kept: say less"
+        return operation, Grounds(faults=(Fault(call=operation.call, kind="value", reason=reason),))
     whole = completed(operation, heard)
     return whole, grounds_of(whole, heard, judge)
+
+
+def _characters_of(operation: Operation) -> int:
+    """Return how much is to be read for *operation*: its texts and its quotes."""
+    values: list[Json] = [operation.value] if isinstance(operation, Insert) else []
+    if isinstance(operation, Patch):
+        values = [each.operation.get("value") for each in operation.changes]
+    texts = (str(leaf) for value in values for _, leaf in leaves(value))
+    quotes = (max(len(each.quote), CITATION_CHARACTERS) for each in citations_of(operation))
+    return sum(map(len, texts)) + sum(quotes)
 
 
 def grounds_of(operation: Operation, heard: HeardWindow, judge: Judge = support_of) -> Grounds:
@@ -76,8 +90,7 @@ def grounds_of(operation: Operation, heard: HeardWindow, judge: Judge = support_
     support = judge(operation, heard)
     faults = [*_claim_faults(operation, heard), *support.faults]
     doubts = list(support.doubts)
-    foreign = [each.text for each in passages if each.trust != "user"]
-    if any(map(instructs, foreign)):
+    if any(each.instructs for each in passages if each.trust != "user"):
         doubts.append("it rests on an instruction, and no user said it")
     return Grounds(faults=tuple(faults), doubts=tuple(dict.fromkeys(doubts)), trust=trust)
 

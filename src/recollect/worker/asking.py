@@ -69,18 +69,21 @@ class Asking:
         Raises:
             ModelError: The model failed.
         """
-        request = first_request(self._window, self._offer, self._settings.prompts)
+        prompts = self._settings.prompts
+        # What reads and writes long texts is work for a processor: nobody else waits for it.
+        request = await to_thread.run_sync(first_request, self._window, self._offer, prompts)
         limits = self._settings.limits
         for repair in range(1 + limits.repairs):
             if repair and self.asked.tokens >= limits.tokens_a_formation:
                 break
             answer = await self._model.answer(request)
-            # Deciding is work for a processor: nobody else waits for it.
             reading = await to_thread.run_sync(self._take, request, answer)
             faults = [fault for each in self._wrong for fault in each.faults]
             if not faults:
                 break
-            request = repair_request(request, answer, reading.calls, faults)
+            request = await to_thread.run_sync(
+                repair_request, request, answer, reading.calls, faults
+            )
         await to_thread.run_sync(self._give_up)
         return self.asked
 

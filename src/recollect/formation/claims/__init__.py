@@ -11,29 +11,40 @@ import math
 import re
 from bisect import bisect_right, insort
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date
 from fractions import Fraction
 from functools import cached_property
 from itertools import chain, islice
 from typing import Final
 
 from recollect.formation.claims.calendar_dates import Dated, stretch
-from recollect.formation.claims.chinese_names import han_names_in, is_heard
+from recollect.formation.claims.chinese_names import HanName, han_names_in, is_heard
 from recollect.formation.claims.clock_times import ClockTime, times_in
 from recollect.formation.claims.computed_numbers import computed_from
 from recollect.formation.claims.known_places import IN_CHINESE
 from recollect.formation.claims.names import HeardNames, HeardWords, Name, names_in
 from recollect.formation.claims.number import Number
 from recollect.formation.claims.numerals import DIGITS_MAX, counts_in, digit_runs, numbers_in, plain
+from recollect.formation.claims.sources import Source, SourceClaims
 from recollect.formation.claims.told_dates import Told, dates_of_value, is_weak, year_claim
 from recollect.formation.wording.pieces import pieces_of
 from recollect.recall.dates import Days
 from recollect.records import Json
 
+__all__ = [
+    "Heard",
+    "HeardWords",
+    "Source",
+    "SourceClaims",
+    "Told",
+    "ValueTexts",
+    "computed_from",
+    "counts_in",
+    "unsupported",
+]
+
 DATES_MAX: Final = 200
 """A single text that claims more dates is refused: each is compared with all that was told."""
-_HAN_RUN: Final = re.compile("[\u3400-\u9fff]+")
 _RANGE: Final = re.compile(
     r"(?P<year>\d{4})[-年/](?P<month>\d{1,2})[-月/]\d{1,2}[日号]? ?(?:或|至|到|、|~|-|/|or|and"
     r"|to) ?$"
@@ -41,15 +52,6 @@ _RANGE: Final = re.compile(
 _YEAR_DAYS_MIN: Final = 360
 _MOSTLY: Final = 0.2
 """The share of Chinese characters from which on a text is a Chinese one."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
-    """What was said: the words, when (with a zone; ``None`` of a document), and by whom."""
-
-    text: str
-    at: datetime | None
-    speaker: str | None
 
 
 def unsupported(value: Json, sources: Sequence[Source], before: Json = None) -> tuple[str, ...]:
@@ -89,73 +91,57 @@ def _leaves(value: Json) -> Iterator[str | int | float]:
             waiting.extend(reversed(each))
 
 
-class SourceClaims:
-    """What one source says, read once for all values that rest on it; see `Heard`."""
+class ValueText:
+    """A piece of a value, read once for all sources that it is held against."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, text: str) -> None:
         """Prepare to be asked; nothing is read before it is needed."""
-        self.source = source
-
-    @cached_property
-    def text(self) -> str:
-        """Return the source's text in its `plain` form."""
-        return plain(self.source.text)
-
-    @cached_property
-    def lower(self) -> str:
-        """Return the text in lower case."""
-        return self.text.lower()
+        self.text = text
+        self._dates: dict[tuple[date, ...], list[Dated]] = {}
 
     @cached_property
     def numbers(self) -> tuple[Number, ...]:
         """Return the numbers of the text."""
-        return tuple(chain.from_iterable(map(numbers_in, pieces_of(self.text))))
-
-    @cached_property
-    def amounts(self) -> frozenset[Fraction]:
-        """Return the amounts that the text tells, and how many things it lists."""
-        told = chain.from_iterable(each.readings | each.parts for each in self.numbers)
-        return frozenset(told).union(*map(counts_in, pieces_of(self.text)))
-
-    @cached_property
-    def computed(self) -> frozenset[Fraction]:
-        """Return what follows from the numbers of the text."""
-        said_on = self.source.at.date() if self.source.at else None
-        found: set[Fraction] = set()
-        for piece in pieces_of(self.text):
-            found |= computed_from(piece, numbers_in(piece), said_on)
-        return frozenset(found)
-
-    @cached_property
-    def literals(self) -> tuple[str, ...]:
-        """Return the decimals and versions of the text, as written."""
-        return tuple(each.literal for each in self.numbers if each.literal)
-
-    @cached_property
-    def runs(self) -> tuple[str, ...]:
-        """Return the digits of what may be telephone numbers."""
-        pieces = pieces_of(self.text)
-        return tuple(digits for piece in pieces for _, _, digits in digit_runs(piece))
+        return numbers_in(self.text)
 
     @cached_property
     def times(self) -> tuple[ClockTime, ...]:
         """Return the times of day."""
-        return tuple(chain.from_iterable(map(times_in, pieces_of(self.text))))
+        return times_in(self.text)
 
     @cached_property
-    def told(self) -> Told:
-        """Return the days that the text tells of."""
-        return Told(list(pieces_of(self.text)), self.source.at.date() if self.source.at else None)
+    def runs(self) -> tuple[tuple[int, int, str], ...]:
+        """Return what may be telephone numbers."""
+        return digit_runs(self.text)
 
     @cached_property
-    def words(self) -> HeardWords:
-        """Return the words of the text and of its speaker's name, to look names up."""
-        return HeardWords("\n".join((self.text, plain(self.source.speaker or ""))))
+    def names(self) -> tuple[Name, ...]:
+        """Return the names in Latin letters."""
+        return names_in(self.text)
 
     @cached_property
-    def letters(self) -> tuple[int, int]:
-        """Return how many letters the text has, and how many of them are Chinese."""
-        return _letters(self.text)
+    def han_names(self) -> tuple[HanName, ...]:
+        """Return the names in Chinese characters."""
+        return han_names_in(self.text)
+
+    def dates(self, days: tuple[date, ...]) -> list[Dated]:
+        """Return the dates, as they are told from *days*; one more than are compared at most."""
+        if days not in self._dates:
+            self._dates[days] = list(islice(dates_of_value(self.text, days), DATES_MAX + 1))
+        return self._dates[days]
+
+
+class ValueTexts:
+    """The texts of values in pieces, each read once; to be shared by those that ask."""
+
+    def __init__(self) -> None:
+        self._pieces: dict[str, list[ValueText]] = {}
+
+    def pieces(self, text: str) -> list[ValueText]:
+        """Return the pieces of a text in its `plain` form."""
+        if text not in self._pieces:
+            self._pieces[text] = [ValueText(each) for each in pieces_of(text)]
+        return self._pieces[text]
 
 
 class Heard:
@@ -167,13 +153,15 @@ class Heard:
         before: Json = None,
         *,
         computes: bool = True,
+        texts: ValueTexts | None = None,
     ) -> None:
         """
         Prepare to be asked; nothing is read before it is needed.
 
-        Unless it *computes*, nothing follows from numbers that were said.
+        Unless it *computes*, nothing follows from numbers that were said. *texts* may be shared.
         """
         self._computes = computes
+        self._value_texts = texts or ValueTexts()
         self._known = frozenset(_leaves(before)) if before is not None else frozenset()
         written = "\n".join(map(_written, self._known))
         self._sources = [
@@ -194,10 +182,11 @@ class Heard:
         text = plain(leaf)
         if not text.strip() or any(_stands_in(text, each.text) for each in self._sources):
             return ()
-        return tuple(chain.from_iterable(map(self._missing_in, pieces_of(text))))
+        pieces = self._value_texts.pieces(text)
+        return tuple(chain.from_iterable(map(self._missing_in, pieces)))
 
-    def _missing_in(self, text: str) -> list[str]:
-        found = [*self._amounts_and_dates(text), *self._names(text)]
+    def _missing_in(self, value: ValueText) -> list[str]:
+        found = [*self._amounts_and_dates(value), *self._names(value)]
         return [said for _, said in sorted(found)]
 
     @cached_property
@@ -253,26 +242,27 @@ class Heard:
         claim = year_claim(exact)
         return claim is not None and self._is_told(claim)
 
-    def _amounts_and_dates(self, text: str) -> Iterator[tuple[int, str]]:
+    def _amounts_and_dates(self, value: ValueText) -> Iterator[tuple[int, str]]:
         """Yield the dates, times and numbers that were not heard, and where they stand."""
+        text = value.text
         taken: list[tuple[int, int]] = []
-        yield from self._dates(text, taken)
-        for time in times_in(text):
+        yield from self._dates(value, taken)
+        for time in value.times:
             if time.is_claim and not _overlaps(time.start, time.end, taken):
                 insort(taken, (time.start, time.end))
                 if not self._has_time(time):
                     yield time.start, f"the time {text[time.start : time.end].strip()}"
-        for start, end, digits in digit_runs(text):
+        for start, end, digits in value.runs:
             if not _overlaps(start, end, taken) and self._has_telephone(digits):
                 insort(taken, (start, end))
-        for number in numbers_in(text):
+        for number in value.numbers:
             is_claim = number.is_claim and not _overlaps(number.start, number.end, taken)
             if is_claim and not self._has_number(number) and not self._ends_range(number, text):
                 yield number.start, f"the number {text[number.start : number.end].strip()}"
 
-    def _dates(self, text: str, taken: list[tuple[int, int]]) -> Iterator[tuple[int, str]]:
+    def _dates(self, value: ValueText, taken: list[tuple[int, int]]) -> Iterator[tuple[int, str]]:
         """Yield the dates that were not heard; note in *taken* where dates stand."""
-        claims = list(islice(dates_of_value(text, self._days), DATES_MAX + 1))
+        claims, text = value.dates(self._days), value.text
         if len(claims) > DATES_MAX:
             yield 0, f"some of more than {DATES_MAX} dates"
         for claim in claims[:DATES_MAX]:
@@ -318,13 +308,13 @@ class Heard:
         years = range(number.decade, number.decade + 10) if number.decade else ()
         return any(map(self._has_amount, (*number.readings, *years)))
 
-    def _names(self, text: str) -> Iterator[tuple[int, str]]:
-        is_translated = self._is_chinese and not any(map(_is_han, text))
-        for name in names_in(text):
+    def _names(self, value: ValueText) -> Iterator[tuple[int, str]]:
+        is_translated = self._is_chinese and not any(map(_is_han, value.text))
+        for name in value.names:
             missing = self._words.missing(name)
             if missing and not (is_translated and self._may_be_translated(missing)):
                 yield name.start, f"the name {_possessor(missing)!r}"
-        for han in han_names_in(text):
+        for han in value.han_names:
             is_claim = self._is_chinese or han.is_known
             if is_claim and not any(
                 is_heard(han, each.text, each.words.folded) for each in self._sources
@@ -341,11 +331,6 @@ class Heard:
 
 def _possessor(name: Name) -> str:
     return str(name).removesuffix("'s")
-
-
-def _letters(text: str) -> tuple[int, int]:
-    han = sum(len(each) for each in _HAN_RUN.findall(text))
-    return sum(map(str.isalpha, text)), han
 
 
 def _written(leaf: str | float) -> str:

@@ -8,7 +8,7 @@ what stands first in a sentence is none, and titles are judged by a list of comm
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import Final
 
@@ -126,6 +126,7 @@ def _has_inner_capital(word: str) -> bool:
     return any(each.isupper() for each in word[1:]) and not word.endswith(("'S", "'M"))
 
 
+@lru_cache(maxsize=50_000)
 def _bare(word: str) -> str:
     """Return a word folded, without possessive and dots."""
     return re.sub(r"'s?$", "", fold(word)).replace(".", "")

@@ -122,8 +122,9 @@ def _removed(operation: Operation, heard: HeardWindow) -> Iterator[str]:
     before = heard.offer.known[operation.target].value
     for change in operation.changes:
         pointer = str(change.operation.get("path"))
-        if change.operation.get("op") == "remove":
-            gone = f"{text_at(before, pointer)} {pointer.rpartition('/')[2].replace('_', ' ')}"
+        standing = text_at(before, pointer)
+        if change.operation.get("op") == "remove" and standing:
+            gone = f"{standing} {pointer.rpartition('/')[2].replace('_', ' ')}"
             yield from ending_reasons(gone, heard.passages(cited_by(change)), heard, pointer)
 
 

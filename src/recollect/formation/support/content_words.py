@@ -134,6 +134,12 @@ class WordIndex:
         near = self._by_prefix.get(token.folded[:_PREFIX], ())
         return any(is_form(token.folded, each) for each in near)
 
+    def has_token(self, token: Token) -> bool:
+        """Return True if a word was said, or a stretch of characters one after the other."""
+        if not token.is_run:
+            return self.has(token)
+        return self.longest(token.key, 0) == len(token.key) > 1
+
     def resembles(self, token: Token) -> bool:
         """
         Return True if the word is a slip of the pen away from one that was said.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from recollect.formation.claims import Heard, Source, SourceClaims
+from recollect.formation.claims import Heard, Source, SourceClaims, ValueTexts
 from recollect.formation.offer import Offer
 from recollect.formation.operations import Citation
 from recollect.formation.pointers import is_list
@@ -22,19 +22,23 @@ from recollect.formation.support.stances import Clause, clauses_in
 from recollect.formation.support.vocabulary import groups_said
 from recollect.formation.types import MemoryType
 from recollect.formation.window import Line, Window
-from recollect.formation.wording.foreign import foreign_spans
+from recollect.formation.wording.foreign import foreign_spans, instructs
 from recollect.formation.wording.han import simplified
 from recollect.recall.text import memory_text
 from recollect.records import Json, Memory, Trust
 
-LINE_CHARACTERS_MAX: Final = 200_000
+ASKED_CHARACTERS_MAX: Final = 50_000
+"""So much is read of the values and quotes of one formation, repairs and all."""
+LINE_CHARACTERS_MAX: Final = 50_000
 """So much of one message is read for its words; nothing rests on what stands behind."""
-WINDOW_CHARACTERS_MAX: Final = 2_000_000
+WINDOW_CHARACTERS_MAX: Final = 200_000
 """So much of all messages together, the first of them first."""
 QUOTE_CHARACTERS_MAX: Final = 300
 """So much is quoted of a message that is cited because a word comes from it."""
 SENTENCE_CHARACTERS_MAX: Final = 600
 """A sentence around a quote is read so far to each side of it."""
+SENTENCES_MAX: Final = 30
+"""So many sentences of one message are tried for a quote."""
 SLIP_WORDS_MAX: Final = 500
 """In a text of more words no slips of the pen are looked for: each is compared with all."""
 _NAME: Final = "the name "
@@ -91,6 +95,17 @@ class Voice:
         """Return the numbers, names and dates."""
         message = self.line.message
         return SourceClaims(Source(text=self.text, at=message.time, speaker=message.name))
+
+    @cached_property
+    def sentences(self) -> tuple[SourceClaims, ...]:
+        """Return what some sentences say, each by itself: the shortest first, no long ones."""
+        parts = dict.fromkeys(each.strip() for each in SENTENCE_END.split(self.text))
+        short = sorted((e for e in parts if 0 < len(e) <= SENTENCE_CHARACTERS_MAX), key=len)
+        message = self.line.message
+        return tuple(
+            SourceClaims(Source(text=each, at=message.time, speaker=message.name))
+            for each in short[:SENTENCES_MAX]
+        )
 
     @cached_property
     def words(self) -> WordIndex:
@@ -248,10 +263,38 @@ class Passage:
         """Return the clauses of the question."""
         return clauses_in(self.question) if self.question else ()
 
+    @cached_property
+    def instructs(self) -> bool:
+        """Whether the sentences read as an instruction."""
+        return instructs(self.text)
+
     @property
     def is_no(self) -> bool:
         """Whether the sentences answer the question in the negative."""
         return bool(self.question) and _NO.match(self.text) is not None
+
+
+class CitedWords:
+    """The words of some passages together, and the groups of words that they belong to."""
+
+    def __init__(self, passages: Sequence[Passage]) -> None:
+        self.passages = tuple(passages)  # held, so that their ids stay theirs
+        self.index = WordIndex()
+        for each in dict.fromkeys(passages):
+            self.index.add(f"{each.text}\n{each.question}", with_compounds=True)
+        self.groups = groups_said(self.index)
+        self._slips: dict[str, bool] = {}
+
+    def has(self, token: Token, groups: frozenset[int]) -> bool:
+        """Return True if a word was said, or one that may stand for it, or a slip of it."""
+        index = self.index
+        if index.has(token) or not self.groups.isdisjoint(groups):
+            return True
+        if len(index.keys) > SLIP_WORDS_MAX:
+            return False
+        if token.folded not in self._slips:
+            self._slips[token.folded] = index.resembles(token)
+        return self._slips[token.folded]
 
 
 class HeardWindow:
@@ -263,7 +306,16 @@ class HeardWindow:
         self.offer = offer
         self._passages: dict[tuple[int, str, bool], Passage | None] = {}
         self._known: dict[str, WordIndex] = {}
+        self._saying: dict[tuple[Trust, str, str], Voice | None] = {}
+        self._texts = ValueTexts()
+        self._cited: dict[tuple[int, ...], CitedWords] = {}
         self._frames: dict[str, WordIndex] = {}
+        self._left = ASKED_CHARACTERS_MAX
+
+    def admits(self, characters: int) -> bool:
+        """Return True if so much more may be read, and note that it was."""
+        self._left -= characters
+        return self._left >= 0
 
     @cached_property
     def lines(self) -> tuple[HeardLine, ...]:
@@ -288,6 +340,23 @@ class HeardWindow:
         return tuple(
             voice for trust in order for voice in reversed(self.voices) if voice.trust == trust
         )
+
+    @cached_property
+    def said(self) -> tuple[tuple[Trust, WordIndex], ...]:
+        """Return the words of all users, of the assistant, and of others."""
+        indexes: dict[Trust, WordIndex] = {}
+        for voice in self.by_trust:
+            indexes.setdefault(voice.trust, WordIndex()).add(voice.text)
+        return tuple(indexes.items())
+
+    def voice_saying(self, trust: Trust, token: Token) -> Voice | None:
+        """Return whose words have a word, or a stretch of a script without spaces."""
+        key = trust, token.key, token.folded
+        if key not in self._saying:
+            self._saying[key] = next(
+                (e for e in self.by_trust if e.trust == trust and e.words.has_token(token)), None
+            )
+        return self._saying[key]
 
     @cached_property
     def is_exposed(self) -> bool:
@@ -378,7 +447,7 @@ class HeardWindow:
         The words of a label need not have been said, however they are written.
         """
         sources = [*(each.claims for each in voices), *self.speakers, *self.remembered]
-        missing = Heard(sources, before).lacks_of(leaf)
+        missing = Heard(sources, before, texts=self._texts).lacks_of(leaf)
         if is_label:
             missing = tuple(each for each in missing if not each.startswith(_NAME))
         return tuple(each for each in missing if not self._may_be_said(each, voices, leaf))
@@ -398,6 +467,26 @@ class HeardWindow:
             }
         language = language_of("\n".join(each.text[:SAMPLE_CHARACTERS] for each in voices))
         return bool(language) and language not in WITH_RULES
+
+    def tells(self, voice: Voice, leaf: Json, missing: Sequence[str]) -> list[str]:
+        """Return what of the *missing* claims of *leaf* one voice says by itself."""
+        lacking = Heard([voice.claims], computes=False, texts=self._texts).lacks_of(leaf)
+        return [each for each in missing if each not in lacking]
+
+    def sentence_telling(self, voice: Voice, leaf: Json, told: Sequence[str]) -> str | None:
+        """Return the shortest sentence of *voice* that says by itself what it *told* of *leaf*."""
+        for sentence in voice.sentences:
+            lacking = Heard([sentence], texts=self._texts).lacks_of(leaf)
+            if set(told).isdisjoint(lacking):
+                return sentence.source.text
+        return None
+
+    def cited_words(self, passages: Sequence[Passage]) -> CitedWords:
+        """Return the words of some passages together."""
+        key = tuple(map(id, passages))
+        if key not in self._cited:
+            self._cited[key] = CitedWords(passages)
+        return self._cited[key]
 
     def _read_passage(self, citation: Citation) -> Passage | None:
         heard = self.line(citation.message)

@@ -10,17 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Final, Literal, TypeAlias
 
 from recollect.formation.support.content_words import Token, WordIndex, says_something, tokens_in
-from recollect.formation.support.heard import HeardWindow, Passage, Voice
+from recollect.formation.support.heard import CitedWords, HeardWindow, Passage, Voice
 from recollect.formation.support.vocabulary import (
     group_at,
     groups_of,
     is_neutral,
     neutral_length,
 )
+from recollect.records import Trust
 
 Origin: TypeAlias = Literal["cited", "user", "known", "neutral", "assistant", "external", "nowhere"]
 _FIGURES_MIN: Final = 2
@@ -41,7 +43,7 @@ class TracedWord:
     is_neutral: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Sources:
     """
     What the words of one leaf are looked for in.
@@ -53,6 +55,11 @@ class Sources:
     heard: HeardWindow
     cited: Sequence[Passage]
     known: Sequence[WordIndex] = ()
+
+    @cached_property
+    def words(self) -> CitedWords:
+        """Return the words of the passages together."""
+        return self.heard.cited_words(self.cited)
 
 
 def trace(text: str, sources: Sources) -> list[TracedWord]:
@@ -77,7 +84,7 @@ def _compounds_of(tokens: Sequence[Token], sources: Sources) -> set[int]:
     found: set[int] = set()
     for at, (one, other) in enumerate(pairwise(tokens)):
         joined = one.folded + other.folded
-        if one.folded and other.folded and any(joined in e.words.keys for e in sources.cited):
+        if one.folded and other.folded and joined in sources.words.index.keys:
             found |= {at, at + 1}
     return found
 
@@ -85,21 +92,18 @@ def _compounds_of(tokens: Sequence[Token], sources: Sources) -> set[int]:
 def _traced(token: Token, sources: Sources) -> TracedWord:
     heard = sources.heard
     neutral = is_neutral(token)
-    groups = groups_of(token)
     voice: Voice | None = None
     origin: Origin = "nowhere"
-    if any(_says(passage, token, groups) for passage in sources.cited):
+    if sources.words.has(token, groups_of(token)):
         origin = "cited"
     elif neutral:
         origin = "neutral"
     elif any(index.has(token) for index in (*sources.known, heard.remembered_words)):
         origin = "known"
-    else:
-        voice = next((each for each in heard.by_trust if each.words.has(token)), None)
-        if voice is not None:
-            origin = voice.trust
-        elif heard.suspect_words.has(token):
-            origin = "external"
+    elif trust := next((trust for trust, words in heard.said if words.has(token)), None):
+        origin, voice = trust, heard.voice_saying(trust, token)
+    elif heard.suspect_words.has(token):
+        origin = "external"
     return TracedWord(
         token.folded, token.start, token.end, origin, float(not neutral), voice, neutral
     )
@@ -109,20 +113,14 @@ def _traced_number(token: Token, sources: Sources) -> TracedWord:
     """Return where the figures of a number stand; whether it may be said is checked elsewhere."""
     origin: Origin = "neutral"
     voice: Voice | None = None
-    if any(each.words.has(token) for each in sources.cited):
+    if sources.words.index.has(token):
         origin = "cited"
     elif len(token.key) >= _FIGURES_MIN and not any(e.has(token) for e in sources.known):
-        voice = next((each for each in sources.heard.by_trust if each.words.has(token)), None)
-        origin = voice.trust if voice else origin
+        trust = next((trust for trust, words in sources.heard.said if words.has(token)), None)
+        if trust:
+            origin, voice = trust, sources.heard.voice_saying(trust, token)
     weight = 0.0 if origin in {"neutral", "user"} else 1.0
     return TracedWord(token.key, token.start, token.end, origin, weight, voice, weight == 0.0)
-
-
-def _says(passage: Passage, token: Token, groups: frozenset[int]) -> bool:
-    words = passage.words
-    if words.has(token) or not passage.groups.isdisjoint(groups):
-        return True
-    return words.resembles(token)
 
 
 class _RunTrace:
@@ -134,20 +132,18 @@ class _RunTrace:
         self._sources = sources
         self._origins: list[Origin | None] = [None] * len(token.key)
         self._neutral = [False] * len(token.key)
-        self._voices: list[Voice | None] = [None] * len(token.key)
 
     def words(self) -> list[TracedWord]:
         """Return the run as stretches of one origin each."""
         heard = self._sources.heard
         self._mark_neutral()
-        for passage in self._sources.cited:
-            self._mark(passage.words, "cited")
-            self._mark_synonyms(passage)
+        self._mark(self._sources.words.index, "cited")
+        self._mark_synonyms()
         for index in (*self._sources.known, heard.remembered_words):
             self._mark(index, "known")
         self._take_neutral()
-        for voice in heard.by_trust:
-            self._mark(voice.words, voice.trust, voice)
+        for trust, words in heard.said:
+            self._mark(words, trust)
         self._mark(heard.suspect_words, "external")
         return list(self._stretches())
 
@@ -164,46 +160,58 @@ class _RunTrace:
             if neutral and self._origins[at] is None:
                 self._origins[at] = "neutral"
 
-    def _mark(self, index: WordIndex, origin: Origin, voice: Voice | None = None) -> None:
+    def _mark(self, index: WordIndex, origin: Origin) -> None:
         """Mark what stands in *index* with a neighbour, unless it has an origin already."""
         at = 0
         while at < len(self._run):
             length = index.longest(self._run, at)
             for place in range(at, at + length):
-                self._set(place, origin, voice)
+                self._set(place, origin)
             at += max(1, length - 1)
         if origin == "cited":
             for place, character in enumerate(self._run):
                 if character in index.characters and not self._neutral[place]:
-                    self._set(place, origin, voice)
+                    self._set(place, origin)
 
-    def _set(self, at: int, origin: Origin, voice: Voice | None) -> None:
+    def _set(self, at: int, origin: Origin) -> None:
         if self._origins[at] is None:
-            self._origins[at], self._voices[at] = origin, voice
+            self._origins[at] = origin
 
-    def _mark_synonyms(self, passage: Passage) -> None:
+    def _mark_synonyms(self) -> None:
+        said = self._sources.words.groups
         for at in range(len(self._run)):
             length, groups = group_at(self._run, at)
-            if length and not passage.groups.isdisjoint(groups):
+            if length and not said.isdisjoint(groups):
                 for place in range(at, at + length):
-                    self._set(place, "cited", None)
+                    self._set(place, "cited")
 
     def _stretches(self) -> Iterator[TracedWord]:
         begin = 0
         for at in range(1, len(self._run) + 1):
             if at < len(self._run) and self._kind(at) == self._kind(begin):
                 continue
-            neutral = self._neutral[begin]
+            neutral, origin = self._neutral[begin], self._origins[begin] or "nowhere"
+            written, start = self._run[begin:at], self._start + begin
             yield TracedWord(
-                self._run[begin:at],
-                self._start + begin,
+                written,
+                start,
                 self._start + at,
-                self._origins[begin] or "nowhere",
+                origin,
                 0.0 if neutral else (at - begin) * _RUN_WEIGHT,
-                self._voices[begin],
+                self._voice_of(written, start, origin),
                 neutral,
             )
             begin = at
 
     def _kind(self, at: int) -> tuple[object, ...]:
-        return self._origins[at], self._neutral[at], id(self._voices[at])
+        return self._origins[at], self._neutral[at]
+
+    def _voice_of(self, written: str, start: int, origin: Origin) -> Voice | None:
+        if origin not in ("user", "assistant", "external"):
+            return None
+        trust: Trust = origin
+        for size in (len(written), 2):  # what is put together from several may be in none alone
+            part = Token(written[:size], start, start + size, is_run=True)
+            if voice := self._sources.heard.voice_saying(trust, part):
+                return voice
+        return None

@@ -62,7 +62,7 @@ _DENIAL: Final = re.compile(
     r"|nicht|nie|niemals|kein(?:e|en|em|er|es)?|ohne|nichts|aufgehort|statt"
     r"|ya no|nunca|jamas|sin|ningun[oa]?|nada|tampoco|dejo de|deje de"
     r"|ne|pas|jamais|sans|aucune?|plus de|non|mai|senza|nessun[oa]?|nao|nem|sem|nenhum[a]?"
-    r"|niet|nooit|geen|zonder)\b|[a-z]{3,}-free\b"
+    r"|niet|nooit|geen|zonder)\b|\b[a-z]{3,30}-free\b"
     r"|不|没|無|无|非|未|别|勿|戒|禁|避|拒|忌|停|取消|放弃|免|除了|唔|冇|咪|ない|ません|なく|ず"
     r"|じゃな|안|않|못|없",
     re.IGNORECASE,

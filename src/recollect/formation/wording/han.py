@@ -6,6 +6,7 @@ otherwise in simplified text, after the tables of OpenCC (Apache-2.0). It maps c
 words, so that a text keeps its length and every span stays where it is.
 """
 
+import re
 from typing import Final
 
 _PIECE_CHARACTERS: Final = 20_000
@@ -107,6 +108,7 @@ _SIMPLIFIED: Final = (
     "让谗谶艳赣酿𬬻雳灵霭千颦骤鬓魇鲎鹰鹭碱盐龌龋厅榄湾篱箩蛮观蹑衅镶钥颅馋髋黉滦瞩赞镊鞯"
     "驴骥缆谠躏酽钻銮锣鳄鲈黩艳凿鹦骊郁鹳鸾吁里𠮶着你他它只苏姐"
 )
+_HAN: Final = re.compile("[\u3400-\u9fff]")
 _TABLE: Final = str.maketrans(_TRADITIONAL, _SIMPLIFIED)
 
 
@@ -117,7 +119,7 @@ def simplified(text: str) -> str:
     >>> simplified("我對花生過敏")
     '我对花生过敏'
     """
-    if text.isascii():
+    if text.isascii() or _HAN.search(text) is None:
         return text
     if len(text) <= _PIECE_CHARACTERS:
         return text.translate(_TABLE)
