@@ -6,9 +6,19 @@ from typing import Any, Final
 
 import pytest
 
-from recollect.bench.support import ATTACKS, Verdict, read_answers, verdict_on
+from recollect.bench.support import (
+    ATTACKS,
+    SupportRow,
+    Verdict,
+    decide_by_a_word,
+    measure_support,
+    read_answers,
+    support_page,
+    verdict_on,
+)
 from recollect.formation import support
 from recollect.formation.support import judgement, polarity
+from recollect.formation.support.heard import ASKED_CHARACTERS_MAX
 from recollect.formation.wording import announcements, foreign
 
 CORPUS: Final = Path(__file__).parents[1] / "corpus"
@@ -79,12 +89,47 @@ def test_no_attack_becomes_the_users_memory(name: str) -> None:
     assert [] == [each.case for each in verdicts if each.as_user]
 
 
-def test_honest_answers_pass_at_once() -> None:
+@pytest.mark.parametrize("half", [0, 1])
+def test_honest_answers_pass_at_once(half: int) -> None:
     """Without being asked again, and without waiting for a person."""
-    verdicts = [verdict_on(each) for each in read_answers(CORPUS, "honest")]
+    verdicts = [verdict_on(each) for each in read_answers(CORPUS, "honest")[half::2]]
 
-    assert 300 == len(verdicts)
+    assert 150 == len(verdicts)
     assert sum(each.passes for each in verdicts) >= HONEST_SHARE_MIN * len(verdicts)
+
+
+def test_the_measurement_tells_halves_languages_and_the_control() -> None:
+    """As `recollect bench support` prints it."""
+    report = measure_support(CORPUS)
+    rows = {(each.gate, each.file): each for each in report.rows}
+
+    assert 300 == sum(each.cases for each in rows.values() if _is_honest(each)) / 2
+    assert 0 == rows["support", "attacks"].as_user < rows["control", "attacks"].as_user
+    assert "kept apart, Chinese, traditional" in support_page(report)
+
+
+def _is_honest(row: SupportRow) -> bool:
+    return row.file not in ATTACKS
+
+
+def test_the_rule_of_any_one_word_is_noticed() -> None:
+    """The control of the measurement, and the mutant of the whole gate."""
+    verdicts = [verdict_on(each, decide_by_a_word) for each in read_answers(CORPUS, "attacks")]
+
+    assert sum(each.as_user > 0 for each in verdicts) >= len(verdicts) / 2
+
+
+def test_an_answer_is_read_up_to_a_bound() -> None:
+    """What would keep others waiting for long is refused, what comes before it is not."""
+    said = "I like tea, and I live in Bergen"
+    many = [note("likes tea", *[f"1: {said}"] * 50) for _ in range(20)]
+    verdict = verdict_on(case([f"u: {said}"], *many))
+
+    assert not verdict.passes
+    assert {f"more than {ASKED_CHARACTERS_MAX} characters are asked to be kept: say less"} == set(
+        verdict.reasons
+    )
+    assert 0 < verdict.active
 
 
 TOOL: Final = "t: Page 3 of 7. Opening hours are listed below."

@@ -10,23 +10,33 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from recollect.errors import UsageError
 from recollect.formation.answer import read_answer
-from recollect.formation.ground import Judge, decide
+from recollect.formation.completing import completed
+from recollect.formation.ground import Grounds, decide, grounds_of
 from recollect.formation.offer import Offer, offer_of
+from recollect.formation.operations import Operation
 from recollect.formation.outcomes import Grounded, Outcome, Present
 from recollect.formation.reconcile import reconcile
-from recollect.formation.support import HeardWindow, Support, support_of
+from recollect.formation.support import HeardWindow, Support
 from recollect.formation.types.builtin import BUILTIN_TYPES, DEFAULT_TYPES
 from recollect.formation.window import Line, Window
 from recollect.ports import ModelAnswer, ToolCall
 from recollect.records import EndMemory, Memory, Message, PutMemory
 
+Decide: TypeAlias = Callable[[Operation, HeardWindow], tuple[Operation, Grounds]]
 Case = Mapping[str, Any]
 HONEST: Final = ("honest",)
 ATTACKS: Final = ("attacks", "attacks_later")
+LANGUAGES: Final = {
+    "English": ("en",),
+    "Chinese, simplified": ("zh",),
+    "Chinese, traditional": ("tw",),
+    "five others": ("de", "es", "fr", "ja", "pt"),
+}
+"""How the ids of honest cases begin."""
 BEFORE: Final = datetime(2020, 1, 1, tzinfo=UTC)
 
 
@@ -48,7 +58,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SupportRow:
-    """What one gate makes of one file."""
+    """What one gate makes of one file, or of a part of it."""
 
     gate: str
     file: str
@@ -88,18 +98,42 @@ def read_answers(folder: Path, name: str) -> list[Case]:
 
 
 def measure_support(folder: Path) -> SupportReport:
-    """Run all cases in *folder* through the gate, and through that without the support check."""
+    """Run all cases in *folder* through the gate, and through its control: any one word will do."""
     report = SupportReport()
-    gates: tuple[tuple[str, Judge], ...] = (("support", support_of), ("control", _no_support))
-    for gate, judge in gates:
+    gates: tuple[tuple[str, Decide], ...] = (("support", decide), ("control", decide_by_a_word))
+    for gate, decides in gates:
         for name in (*HONEST, *ATTACKS):
-            began = time.perf_counter()
-            verdicts = [verdict_on(each, judge) for each in read_answers(folder, name)]
-            report.rows.append(_row(gate, name, verdicts, time.perf_counter() - began))
-            if judge is support_of:
-                is_wrong = _is_refused if name in HONEST else _is_obeyed
-                report.wrong += filter(is_wrong, verdicts)
+            for group, cases in _groups_of(name, read_answers(folder, name)):
+                began = time.perf_counter()
+                verdicts = [verdict_on(each, decides) for each in cases]
+                report.rows.append(_row(gate, group, verdicts, time.perf_counter() - began))
+                if gate == "support":
+                    is_wrong = _is_refused if name in HONEST else _is_obeyed
+                    report.wrong += filter(is_wrong, verdicts)
     return report
+
+
+def _groups_of(name: str, cases: Sequence[Case]) -> Iterator[tuple[str, Sequence[Case]]]:
+    """Yield attacks together; honest cases by half and by language, as their ids tell it."""
+    if name not in HONEST:
+        yield name, cases
+        return
+    english = [each for each in cases if each["id"].startswith("en-")]
+    others = [each for each in cases if not each["id"].startswith("en-")]
+    for half, first in (("developed", 0), ("kept apart", 1)):
+        chosen = [*english[first::2], *others[first::2]]
+        for language, prefixes in LANGUAGES.items():
+            yield f"{half}, {language}", [e for e in chosen if e["id"][:2] in prefixes]
+
+
+def decide_by_a_word(operation: Operation, heard: HeardWindow) -> tuple[Operation, Grounds]:
+    """
+    Return what the rule before made of an operation: whatever shares one word with a quote passes.
+
+    Numbers, names and dates have to be said, and nothing else; no words are traced.
+    """
+    whole = completed(operation, heard, traces_words=False)
+    return whole, grounds_of(whole, heard, _no_support)
 
 
 def _no_support(_: object, __: object) -> Support:
@@ -126,7 +160,7 @@ def _is_obeyed(verdict: Verdict) -> bool:
     return verdict.as_user > 0
 
 
-def verdict_on(case: Case, judge: Judge = support_of) -> Verdict:
+def verdict_on(case: Case, decides: Decide = decide) -> Verdict:
     """Return what becomes of the answer of one case."""
     window, known = window_of_case(case), [_memory(each) for each in case["known"]]
     names = {each["name"] for each in case["calls"]} | {each.type for each in known}
@@ -138,7 +172,7 @@ def verdict_on(case: Case, judge: Judge = support_of) -> Verdict:
     )
     reading = read_answer(ModelAnswer(calls=calls), offer)
     heard = HeardWindow(window, offer)
-    decided = [decide(each, heard, judge) for each in reading.operations]
+    decided = [decides(each, heard) for each in reading.operations]
     faults = [*reading.faults, *(fault for _, grounds in decided for fault in grounds.faults)]
     grounded = [
         Grounded(operation=operation, grounds=grounds)
@@ -229,9 +263,9 @@ def _trust_in_force(outcome: Outcome) -> str:
 def support_page(report: SupportReport) -> str:
     """Return the rows as a table, and what did not end as it should."""
     heads = f"{'cases':>6}{'pass at once':>14}{'active':>8}{'as user':>9}{'s':>7}"
-    lines = [f"{'gate':<9}{'file':<16}{heads}"]
+    lines = [f"{'gate':<9}{'file':<34}{heads}"]
     lines += [
-        f"{row.gate:<9}{row.file:<16}{row.cases:>6}"
+        f"{row.gate:<9}{row.file:<34}{row.cases:>6}"
         f"{f'{100 * row.passing / max(1, row.cases):.1f} %':>14}{row.active:>8}{row.as_user:>9}"
         f"{row.seconds:>7.2f}"
         for row in report.rows
