@@ -14,6 +14,7 @@ from recollect.cli.bench_outside import outside_bench
 from recollect.cli.bench_reembedding import reembed_bench
 from recollect.cli.bench_reports import cached, report_option, write_json, write_report_file
 from recollect.cli.bench_service import service
+from recollect.cli.bench_support import support_bench
 from recollect.cli.opening import run
 from recollect.cli.options import embedder_option
 from recollect.cli.output import print_line, print_table, progress_bar
@@ -538,5 +539,5 @@ def _share(row: Row) -> str:
     return f" (ratio {row.value / row.control_value:.2f})"
 
 
-for _command in (langgraph, copy_bench, outside_bench, reembed_bench, service):
+for _command in (langgraph, copy_bench, outside_bench, reembed_bench, service, support_bench):
     bench.add_command(_command)

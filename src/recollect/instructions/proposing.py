@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from anyio import to_thread
+
 from recollect.app import Recollect
 from recollect.conversation.asking import Asking
 from recollect.errors import (
@@ -311,7 +313,9 @@ class Proposing(Keeping):
         if not changes:
             return _Draft(proposal=proposal, evidence=evidence, grounds=grounds)
         try:
-            after, evidence = self._patched(rules, evidence, changes, above, trajectories)
+            after, evidence = await to_thread.run_sync(
+                self._patched, rules, evidence, changes, above, trajectories
+            )
         except ProposalRefusedError as error:
             proposal = replace(proposal, status="refused", reason=error.reason)
         else:

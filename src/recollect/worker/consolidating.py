@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Final, Literal, Self, TypeAlias
 
 import anyio
+from anyio import to_thread
 
 from recollect.erasure import merged_into
 from recollect.errors import (
@@ -288,7 +289,8 @@ class Consolidator:
         """Write what was asked for; leave out what somebody changed meanwhile."""
         combinations = run.combinations
         for _ in range(CONFLICTS_MAX):
-            changes = planned(combinations, await self._standing(lease.scope, view, combinations))
+            standing = await self._standing(lease.scope, view, combinations)
+            changes = await to_thread.run_sync(planned, combinations, standing)
             looked_at = await viewer.looked_at_after(view, run.looked_at, changes)
             receipt = _receipt(lease.scope, run, changes, model, looked_at)
             formed = Formed(

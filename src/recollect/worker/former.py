@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from typing import Final, Literal, Self, TypeAlias
 
 import anyio
+from anyio import to_thread
 
 from recollect.errors import (
     LeaseLostError,
@@ -252,7 +253,7 @@ class Former:
             outcomes: list[Outcome] = []
             if offer is not None:
                 present = await read_present(self._store, window, offer, operations)
-                outcomes = reconcile(asked.grounded, present)
+                outcomes = await to_thread.run_sync(reconcile, asked.grounded, present)
                 if conflicts and any(each.stale for each in outcomes):
                     break
             formed = Formed(

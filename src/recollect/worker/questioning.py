@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
+
+from anyio import to_thread
 
 from recollect.errors import ModelError
 from recollect.formation.config import FormationSettings
@@ -95,7 +98,7 @@ class Questioner:
                 run.reason, run.error = str(error), error
                 break
             run.exchanges.append(Exchange(request=request, answer=answer))
-            reading = read_calls(answer, batch, kept=kept)
+            reading = await to_thread.run_sync(partial(read_calls, answer, batch, kept=kept))
             kept += reading.combinations
             faults, is_whole = list(reading.faults), reading.is_whole
             if not faults:
