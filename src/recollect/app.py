@@ -5,17 +5,18 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import datetime
-from typing import Self, cast
+from typing import Final, Self, cast
 
 from recollect.ask import Ask, Where
 from recollect.auditing import Auditing
 from recollect.beside import ThreadSurroundings, state_writes
 from recollect.embedders import EmbedderChoice
-from recollect.errors import StoreClosedError, StoreError
+from recollect.errors import StoreClosedError
 from recollect.forgetting import note_forgotten
 from recollect.formation.config import Assistants, FormationSettings
 from recollect.forming import Forming, opened
 from recollect.models import ModelChoice
+from recollect.monitoring import LOG, Monitoring, operation_of
 from recollect.neighbours import Neighbour, nearest
 from recollect.ports import Clock, Ids, OutsideVectors, TokenCounter
 from recollect.recall.budget import estimated_tokens
@@ -48,10 +49,14 @@ from recollect.stores.plans.feed import Below
 from recollect.stores.plans.formation import Debounce
 from recollect.stores.scopes import ScopePattern
 from recollect.stores.validate import check_list, check_mapping, check_scope
+from recollect.telemetry import observed
 from recollect.turns import Turns
 from recollect.value_checks import check_document
 from recollect.worker.loop import CONCURRENCY, Notice, Worker, check_concurrency, tell_nobody
 from recollect.worker.opening import assistants_of
+
+SLOW_ERASE_S: Final = 15.0
+"""An erase also removes bytes, and takes longer than other operations."""
 
 
 def open(  # noqa: A001, PLR0913 (users write recollect.open, with what they need)
@@ -108,7 +113,7 @@ def open(  # noqa: A001, PLR0913 (users write recollect.open, with what they nee
     )
 
 
-class Recollect(Forming, ThreadSurroundings, Auditing, Restoration):
+class Recollect(Forming, ThreadSurroundings, Auditing, Restoration, Monitoring):
     """
     The memory of an application: threads of messages, and memories, by scope.
 
@@ -202,18 +207,21 @@ class Recollect(Forming, ThreadSurroundings, Auditing, Restoration):
         kept in the same transaction, as by `set_state` and `attach`, and so are *writes*, as by
         `apply`. See `Store.append`.
         """
-        named = {} if settings is None else check_mapping(settings, "a thread's settings")
-        chosen = self._runtime.assistants.of(named, check_scope(scope))
-        attaching = await self._attaching(scope, thread, attachments)
-        kept = await self.store.append(
-            scope,
-            thread,
-            messages,
-            idempotency_key=idempotency_key,
-            debounce=debounce or chosen.debounce,
-            settings=settings,
-            writes=[*state_writes(thread, state or {}), *attaching, *check_list(writes, "write")],
-        )
+        with observed("append", "upsert_memory", LOG, scope, thread) as seen:
+            named = {} if settings is None else check_mapping(settings, "a thread's settings")
+            chosen = self._runtime.assistants.of(named, check_scope(scope))
+            attaching = await self._attaching(scope, thread, attachments)
+            beside = [*state_writes(thread, state or {}), *attaching, *check_list(writes, "write")]
+            kept = await self.store.append(
+                scope,
+                thread,
+                messages,
+                idempotency_key=idempotency_key,
+                debounce=debounce or chosen.debounce,
+                settings=settings,
+                writes=beside,
+            )
+            seen.count(len(kept))
         self._runtime.wrote(scope)
         return kept
 
@@ -307,13 +315,18 @@ class Recollect(Forming, ThreadSurroundings, Auditing, Restoration):
         self, scope: Scope, writes: Sequence[Write], *, idempotency_key: str | None = None
     ) -> tuple[Memory | None, ...]:
         """Apply all of *writes* in order, or none of them; see `Store.apply`."""
-        applied = await self.store.apply(scope, writes, idempotency_key=idempotency_key)
+        writes = check_list(writes, "write")
+        with observed("apply", operation_of(writes), LOG, scope) as seen:
+            applied = await self.store.apply(scope, writes, idempotency_key=idempotency_key)
+            seen.count(len(applied))
         self._runtime.wrote(scope)
         return applied
 
     async def apply_each(self, writes: Mapping[Scope, Sequence[Write]]) -> None:
         """Apply the writes of several scopes, all of them or none; see `Store.apply_each`."""
-        await self.store.apply_each(writes)
+        with observed("apply_each", "upsert_memory", LOG, *writes) as seen:
+            await self.store.apply_each(writes)
+            seen.count(sum(map(len, writes.values())))
         self._runtime.wrote(*writes)
 
     async def get(self, scope: Scope, type_: str, key: str) -> Memory | None:
@@ -403,7 +416,10 @@ class Recollect(Forming, ThreadSurroundings, Auditing, Restoration):
             asked_at=asked_at,
         )
         scopes = tuple(dict.fromkeys(_listed(scope)))
-        return await recaller.recall(Below(scopes) if below else scopes, ask)
+        with observed("recall", "search_memory", LOG, scopes) as seen:
+            found = await recaller.recall(Below(scopes) if below else scopes, ask)
+            seen.count(len(found.entries))
+        return found
 
     async def nearest(
         self,
@@ -462,22 +478,14 @@ class Recollect(Forming, ThreadSurroundings, Auditing, Restoration):
             StoreError: The store failed before anything was erased; as always, after
                 `StoreUnavailableError` it may have been.
         """
-        if isinstance(target, EraseMemory):
-            await note_forgotten(self.store, scope, target)
-        receipt = await self.store.erase(scope, target)
-        self._runtime.indexes.forget(check_scope(scope))
-        cleaned = {each.id: each for each in await self._try_clean()}
+        with observed("erase", "delete_memory", LOG, scope, slow_s=SLOW_ERASE_S) as seen:
+            if isinstance(target, EraseMemory):
+                await note_forgotten(self.store, scope, target)
+            receipt = await self.store.erase(scope, target)
+            self._runtime.indexes.forget(check_scope(scope))
+            cleaned = {each.id: each for each in await self._try_clean()}
+            seen.count(receipt.messages + receipt.memories)
         return cleaned.get(receipt.id, receipt)
-
-    async def clean(self) -> list[EraseReceipt]:
-        """
-        Remove the bytes of everything erased so far; see `Store.clean`.
-
-        The outside store, if there is one, is tried first; `outside_error` says why it failed.
-        """
-        if self._runtime.outside:
-            await self._runtime.outside.try_remove_left()
-        return await self.store.clean()
 
     async def receipts(self, *, unclean: bool = False) -> list[EraseReceipt]:
         """Return erase receipts by time; with *unclean* those whose bytes are not gone yet."""
@@ -528,12 +536,6 @@ class Recollect(Forming, ThreadSurroundings, Auditing, Restoration):
         if not below:
             return tuple(dict.fromkeys(given))
         return await scopes_below(self.store, Below(given)) or given
-
-    async def _try_clean(self) -> list[EraseReceipt]:
-        try:
-            return await self.clean()
-        except StoreError:  # what was erased is erased all the same
-            return []
 
 
 def _listed(scope: Scope | Sequence[Scope]) -> tuple[Scope, ...]:

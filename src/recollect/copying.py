@@ -5,19 +5,21 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import aclosing, suppress
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias, cast
 
 from recollect.destinations import MARK, Notes, each_scope, mark_destination, read_notes
 from recollect.erased_records import Doomed, Erasures, ScopeErasures, note_erased
 from recollect.errors import ConflictError, StoreCorruptError, StoreError, UsageError
+from recollect.logs import package_logger, summary_of
 from recollect.record_digests import Digest, digests_of
 from recollect.records import JsonObject, Scope
 from recollect.stores.base import Store
 from recollect.stores.plans.archive import RESTORE_RECORDS
 from recollect.stores.plans.ledger import LedgerEntry, named_in
 
+LOG: Final = package_logger("recollect.copying")
 PASSES_MAX: Final = 5
 """So often the source is read at most, for what was written in it meanwhile."""
 _Archives: TypeAlias = tuple[list[JsonObject], list[JsonObject]]
@@ -324,5 +326,7 @@ async def content_digest(store: Store) -> Digest:
 
 async def try_clean(store: Store) -> None:
     """Remove the bytes of what was deleted, if that can be done now; `clean` does it later."""
-    with suppress(StoreError):  # another process reads, or there is no room: nothing is undone
+    try:
         await store.clean()
+    except StoreError as error:  # another process reads, or there is no room: nothing is undone
+        LOG.warning("the bytes of what was deleted are still there: %s", summary_of(error))

@@ -11,12 +11,16 @@ import anyio
 from anyio import to_thread
 
 from recollect.errors import EmbedderError, StoreError
+from recollect.logs import package_logger
 from recollect.ports import Embedder, Vector
 from recollect.recall.vectors import encode_vector
 from recollect.records import Scope
 from recollect.stores.base import Store
 from recollect.stores.plans.feed import Embedded, Unembedded
 
+LOG: Final = package_logger("recollect.embedding")
+EMBEDDING: Final = "embedding"
+"""The name of the background task."""
 SWEEP_S: Final = 5.0
 """How often the store is asked for what other processes wrote without a vector."""
 RETRY_S: Final = 5.0
@@ -38,7 +42,14 @@ class Embedding:
         self._woken = anyio.Event()
         self._queries: OrderedDict[str, Vector | None] = OrderedDict()
         self._turn = Lock()
+        self._monitor = store.tasks.monitor(EMBEDDING, LOG)
+        self._query_failed = False
         self.last_error: EmbedderError | StoreError | None = None
+
+    @property
+    def known_identity(self) -> str | None:
+        """The embedder's name, ``None`` as long as it could not be learned."""
+        return self._identity
 
     @property
     def identity(self) -> str:
@@ -73,13 +84,20 @@ class Embedding:
 
     async def run(self) -> None:
         """Embed whatever comes, until cancelled; a failure waits and is tried again."""
+        with self._monitor.running():
+            await self._run()
+
+    async def _run(self) -> None:
         while True:
             self._woken = anyio.Event()
             try:
                 worked = await self.work_once()
-                self.last_error = None
+                # Without work the embedder was not asked, and may still fail for queries.
+                if worked or not self._query_failed:
+                    self._note_success()
             except (EmbedderError, StoreError) as error:
                 self.last_error = error
+                self._monitor.failed(error, retry_s=RETRY_S)
                 await anyio.sleep(RETRY_S)
                 continue
             if not worked:
@@ -131,7 +149,8 @@ class Embedding:
             (uid, text_hash, encode_vector(vector))
             for (uid, text_hash, _), vector in zip(batch.entries, vectors, strict=True)
         ]
-        await self._store.keep_vectors(batch, self.identity, done)
+        kept = await self._store.keep_vectors(batch, self.identity, done)
+        LOG.debug("embedded %d of %d entries of %r", kept, len(done), batch.scope)
 
     async def vectors(self, texts: Sequence[str]) -> Sequence[Vector | None]:
         """
@@ -142,6 +161,16 @@ class Embedding:
         """
         return await to_thread.run_sync(self._embedder.embed, texts)
 
+    def _note_success(self) -> None:
+        self.last_error, self._query_failed = None, False
+        self._monitor.succeeded()
+
+    def note_failure(self, error: EmbedderError, *, query: bool = True) -> None:
+        """Record that the embedder failed for a *query*, which is answered by words alone."""
+        self.last_error = error
+        self._query_failed |= query
+        self._monitor.failed(error, about="a query" if query else "")
+
     def query_vector(self, text: str) -> Vector | None:
         """Return the vector of a query, ``None`` if it is not understood; blocking."""
         with self._turn:
@@ -149,6 +178,8 @@ class Embedding:
                 self._queries.move_to_end(text)
                 return self._queries[text]
         (vector,) = self._embedder.embed([text])
+        if self._query_failed:
+            self._note_success()
         self._identity = self._identity or self._asked_identity()
         with self._turn:
             self._queries[text] = vector
@@ -163,5 +194,5 @@ async def opened_embedding(store: Store, embedder: Embedder) -> Embedding:
     try:
         await embedding.learn_identity()
     except EmbedderError as error:
-        embedding.last_error = error
+        embedding.note_failure(error, query=False)
     return embedding

@@ -41,6 +41,9 @@ class RecollectError(Exception):
 
     code: ClassVar[str] = "error"  # stable: HTTP, MCP and the command line report it
 
+    about: str = ""
+    """What it concerns, without words of users: for logs, which never show the error's text."""
+
 
 class UsageError(RecollectError, ValueError):
     """An argument is outside what the documentation allows."""

@@ -12,6 +12,7 @@ from uuid import uuid4
 
 from recollect.app import Recollect
 from recollect.errors import UsageError
+from recollect.health import Tasks
 from recollect.records import Scope
 from recollect.stores.plans.erase import EraseScope
 from recollect.sync import SyncRecollect, open_sync
@@ -43,6 +44,11 @@ class Home:
             )
             raise UsageError(msg)
         self.memory = memory
+
+    @property
+    def tasks(self) -> Tasks:
+        """The background tasks of the memory."""
+        return self.memory.tasks
 
     def call(self, function: Callable[[Recollect], Awaitable[ResultT]]) -> ResultT:
         """

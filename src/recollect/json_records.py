@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from recollect.records import EvidenceMap, Json, Memory, Message, Revision, Scope, Thread
 
 if TYPE_CHECKING:
+    from recollect.health import Health, TaskHealth
     from recollect.recall.result import Recall, Recalled
     from recollect.stores.plans.erase import EraseReceipt
 
@@ -121,6 +122,33 @@ def receipt_record(receipt: EraseReceipt) -> dict[str, Json]:
         "revised": receipt.revised,
         "erased_at": moment(receipt.erased_at),
         "clean_at": moment(receipt.clean_at),
+    }
+
+
+def health_record(health: Health) -> dict[str, Json]:
+    """Return how a memory is."""
+    return {
+        "status": health.status,
+        "at": moment(health.at),
+        "store": {"state": health.store.state, "latency_ms": health.store.latency_ms},
+        "tasks": [task_record(each) for each in health.tasks],
+    }
+
+
+def task_record(task: TaskHealth) -> dict[str, Json]:
+    """Return how a background task is."""
+    error = task.last_error
+    told: dict[str, Json] | None = None
+    if error is not None:
+        told = {"type": error.type, "text": error.text, "at": moment(error.at)}
+    return {
+        "name": task.name,
+        "state": task.state,
+        "last_success": moment(task.last_success),
+        "last_error": told,
+        "failures": task.failures,
+        "retry_at": moment(task.retry_at),
+        "backlog": task.backlog,
     }
 
 

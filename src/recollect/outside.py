@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, TypeAlias
 from urllib.parse import quote
 
 import anyio
 from anyio import to_thread
 
 from recollect.embedding import RETRY_S, SWEEP_S
-from recollect.errors import EmbedderError, LimitError, StoreError, UsageError
+from recollect.errors import (
+    EmbedderError,
+    LimitError,
+    StoreError,
+    StoreUnavailableError,
+    UsageError,
+)
+from recollect.logs import package_logger
 from recollect.ports import OutsideVectors
 from recollect.recall.signals import OutsideHits
 from recollect.records import DeleteMemory, Memory, PutMemory, Scope
@@ -19,6 +26,9 @@ from recollect.stores.plans.feed import Unembedded
 from recollect.stores.plans.outside import LEFT, MIRROR, OUTSIDE_SCOPE
 from recollect.stores.validate import check_id
 
+LOG: Final = package_logger("recollect.outside")
+OUTSIDE: Final = "outside"
+"""The name of the background task."""
 HITS_MAX: Final = 100
 """So many of the nearest entries of a scope an outside store is asked for."""
 SCOPES_MAX: Final = 16
@@ -27,6 +37,7 @@ ANSWER_S: Final = 2.0
 """So long recall waits for an outside store, and then goes on without."""
 CALLS_MAX: Final = 8
 REMOVED_MAX: Final = 1_000
+Failure: TypeAlias = StoreError | UsageError | EmbedderError
 FAILURES: Final = (StoreError, UsageError, EmbedderError)
 """What an outside store may raise when it is used."""
 SCOPE_FIELD: Final = "recollect_scope"
@@ -64,7 +75,9 @@ class Outside:
         self._turn = anyio.Lock()
         self._asking = anyio.CapacityLimiter(CALLS_MAX)
         self._strays: set[int] = set()
-        self.last_error: StoreError | UsageError | EmbedderError | None = None
+        self._monitor = store.tasks.monitor(OUTSIDE, LOG)
+        self._query_failed = False
+        self.last_error: Failure | None = None
 
     async def open(self) -> None:
         """
@@ -76,7 +89,7 @@ class Outside:
         try:
             await to_thread.run_sync(self._vectors.check)
         except (StoreError, EmbedderError) as error:
-            self.last_error = error
+            self._note(error)
         if await self._store.get(OUTSIDE_SCOPE, MIRROR, self.name) is None:
             await self._store.apply(
                 OUTSIDE_SCOPE, [PutMemory(type=MIRROR, key=self.name, value={}, text="")]
@@ -88,18 +101,38 @@ class Outside:
 
     async def run(self) -> None:
         """Mirror whatever comes, until cancelled; a failure waits and is tried again."""
+        with self._monitor.running():
+            await self._run()
+
+    async def _run(self) -> None:
         while True:
             self._woken = anyio.Event()
             try:
                 worked = await self.work_once()
-                self.last_error = None
+                # Without work it was not asked, and may still fail for queries.
+                if worked or not self._query_failed:
+                    self._note_success()
             except FAILURES as error:
-                self.last_error = error
+                self._note(error, retry_s=RETRY_S)
                 await anyio.sleep(RETRY_S)
                 continue
             if not worked:
                 with anyio.move_on_after(SWEEP_S):
                     await self._woken.wait()
+
+    @property
+    def known_identity(self) -> str:
+        """The name under which the store keeps what was mirrored."""
+        return self._identity
+
+    def _note_success(self) -> None:
+        self.last_error, self._query_failed = None, False
+        self._monitor.succeeded()
+
+    def _note(self, error: Failure, *, retry_s: float | None = None, query: bool = False) -> None:
+        self.last_error = error
+        self._query_failed |= query
+        self._monitor.failed(error, retry_s=retry_s, about="a query" if query else "")
 
     async def work_once(self) -> bool:
         """
@@ -147,6 +180,7 @@ class Outside:
             await to_thread.run_sync(self._vectors.add, batch.scope, entries)
         done = [(uid, text_hash, b"") for uid, text_hash, _ in batch.entries]
         kept = await self._store.keep_vectors(batch, self._identity, done)
+        LOG.debug("mirrored %d of %d entries of %r", kept, len(done), batch.scope)
         if kept < len(done) and await self._store.scope_id(batch.scope) != batch.scope_id:
             # The scope was erased meanwhile; what only an entry lost is found in the feed.
             self._strays.update(uid for uid, _ in entries)
@@ -190,7 +224,7 @@ class Outside:
         try:
             await self.remove_left()
         except FAILURES as error:
-            self.last_error = error
+            self._note(error)
 
     async def search(self, scopes: Sequence[Scope], query: str) -> OutsideHits | None:
         """Return what is nearest in each scope, ``None`` if it failed or does not answer."""
@@ -198,14 +232,17 @@ class Outside:
             return None
         with anyio.move_on_after(ANSWER_S):
             try:
-                return await to_thread.run_sync(
+                found = await to_thread.run_sync(
                     self._search, scopes, query, abandon_on_cancel=True, limiter=self._asking
                 )
             except FAILURES as error:
-                self.last_error = error
+                self._note(error, query=True)
                 return None
+            if self._query_failed:
+                self._note_success()
+            return found
         msg = f"the outside store {self.name!r} did not answer within {ANSWER_S:g} s (ANSWER_S)"
-        self.last_error = StoreError(msg)
+        self._note(StoreUnavailableError(msg), query=True)
         return None
 
     def _search(self, scopes: Sequence[Scope], query: str) -> OutsideHits:

@@ -106,6 +106,7 @@ class Recaller:
                 embedder=identity,
                 filter_=ask.where.filter,
                 is_latest=choice.is_latest,
+                are_indexed=True,
             )
             if choice.is_made:
                 return choice, entries
@@ -125,7 +126,12 @@ class Recaller:
                 self._kept(identity), taken, ask, text, vector, (), now, generation, below=below
             )
             entries = await self._store.consult_below(
-                below, choice.cursors_of, choice, embedder=identity, is_latest=choice.is_latest
+                below,
+                choice.cursors_of,
+                choice,
+                embedder=identity,
+                is_latest=choice.is_latest,
+                are_indexed=True,
             )
             if choice.is_made:
                 return choice, entries
@@ -175,7 +181,7 @@ class Recaller:
         try:
             return embedding.query_vector(text)
         except EmbedderError as error:
-            embedding.last_error = error  # words still find; the answer names no embedder
+            embedding.note_failure(error)  # words still find; the answer names no embedder
             return None
 
     def _look_ahead(self, known: Collection | None, ask: Ask) -> None:

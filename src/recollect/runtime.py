@@ -13,6 +13,7 @@ from anyio import to_thread
 from recollect.embedders import EmbedderChoice, open_embedder
 from recollect.embedding import opened_embedding
 from recollect.formation.config import Assistants
+from recollect.logs import package_logger
 from recollect.models import ModelChoice
 from recollect.outside import opened_outside
 from recollect.ports import OutsideVectors, TokenCounter
@@ -27,6 +28,9 @@ from recollect.worker.consolidating import Consolidator, open_consolidator
 from recollect.worker.loop import Notice, Worker
 from recollect.worker.opening import open_worker
 
+LOG: Final = package_logger("recollect.memory")
+MERGING: Final = "merging"
+"""The name of a background task."""
 MERGE_EVERY_S: Final = 1.0
 
 
@@ -141,11 +145,14 @@ class MemoryRuntime(EmbedderSwitch):
 
     async def _keep_merged(self) -> None:
         """Merge indexes of many parts, and drop idle ones, off the search path."""
-        while True:
-            await anyio.sleep(MERGE_EVERY_S)
-            self.indexes.drop_idle()
-            for index in self.indexes.unmerged():
-                await to_thread.run_sync(self.indexes.merge, index)
+        monitor = self.store.tasks.monitor(MERGING, LOG)
+        with monitor.running():
+            while True:
+                await anyio.sleep(MERGE_EVERY_S)
+                self.indexes.drop_idle()
+                for index in self.indexes.unmerged():
+                    await to_thread.run_sync(self.indexes.merge, index)
+                monitor.succeeded()
 
 
 def _running_loop() -> asyncio.AbstractEventLoop | None:

@@ -17,6 +17,7 @@ from recollect.embedders import EmbedderChoice
 from recollect.errors import UsageError
 from recollect.formation.config import Assistants, FormationSettings
 from recollect.formation.types import UpdateMode
+from recollect.health import Health, Tasks
 from recollect.models import ModelChoice
 from recollect.neighbours import Neighbour
 from recollect.ports import Clock, Ids, OutsideVectors, TokenCounter
@@ -166,6 +167,11 @@ class SyncRecollect:
     def embedder(self) -> str | None:
         """See `Recollect.embedder`."""
         return self._open().embedder
+
+    @property
+    def tasks(self) -> Tasks:
+        """See `Recollect.tasks`."""
+        return self._open().tasks
 
     @property
     def outside_error(self) -> str | None:
@@ -514,6 +520,10 @@ class SyncRecollect:
     def clean(self) -> list[EraseReceipt]:
         """See `Recollect.clean`."""
         return self.call(lambda memory: memory.clean())
+
+    def health(self) -> Health:
+        """See `Recollect.health`."""
+        return self.call(lambda memory: memory.health())
 
     def receipts(self, *, unclean: bool = False) -> list[EraseReceipt]:
         """See `Recollect.receipts`."""

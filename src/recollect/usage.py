@@ -15,11 +15,15 @@ import anyio
 
 from recollect.access import RESERVED
 from recollect.errors import QuotaError, StoreError, VersionConflictError
+from recollect.logs import package_logger
 from recollect.records import SERVICE_USAGE, DeleteMemory, Memory, PutMemory, Scope
 from recollect.stores.base import Store
 from recollect.stores.digests import text_hash
 from recollect.stores.validate import to_datetime
 
+LOG: Final = package_logger("recollect.service")
+USAGE: Final = "usage"
+"""The name of the background task."""
 FLUSH_EVERY_S: Final = 5.0
 COUNTS: Final = ("requests", "messages", "memories", "bytes", "recalls")
 _TRIES: Final = 5
@@ -63,6 +67,7 @@ class UsageBook:
 
     def __init__(self, store: Store, *, monotonic_s: Callable[[], float] = time.monotonic) -> None:
         self._store = store
+        self._monitor = store.tasks.monitor(USAGE, LOG)
         self._monotonic_s = monotonic_s
         self._fresh: defaultdict[tuple[str, Scope], Counter[str]] = defaultdict(Counter)
         self._balances: defaultdict[tuple[str, str], _Balance] = defaultdict(_Balance)
@@ -149,9 +154,10 @@ class UsageBook:
 
     async def keep(self) -> None:
         """Write the counts every few seconds, for ever."""
-        while True:
-            await anyio.sleep(FLUSH_EVERY_S)
-            await self.flush()
+        with self._monitor.running():
+            while True:
+                await anyio.sleep(FLUSH_EVERY_S)
+                await self.flush()
 
     async def flush(self) -> None:
         """Write what was counted since the last time."""
@@ -161,24 +167,32 @@ class UsageBook:
             by_tenant: defaultdict[str, list[_Counted]] = defaultdict(list)
             for (day, scope), counts in fresh.items():
                 by_tenant[scope[0]].append((day, scope, counts))
+            failure: Exception | None = None
             for tenant, counted in by_tenant.items():
                 for start in range(0, len(counted), _TOGETHER):
-                    await self._keep(tenant, counted[start : start + _TOGETHER])
+                    together = counted[start : start + _TOGETHER]
+                    failure = await self._keep(tenant, together) or failure
             self._drop_past()
+        if failure is not None:
+            self._monitor.failed(failure, retry_s=FLUSH_EVERY_S)
+        else:
+            self._monitor.succeeded()
 
-    async def _keep(self, tenant: str, counted: Sequence[_Counted]) -> None:
+    async def _keep(self, tenant: str, counted: Sequence[_Counted]) -> Exception | None:
+        """Add counts to those in the store; return the error that left them for the next time."""
         try:
             totals = await self._add(usage_scope(tenant), counted)
-        except (StoreError, VersionConflictError):
+        except (StoreError, VersionConflictError) as error:
             with self._lock:
                 for day, scope, counts in counted:
-                    self._fresh[day, scope].update(counts)  # with the next
-            return
+                    self._fresh[day, scope].update(counts)
+            return error
         with self._lock:
             for day, _, counts in counted:
                 balance = self._balances[day, tenant]
                 balance.since.subtract(counts)
                 balance.kept, balance.read_at = totals[day], self._monotonic_s()
+        return None
 
     async def _add(self, place: Scope, counted: Sequence[_Counted]) -> dict[str, Counter[str]]:
         """

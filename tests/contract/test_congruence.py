@@ -112,7 +112,7 @@ def test_processes_put_each_history_once(server: PostgresServer, redis: RedisSer
         ("removed", lambda *_: (), 2),
         ("memories_resting_on", lambda *_: (), 1),
         ("idempotency", lambda *_: None, 31),
-        ("keys_of", lambda *_: (), 0),
+        ("keys_of", lambda *_: (), 80),
         ("due_threads_of", lambda *_: (), 1),
         ("waiting_threads", lambda *_, **__: (), 0),
         ("formations", lambda *_: (), 2),

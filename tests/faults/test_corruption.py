@@ -1,4 +1,10 @@
-"""What a store says of a file in which bytes changed, or whose log is not the one it wrote."""
+"""
+What a store says of a file in which bytes changed, or whose log is not the one it wrote.
+
+The tests that compare every read of the API with the truth are in `test_every_read`. Here the file
+layer is the one that plays power losses, which compares checksums of pages as SQLite's does; a
+changed page gets the right checksum where a test is about the checksums of rows.
+"""
 
 import asyncio
 import json
@@ -14,10 +20,13 @@ from recollect.errors import StoreError
 from recollect.records import PutMemory, Scope
 from recollect.stores.rows import Cursor
 from recollect.stores.sqlite import rows
+from recollect.stores.sqlite.page_checksums import with_checksum
 from recollect.stores.sqlite.store import SQLiteStore
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.invariants import Client, contents, violations
 from recollect.testing.powerloss import PowerLossDisk
+
+PAGE_BYTES = 4_096
 
 MORE_TURNS = range(20, 28)
 flips = pytest.mark.parametrize("times", [60, pytest.param(1_000, marks=pytest.mark.prove)])
@@ -63,10 +72,20 @@ def flipped(content: bytes, times: int, seed: int) -> Iterator[bytes]:
         yield content[:at] + bytes([content[at] ^ other]) + content[at + 1 :]
 
 
+def summed(content: bytes) -> bytes:
+    """Return the pages of a file, each with the right checksum whatever is in it."""
+    places = range(0, len(content), PAGE_BYTES)
+    return b"".join(with_checksum(content[at : at + PAGE_BYTES]) for at in places)
+
+
 async def flip(path: Path, times: int) -> Counter[str]:
-    """Change one byte of a closed store's file, *times*; count what came of it."""
+    """
+    Change one byte of a closed store's file, *times*; count what came of it.
+
+    Checksums of pages are made right again: rows have to notice for themselves.
+    """
     expected, found = await everything(path), Counter[str]()
-    for damaged in flipped(bytes_of(path), times, seed=1):
+    for damaged in map(summed, flipped(bytes_of(path), times, seed=1)):
         there = put_down({path.name: damaged}, path.parent / "left")
         found[await verdict(there, expected)] += 1
     return found
@@ -83,7 +102,7 @@ def versions_in(said: str) -> set[str]:
 async def content_read_wrongly(path: Path, times: int) -> int:
     """Change one byte of a closed store's file, *times*; count what is read as nobody wrote it."""
     written, wrong = versions_in(await everything(path)), 0
-    for damaged in flipped(bytes_of(path), times, seed=1):
+    for damaged in map(summed, flipped(bytes_of(path), times, seed=1)):
         there = put_down({path.name: damaged}, path.parent / "left")
         try:
             wrong += not versions_in(await everything(there)) <= written
@@ -135,7 +154,7 @@ async def put_elsewhere(path: Path) -> Path:
     """Return a file whose only memory says another city than was put, by a byte that changed."""
     async with SQLiteStore(path) as store:
         await store.apply(SCOPES[0], [PutMemory(type="Fact", key="home", value={"city": "Oslo"})])
-    path.write_bytes(bytes_of(path).replace(b'"Oslo"', b'"Osla"'))
+    path.write_bytes(summed(bytes_of(path).replace(b'"Oslo"', b'"Osla"')))
     return path
 
 

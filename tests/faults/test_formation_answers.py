@@ -213,7 +213,6 @@ def _wrong_calls() -> Iterator[tuple[str, ToolCall | Sequence[ToolCall]]]:
             "Note", {**note(), "because": [*_because(), cited(1, "I live in Bergen", path="/mood")]}
         ),
     )
-    yield "nothing cited", call("Note", {**note(), "because": [cited(3, "Wilma", path="/content")]})
     yield "too many citations", call("Note", {**note(), "because": _because() * 51})
     yield "too many changes", call("patch_memory", patched(*[changed()] * 101))
     yield "empty value", call("Note", {**note(), "value": {}})

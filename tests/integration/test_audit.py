@@ -26,6 +26,7 @@ from recollect.stores.rows import AuditRow
 from recollect.stores.sqlite import migrations
 from recollect.stores.sqlite.connect import Location
 from recollect.stores.sqlite.opening import open_file
+from recollect.stores.sqlite.page_checksums import checksum_layer
 from recollect.stores.sqlite.store import SQLiteStore
 from recollect.stores.unit import Effect, Plan, Rows
 from recollect.testing import FrozenClock
@@ -74,14 +75,14 @@ def test_a_changed_file_is_noticed(path: str, change: str) -> None:
     """Whatever is done to the rows of the file alone, the chain is not whole."""
     assert anyio.run(verdict_on, path).ok
 
-    apsw.Connection(path).execute(change)
+    apsw.Connection(path, vfs=checksum_layer()).execute(change)
 
     assert not anyio.run(verdict_on, path).ok
 
 
 def test_nothing_said_is_in_the_audit_of_a_file(path: str) -> None:
     """No row holds a word, an id that a caller chose, or the name of the scope."""
-    rows = apsw.Connection(path).execute("SELECT * FROM audit").fetchall()
+    rows = apsw.Connection(path, vfs=checksum_layer()).execute("SELECT * FROM audit").fetchall()
 
     told = repr(rows).lower()
     assert 4 == len(rows)
@@ -370,7 +371,7 @@ def test_the_command_lists_and_verifies(path: str) -> None:
 
 def test_the_command_says_where_it_is_broken(path: str) -> None:
     """The status is 1, and the row is named."""
-    apsw.Connection(path).execute(CHANGES[0])
+    apsw.Connection(path, vfs=checksum_layer()).execute(CHANGES[0])
 
     shown, printed = invoke(path, "verify", "--table"), invoke(path, "verify", "--json")
 

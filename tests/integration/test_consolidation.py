@@ -5,6 +5,7 @@ import random
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -26,6 +27,7 @@ from recollect.stores.plans.erase import EraseMemory, EraseMessages, EraseThread
 from recollect.stores.plans.formation import Debounce
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.scripted import ScriptedModel
+from recollect.worker.consolidating import OUTDATED
 
 ADA: Scope = ("users", "ada")
 Shown = dict[str, Mapping[str, Json]]
@@ -346,6 +348,26 @@ async def test_what_is_derived_follows_its_sources(
     assert "unchanged" == idle.end
     assert 1 == second.dropped
     assert first.key not in await in_force(memory, clock)
+
+
+async def test_the_receipt_says_what_was_dropped(
+    memory: recollect.Recollect, model: Tidy, clock: FrozenClock
+) -> None:
+    """Also of a run that asks nothing; what was looked at stays looked at."""
+    model.answers = deriving
+    await keep_drinks(memory, clock)
+    (made,) = (await memory.consolidate(ADA)).changes
+    await memory.apply(ADA, [note("morning", "sleeps in the morning", "m1")])
+    clock.advance(60)
+
+    result = await memory.consolidate(ADA)
+
+    receipt, first = (dict[str, Any](each.receipt) for each in (await memory.formations(ADA)).rows)
+    gone = {"action": "dropped", "type": made.type, "key": made.key, "reason": OUTDATED}
+    assert (1, 0) == (result.dropped, result.calls)
+    assert ([gone], {"dropped": 1}) == (receipt["outcomes"], receipt["counts"])
+    assert first["consolidation"]["looked_at"] == receipt["consolidation"]["looked_at"]
+    assert "unchanged" == (await memory.consolidate(ADA)).end
 
 
 async def test_a_merged_source_that_is_corrected_comes_back(

@@ -19,6 +19,7 @@ from recollect.stores.plans.erase import EraseMemory, EraseMessages, EraseScope,
 from recollect.stores.sqlite import cleaning
 from recollect.stores.sqlite import store as store_module
 from recollect.stores.sqlite.connect import Location, connect
+from recollect.stores.sqlite.page_checksums import checksum_layer
 from recollect.stores.sqlite.pages import free_pages, gap_of
 from recollect.stores.sqlite.store import SQLiteStore
 from recollect.testing import FrozenClock, SeededIds
@@ -132,7 +133,7 @@ async def lived(folder: Path, seed: int, prepare: Callable[[SQLiteStore], None])
         standing = canaries_in(folder)
         living = {word for words in history.live.values() for word in words}
         assert living <= standing, "a canary that lives must be found, or the scan sees nothing"
-    connection = apsw.Connection(str(file))
+    connection = apsw.Connection(str(file), vfs=checksum_layer())
     assert "ok" == connection.pragma("integrity_check")
     assert len(history.erased) > 100
     return standing & set(history.erased)
@@ -271,7 +272,7 @@ async def test_a_reader_elsewhere_defers_the_cleaning(
     file = tmp_path / "memory.db"
     async with SQLiteStore(file) as store:
         await store.append(ADA, "talk", [NewMessage(role="user", text="canary000000000001")])
-        reader = apsw.Connection(str(file))
+        reader = apsw.Connection(str(file), vfs=checksum_layer())
         reader.execute("BEGIN; SELECT count(*) FROM message")
         await store.erase(ADA, EraseScope())
 
@@ -339,7 +340,7 @@ async def test_cleaning_disturbs_nobody(rounds: int, tmp_path: Path) -> None:
 
     assert [""] * 3 == errors
     assert cleanings > 1
-    connection = apsw.Connection(str(file))
+    connection = apsw.Connection(str(file), vfs=checksum_layer())
     assert "ok" == connection.pragma("integrity_check")
 
 
@@ -357,7 +358,7 @@ def test_a_gap_lies_between_pointers_and_cells(tmp_path: Path) -> None:
     """For every page of a real file the gap is what SQLite's own count says is unallocated."""
     file = tmp_path / "memory.db"
     asyncio.run(lived(tmp_path, SEEDS[0], lambda _: None))
-    connection = apsw.Connection(str(file))
+    connection = apsw.Connection(str(file), vfs=checksum_layer())
     unused = "SELECT pageno, pagetype, unused FROM dbstat"
     counted = {row[0] - 1: row[1:] for row in connection.execute(unused)}
     pages = [file.read_bytes()[at : at + 4_096] for at in range(0, file.stat().st_size, 4_096)]

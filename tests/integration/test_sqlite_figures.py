@@ -14,6 +14,7 @@ from recollect.stores.plans.formation import Debounce
 from recollect.stores.rows import Cursor, ScopeRow, ThreadRow
 from recollect.stores.sqlite.connect import Location, connect
 from recollect.stores.sqlite.effects import write_effect
+from recollect.stores.sqlite.page_checksums import checksum_layer
 from recollect.stores.sqlite.rows import SQLiteRows
 from recollect.stores.sqlite.store import SQLiteStore
 from recollect.stores.unit import Effect
@@ -40,7 +41,7 @@ def location(file: Path) -> Location:
 
 def bare_commits_a_second(file: Path, count: int) -> float:
     """Return how many commits of one row a bare connection makes in a second."""
-    connection = apsw.Connection(str(file))
+    connection = apsw.Connection(str(file), vfs=checksum_layer())
     connection.pragma("journal_mode", "wal")
     connection.pragma("synchronous", "FULL")
     connection.execute("CREATE TABLE said (text)")

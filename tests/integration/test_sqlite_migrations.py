@@ -16,6 +16,7 @@ from recollect.records import NewMessage
 from recollect.stores.sqlite import migrations
 from recollect.stores.sqlite.connect import Location
 from recollect.stores.sqlite.opening import open_file
+from recollect.stores.sqlite.page_checksums import checksum_layer
 from recollect.stores.sqlite.store import SQLiteStore
 
 SOURCE = Path(__file__).parents[2] / "src"
@@ -32,6 +33,7 @@ NURSERY = r'''
 import json, os, signal, sys
 import apsw
 from recollect.stores.sqlite import connect, migrations, opening
+from recollect.stores.sqlite.page_checksums import checksum_layer
 
 kind, second_step, mutant, *files = sys.argv[1:]
 if second_step:
@@ -55,7 +57,7 @@ class Killing:
 
 class File(apsw.VFSFile):
     def __init__(self, kill, name, flags):
-        super().__init__("", name, flags)
+        super().__init__(checksum_layer() or "", name, flags)
         self.kill = kill
         self.name = (name.filename() if isinstance(name, apsw.URIFilename) else name)[-8:]
 
@@ -74,7 +76,7 @@ class File(apsw.VFSFile):
 
 class Layer(apsw.VFS):
     def __init__(self, kill):
-        super().__init__("killing", "")
+        super().__init__("killing", checksum_layer() or "")
         self.kill = kill
 
     def xOpen(self, name, flags):
@@ -156,7 +158,7 @@ def is_broken(file: Path) -> bool:
 
 def schema_in(file: Path) -> list[tuple[object, ...]]:
     """Return the schema of a closed store as SQLite keeps it, and check the file as a whole."""
-    connection = apsw.Connection(str(file))
+    connection = apsw.Connection(str(file), vfs=checksum_layer())
     found = connection.execute("SELECT sql FROM sqlite_schema ORDER BY name").fetchall()
     assert "ok" == connection.pragma("integrity_check")
     connection.close()
@@ -209,7 +211,9 @@ def test_a_migration_that_was_killed_is_done(
     killed = killed_at(kind, files[:60], second_step)
     said = {tuple(use(file)) for file in killed}
     added = [
-        apsw.Connection(str(file)).execute("SELECT count(*), sum(words) FROM added").fetchall()
+        apsw.Connection(str(file), vfs=checksum_layer())
+        .execute("SELECT count(*), sum(words) FROM added")
+        .fetchall()
         for file in killed
     ]
 

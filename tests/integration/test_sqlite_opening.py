@@ -16,6 +16,7 @@ from recollect.errors import StoreCorruptError, StoreReadOnlyError, StoreVersion
 from recollect.records import NewMessage
 from recollect.stores.sqlite.engine import check_engine
 from recollect.stores.sqlite.migrations import APPLICATION_ID, SCHEMA_VERSION
+from recollect.stores.sqlite.page_checksums import checksum_layer
 from recollect.stores.sqlite.store import SQLiteStore
 
 SOURCE = Path(__file__).parents[2] / "src"
@@ -158,7 +159,7 @@ def test_another_applications_database_stays_as_it_is(file: Path, mode: str, mar
 def test_a_newer_schema_is_refused(file: Path) -> None:
     """The error names both versions and says what to do."""
     fill(file)
-    later = apsw.Connection(str(file))
+    later = apsw.Connection(str(file), vfs=checksum_layer())
     later.pragma("user_version", SCHEMA_VERSION + 41)
     later.close()
     content = file.read_bytes()

@@ -13,6 +13,7 @@ import pytest
 
 from recollect.errors import StoreUnavailableError
 from recollect.records import Message, NewMessage
+from recollect.stores.sqlite.page_checksums import checksum_layer
 from recollect.stores.sqlite.store import SQLiteStore
 
 SOURCE = Path(__file__).parents[2] / "src"
@@ -137,7 +138,7 @@ async def test_waiting_for_a_lock_has_an_end(tmp_path: Path) -> None:
     """Who keeps the file locked beyond the limit is reported, and nothing was written."""
     file = tmp_path / "memory.db"
     async with SQLiteStore(file, lock_wait_s=0.05) as store:
-        hog = apsw.Connection(str(file))
+        hog = apsw.Connection(str(file), vfs=checksum_layer())
         hog.execute("BEGIN IMMEDIATE")
 
         with pytest.raises(StoreUnavailableError, match=r"kept it locked: try again"):
@@ -191,7 +192,7 @@ def test_what_was_acknowledged_survives_a_kill(kills: int, tmp_path: Path) -> No
 
     assert (set(), 0) == lost_and_doubled(heard, kept), f"seed {seed}"
     assert list(range(1, len(kept) + 1)) == [each.position for each in kept]
-    connection = apsw.Connection(str(file))
+    connection = apsw.Connection(str(file), vfs=checksum_layer())
     assert "ok" == connection.pragma("integrity_check")
 
 

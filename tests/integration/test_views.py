@@ -85,8 +85,8 @@ CHANGES: dict[str, Change] = {
 }
 READS: Final = frozenset(
     "acting attachment attachments audit audit_verified embedder export formation formations get "
-    "history last_messages loop memories messages noting outside_error over pending receipts scopes "
-    "state thread threads turns worker".split()
+    "health history last_messages loop memories messages noting outside_error over pending "
+    "receipts scopes state tasks thread threads turns worker".split()
 )
 
 

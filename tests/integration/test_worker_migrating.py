@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -196,6 +196,9 @@ async def test_a_collection_becomes_a_document(url: str, clock: FrozenClock) -> 
             history = await memory.history(ADA, "Trip", each.key)
             assert (each.value, each.value) == (history[0].value, history[-1].value)
         assert (2, "patch") == (len(done.changes[0].ended), done.update_mode)
+        (receipt,) = [each.receipt for each in (await memory.formations(ADA, limit=1)).rows]
+        assert {"stored": 1, "ended": 2} == receipt["counts"]
+        assert 3 == len(cast("list[object]", receipt["outcomes"]))
         configure(memory, AS_DOCUMENT)
         await say(memory, "To Lima with Ann.")
         assert ["formed"] == [each.end for each in await memory.form(ADA)]

@@ -3,20 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import os
 import re
-import select
-import shutil
-import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Final, cast
 
 import pytest
 
@@ -27,145 +19,40 @@ from recollect.records import MemoryState, PutMemory
 from recollect.testing.clock import FrozenClock
 from recollect.testing.scripted import ScriptedModel
 
-ROOT: Final = Path(__file__).parents[2]
-WEB: Final = ROOT / "web"
+if TYPE_CHECKING:
+    from tests.page.conftest import Story, Walks
+
 HERE: Final = Path(__file__).parent
-STATIC: Final = ROOT / "src" / "recollect" / "service" / "static"
-PICTURES: Final = HERE / "pictures"
-START_S: Final = 60.0
-STORY_S: Final = 480.0
 SCRIPT_BYTES_MAX: Final = 300_000
-BROWSERS: Final = ("chromium", "chromium-browser", "google-chrome")
-
-
-def needed() -> tuple[str, str]:
-    """Return Node and Chromium, or skip and say what is missing."""
-    node = shutil.which("node")
-    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if node is None:
-        pytest.skip("Node is not installed: the page is tested where it can be built")
-    if browser is None:
-        pytest.skip(f"no browser is installed: none of {', '.join(BROWSERS)} is on the path")
-    if not (WEB / "node_modules").is_dir() or not (STATIC / "index.html").is_file():
-        pytest.skip("the page is not built: run `make page`")
-    return node, browser
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Story:
-    """What was found out on the way through the page."""
-
-    facts: dict[str, Any] = field(hash=False)
-    chapters: dict[str, str] = field(hash=False)
-    audits: list[dict[str, Any]] = field(hash=False)
-    overflows: dict[str, int] = field(hash=False)
-
-
-def served(process: subprocess.Popen[bytes], *, needs_key: bool) -> tuple[str, str]:
-    """Return the address, and the first key, that a service tells when it has started."""
-    until = time.monotonic() + START_S
-    told = ""
-    assert process.stdout is not None
-    while time.monotonic() < until and process.poll() is None:
-        if not select.select([process.stdout], [], [], 0.2)[0]:
-            continue
-        told += os.read(process.stdout.fileno(), 65_536).decode()
-        address = re.search(r"http://127\.0\.0\.1:\d+\s", told)
-        key = re.search(r"\brk_[\w-]+\s", told)
-        if address and (key or not needs_key):
-            return address[0].strip(), key[0].strip() if key else ""
-    pytest.fail(f"`recollect serve` told no address within {START_S:g} s: {told!r}")
-
-
-@contextmanager
-def serving(folder: Path, *options: str, after_s: float) -> Iterator[tuple[str, str]]:
-    """Serve an empty store; give its address, and the key that it told at its first start."""
-    config = folder / "page.toml"
-    config.write_text(f"after_seconds = {after_s:g}\n", "utf-8")
-    command = [sys.executable, "-m", "recollect", "serve", "--store", str(folder / "page.db")]
-    command += ["--port", "0", "--embedder", "none", "--log-level", "error"]
-    command += ["--config", str(config), *options]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "PYTHONUNBUFFERED": "1"}
-    with subprocess.Popen(
-        command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-    ) as process:
-        try:
-            yield served(process, needs_key="--no-auth" not in options)
-        finally:
-            process.terminate()
 
 
 @pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def service(walks: Walks, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Serve with a model that answers and forms as story.json says, and only when asked."""
-    needed()
     folder = tmp_path_factory.mktemp("page")
     model = ("--model", str(HERE / "story.json"))
-    with serving(folder, "--no-auth", *model, after_s=600) as (address, _):
+    with walks.serving(folder, "--no-auth", *model, after_s=600) as (address, _):
         yield address
 
 
-def read_story(told: str) -> Story:
-    """Return the facts that a story printed, one JSON line each."""
-    story = Story(facts={}, chapters={}, audits=[], overflows={})
-    for line in told.splitlines():
-        fact = json.loads(line)
-        name, value = fact["name"], fact["value"]
-        if name == "chapter":
-            story.chapters[value["name"]] = value["ended"]
-        elif name == "axe":
-            story.audits.append(value)
-        elif name == "overflow_px":
-            story.overflows[value["screen"]] = value["px"]
-        else:
-            story.facts[name] = value
-    return story
-
-
-def walked(service: str, *, extent: str, key: str = "", script: str = "story.mjs") -> Story:
-    """Walk through the page as a script says, and return what was found out."""
-    node, browser = needed()
-    pictures = PICTURES / extent
-    shutil.rmtree(pictures, ignore_errors=True)
-    finished = subprocess.run(
-        [node, str(WEB / "story" / script), service, str(pictures), browser, extent],
-        env={**os.environ, "RECOLLECT_KEY": key},
-        capture_output=True,
-        text=True,
-        timeout=STORY_S,
-        check=False,
-    )
-    assert finished.stdout, finished.stderr
-    return read_story(finished.stdout)
-
-
 @pytest.fixture(scope="module")
-def story(service: str, request: pytest.FixtureRequest) -> Story:
+def story(walks: Walks, service: str, request: pytest.FixtureRequest) -> Story:
     """Walk through the page once for all tests; every screen in every look if all is proved."""
     is_proof = request.config.getoption("-m") == "prove"
-    return walked(service, extent="all" if is_proof else "some")
+    return walks.walked(service, extent="all" if is_proof else "some")
 
 
 @pytest.mark.prove
 def test_every_screen_in_every_look_is_accessible(story: Story) -> None:
     """Light and dark, English and Chinese, wide and narrow: axe finds nothing serious."""
     assert {"well"} == set(story.chapters.values()), story.chapters
-    assert [] == serious(story.audits)
+    assert [] == story.serious
     assert len(story.audits) > 50
 
 
-def test_the_pure_parts_hold() -> None:
+def test_the_pure_parts_hold(walks: Walks) -> None:
     """The page's own unit tests pass."""
-    node, _ = needed()
-
-    finished = subprocess.run(
-        [node, "node_modules/vitest/vitest.mjs", "run"],
-        cwd=WEB,
-        capture_output=True,
-        text=True,
-        timeout=STORY_S,
-        check=False,
-    )
+    finished = walks.unit_tests()
 
     assert finished.returncode == 0, finished.stdout + finished.stderr
 
@@ -255,11 +142,10 @@ def test_the_keyboard_reaches_everything(story: Story) -> None:
     assert story.facts["tab_reaches_composer"] is True
 
 
-def test_a_key_opens_the_page_and_its_scopes(tmp_path: Path) -> None:
+def test_a_key_opens_the_page_and_its_scopes(walks: Walks, tmp_path: Path) -> None:
     """With a key: memories form by themselves when talk pauses, and another scope sees none."""
-    needed()
-    with serving(tmp_path, "--model", "rules", after_s=2) as (address, key):
-        story = walked(address, extent="key", key=key)
+    with walks.serving(tmp_path, "--model", "rules", after_s=2) as (address, key):
+        story = walks.walked(address, extent="key", key=key)
 
     assert {"well"} == set(story.chapters.values()), story.chapters
     assert "API key" in story.facts["wrong_key"]
@@ -269,23 +155,13 @@ def test_a_key_opens_the_page_and_its_scopes(tmp_path: Path) -> None:
     assert story.facts["new_key_is_shown"] is True
     assert 200 == story.facts["rotated_key_reads"]
     assert 401 == story.facts["revoked_key_reads"]
-    assert [] == serious(story.audits)
+    assert [] == story.serious
     assert {"elsewhere": [], "violations": [], "errors": []} == story.facts["noted"]
-
-
-def serious(audits: list[dict[str, Any]]) -> list[tuple[str, str]]:
-    """Return the screens and rules of findings that are serious or worse."""
-    return [
-        (audit["screen"], found["id"])
-        for audit in audits
-        for found in audit["violations"]
-        if found["impact"] in {"serious", "critical"}
-    ]
 
 
 def test_no_screen_has_a_serious_finding(story: Story) -> None:
     """Axe ran on each screen, and found nothing serious."""
-    assert [] == serious(story.audits)
+    assert [] == story.serious
     assert len(story.audits) >= 20
     assert all(audit["passes"] > 5 for audit in story.audits)
 
@@ -353,13 +229,12 @@ async def neglect(folder: Path) -> None:
 
 
 @pytest.mark.prove
-def test_what_was_neglected_is_looked_after(tmp_path: Path) -> None:
+def test_what_was_neglected_is_looked_after(walks: Walks, tmp_path: Path) -> None:
     """Doubts, failures, an import, the audit and an erase, as a person meets them on the page."""
-    needed()
     asyncio.run(neglect(tmp_path))
     model = ("--model", str(HERE / "work.json"))
-    with serving(tmp_path, "--no-auth", *model, after_s=600) as (address, _):
-        story = walked(address, extent="work", script="work.mjs")
+    with walks.serving(tmp_path, "--no-auth", *model, after_s=600) as (address, _):
+        story = walks.walked(address, extent="work", script="work.mjs")
     facts = story.facts
 
     assert dict.fromkeys(WORK, "well") == story.chapters
@@ -380,7 +255,7 @@ def test_what_was_neglected_is_looked_after(tmp_path: Path) -> None:
     assert facts["erase_half_typed"] is True
     assert 404 == facts["erased"]["thread"]
     assert "4,200" not in facts["left"]
-    assert [] == serious(story.audits)
+    assert [] == story.serious
     assert {"elsewhere": [], "violations": [], "errors": []} == facts["noted"]
 
 
@@ -417,13 +292,12 @@ async def fill(folder: Path) -> None:
 @pytest.mark.prove
 @pytest.mark.timeout(1_200)
 def test_a_talk_over_a_full_store(
-    tmp_path: Path, record_testsuite_property: Callable[[str, object], None]
+    walks: Walks, tmp_path: Path, record_testsuite_property: Callable[[str, object], None]
 ) -> None:
     """With 100,000 memories: lists, search, a talk that is formed, corrected and forgotten."""
-    needed()
     asyncio.run(fill(tmp_path))
-    with serving(tmp_path, "--no-auth", "--model", "rules", after_s=600) as (address, _):
-        story = walked(address, extent="full", script="full.mjs")
+    with walks.serving(tmp_path, "--no-auth", "--model", "rules", after_s=600) as (address, _):
+        story = walks.walked(address, extent="full", script="full.mjs")
     facts = story.facts
     record_testsuite_property("waits_ms", facts["waits_ms"])
     sys.stdout.write(f"{FULL} memories, waits in ms: {facts['waits_ms']}\n")

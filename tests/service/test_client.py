@@ -108,7 +108,7 @@ NOT_OVER_HTTP = {
     ),
     *("settled", "state", "set_state", "attach", "attachments", "attachment", "detach"),
     *("acting", "noting", "loop", "embedder", "type_of", "close", "reembed", "undo_reembed"),
-    "outside_error",
+    *("outside_error", "tasks", "nearest"),
 }
 
 

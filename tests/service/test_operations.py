@@ -12,9 +12,12 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from recollect.service import telemetry
+from recollect import telemetry
+from recollect.client import SyncClient
+from recollect.errors import ModelDeniedError, UnknownKeyError
 from recollect.service.observing import JsonLines
 from recollect.service.testing import Served
+from recollect.testing.scripted import ScriptedModel
 
 Connect = Callable[..., httpx.Client]
 Start = Callable[..., Served]
@@ -106,3 +109,70 @@ def test_a_service_without_keys_is_everybodys_on_this_machine(
 
     assert ("", "local") == (served.key, found["name"])
     assert 5 == len(found["permissions"])
+
+
+def test_the_details_of_its_health_need_a_key_that_may_administer(
+    starting: Start, connect: Connect
+) -> None:
+    """Without one there is a single word; with it the same as the library's `health`."""
+    model = ScriptedModel(lambda _: ModelDeniedError(f"refused: {SECRET}"))
+    served = starting(model=model)
+    client = connect(served)
+    weak = client.post("/v1/keys", json={"name": "weak", "permissions": ["read"]}).json()["key"]
+    before = connect(served, "").get("/health/ready").json()
+    said = {"messages": [{"role": "user", "text": SECRET}]}
+    client.post("/v1/threads/t/messages", json=said).raise_for_status()
+    client.post("/v1/formation/run").raise_for_status()
+
+    public = [connect(served, key).get("/health/ready").json() for key in ("", weak)]
+    told = [client.get(path).json() for path in ("/health/ready", "/v1/health")]
+    refused = connect(served, weak).get("/v1/health").status_code
+
+    assert {"status": "ok"} == before
+    assert [{"status": "degraded"}] * 2 == public
+    assert 403 == refused
+    for each in told:
+        forming = next(task for task in each["tasks"] if task["name"] == "formation")
+        assert ("degraded", "ok") == (each["status"], each["store"]["state"])
+        assert ("failing", "ModelDeniedError") == (forming["state"], forming["last_error"]["type"])
+        assert {"usage", "watching"} <= {task["name"] for task in each["tasks"]}
+        assert SECRET not in str(each)
+
+
+def test_the_client_reads_the_health_as_the_library_does(starting: Start) -> None:
+    """It is the same frozen record."""
+    served = starting()
+    with SyncClient(served.url, served.key) as client:
+        health = client.health()
+
+    assert ("ok", "ok") == (health.status, health.store.state)
+    found = health.task("usage")
+    assert found is not None
+    assert ("running", 0, None) == (found.state, found.failures, found.last_error)
+    with SyncClient(served.url, "") as nobody, pytest.raises(UnknownKeyError):
+        nobody.health()
+
+
+def test_a_fault_is_logged_without_its_words(
+    starting: Start,
+    connect: Connect,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """What nobody expected is answered with 500; above DEBUG the log has its kind and place."""
+    caplog.set_level(logging.DEBUG)
+    served = starting()
+
+    async def fail(*_: object, **__: object) -> None:
+        raise ZeroDivisionError(SECRET)
+
+    monkeypatch.setattr(served.service.memory._runtime.recaller, "recall", fail)
+    answer = connect(served, is_held=False).post("/v1/recall", json={"query": SECRET})
+
+    (told,) = [each for each in caplog.records if each.levelno == logging.ERROR]
+    fields = vars(told)["fields"]
+    assert (500, "ZeroDivisionError") == (answer.status_code, fields["error"])
+    assert "fail" in fields["place"]
+    loud = [each for each in caplog.records if each.levelno > logging.DEBUG]
+    assert SECRET not in str([(each.getMessage(), vars(each)) for each in loud])
+    assert [each for each in caplog.records if each.exc_info and each.levelno == logging.DEBUG]

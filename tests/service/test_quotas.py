@@ -234,6 +234,13 @@ def prepared_import(door: Door) -> Prepared:
     return lambda: door.imported(lines, "copy")
 
 
+def edit_to_undo(door: Door) -> Prepared:
+    """Write a memory and its next version; then take that back."""
+    door.put()
+    token = door.put(params={"undo": "true"})["undo"]
+    return lambda: door.ask("POST", "/v1/undo", {"undo": token})
+
+
 def key_to_go(door: Door) -> Prepared:
     """Make a key; then revoke it."""
     made = door.ask("POST", "/v1/keys", {"name": "k", "permissions": ["read"]})["id"]
@@ -298,6 +305,7 @@ COSTS: Mapping[tuple[str, str], tuple[Case, int, int]] = {
         0,
         1,
     ),
+    ("POST", "/v1/undo"): (edit_to_undo, 0, 1),
     ("POST", "/v1/review/{type}/{key}"): (
         lambda it: prepared(
             it.waiting,

@@ -7,10 +7,9 @@ from typing import Any
 import httpx
 import pytest
 
-from recollect.formation.config import Assistants, FormationSettings
-from recollect.formation.prompt import Prompts
-from recollect.ports import ModelRequest
-from recollect.service.testing import ROOT_SCOPE, Served
+from recollect.errors import ModelDeniedError
+from recollect.ports import ToolCall
+from recollect.service.testing import Served
 from recollect.testing.rulemodel import RuleModel
 from recollect.testing.scripted import ScriptedModel
 
@@ -328,109 +327,6 @@ def test_approving_takes_the_version_that_was_looked_at(client: httpx.Client) ->
     assert "nothing waits" in problem(active)["detail"]
 
 
-def events_of(text: str) -> list[tuple[str, dict[str, Any]]]:
-    """Return the named events of a stream that has ended."""
-    found = []
-    for block in text.split("\n\n"):
-        fields = dict(line.partition(": ")[::2] for line in block.splitlines())
-        if "event" in fields:
-            found.append((fields["event"], json.loads(fields["data"])))
-    return found
-
-
-def test_a_turn_of_a_chat_is_streamed_and_kept(starting: Start, connect: Connect) -> None:
-    """Tokens come one by one; both messages are kept; what was recalled is told."""
-    model = ScriptedModel(lambda _: "You live in Oslo.", identity="script/test")
-    with connect(starting(model=model)) as client:
-        answer = client.post("/v1/chat", params=ADA, json={"thread": "c", "text": "Home?"})
-        messages = client.get("/v1/threads/c/messages", params=ADA).json()["messages"]
-
-    events = events_of(answer.text)
-    tokens = "".join(content["text"] for name, content in events if name == "token")
-    assert "You live in Oslo." == tokens
-    assert "done" == events[-1][0]
-    assert [events[-1][1]["user"], events[-1][1]["assistant"]] == messages
-    assert ["user", "assistant"] == [each["role"] for each in messages]
-
-
-def test_a_chat_is_with_the_assistant_of_its_scope(starting: Start, connect: Connect) -> None:
-    """Where a scope has an assistant of its own, it answers by that one's prompt."""
-    asked: list[str] = []
-
-    def answer(request: ModelRequest) -> str:
-        asked.append(request.system)
-        return "Aye."
-
-    pirate = FormationSettings(prompts=Prompts(chatbot="Speak as a pirate. {time} {memories}"))
-    assistants = Assistants(
-        named={"pirate": pirate}, scopes={(*ROOT_SCOPE, "users", "ada"): "pirate"}
-    )
-    model = ScriptedModel(answer, identity="script/test")
-    with connect(starting(model=model, assistants=assistants)) as client:
-        for scope in (ADA, {"scope": ["users", "bob"]}):
-            client.post("/v1/chat", params=scope, json={"thread": "c", "text": "Home?"})
-
-    assert [True, False] == [each.startswith("Speak as a pirate.") for each in asked]
-
-
-def test_a_turn_said_again_under_its_key_is_answered_once(
-    starting: Start, connect: Connect
-) -> None:
-    """The message is kept once, and told the answer that was kept; another key is another turn."""
-    answers = iter(["You live in Oslo.", "In Oslo, I said."])
-    model = ScriptedModel(lambda _: next(answers), identity="script/test")
-    with connect(starting(model=model)) as client:
-        told = [
-            client.post(
-                "/v1/chat",
-                params=ADA,
-                json={"thread": "c", "text": "Home?"},
-                headers={"idempotency-key": key},
-            )
-            for key in ("turn-1", "turn-1", "turn-2")
-        ]
-        messages = client.get("/v1/threads/c/messages", params=ADA).json()["messages"]
-
-    first, again, other = (events_of(each.text)[-1][1] for each in told)
-    assert (first["user"], first["assistant"]) == (again["user"], again["assistant"])
-    assert "In Oslo, I said." == other["assistant"]["text"]
-    assert ["user", "assistant"] * 2 == [each["role"] for each in messages]
-
-
-def test_a_turn_that_was_erased_is_not_said_again(starting: Start, connect: Connect) -> None:
-    """A late retry of it is answered with 410, whether it was erased or removed, by no model."""
-    asked: list[ModelRequest] = []
-
-    def answer(request: ModelRequest) -> str:
-        asked.append(request)
-        return "In Oslo."
-
-    turn, headers = {"thread": "c", "text": "Home?"}, {"idempotency-key": "turn-1"}
-    with connect(starting(model=ScriptedModel(answer, identity="script/test"))) as client:
-        for user in ("erased", "removed"):
-            scope = {"scope": user}
-            told = client.post("/v1/chat", params=scope, json=turn, headers=headers)
-            message = events_of(told.text)[-1][1]["user"]["id"]
-            if user == "erased":
-                erased(client, scope, {"message": {"thread": "c", "id": message}})
-            else:
-                client.delete(f"/v1/threads/c/messages/{message}", params=scope)
-            late = client.post("/v1/chat", params=scope, json=turn, headers=headers)
-            messages = client.get("/v1/threads/c/messages", params=scope).json()["messages"]
-            assert (410, "gone") == (late.status_code, problem(late)["code"])
-            assert ["assistant"] == [each["role"] for each in messages]
-    assert 2 == len(asked)
-
-
-def test_a_chat_without_a_model_keeps_and_says_so(client: httpx.Client) -> None:
-    """Without a model the stream ends with what is known, no answer, and the reason."""
-    answer = client.post("/v1/chat", params=ADA, json={"thread": "alone", "text": "Hello."})
-
-    ((name, done),) = events_of(answer.text)
-    assert ("done", None) == (name, done["assistant"])
-    assert "no model" in done["reason"]
-
-
 @on_every_store
 def test_changes_are_told_as_they_happen(
     client: httpx.Client, served: Served, connect: Connect
@@ -568,3 +464,30 @@ def test_the_service_says_how_it_is(served: Served, client: httpx.Client, connec
     told = client.get("/metrics").text
     assert 'route="/v1/recall"' in told or "recollect_requests_total" in told
     assert "users" not in told
+
+
+@pytest.mark.parametrize(
+    ("answer", "end"),
+    [
+        (ModelDeniedError("the key is wrong: set another"), "postponed"),
+        ("I cannot say.", "retried"),
+        (ToolCall(name="remember_nothing", arguments={}), "formed"),
+    ],
+)
+def test_forming_now_says_how_it_ended(
+    starting: Start, connect: Connect, new_key: Callable[..., str], answer: Any, end: str
+) -> None:
+    """A model that cannot be used has formed nothing, and leaves no receipt: the answer says so."""
+    model = ScriptedModel(lambda _: answer)
+    service = starting(model=model)
+    with connect(service) as client, connect(service, new_key(service, "write")) as writer:
+        ends = []
+        for each in (client, writer):
+            said(each, "t", "My name is Ada.")
+            ends += each.post("/v1/formation/run", params=ADA).json()["ends"]
+
+    reason = getattr(answer, "args", [""])[0]
+    assert [end, end] == [each["end"] for each in ends]
+    assert ends[0]["reason"].startswith(reason)
+    # What a provider says of the service's key is for whom administers the service.
+    assert bool(ends[1]["reason"]) is (end == "retried")

@@ -23,7 +23,7 @@ DRIVERS = frozenset(
 
 # Which group a module of the package belongs to, by the first part of its name.
 GROUP_OF = {
-    **dict.fromkeys(("errors", "records", "ports"), "ground"),
+    **dict.fromkeys(("errors", "health", "logs", "ports", "records", "telemetry"), "ground"),
     **dict.fromkeys(("formation", "recall", "erasure", "messages", "provenance"), "decisions"),
     "stores": "contract",
     **dict.fromkeys(
@@ -34,9 +34,9 @@ GROUP_OF = {
     **dict.fromkeys(
         (
             *("app", "auditing", "backups", "beside", "copying", "destinations", "erased_records"),
-            *("forgetting", "forming", "guarding", "paging", "record_digests", "record_intake"),
-            *("reembedding", "reserved_records", "restoration", "runtime", "scope_types", "turns"),
-            *("value_checks", "worker"),
+            *("forgetting", "forming", "guarding", "monitoring", "paging", "record_digests"),
+            *("record_intake", "reembedding", "reserved_records", "restoration", "runtime"),
+            *("scope_types", "turns", "value_checks", "worker"),
         ),
         "app",
     ),

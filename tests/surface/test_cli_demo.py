@@ -5,7 +5,9 @@ import os
 import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
@@ -72,6 +74,41 @@ def test_the_demonstration_forgets(printed: tuple[str, Path]) -> None:
     assert "70315 is in 0 of all entries" in text
     assert re.search(r"70315 stood there [1-9]\d* times before, 0 after", text)
     assert 0 == count_in_files(store, "70315")
+
+
+def test_each_formation_of_the_demonstration_says_what_it_did() -> None:
+    """Its receipt counts what was stored, changed and ended, and names it, as of any formation."""
+    receipts: list[dict[str, Any]] = anyio.run(_receipts)
+
+    actions = [[outcome["action"] for outcome in each["outcomes"]] for each in receipts]
+    assert {"stored", "changed", "ended"} == {action for each in actions for action in each}
+    assert sum(map(len, actions)) == sum(len(each.writes) for each in read_chapters())
+    assert [Counter(each) for each in actions] == [each["counts"] for each in receipts]
+
+
+async def _receipts() -> list[dict[str, Any]]:
+    clock = StoryClock()
+    async with recollect.open("memory:", embedder="none", clock=clock) as memory:
+        await play(memory, clock, read_chapters())
+        return [dict(each.receipt) for each in (await memory.formations(SCOPE)).rows]
+
+
+def test_the_demonstration_says_what_it_did_after_it_has_forgotten(
+    printed: tuple[str, Path],
+) -> None:
+    """An erase takes what the receipts say, and leaves how much was done."""
+    _, store = printed
+
+    shown = CliRunner(env={**ENVIRONMENT, "RECOLLECT_STORE": str(store)}).invoke(
+        main, ["formation", "list", "--scope", "/".join(SCOPE), "--table"]
+    )
+
+    lines = [line for line in shown.stdout.splitlines() if "0 calls" in line]
+    assert len(read_chapters()) == len(lines)
+    for line in lines:
+        assert re.search(r"\d+ (stored|changed|ended)", line)
+        assert line.endswith("what was erased")
+    assert "nothing to remember" not in shown.stdout
 
 
 def test_the_demonstration_takes_no_store_of_somebody_else(printed: tuple[str, Path]) -> None:

@@ -21,6 +21,7 @@ from recollect.evaluation import (
 )
 from recollect.evaluation.loading import read_cases
 from recollect.evaluation.measures import total
+from recollect.formation.support import Support
 from recollect.ports import Model, ToolCall
 from recollect.records import Json, JsonObject
 from recollect.testing.bad_models import (
@@ -149,7 +150,9 @@ def test_without_grounding_what_is_invented_is_stored_and_counted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The count of ungrounded leaves does not rest on the refusals: it reads what is stored."""
-    monkeypatch.setattr("recollect.formation.ground.unsupported", lambda *_: ())
+    heard = "recollect.formation.support.heard.HeardWindow.lacks"
+    monkeypatch.setattr(heard, lambda *_, **__: ())
+    monkeypatch.setattr("recollect.formation.ground.support_of", lambda *_: Support())
 
     figures = anyio.run(figures_of, lambda case: Hallucinating(deeds_of(case)))
 

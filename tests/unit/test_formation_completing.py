@@ -7,6 +7,7 @@ import pytest
 from recollect.formation.completing import NEAR_LINES, completed
 from recollect.formation.offer import Offer, offer_of
 from recollect.formation.operations import Change, Citation, Insert, Patch
+from recollect.formation.support import HeardWindow
 from recollect.formation.types import NOTE, USER
 from recollect.formation.window import Line, Window
 from recollect.records import Json, JsonObject, Memory, Message, Role
@@ -58,7 +59,7 @@ def offer(**value: Json) -> Offer:
 
 def added(operation: Insert, talk: Window) -> list[tuple[int, str, str]]:
     """Return the citations that completing adds: message, quote, pointer."""
-    after = completed(operation, talk, offer())
+    after = completed(operation, HeardWindow(talk, offer()))
     assert isinstance(after, Insert)
     assert operation.because == after.because[: len(operation.because)]
     new = after.because[len(operation.because) :]
@@ -104,14 +105,37 @@ def test_a_number_counts_only_near_by() -> None:
     assert [1] == [number for number, _, _ in added(near_number, near)]
 
 
-@pytest.mark.parametrize(("role", "expected"), [("assistant", [1]), ("tool", []), ("system", [])])
-def test_only_who_talks_is_cited(role: Role, expected: list[int]) -> None:
-    """What a tool printed is no part of the talk."""
-    talk = window((role, "Shall I book the Bergen ferry?"), "Yes, book it.")
+@pytest.mark.parametrize("role", ["assistant", "tool", "system"])
+def test_whoever_says_a_word_is_cited_for_it(role: Role) -> None:
+    """So a value is trusted no more than the words that it takes from others."""
+    talk = window((role, "The Bergen ferry leaves at 8."), "Yes, book it.")
 
     found = added(note({"content": "wants the Bergen ferry"}, (2, "Yes, book it")), talk)
 
-    assert expected == [number for number, _, _ in found]
+    assert [(1, "The Bergen ferry leaves at 8.", "/content")] == found
+
+
+def test_a_citation_that_is_added_can_be_found() -> None:
+    """Of a long sentence whole words are quoted, around the word that is needed."""
+    talk = window("and " * 200 + "the ferry Tarantella " + "then " * 200, "I take it daily.")
+
+    found = added(note({"content": "takes the Tarantella daily"}, (2, "I take it daily")), talk)
+
+    assert [1] == [number for number, _, _ in found]
+    assert "Tarantella" in found[0][1]
+    assert talk.lines[0].find(found[0][1])
+
+
+def test_a_field_of_an_entry_without_a_citation_rests_on_the_others() -> None:
+    """An entry is one statement."""
+    talk = window("I take the ferry.")
+    cited = Citation(message=1, quote="I take the ferry", path="/content")
+    told = Insert(
+        call="c", type="Note", value={"context": "travel", "content": "takes the ferry"},
+        because=(cited,),
+    )  # fmt: skip
+
+    assert [(1, "I take the ferry", "/context")] == added(told, talk)
 
 
 def test_users_are_cited_before_the_assistant() -> None:
@@ -129,7 +153,7 @@ def test_a_change_cites_besides() -> None:
     own = Citation(message=2, quote="We took it")
     change = Change(operation={"op": "add", "path": "/home", "value": "Bergen"}, because=own)
 
-    after = completed(Patch(call="c", target="m1", changes=(change,)), talk, offer())
+    after = completed(Patch(call="c", target="m1", changes=(change,)), HeardWindow(talk, offer()))
 
     assert isinstance(after, Patch)
     assert own == after.changes[0].because
@@ -154,7 +178,7 @@ def test_what_the_document_says_already_needs_no_citation(
     change = Change(operation={"op": "replace", "path": "/home", "value": value}, because=own)
     patch = Patch(call="c", target="m1", changes=(change,))
 
-    after = completed(patch, talk, offer(home=home))
+    after = completed(patch, HeardWindow(talk, offer(home=home)))
 
     assert isinstance(after, Patch)
     assert cited == [each.message for each in after.changes[0].besides]

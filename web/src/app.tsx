@@ -1,25 +1,29 @@
 /** The frame: who is here, where they can go, and the screen that they are on. */
 
-import { lazy, Suspense, useEffect, useMemo, useRef, useState } from "react";
-import { api, Problem, storeKey } from "./api/client";
+import { useEffect, useMemo, useRef, useState } from "react";
+import { api, storeKey } from "./api/client";
+import { Problem } from "./api/problem";
 import type { Scope } from "./api/shapes";
 import { useAsked } from "./lib/asking";
 import { go, linkTo, useRoute } from "./lib/route";
-import { HereContext, useAround, useHere } from "./lib/session";
+import { HereContext, sentenceOf, useAround, useHere } from "./lib/session";
 import { useShortcuts } from "./lib/shortcuts";
-import { Dialog, Field, Loading, Toasts, Wrong } from "./parts/basics";
+import { Dialog, Field, Toasts } from "./parts/basics";
+import { Boundary } from "./parts/boundary";
 import { Icon, type IconName } from "./parts/icons";
+import { lazyScreen } from "./parts/lazy_screen";
+import { Failure, Loading } from "./parts/states";
 import Chat from "./screens/chat";
 import Memories from "./screens/memories";
 import Recall from "./screens/recall";
 import type { Word } from "./words";
 
-const Profile = lazy(() => import("./screens/profile"));
-const Graph = lazy(() => import("./screens/graph"));
-const Review = lazy(() => import("./screens/review"));
-const FormationScreen = lazy(() => import("./screens/formation"));
-const Types = lazy(() => import("./screens/types"));
-const Settings = lazy(() => import("./screens/settings"));
+const Profile = lazyScreen("profile", () => import("./screens/profile"));
+const Graph = lazyScreen("graph", () => import("./screens/graph"));
+const Review = lazyScreen("review", () => import("./screens/review"));
+const FormationScreen = lazyScreen("formation", () => import("./screens/formation"));
+const Types = lazyScreen("types", () => import("./screens/types"));
+const Settings = lazyScreen("settings", () => import("./screens/settings"));
 
 interface Place {
   name: "chat" | "memories" | "recall" | "profile" | "graph" | "review" | "formation" | "types" | "settings";
@@ -53,9 +57,9 @@ export function App() {
       can: (permission: string) => permissions.includes(permission) || permissions.includes("*"),
     };
   }, [me.value, subject]);
-  const needsKey = me.error instanceof Problem && (me.error.status === 401 || me.error.status === 403);
-  if (needsKey) return <main className="alone"><AskKey error={me.error} entered={me.again} /></main>;
-  if (me.error) return <main className="alone"><h1 className="brand"><Logo />Recollect</h1><Wrong error={me.error} again={me.again} /></main>;
+  const { error } = me;
+  if (error instanceof Problem && (error.status === 401 || error.status === 403)) return <main className="alone"><AskKey error={error} entered={me.again} /></main>;
+  if (error) return <main className="alone"><h1 className="brand"><Logo />Recollect</h1><Failure error={error} again={me.again} /></main>;
   if (!here) return <main className="alone" aria-busy="true"><h1 className="unseen">Recollect</h1><Loading rows={2} /></main>;
   return (
     <HereContext value={here}>
@@ -78,7 +82,7 @@ function AskKey({ error, entered }: { error: unknown; entered: () => void }) {
     <form className="ask-key" onSubmit={(event) => { event.preventDefault(); storeKey(key.trim()); setTries(tries + 1); entered(); }}>
       <h1 className="brand"><Logo />Recollect</h1>
       <Field label={t("key.ask")} hint={t("key.hint")}>{(id) => <input id={id} type="password" autoComplete="off" autoFocus required value={key} onChange={(event) => setKey(event.target.value)} />}</Field>
-      {tries > 0 && <Wrong error={error} />}
+      {tries > 0 && <div className="wrong" role="alert"><Icon name="warn" /><p>{sentenceOf(error, t)}</p></div>}
       <button type="submit" className="accent">{t("key.enter")}</button>
     </form>
   );
@@ -118,9 +122,9 @@ function Frame() {
         <button type="button" className="plain side-help" onClick={() => setHelping(true)}>{t("shortcuts")}</button>
       </nav>
       <main id="content" tabIndex={-1} className={place === "chat" || place === "memories" ? "content wide" : "content"}>
-        <Suspense fallback={<div className="page"><Loading /></div>}>
+        <Boundary about={`${place} ${JSON.stringify(scope)}`}>
           <Screen key={JSON.stringify(scope)} place={place} />
-        </Suspense>
+        </Boundary>
         {!can("read") && <p className="notice">{t("key.no_read")}</p>}
       </main>
       {isHelping && <Shortcuts close={() => setHelping(false)} />}
@@ -172,7 +176,7 @@ function ChooseScope({ close, canList, choose }: { close: () => void; canList: b
       {canList && (
         <>
           <input type="search" aria-label={t("scope.search")} placeholder={t("scope.search")} value={words} onChange={(event) => setWords(event.target.value)} />
-          <Wrong error={scopes.error} />
+          <Failure error={scopes.error} again={scopes.again} />
           <ul className="scope-list">
             <li><button type="button" className={scope.length ? "plain" : "plain here"} onClick={() => choose([])}>{t("scope.own")}</button></li>
             {found.filter((each) => each.length).slice(0, 100).map((each) => <li key={each.join("\n")}><button type="button" className={each.join("\n") === scope.join("\n") ? "plain here" : "plain"} onClick={() => choose(each)}>{each.join(" / ")}</button></li>)}

@@ -5,6 +5,7 @@ import { askAhead } from "./api/client";
 import { App } from "./app";
 import { routeOf } from "./lib/route";
 import { AroundProvider } from "./lib/session";
+import { Boundary } from "./parts/boundary";
 import "./style.css";
 
 askAhead("me");
@@ -12,4 +13,4 @@ const { parts, scope } = routeOf(location.hash);
 if (!parts.length || parts[0] === "chat") askAhead("threads", scope, { limit: 50 });
 
 const root = document.getElementById("root");
-if (root) createRoot(root).render(<AroundProvider><App /></AroundProvider>);
+if (root) createRoot(root).render(<AroundProvider><Boundary about=""><App /></Boundary></AroundProvider>);

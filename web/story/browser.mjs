@@ -27,7 +27,7 @@ export async function watched(browser, base) {
     const url = request.url();
     if (!url.startsWith(base) && !url.startsWith("data:") && !url.startsWith("blob:")) noted.elsewhere.push(url);
   });
-  page.on("pageerror", (error) => noted.errors.push(String(error)));
+  page.on("pageerror", (error) => noted.errors.push(`uncaught: ${error}`));
   page.on("console", (message) => {
     const text = message.text();
     if (/Content Security Policy/i.test(text)) noted.violations.push(text);

@@ -4,7 +4,7 @@ import { expect, test, vi } from "vitest";
 
 vi.hoisted(() => vi.stubGlobal("document", { baseURI: "http://page.test/" }));
 
-import { Problem } from "../src/api/client";
+import { Problem } from "../src/api/problem";
 import { undoable, wayBack } from "../src/lib/undo";
 
 const tooLarge = new Problem(422, "limit", "", "bytes of what would undo it: 9; the limit UNDO_BYTES_MAX is 8");

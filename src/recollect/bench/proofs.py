@@ -18,6 +18,7 @@ from typing import Final, Literal, TypeAlias
 import apsw
 
 from recollect.app import Recollect
+from recollect.bench.changed_bytes import UNCOMPARED, change_bytes
 from recollect.bench.outcomes import Outcome, Report, Row
 from recollect.errors import RecollectError, StoreError
 from recollect.records import Evidence, NewMessage, PutMemory, Scope
@@ -163,7 +164,7 @@ def put_down(files: Mapping[str, bytes], folder: Path) -> Path:
     """Write what survived of one store into *folder*, and return where the store is now."""
     folder.mkdir(exist_ok=True)
     path = folder / "left.db"
-    for suffix in ("", "-wal", "-shm", "-journal"):
+    for suffix in ("", "-wal", "-shm", "-journal", "-rewrites"):
         Path(f"{path}{suffix}").unlink(missing_ok=True)
     for name, content in files.items():
         path.with_name("left.db" + Path(name).name.partition(".db")[2]).write_bytes(content)
@@ -472,6 +473,7 @@ async def run(
     kills: int = 1_000,
     appends: int = 1_000,
     erases: int = 200,
+    changed_bytes: int = 1_000,
     seed: int = 1,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Report:
@@ -479,11 +481,12 @@ async def run(
     Count what faults of each kind cost, beside controls of the same run.
 
     The counts say at how many moments the power fails, how often a process is killed, how
-    often each of eight writes to one file, how often marked words are erased. Chance begins
-    at *seed*, but does not decide when processes take turns.
+    often each of eight writes to one file, how often marked words are erased, how many bytes
+    of a file are changed. Chance begins at *seed*, but does not decide when processes take turns.
     """
-    losses, killed, written, erased = (
-        min(number, max(30, number // 20)) for number in (power_losses, kills, appends, erases)
+    counts = (power_losses, kills, appends, erases, changed_bytes)
+    losses, killed, written, erased, changed = (
+        min(number, max(30, number // 20)) for number in counts
     )  # for the controls
     plans: list[tuple[str, Experiment, dict[str, Experiment]]] = [
         (
@@ -511,6 +514,11 @@ async def run(
                 KEPT: lambda at: erase(at, erased, control=KEPT),
                 UNCUT: lambda at: erase(at, erased, control=UNCUT),
             },
+        ),
+        (
+            f"{changed_bytes:,} changed bytes, every read",
+            lambda at: change_bytes(at, changed_bytes, seed=seed),
+            {UNCOMPARED: lambda at: change_bytes(at, changed, control=UNCOMPARED)},
         ),
     ]
     rows = []

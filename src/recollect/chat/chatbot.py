@@ -150,11 +150,12 @@ class Chatbot:
         )
 
     @asynccontextmanager
-    async def answering(self, message: Message) -> AsyncIterator[Answer]:
+    async def answering(self, message: Message, *, once: bool = False) -> AsyncIterator[Answer]:
         """
         Answer *message*; leaving the block keeps what was streamed by then, whole or not.
 
-        A part of an answer carries the metadata ``{"interrupted": true}``.
+        A part of an answer carries the metadata ``{"interrupted": true}``. With *once*, an answer
+        that somebody else has kept meanwhile stays the only one, and is taken for this one's.
 
         Raises:
             UsageError: There is no model.
@@ -169,7 +170,8 @@ class Chatbot:
             yield answer
         finally:
             with CancelScope(shield=True):
-                answer.kept = await self._keep_answer(message.thread, answer)
+                given = await self.answer_to(message) if once else None
+                answer.kept = given or await self._keep_answer(message.thread, answer)
             await answer.aclose()
 
     async def reply(self, text: str) -> str:

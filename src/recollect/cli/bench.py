@@ -15,6 +15,7 @@ from recollect.cli.bench_outside import outside_bench
 from recollect.cli.bench_reembedding import reembed_bench
 from recollect.cli.bench_reports import cached, report_option, write_json, write_report_file
 from recollect.cli.bench_service import service
+from recollect.cli.bench_support import support_bench
 from recollect.cli.opening import run
 from recollect.cli.options import embedder_option
 from recollect.cli.output import print_line, print_table, progress_bar
@@ -54,7 +55,7 @@ _DURABILITY_EXAMPLE: Final = """
 \b
 Examples:
   recollect bench durability
-  recollect bench durability --power-losses 300 --kills 30 --appends 50 --erases 10
+  recollect bench durability --power-losses 300 --kills 30 --erases 10 --changed-bytes 50
 """
 
 _POSTGRES_DURABILITY_EXAMPLE: Final = """
@@ -293,14 +294,20 @@ def _speed_line(row: Row, width: int) -> str:
     return line
 
 
-@bench.command(epilog=_DURABILITY_EXAMPLE, short_help="power losses, kills, erased bytes")
+@bench.command(epilog=_DURABILITY_EXAMPLE, short_help="power losses, kills, erased bytes, damage")
 @click.option("--power-losses", type=click.IntRange(1), default=10_000, help="How many.")
 @click.option("--kills", type=click.IntRange(1), default=1_000, help="How many.")
 @click.option("--appends", type=click.IntRange(1), default=1_000, help="Of each of 8 processes.")
 @click.option("--erases", type=click.IntRange(1), default=200, help="How many.")
+@click.option("--changed-bytes", type=click.IntRange(2), default=1_000, help="How many.")
 @report_option()
 def durability(
-    power_losses: int, kills: int, appends: int, erases: int, json_file: str | None
+    power_losses: int,
+    kills: int,
+    appends: int,
+    erases: int,
+    changed_bytes: int,
+    json_file: str | None,
 ) -> None:
     """Count what faults cost, beside controls that have to fail; status 1 if a promise broke."""
     from recollect.bench.proofs import run as run_proofs
@@ -312,6 +319,7 @@ def durability(
                 kills=kills,
                 appends=appends,
                 erases=erases,
+                changed_bytes=changed_bytes,
                 progress=lambda said: bar.update(said, None),
             )
         )
@@ -532,5 +540,13 @@ def _share(row: Row) -> str:
     return f" (ratio {row.value / row.control_value:.2f})"
 
 
-for _command in (langgraph, between_bench, copy_bench, outside_bench, reembed_bench, service):
+for _command in (
+    langgraph,
+    between_bench,
+    copy_bench,
+    outside_bench,
+    reembed_bench,
+    service,
+    support_bench,
+):
     bench.add_command(_command)

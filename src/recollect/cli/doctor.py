@@ -16,7 +16,6 @@ from recollect.cli.importing import settle
 from recollect.cli.opening import opened, run, store_file
 from recollect.cli.options import DEFAULT_STORE, Target, memory_options, written_scope
 from recollect.cli.output import cell, counted, print_json, print_table, progress_bar, visible
-from recollect.cli.sqlite_file import FileState, library_version, read_file_state
 from recollect.errors import EXIT_STATUS, RecollectError, StoreUnavailableError
 from recollect.json_records import receipt_record
 from recollect.paging import each_thread, scopes_of
@@ -24,6 +23,8 @@ from recollect.records import Json
 
 if TYPE_CHECKING:
     from recollect.app import Recollect
+    from recollect.health import TaskHealth
+    from recollect.stores.file_state import FileState
     from recollect.stores.plans.erase import EraseReceipt
 
 _IN_ADDRESS: Final = re.compile(r"^([a-z+]+://[^/@:]*:)[^@]*@")
@@ -35,6 +36,7 @@ Examples:
   recollect doctor --clean --store sqlite:///var/lib/memory.db
   recollect doctor --embed
   recollect doctor --finish-upgrade --store postgresql://me@localhost/memory
+  recollect doctor --accept-pages --store memory.db
 """
 
 
@@ -83,8 +85,17 @@ class Holdings:
 @memory_options(embedder=False, scope=False)
 @click.option("--clean", is_flag=True, help="Remove the bytes that erasing left in the file.")
 @click.option("--finish-upgrade", is_flag=True, help="Take away what only earlier releases need.")
+@click.option(
+    "--accept-pages", is_flag=True, help="Accept pages that another program wrote, as they are."
+)
 @click.option("--embed", is_flag=True, help="Embed what has no vector yet.")
-def doctor(target: Target, clean: bool, embed: bool, finish_upgrade: bool) -> None:  # noqa: FBT001
+def doctor(
+    target: Target,
+    clean: bool,  # noqa: FBT001
+    embed: bool,  # noqa: FBT001
+    finish_upgrade: bool,  # noqa: FBT001
+    accept_pages: bool,  # noqa: FBT001
+) -> None:
     """
     Examine the store, the SQLite library and the embedder; say what is wrong, and what to do.
 
@@ -94,9 +105,11 @@ def doctor(target: Target, clean: bool, embed: bool, finish_upgrade: bool) -> No
     findings.sections["installation"] = {
         "recollect": __version__,
         "python": platform.python_version(),
-        "sqlite": library_version(),
+        "sqlite": _library_version(),
     }
     _examine_embedder(findings)
+    if accept_pages:
+        _accept_pages(findings, target)
     if finish_upgrade:
         _finish_upgrade(findings, target)
     _examine_store(findings, replace(target, embedder="minilm" if embed else "none"), clean=clean)
@@ -105,6 +118,13 @@ def doctor(target: Target, clean: bool, embed: bool, finish_upgrade: bool) -> No
     else:
         _print(findings)
     click.get_current_context().exit(findings.status)
+
+
+def _library_version() -> str:
+    """Return the version of the SQLite that the driver brings."""
+    import apsw
+
+    return apsw.sqlite_lib_version()
 
 
 def _examine_embedder(findings: Findings) -> None:
@@ -120,6 +140,18 @@ def _examine_embedder(findings: Findings) -> None:
         findings.problems.append(("embedder", sentence))
     elif not record["onnxruntime"]:
         findings.notes.append('the embedder needs onnxruntime: pip install "recollect[minilm]"')
+
+
+def _accept_pages(findings: Findings, target: Target) -> None:
+    from recollect.stores.open import accept_pages
+
+    try:
+        count = accept_pages(target.store)
+    except RecollectError as error:
+        findings.problems.append((error.code, str(error)))
+        return
+    given = counted(count, "page was given its", "pages were given their")
+    findings.notes.append(f"{given} new checksum{'' if count == 1 else 's'}")
 
 
 def _finish_upgrade(findings: Findings, target: Target) -> None:
@@ -154,18 +186,37 @@ def _examine_store(findings: Findings, target: Target, *, clean: bool) -> None:
         findings.problems.append((error.code, str(error)))
     if file is not None:
         # After the store was closed, so that its log is in the file.
-        _examine_file(findings, section, read_file_state(file))
+        from recollect.stores.open import examine_file
+
+        _examine_file(findings, section, examine_file(file))
 
 
 def _examine_file(findings: Findings, section: dict[str, Json], state: FileState) -> None:
+    from recollect.stores.file_state import described
+
     section["file"] = str(state.path.resolve())
     section["bytes"] = state.size_bytes
     section["bytes_beside"] = state.beside_bytes
     section["schema"] = state.schema
-    section["integrity"] = "damaged" if state.damage else "ok"
+    section["page_checksums"] = state.has_page_checksums
+    section["integrity"] = "damaged" if state.damage or state.mismatched else "ok"
+    name = repr(str(state.path))
     if state.damage:
-        sentence = f"{str(state.path)!r} is damaged ({'; '.join(state.damage)}): restore a backup"
+        found = [*([described(state.mismatched)] if state.mismatched else ()), *state.damage]
+        sentence = f"{name} is damaged ({'; '.join(found)}): restore a backup"
         findings.problems.append(("corrupt", sentence))
+    elif state.mismatched:
+        sentence = (
+            f"{name}: {described(state.mismatched)}, while all rows, indexes and counts agree: "
+            "restore a backup; or, if another program wrote to the file, `recollect doctor "
+            "--accept-pages` accepts what stands there"
+        )
+        findings.problems.append(("corrupt", sentence))
+    elif not state.has_page_checksums:
+        findings.notes.append(
+            "its pages have no checksums: `recollect doctor --finish-upgrade` adds them, and "
+            "writes all of the file anew"
+        )
 
 
 async def _examine_contents(findings: Findings, target: Target, *, clean: bool) -> None:
@@ -194,6 +245,39 @@ async def _examine_contents(findings: Findings, target: Target, *, clean: bool) 
             await _clean(findings, memory)
         await _examine_receipts(findings, memory)
         await _examine_settings(findings, memory)
+        await _examine_health(findings, memory)
+
+
+async def _examine_health(findings: Findings, memory: Recollect) -> None:
+    """Add how the store answers, what is due, and how the background tasks of this program do."""
+    due = await memory.store.due_count()
+    health = await memory.health()
+    findings.sections["health"] = {
+        "status": health.status,
+        "store_ms": health.store.latency_ms,
+        "threads_due": due,
+        **{f"task_{each.name}": task_line(each) for each in health.tasks},
+    }
+    if due:
+        findings.notes.append(
+            f"{counted(due, 'thread is', 'threads are')} due to be formed: if this does not "
+            "shrink, see what the worker or service that forms logs, or its /v1/health"
+        )
+
+
+def task_line(task: TaskHealth) -> str:
+    """
+    Return how a background task is, in a few words.
+
+    >>> from recollect.health import TaskHealth
+    >>> task_line(TaskHealth(name="merging", state="running"))
+    'running'
+    """
+    error = task.last_error
+    if task.state != "failing" or error is None:
+        return task.state
+    failures = counted(task.failures, "failure", "failures")
+    return f"{task.state}, {failures} in a row; {error.type}: {error.text}"
 
 
 async def _clean(findings: Findings, memory: Recollect) -> None:

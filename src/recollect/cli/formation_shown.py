@@ -5,16 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Final
+from typing import Final, TypeGuard
 
 import click
 
 from recollect.cli.output import counted, print_line, print_table, short
 from recollect.json_records import minute, moment, scope_list
 from recollect.records import Formation, Json, JsonObject, Thread
-
-if TYPE_CHECKING:
-    pass
 
 ERASED: Final = "its receipt went with what was erased"
 _RECEIPT_CHARACTERS: Final = 4_000
@@ -96,11 +93,34 @@ def summed_counts(formation: Formation) -> str:
     reason = receipt.get("reason")
     if isinstance(reason, str) and reason:
         return short(reason, 80)
-    counts = receipt.get("counts")
-    if not isinstance(counts, Mapping):
-        return ERASED if not receipt else ""
-    said = ", ".join(f"{count} {action}" for action, count in counts.items())
-    return said or "nothing to remember"
+    said = ", ".join(f"{count} {action}" for action, count in counts_of(receipt).items())
+    if is_blank(receipt):
+        return f"{said}; {ERASED}" if said else ERASED
+    nothing = "nothing to merge" if formation.status == "consolidated" else "nothing to remember"
+    return said or nothing
+
+
+def is_blank(receipt: JsonObject) -> bool:
+    """Return True if an erase has taken what a receipt said; how often what was done may stay."""
+    return "outcomes" not in receipt and "reason" not in receipt
+
+
+def counts_of(receipt: JsonObject) -> dict[str, int]:
+    """Return how often what was done; what could not be kept at all counts as refused."""
+    told = receipt.get("counts")
+    counts = {name: _count(each) for name, each in told.items()} if _is_map(told) else {}
+    faults = len(_objects(receipt.get("refused"))) + _count(receipt.get("refused_left_out"))
+    if faults:
+        counts["refused"] = counts.get("refused", 0) + faults
+    return counts
+
+
+def _is_map(found: Json) -> TypeGuard[JsonObject]:
+    return isinstance(found, Mapping)
+
+
+def _count(found: Json) -> int:
+    return found if isinstance(found, int) else 0
 
 
 def print_formation(formation: Formation) -> None:
@@ -119,8 +139,8 @@ def print_formation(formation: Formation) -> None:
         ("reason", receipt.get("reason")),
     ]
     print_table(("", ""), [row for row in rows if row[1]])
-    if not receipt:
-        print_line((ERASED, "dim"))
+    if is_blank(receipt):
+        print_line((summed_counts(formation), "dim"))
         return
     for title, columns, name in (
         ("outcomes", ("action", "type", "key", "reason"), "outcomes"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import signal
 from collections import Counter
@@ -58,13 +59,14 @@ def worker(
 
     Any number of workers may share a store. SIGTERM and Ctrl-C let it finish what it is at,
     or give it back, and end within ten seconds; a second one ends it at once, and loses
-    nothing either.
+    nothing either. Warnings are logged to standard error; they hold no words of users.
     """
     from recollect.worker.loop import CONCURRENCY_MAX
 
     if not 1 <= concurrency <= CONCURRENCY_MAX:
         msg = f"--concurrency {concurrency} is outside 1 to {CONCURRENCY_MAX} (CONCURRENCY_MAX)"
         raise UsageError(msg)
+    logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     printer = Printer(is_json=target.is_json, is_verbose=verbose)
     run(lambda: _work(target, forming, printer, concurrency, once=once))
     if once and printer.outage is not None:

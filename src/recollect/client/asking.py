@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 from recollect.client.failing import error_of
 from recollect.errors import MissingExtraError, StoreUnavailableError, UsageError
+from recollect.logs import kind_of, package_logger
 from recollect.records import Scope
 from recollect.stores.validate import check_scope
 
@@ -19,6 +20,7 @@ try:
 except ImportError as error:
     raise MissingExtraError("client", "httpx") from error
 
+LOG: Final = package_logger("recollect.client")
 RETRIES: Final = 3
 FIRST_WAIT_S: Final = 0.2
 """So long it waits before the first repetition, twice as long before each one after."""
@@ -107,11 +109,13 @@ class Asker:
             except httpx.TransportError as failed:
                 if is_last or isinstance(failed, httpx.UnsupportedProtocol):
                     raise _away(request, failed) from failed
+                LOG.warning("a request is made again: %s", kind_of(failed))
                 await self._sleep(_pause(attempt))
                 continue
             wait_s = _later(response, attempt)
             if wait_s is None or is_last or wait_s > WAIT_S_MAX:
                 return _answer(response, is_repeated=attempt > 0)
+            LOG.warning("a request is made again in %.1f s: %d", wait_s, response.status_code)
             await self._sleep(wait_s)
 
     async def lines(self, request: Request) -> AsyncIterator[str]:

@@ -29,6 +29,7 @@ from recollect.client.reading import (
     audit_entry_of,
     evidence_sent,
     formation_of,
+    health_of,
     memory_of,
     message_of,
     message_sent,
@@ -41,6 +42,7 @@ from recollect.client.reading import (
 )
 from recollect.client.targets import target_sent, where_sent
 from recollect.errors import ConflictError, NotFoundError, StoreClosedError
+from recollect.health import Health
 from recollect.recall.result import Recall
 from recollect.record_digests import END
 from recollect.records import (
@@ -523,6 +525,16 @@ class Client:
             )
             raise ConflictError(msg)
         return int(told["taken"])
+
+    # Operating it
+
+    async def health(self) -> Health:
+        """
+        Return how the service's memory is; see `Recollect.health`.
+
+        The tasks are those of the process that answers. It needs a key that may ``admin``.
+        """
+        return health_of(await self._read((), "health"))
 
     # Audit
 

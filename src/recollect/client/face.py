@@ -127,6 +127,7 @@ class SyncClient:
     receipts = _Waiting(Client.receipts)
     export = _Iterating(Client.export)
     restore = _Waiting(Client.restore)
+    health = _Waiting(Client.health)
     audit = _Waiting(Client.audit)
     audit_verified = _Waiting(Client.audit_verified)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any, Final
 
+from recollect.health import Health, StoreHealth, TaskError, TaskHealth
 from recollect.recall.result import Dropped, Recall, Recalled
 from recollect.records import (
     Evidence,
@@ -52,6 +53,7 @@ _TIMES: Final = frozenset(
     {
         *("time", "created_at", "updated_at", "valid_from", "valid_until", "expires_at", "at"),
         *("believed_from", "believed_until", "due", "not_before", "said_at"),
+        *("last_success", "retry_at"),
     }
 )
 
@@ -119,6 +121,20 @@ def formation_of(told: Mapping[str, Any]) -> Formation:
     return Formation(
         **_fields_of(Formation, told) | {"scope": tuple(told["scope"]), "failed": failed}
     )
+
+
+def health_of(told: Mapping[str, Any]) -> Health:
+    """Return how a service's memory is."""
+    tasks = tuple(
+        TaskHealth(**_fields_of(TaskHealth, each) | {"last_error": _error_of(each["last_error"])})
+        for each in told["tasks"]
+    )
+    store = StoreHealth(**_fields_of(StoreHealth, told["store"]))
+    return Health(**_fields_of(Health, told) | {"store": store, "tasks": tasks})
+
+
+def _error_of(told: Mapping[str, Any] | None) -> TaskError | None:
+    return TaskError(**_fields_of(TaskError, told)) if told else None
 
 
 def recall_of(told: Mapping[str, Any], query: str) -> Recall:

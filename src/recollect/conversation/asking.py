@@ -12,6 +12,7 @@ from recollect.formation.prompt import filled
 from recollect.messages import AnyMessage, coerced_all, kind_of, text_of
 from recollect.models.opening import open_model
 from recollect.ports import Model, ModelRequest, Turn
+from recollect.telemetry import answer_of
 
 
 @runtime_checkable
@@ -151,7 +152,7 @@ class Asking:
         Raises:
             ModelError: It failed, refused, or was cut short.
         """
-        answer = await self.model.answer(request_of(prompt, **variables))
+        answer = await answer_of(self.model, request_of(prompt, **variables))
         if answer.stopped != "end":
             why = "refused" if answer.stopped == "refusal" else "was cut short"
             msg = f"{self.model.identity} {why}: nothing of its answer was kept; ask it again"

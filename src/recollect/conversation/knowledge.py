@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Final, Unpack, cast
 
+from anyio import to_thread
+
 from recollect.app import Recollect
 from recollect.conversation import prompts
 from recollect.conversation.asking import Asking, PromptChoice, checked, variables_of
@@ -238,7 +240,7 @@ class ConversationKGMemory(ReadingMemory):
             stated = await self._stated(memory, before, lines)
             known = await self._kept.known(memory, f"{before}\n{lines}")
             besides = [*sources_in(self.thread, [*near, *said]), *known]
-            facts = facts_of(stated, said, self.thread, besides)
+            facts = await to_thread.run_sync(facts_of, stated, said, self.thread, besides)
         await self._kept.take(memory, facts, self.scope, self._progress.write(piece))
 
     async def remove(self, memory: Recollect) -> None:

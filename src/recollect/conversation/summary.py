@@ -5,7 +5,7 @@ from __future__ import annotations
 from asyncio import Task, get_running_loop
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, Self, Unpack
+from typing import Any, Final, Self, Unpack
 
 from recollect.app import Recollect
 from recollect.conversation.counting import counter_of
@@ -13,9 +13,14 @@ from recollect.conversation.history import ChatHistory, ForeignHistory, Placed
 from recollect.conversation.summarizing import Summarising, SummarizingMemory
 from recollect.errors import RecollectError, UsageError
 from recollect.home import AnyRecollect
+from recollect.logs import package_logger
 from recollect.messages import AnyMessage, kind_of, text_of
 from recollect.ports import TokenCounter
 from recollect.records import Scope
+
+LOG: Final = package_logger("recollect.conversation")
+SUMMARISING: Final = "summarising"
+"""The name of the background task."""
 
 
 class ConversationSummaryMemory(SummarizingMemory):
@@ -165,13 +170,16 @@ class ConversationSummaryMemory(SummarizingMemory):
         self.failure = None
 
     async def _in_background(self, memory: Recollect) -> None:
+        monitor = memory.tasks.monitor(SUMMARISING, LOG, on_demand=True)
         try:
             # What was said while the model answered may be due by now.
             while await self.due((await self.standing(memory))[1]):
                 await self.fold(memory, self.due)
             self.failure = None
+            monitor.succeeded()
         except RecollectError as error:
             self.failure = error
+            monitor.failed(error)
 
 
 async def _everything(waiting: Sequence[Placed]) -> Sequence[Placed]:

@@ -12,8 +12,11 @@ from typing import Any, BinaryIO, Final, cast
 
 from recollect.app import Recollect
 from recollect.errors import UsageError
+from recollect.formation.outcomes import Outcome
+from recollect.formation.receipt import Asked, receipt_of
+from recollect.formation.window import Window
 from recollect.importers import Incoming, Source, read_rows
-from recollect.records import EndMemory, Evidence, Json, NewMessage, PutMemory, Scope, Write
+from recollect.records import EndMemory, Evidence, NewMessage, PutMemory, Scope, Write
 from recollect.stores.plans.formation import Formed
 
 SCOPE: Final[Scope] = ("demo", "mira")
@@ -127,6 +130,17 @@ def _moment(written: str | None) -> datetime | None:
     return None if written is None else datetime.fromisoformat(written)
 
 
+async def _outcome(memory: Recollect, write: Write) -> Outcome:
+    """Return what becomes of a memory by a write of the story, as a formation tells it."""
+    if isinstance(write, EndMemory):
+        return Outcome(action="ended", type=write.type, key=write.key, reason=write.cause or "")
+    if not isinstance(write, PutMemory):
+        msg = f"the story only puts and ends memories, and does not {type(write).__name__}"
+        raise UsageError(msg)
+    standing = await memory.get(SCOPE, write.type, write.key)
+    return Outcome(action="changed" if standing else "stored", type=write.type, key=write.key)
+
+
 async def play(memory: Recollect, clock: StoryClock, chapters: Sequence[Chapter]) -> Played:
     """
     Keep and form the story chapter by chapter, each at the time at which it happened.
@@ -142,7 +156,13 @@ async def play(memory: Recollect, clock: StoryClock, chapters: Sequence[Chapter]
         if lease is None:
             msg = f"the thread {chapter.thread!r} is not due: the demo needs a store of its own"
             raise UsageError(msg)
-        receipt: dict[str, Json] = {"session": chapter.session, "writes": len(chapter.writes)}
+        outcomes = [await _outcome(memory, write) for write in chapter.writes]
+        window = Window(scope=SCOPE, lines=(), watermarks={})
+        receipt = {
+            **receipt_of(window, Asked(), outcomes, model=None),
+            "messages": len(chapter.messages),
+            "session": chapter.session,
+        }
         formed = Formed(watermarks={chapter.thread: kept[-1].position}, receipt=receipt)
         await memory.store.commit(lease, chapter.writes, formed)
     return Played(

@@ -15,6 +15,7 @@ from recollect.formation.consolidation import Combination
 from recollect.formation.ground import least
 from recollect.formation.grouping import Address, address_of
 from recollect.formation.identity import content_key, same_text
+from recollect.formation.outcomes import Outcome
 from recollect.recall.text import memory_text
 from recollect.records import (
     EndMemory,
@@ -214,6 +215,25 @@ def _evidence(sources: Sequence[Memory]) -> list[Evidence]:
         if each.thread != MEMORY_THREAD
     ]
     return [*named, *list(dict.fromkeys(carried))[:CARRIED_MAX]]
+
+
+def outcomes_of(changes: Sequence[Change]) -> list[Outcome]:
+    """Return what changes made of memories, as the receipt of any formation tells it."""
+    made = [
+        Outcome(
+            action="refused" if each.action == "refused" else "stored",
+            type=each.type,
+            key=each.key,
+            reason=each.reason or each.action,
+        )
+        for each in changes
+    ]
+    ended = [
+        Outcome(action="ended", type=type_, key=key, reason=f"merged into {each.type}/{each.key}")
+        for each in changes
+        for type_, key in each.ended
+    ]
+    return made + ended
 
 
 def change_record(change: Change) -> JsonObject:

@@ -19,7 +19,6 @@ from recollect.formation.pointers import (
     value_at,
 )
 from recollect.formation.window import Window
-from recollect.formation.wording.quotes import find_quote
 from recollect.provenance import (
     Found,
     Founded,
@@ -54,7 +53,7 @@ def evidence_of(cited: Sequence[Citation], window: Window) -> dict[str, tuple[Ev
     found: dict[str, tuple[Evidence, ...]] = {}
     for each in cited:
         line = window.line(each.message)
-        span = find_quote(each.quote, line.text) if line else None
+        span = line.find(each.quote) if line else None
         if line is None or span is None:
             continue
         evidence = Evidence(

@@ -7,15 +7,13 @@ cited message or in the document before; a doubt that was spoken must not be los
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Final
+from typing import Final, TypeAlias
 
 from recollect.errors import UsageError
-from recollect.formation.claims import unsupported
-from recollect.formation.completing import SENTENCE_END, sources_of
-from recollect.formation.offer import Offer
+from recollect.formation.completing import completed
 from recollect.formation.operations import (
     Citation,
     End,
@@ -26,16 +24,19 @@ from recollect.formation.operations import (
     citations_of,
     cited_by,
 )
-from recollect.formation.ownership import speaker_faults
+from recollect.formation.ownership import attributed, speaker_faults
 from recollect.formation.pointers import covers, leaves, shown, value_at
+from recollect.formation.support import HeardWindow, Support, support_of
+from recollect.formation.support.heard import ASKED_CHARACTERS_MAX, SENTENCE_END
+from recollect.formation.support.leaves import is_label, type_of
 from recollect.formation.types import MemoryType
 from recollect.formation.window import Window
-from recollect.formation.wording.foreign import foreign_spans, instructs
-from recollect.formation.wording.quotes import find_quote, hedges_in, keeps_hedge
-from recollect.recall.text import memory_text
+from recollect.formation.wording.quotes import hedges_in, keeps_hedge
 from recollect.records import Json, Trust
 from recollect.stores.validate import check_time
 
+CITATION_CHARACTERS: Final = 100
+"""A shorter quote counts as one of this length: the sentences around it are read as well."""
 _TRUST: Final[tuple[Trust, ...]] = ("user", "assistant", "external")
 
 
@@ -53,33 +54,52 @@ class Grounds:
     trust: Trust = "user"
 
 
-def grounds_of(operation: Operation, window: Window, offer: Offer) -> Grounds:
-    """Return what *operation* rests on in *window*, and what is wrong with that."""
-    type_ = _type_of(operation, offer)
+Judge: TypeAlias = Callable[[Operation, HeardWindow], Support]
+"""Whether the cited words of an operation bear out what it says."""
+
+
+def decide(
+    operation: Operation, heard: HeardWindow, judge: Judge = support_of
+) -> tuple[Operation, Grounds]:
+    """Return *operation* with the citations that it implies, and what it rests on."""
+    if not heard.admits(_characters_of(operation)):
+        reason = f"more than {ASKED_CHARACTERS_MAX} characters are asked to be kept: say less"
+        return operation, Grounds(faults=(Fault(call=operation.call, kind="value", reason=reason),))
+    whole = attributed(completed(operation, heard), heard.window, heard.offer)
+    return whole, grounds_of(whole, heard, judge)
+
+
+def _characters_of(operation: Operation) -> int:
+    """Return how much is to be read for *operation*: its texts and its quotes."""
+    values: list[Json] = [operation.value] if isinstance(operation, Insert) else []
+    if isinstance(operation, Patch):
+        values = [each.operation.get("value") for each in operation.changes]
+    texts = (str(leaf) for value in values for _, leaf in leaves(value))
+    quotes = (max(len(each.quote), CITATION_CHARACTERS) for each in citations_of(operation))
+    return sum(map(len, texts)) + sum(quotes)
+
+
+def grounds_of(operation: Operation, heard: HeardWindow, judge: Judge = support_of) -> Grounds:
+    """Return what *operation* rests on, and what is wrong with that."""
+    type_, window = type_of(operation, heard), heard.window
     cited = citations_of(operation)
     faults = [*_quote_faults(operation, cited, window), *_cause_faults(operation, type_, window)]
-    faults += speaker_faults(operation, window, offer)
+    faults += speaker_faults(operation, window, heard.offer)
     if faults:
         return Grounds(faults=tuple(faults))
-    trust = least([_trust_of(each, window) for each in cited])
-    faults += _claim_faults(operation, window, offer)
-    foreign = [each for each in cited if _trust_of(each, window) != "user"]
-    doubts = []
-    words = (_words_of(operation), *(_sentences_of(each, window) for each in foreign))
-    if foreign and any(map(instructs, words)):
-        doubts.append("it reads as an instruction, and no user said it")
-    return Grounds(faults=tuple(faults), doubts=tuple(doubts), trust=trust)
+    passages = heard.passages(cited)
+    trust = least([each.trust for each in passages])
+    support = judge(operation, heard)
+    faults = [*_claim_faults(operation, heard), *support.faults]
+    doubts = list(support.doubts)
+    if any(each.instructs for each in passages if each.trust != "user"):
+        doubts.append("it rests on an instruction, and no user said it")
+    return Grounds(faults=tuple(faults), doubts=tuple(dict.fromkeys(doubts)), trust=trust)
 
 
 def least(trusts: Sequence[Trust]) -> Trust:
     """Return the least trust of all; ``user`` of none."""
     return max(trusts, key=_TRUST.index, default="user")
-
-
-def _type_of(operation: Operation, offer: Offer) -> MemoryType:
-    if isinstance(operation, Insert):
-        return offer.types[operation.type]
-    return offer.types[offer.known[operation.target].type]
 
 
 def _quote_faults(operation: Operation, cited: Sequence[Citation], window: Window) -> list[Fault]:
@@ -89,7 +109,7 @@ def _quote_faults(operation: Operation, cited: Sequence[Citation], window: Windo
         if line is None:
             reason = f"there is no message {each.message}; they are 1 to {len(window.lines)}"
             found.append(Fault(call=operation.call, kind="quote", reason=reason))
-        elif find_quote(each.quote, line.text) is None:
+        elif line.find(each.quote) is None:
             reason = f"message {each.message} does not say {each.quote[:200]!r}: quote its words"
             found.append(Fault(call=operation.call, kind="quote", reason=reason))
     return found
@@ -106,27 +126,17 @@ def _cause_faults(operation: Operation, type_: MemoryType, window: Window) -> li
     return [Fault(call=operation.call, kind="quote", reason=reason)]
 
 
-def _trust_of(citation: Citation, window: Window) -> Trust:
-    line = window.line(citation.message)
-    if line is None or line.message.role in {"tool", "system"}:
-        return "external"
-    span = find_quote(citation.quote, line.text)
-    if span and any(a < span[1] and span[0] < b for a, b in foreign_spans(line.text)):
-        return "external"
-    return "assistant" if line.message.role == "assistant" else "user"
-
-
-def _claim_faults(operation: Operation, window: Window, offer: Offer) -> list[Fault]:
+def _claim_faults(operation: Operation, heard: HeardWindow) -> list[Fault]:
     if isinstance(operation, Patch):
-        return _patch_faults(operation, window, offer)
+        return _patch_faults(operation, heard)
     if isinstance(operation, End):
-        return _date_faults(operation, {"at": operation.at}, window)
+        return _date_faults(operation, {"at": operation.at}, heard)
     dates = {"since": operation.since, "until": operation.until}
-    return [*_insert_faults(operation, window), *_date_faults(operation, dates, window)]
+    return [*_insert_faults(operation, heard), *_date_faults(operation, dates, heard)]
 
 
 def _date_faults(
-    operation: Insert | End, dates: Mapping[str, str | None], window: Window
+    operation: Insert | End, dates: Mapping[str, str | None], heard: HeardWindow
 ) -> list[Fault]:
     found = []
     for name, date in dates.items():
@@ -135,9 +145,15 @@ def _date_faults(
         if moment_of(date) is None:
             reason = f"{name}: {date!r} is no date of the form 2024-05-07"
             found.append(Fault(call=operation.call, kind="value", reason=reason))
-        else:
-            found += _claim_faults_of(operation, name, date, operation.because, window, before=None)
+        elif not _is_day_of_saying(date, operation, heard):
+            found += _claim_faults_of(operation, name, date, operation.because, heard, before=None)
     return found
+
+
+def _is_day_of_saying(written: str, operation: Insert | End, heard: HeardWindow) -> bool:
+    """Return True for the day on which a cited message was said: what it says holds since then."""
+    days = {each.line.message.time.date().isoformat() for each in heard.passages(operation.because)}
+    return written in days
 
 
 def moment_of(date: str) -> datetime | None:
@@ -151,7 +167,7 @@ def moment_of(date: str) -> datetime | None:
         return None
 
 
-def _insert_faults(operation: Insert, window: Window) -> list[Fault]:
+def _insert_faults(operation: Insert, heard: HeardWindow) -> list[Fault]:
     found = [*_empty_faults(operation)]
     for pointer, leaf in leaves(operation.value):
         cited = [each for each in operation.because if covers(each.path, pointer)]
@@ -159,7 +175,7 @@ def _insert_faults(operation: Insert, window: Window) -> list[Fault]:
             reason = f"{pointer} cites no message: add one to 'because', or leave the field out"
             found.append(Fault(call=operation.call, kind="quote", reason=reason))
             continue
-        found += _claim_faults_of(operation, pointer, leaf, cited, window, before=None)
+        found += _claim_faults_of(operation, pointer, leaf, cited, heard, before=None)
     return [*found, *_insert_hedge_faults(operation)]
 
 
@@ -168,7 +184,7 @@ def _insert_hedge_faults(operation: Insert) -> list[Fault]:
     texts = [
         (pointer, leaf, _quoted([each for each in operation.because if covers(each.path, pointer)]))
         for pointer, leaf in leaves(operation.value)
-        if isinstance(leaf, str)
+        if isinstance(leaf, str) and not is_label(pointer)
     ]
     lacking = [(pointer, quoted) for pointer, leaf, quoted in texts if not _keeps(leaf, quoted)]
     doubtful = {sentence for _, quoted in lacking for sentence in quoted}
@@ -197,15 +213,15 @@ def _empty_faults(operation: Insert) -> Iterator[Fault]:
             yield Fault(call=operation.call, kind="quote", reason=reason)
 
 
-def _patch_faults(operation: Patch, window: Window, offer: Offer) -> list[Fault]:
-    before = offer.known[operation.target].value
+def _patch_faults(operation: Patch, heard: HeardWindow) -> list[Fault]:
+    before = heard.offer.known[operation.target].value
     found = []
     for change in operation.changes:
         value = change.operation.get("value")
         pointer = str(change.operation.get("path"))
         for below, leaf in leaves(value):
             found += _leaf_faults(
-                operation, pointer + below, leaf, cited_by(change), window, before=before
+                operation, pointer + below, leaf, cited_by(change), heard, before=before
             )
     return found
 
@@ -215,10 +231,10 @@ def _leaf_faults(  # noqa: PLR0917 (what a leaf rests on)
     pointer: str,
     leaf: Json,
     cited: Sequence[Citation],
-    window: Window,
+    heard: HeardWindow,
     before: Json,
 ) -> list[Fault]:
-    found = _claim_faults_of(operation, pointer, leaf, cited, window, before)
+    found = _claim_faults_of(operation, pointer, leaf, cited, heard, before)
     if isinstance(leaf, str) and not _keeps(leaf, _quoted(cited)):
         found.append(_hedge_fault(operation, pointer))
     return found
@@ -244,12 +260,13 @@ def _claim_faults_of(  # noqa: PLR0917 (what a leaf rests on)
     pointer: str,
     leaf: Json,
     cited: Sequence[Citation],
-    window: Window,
+    heard: HeardWindow,
     before: Json,
 ) -> list[Fault]:
-    lines = [line for each in cited if (line := window.line(each.message))]
-    missing = unsupported(leaf, sources_of(lines, window), before)
-    numbers = ", ".join(str(line.number) for line in lines)
+    passages = heard.passages(cited)
+    voices = heard.voices_of(passages)
+    missing = heard.lacks(voices, leaf, before, is_label=is_label(pointer))
+    numbers = ", ".join(dict.fromkeys(str(each.line.number) for each in passages))
     return [
         Fault(
             call=operation.call,
@@ -258,23 +275,3 @@ def _claim_faults_of(  # noqa: PLR0917 (what a leaf rests on)
         )
         for each in missing
     ]
-
-
-def _sentences_of(citation: Citation, window: Window) -> str:
-    """Return the whole sentences of which a quote may be a harmless part."""
-    line = window.line(citation.message)
-    span = find_quote(citation.quote, line.text) if line else None
-    if line is None or span is None:
-        return ""
-    before = [match.end() for match in SENTENCE_END.finditer(line.text, 0, span[0])]
-    after = SENTENCE_END.search(line.text, span[1])
-    return line.text[max(before, default=0) : after.start() if after else None]
-
-
-def _words_of(operation: Operation) -> str:
-    if isinstance(operation, Insert):
-        return memory_text(operation.value)
-    if isinstance(operation, Patch):
-        values = [change.operation.get("value") for change in operation.changes]
-        return memory_text({"value": values})
-    return ""

@@ -8,10 +8,11 @@ from typing import Literal, TypeAlias
 
 from recollect.records import JsonObject
 
-FaultKind: TypeAlias = Literal["answer", "call", "value", "quote", "claim", "hedge"]
+FaultKind: TypeAlias = Literal["answer", "call", "value", "quote", "claim", "hedge", "support"]
 """
-What is wrong: the whole answer, a call's form, a value that its schema refuses, words that
-were not said, a claim that nobody made, or a doubt that was left out.
+What is wrong: the whole answer, a call's form, a value that its schema refuses, words that were
+not said, a claim that nobody made, a doubt that was left out, or a value that the quoted words
+do not bear out.
 """
 
 

@@ -25,7 +25,7 @@ from recollect.records import (
 )
 
 Action: TypeAlias = Literal[
-    "stored", "changed", "merged", "ended", "unchanged", "quarantined", "refused"
+    "stored", "changed", "merged", "ended", "dropped", "unchanged", "quarantined", "refused"
 ]
 Address: TypeAlias = tuple[str, str]
 Refused: TypeAlias = Literal["rejected", "erased"]

@@ -72,28 +72,34 @@ def receipt_of(
     """Return the receipt as JSON: no part of it is needed to read the memories themselves."""
     usage = [each.answer.usage for each in asked.exchanges]
     read, written = sum(u.input_tokens for u in usage), sum(u.output_tokens for u in usage)
-    counts = Counter(outcome.action for outcome in outcomes)
     receipt: dict[str, Json] = {
         "model": model,
         "calls": asked.calls,
         "input_tokens": read,
         "output_tokens": written,
         "messages": len(window.new),
-        "counts": dict(sorted(counts.items())),
-        "outcomes": _within(map(_outcome, outcomes), OUTCOMES_BYTES_MAX),
+        **outcomes_told(outcomes),
         "refused": _within(starmap(_refused, asked.refused), REFUSED_BYTES_MAX),
         "by_type": _by_type(outcomes, read + written, _price(asked)),
         "exchanges": _within(map(_exchange, asked.exchanges[:EXCHANGES_MAX]), EXCHANGES_BYTES_MAX),
     }
-    for name, of in (("outcomes", outcomes), ("refused", asked.refused)):
-        left_out = len(of) - len(cast("list[Json]", receipt[name]))
-        if left_out:
-            receipt[f"{name}_left_out"] = left_out
+    left_out = len(asked.refused) - len(cast("list[Json]", receipt["refused"]))
+    if left_out:
+        receipt["refused_left_out"] = left_out
     if asked.prices is not None:
         receipt["cost"] = {"amount": _price(asked), "currency": asked.prices.currency}
     if reason:
         receipt["reason"] = kept_text(reason, VALUE_CHARACTERS_MAX)
     return receipt
+
+
+def outcomes_told(outcomes: Sequence[Outcome]) -> dict[str, Json]:
+    """Return the part of a receipt that says what became of each operation, and how often."""
+    listed = _within(map(_outcome, outcomes), OUTCOMES_BYTES_MAX)
+    counts = Counter(outcome.action for outcome in outcomes)
+    told: dict[str, Json] = {"counts": dict(sorted(counts.items())), "outcomes": listed}
+    left_out = len(outcomes) - len(listed)
+    return {**told, "outcomes_left_out": left_out} if left_out else told
 
 
 def _outcome(outcome: Outcome) -> JsonObject:

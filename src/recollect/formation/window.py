@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Final
 
 from recollect.formation.wording.foreign import without_recalled
+from recollect.formation.wording.quotes import QuotableText
 from recollect.ports import TokenCounter
 from recollect.recall.text import message_text
 from recollect.records import Message, Scope
@@ -15,7 +17,7 @@ MESSAGES_MAX: Final = 200
 """No window holds more new messages, whatever is configured."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Line:
     """
     One message of the window under its *number*; *text* is without what recall injected.
@@ -27,6 +29,14 @@ class Line:
     message: Message
     text: str
     new: bool
+
+    def find(self, quote: str) -> tuple[int, int] | None:
+        """Return where *quote* stands in the text; the text is read once for all quotes."""
+        return self._quotable.find(quote)
+
+    @cached_property
+    def _quotable(self) -> QuotableText:
+        return QuotableText(self.text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
+
+from anyio import to_thread
 
 from recollect.app import Recollect
 from recollect.conversation.asking import Asking
@@ -43,6 +44,7 @@ from recollect.instructions.rules import (
     recordable,
     rules_in,
 )
+from recollect.logs import kind_of, package_logger
 from recollect.provenance import NO_WORDS, Source, Words, grouped, words_of
 from recollect.records import (
     INSTRUCTIONS,
@@ -56,7 +58,9 @@ from recollect.records import (
     Scope,
 )
 from recollect.stores.validate import PAGE_ROWS_MAX, check_text, to_datetime
+from recollect.telemetry import answer_of
 
+LOG: Final = package_logger("recollect.instructions")
 CASES_MAX: Final = 1_000
 REFLECTION: Final = "reflection"
 _PASSED: Final = "the rules that it changes were changed meanwhile"
@@ -276,8 +280,10 @@ class Proposing(Keeping):
             return await self._accept(memory, kept.id, by=REFLECTION, user=user)
         except VersionConflictError:
             # Unless somebody has decided on it, which may be what was written.
-            with contextlib.suppress(UsageError, VersionConflictError):
+            try:
                 await self._refuse(memory, kept.id, by=REFLECTION, why=_PASSED, user=user)
+            except (UsageError, VersionConflictError) as error:
+                LOG.debug("proposal %s was decided on meanwhile: %s", kept.id, kind_of(error))
             raise
 
     async def _drafted(
@@ -292,7 +298,7 @@ class Proposing(Keeping):
         rules = prompt.rules if user is None else prompt.user_rules
         above = self.fixed if user is None else (*self.fixed, *prompt.rules)
         evidence = standing.evidence if standing and rules else {}
-        answer = await self._asking.model.answer(request_of(above, rules, trajectories))
+        answer = await answer_of(self._asking.model, request_of(above, rules, trajectories))
         changes = changes_in(answer)
         grounds = grouped([each for some in trajectories for each in some.evidence])
         proposal = Proposal(
@@ -307,7 +313,9 @@ class Proposing(Keeping):
         if not changes:
             return _Draft(proposal=proposal, evidence=evidence, grounds=grounds)
         try:
-            after, evidence = self._patched(rules, evidence, changes, above, trajectories)
+            after, evidence = await to_thread.run_sync(
+                self._patched, rules, evidence, changes, above, trajectories
+            )
         except ProposalRefusedError as error:
             proposal = replace(proposal, status="refused", reason=error.reason)
         else:

@@ -14,6 +14,7 @@ from recollect.messages.fields import AnyMessage, kind_of, mapping_of
 from recollect.messages.pairs import tool_pairs
 from recollect.messages.prompting import introduced, read_summary, summary_request
 from recollect.ports import Model
+from recollect.telemetry import answer_of
 
 SUMMARY_KEY: Final = "conversation_summary"
 """Under it the additional_kwargs of a summary's message hold the summary as the model wrote it."""
@@ -204,7 +205,7 @@ async def summary_of(
     text = plan.summary
     for part in plan.parts(counter, input_tokens_max):
         request = summary_request(part, text, output_tokens_max=output_tokens_max)
-        text = read_summary(await model.answer(request), output_tokens_max=output_tokens_max)
+        text = read_summary(await answer_of(model, request), output_tokens_max=output_tokens_max)
     return text or ""
 
 

@@ -98,9 +98,11 @@ def told(read: Callable[[Exception], RecollectError], secrets: Iterable[str]) ->
 
 def _late(identity: str, allowed_s: float) -> ModelError:
     advice = "allow more, or try later"
-    return ModelUnavailableError(
+    late = ModelUnavailableError(
         f"{identity} gave no whole answer within {allowed_s:g} s; {advice}"
     )
+    late.about = f"{identity} gave no whole answer within {allowed_s:g} s"
+    return late
 
 
 async def pieces_within(
@@ -131,9 +133,18 @@ def read_failure(error: BaseException, identity: str, secrets: Iterable[str] = (
     reason = hidden(words, secrets)[:REASON_CHARACTERS_MAX]
     number = "" if status is None else f" ({status})"
     kind = _kind(error, status, codes, words)
+    found = _told(kind, identity, number, reason, _headers(error))
+    found.about = f"{identity}{number}"
+    return found
+
+
+def _told(
+    kind: type[ModelError], identity: str, number: str, reason: str, headers: Mapping[str, str]
+) -> ModelError:
+    """Return an error of *kind* with advice, and with the provider's words as its reason."""
     if kind is ModelUnavailableError:
         message = f"{identity} is busy, limited or away{number}: {reason}"
-        return ModelUnavailableError(message, retry_after_s(_headers(error)))
+        return ModelUnavailableError(message, retry_after_s(headers))
     if kind is ModelDeniedError:
         advice = "check the key, its rights and its credit"
         return ModelDeniedError(f"{identity} refused{number}; {advice}: {reason}")

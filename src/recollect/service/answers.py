@@ -151,11 +151,21 @@ def answer_waiting(reach: Reach, thread: Thread, now: datetime) -> dict[str, Jso
 
 
 def answer_formation(reach: Reach, formation: Formation, *, whole: bool) -> dict[str, Json]:
-    """Return the receipt of a formation; prompts and answers only if it is to be *whole*."""
+    """
+    Return the receipt of a formation; prompts and answers only if it is to be *whole*.
+
+    Of what could not be kept at all there is the count then, as if the list had been cut.
+    """
     receipt = formation.receipt
     if not whole:
+        refused = receipt.get("refused")
+        faults = len(refused) if isinstance(refused, list | tuple) else 0
         left_out = ("exchanges", "refused")
         receipt = {name: each for name, each in receipt.items() if name not in left_out}
+        if faults:
+            known = receipt.get("refused_left_out")
+            cut = known if isinstance(known, int) else 0
+            receipt = {**receipt, "refused_left_out": cut + faults}
     return {
         "scope": reach.relative(formation.scope),
         "id": formation.id,

@@ -58,6 +58,7 @@ ANSWERS: Final[Mapping[tuple[str, str], type[Answered]]] = {
     ("post", "/v1/keys"): administered.AnsweredNewKey,
     ("post", "/v1/keys/{id}/rotate"): administered.AnsweredNewKey,
     ("get", "/v1/graph"): administered.AnsweredGraph,
+    ("get", "/v1/health"): administered.AnsweredHealth,
     ("get", "/health/live"): AnsweredStatus,
     ("get", "/health/ready"): administered.AnsweredReady,
 }

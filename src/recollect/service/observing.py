@@ -13,11 +13,12 @@ from typing import Final
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from recollect.logs import kind_of, package_logger, place_of
 from recollect.records import Json
 from recollect.service.metrics import Metrics
 from recollect.service.problem import Problem
 
-LOG: Final = logging.getLogger("recollect.service")
+LOG: Final = package_logger("recollect.service")
 REQUEST_ID: ContextVar[str] = ContextVar("recollect_request_id", default="")
 _ID: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _ELSEWHERE: Final = "(none)"
@@ -44,18 +45,8 @@ class JsonLines(logging.Formatter):
             line |= fields
         if record.exc_info and record.exc_info[0] is not None:
             line["error"] = record.exc_info[0].__name__
-            line["place"] = _place_of(record)
+            line["place"] = place_of(record.exc_info[1])
         return json.dumps(line, ensure_ascii=True)
-
-
-def _place_of(record: logging.LogRecord) -> str:
-    trace = record.exc_info[2] if record.exc_info else None
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    if trace is None:
-        return ""
-    code = trace.tb_frame.f_code
-    return f"{code.co_qualname}:{trace.tb_lineno}"
 
 
 class Observing:
@@ -100,13 +91,25 @@ class Observing:
 
         try:
             await self._app(scope, reading, observed)
-        except Exception:  # the outermost frame
-            LOG.exception("failed", extra={"fields": {"request": id_, "route": route_of(scope)}})
+        except Exception as error:  # noqa: BLE001 (the outermost frame)
+            self._note_fault(scope, id_, error)
             if not seen["status"]:
                 await _UNEXPECTED(scope, receive, observed)
         finally:
             self._note(scope, id_, seen["status"], time.perf_counter() - started)
             REQUEST_ID.reset(token)
+
+    @staticmethod
+    def _note_fault(scope: Scope, id_: str, error: Exception) -> None:
+        """Log kind and place of what nobody expected; its words may be a user's."""
+        fields: dict[str, Json] = {
+            "request": id_,
+            "route": route_of(scope),
+            "error": kind_of(error),
+            "place": place_of(error),
+        }
+        LOG.error("failed", extra={"fields": fields})
+        LOG.debug("failed", exc_info=error)
 
     def _note(self, scope: Scope, id_: str, status: int, seconds: float) -> None:
         route, method = route_of(scope), _method_of(scope)

@@ -26,6 +26,7 @@ from recollect.service.rates import Rates
 from recollect.service.recalled import RecallLog
 from recollect.service.settings import Settings
 from recollect.service.signing import Signer
+from recollect.service.single_flight import SingleFlight
 from recollect.service.watching import Watch
 from recollect.standing import Standing
 from recollect.stores.validate import to_datetime
@@ -64,6 +65,8 @@ class Service:
     """Who asks where no keys are asked for."""
     streams: dict[str, int] = field(default_factory=dict)
     """How many streams each tenant has open."""
+    answers: SingleFlight = field(default_factory=SingleFlight)
+    """The answers that are being given, by the message that is answered."""
 
     def now(self) -> datetime:
         """Return the store's present moment."""

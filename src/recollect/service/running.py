@@ -12,7 +12,8 @@ import uvicorn
 from fastapi import FastAPI
 
 from recollect.errors import UsageError
-from recollect.service.observing import LOG, JsonLines
+from recollect.logs import package_logger
+from recollect.service.observing import JsonLines
 from recollect.service.protocol import protocol_of
 from recollect.service.settings import Settings
 
@@ -100,4 +101,4 @@ def log_to(stream: Any = None, *, level: str = "info") -> None:
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(logging.WARNING)
-    LOG.setLevel(level.upper())
+    package_logger("recollect").setLevel(level.upper())

@@ -60,7 +60,7 @@ def event_stream(reach: Reach, events: AsyncGenerator[Event, None]) -> Streaming
         QuotaError: The tenant has as many streams open as it may.
     """
     service, tenant = reach.service, reach.principal.tenant
-    _check_streams(service, tenant)
+    check_streams(service, tenant)
     return StreamingResponse(
         _encoded(service, tenant, events), media_type=MEDIA_TYPE, headers=_HEADERS
     )
@@ -114,7 +114,7 @@ class FollowingResponse(Response):
         del self.headers["content-length"]
         self._service, self._tenant = reach.service, reach.principal.tenant
         self._follower = follower
-        _check_streams(self._service, self._tenant)
+        check_streams(self._service, self._tenant)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer with the stream."""
@@ -146,7 +146,13 @@ def _part(body: bytes) -> Message:
     return {"type": "http.response.body", "body": body, "more_body": True}
 
 
-def _check_streams(service: Service, tenant: str) -> None:
+def check_streams(service: Service, tenant: str) -> None:
+    """
+    Refuse one more stream of a tenant that has as many open as it may.
+
+    Raises:
+        QuotaError: It has.
+    """
     limit = service.settings.streams_max
     if service.streams.get(tenant, 0) >= limit:
         what = "too many open streams"

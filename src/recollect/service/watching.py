@@ -9,9 +9,12 @@ from typing import Final
 import anyio
 
 from recollect.errors import StoreError
+from recollect.service.observing import LOG
 from recollect.stores.base import Store
 from recollect.stores.rows import Cursor
 
+WATCHING: Final = "watching"
+"""The name of the background task."""
 LOOK_EVERY_S: Final = 0.5
 
 
@@ -26,6 +29,7 @@ class Watch:
     def __init__(self, store: Store, stopping: anyio.Event) -> None:
         self._store = store
         self._stopping = stopping
+        self._monitor = store.tasks.monitor(WATCHING, LOG)
         self._waiting: dict[object, tuple[Cursor, Callable[[], None]]] = {}
 
     @contextmanager
@@ -40,9 +44,10 @@ class Watch:
 
     async def run(self) -> None:
         """Look until the service stops."""
-        while not self._stopping.is_set():
-            await anyio.sleep(LOOK_EVERY_S)
-            await self._look()
+        with self._monitor.running():
+            while not self._stopping.is_set():
+                await anyio.sleep(LOOK_EVERY_S)
+                await self._look()
         for _, wake in self._waiting.values():
             wake()
 
@@ -51,8 +56,11 @@ class Watch:
         scopes = list(dict.fromkeys(place.scope for place, _ in waiting))
         try:
             places = await self._store.places(scopes) if scopes else ()
-        except StoreError:
-            return  # they are told by the next look, or find out themselves
+        except StoreError as error:
+            # They are told by the next look, or find out themselves.
+            self._monitor.failed(error, retry_s=LOOK_EVERY_S)
+            return
+        self._monitor.succeeded()
         standing = {each.scope: each for each in places}
         for place, wake in waiting:
             if standing[place.scope] != place:

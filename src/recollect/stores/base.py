@@ -131,7 +131,7 @@ class StoreView(Store):
         super().__init__(clock=store._clock, ids=store._ids)
         self._store = store
         self._digests = store._digests
-        self._companions = store._companions
+        self.tasks = store.tasks
         self.answers_in_place = store.answers_in_place
         self.names_moments = store.names_moments
         self.address = store.address

@@ -21,6 +21,7 @@ from recollect.stores.plans.feed import (
     IsLatest,
     Unembedded,
     plan_embedded,
+    read_backlog,
     read_feed,
     read_past,
     read_places,
@@ -60,6 +61,7 @@ class FeedStore(Transactor):
         embedder: str | None = None,
         filter_: JsonObject | None = None,
         is_latest: IsLatest | None = None,
+        are_indexed: bool = False,
     ) -> list[Entry]:
         """
         Read what changed in some scopes, let *choose* pick entries, and return those.
@@ -74,6 +76,8 @@ class FeedStore(Transactor):
             filter_: Restricts ``Feed.eligible``.
             is_latest: Is asked, where the store names its moments, whether nothing has changed
                 since the cursors at the moment of this reading; if so, *choose* is given no feeds.
+            are_indexed: *choose* picks only what the feeds list: that an entry is missing is
+                damage then.
 
         Returns:
             Those entries that exist, in the order chosen.
@@ -85,6 +89,7 @@ class FeedStore(Transactor):
             conditions=None if filter_ is None else read_filter(filter_),
             now=self.now(),
             is_latest=is_latest,
+            are_indexed=are_indexed,
         )
         if filter_ is not None or not cursors:
             return await self._read(consultation)
@@ -99,6 +104,7 @@ class FeedStore(Transactor):
         *,
         embedder: str | None = None,
         is_latest: IsLatest | None = None,
+        are_indexed: bool = False,
     ) -> list[Entry]:
         """
         Do as `consult`, for the scopes that *below* stands for at that moment.
@@ -117,6 +123,7 @@ class FeedStore(Transactor):
             embedder=embedder,
             now=self.now(),
             is_latest=is_latest,
+            are_indexed=are_indexed,
         )
         return await self._read(consultation)
 
@@ -136,6 +143,11 @@ class FeedStore(Transactor):
     async def unembedded_scopes(self, embedder: str, limit: int = 100) -> Sequence[int]:
         """Return ids of scopes with changes that the embedder has not looked at."""
         return await self._read(lambda rows: rows.unembedded_scopes(embedder, limit))
+
+    @final
+    async def unembedded_count(self, embedder: str, *, limit: int = 1_000) -> int:
+        """Return how many entries the embedder has not looked at, counted up to *limit*."""
+        return await self._read(partial(read_backlog, embedder=embedder, limit=limit))
 
     @final
     async def scope_id(self, scope: Scope) -> int | None:

@@ -30,7 +30,7 @@ from recollect.stores.plans.memories import memories_of, prepare_write
 from recollect.stores.plans.receipts import Place, formation_of, plan_redrive
 from recollect.stores.plans.threads import existing_thread, thread_of
 from recollect.stores.plans.undo import plan_undoable
-from recollect.stores.plans.waiting import check_wait
+from recollect.stores.plans.waiting import check_wait, is_backlogged
 from recollect.stores.transactor import Transactor
 from recollect.stores.unit import Planned, Rows
 from recollect.stores.validate import (
@@ -238,6 +238,21 @@ class FormationStore(Transactor):
             return [thread_of(row, owner.segments) for owner, row in found]
 
         return page_of(await self._read(query), limit, _cursor_of)
+
+    @final
+    async def due_count(self, *, limit: int = 1_000) -> int:
+        """
+        Return how many threads are due to be formed, or were and are put off by a failure.
+
+        Of the threads in which anything waits at most *limit* are looked at.
+        """
+        now = self.now()
+
+        def query(rows: Rows) -> int:
+            found = rows.waiting_threads((), below=True, after=None, limit=limit)
+            return sum(is_backlogged(row, now) for _, row in found)
+
+        return await self._read(query)
 
     @final
     async def pause(self, scope: Scope, thread: str | None = None) -> int:

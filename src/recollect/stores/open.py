@@ -14,6 +14,7 @@ from recollect.errors import MissingExtraError, NotFoundError, UsageError
 from recollect.ports import Clock, Ids
 from recollect.stores.base import Store
 from recollect.stores.durability import Durability
+from recollect.stores.file_state import FileState
 
 if TYPE_CHECKING:
     import sqlite3
@@ -124,8 +125,8 @@ def finish_upgrade(url: str) -> int:
     """
     Take away from the store at *url* what only releases before this one need.
 
-    Do it when none of these uses the store any more: they can then no longer open it. Only a
-    store on PostgreSQL has such steps; a file is brought up to date whole, when it is opened.
+    Do it when none of these uses the store any more: they can then no longer open it. A file
+    whose pages have no checksums is given them, for which all of it is written anew.
 
     Returns:
         How many steps there were to do.
@@ -134,6 +135,11 @@ def finish_upgrade(url: str) -> int:
         MissingExtraError: The backend's driver is not installed.
         StoreError: The store cannot be changed; the class says why.
     """
+    file = _existing_file(url)
+    if file is not None:
+        from recollect.stores.sqlite.page_repairs import add_checksums
+
+        return int(add_checksums(file))
     if not url.lower().startswith("postgresql:"):
         return 0
     try:
@@ -144,6 +150,41 @@ def finish_upgrade(url: str) -> int:
             raise
         raise MissingExtraError("postgres", "psycopg") from error
     return finish(location_of(url))
+
+
+def accept_pages(url: str) -> int:
+    """
+    Accept the pages of the file at *url* that do not match their checksums; return how many.
+
+    Do it only where another program wrote to the file: what is damaged is then believed.
+
+    Raises:
+        UsageError: The store is in no file, or there is none.
+        StoreError: The file cannot be changed; the class says why.
+    """
+    file = _existing_file(url)
+    if file is None:
+        msg = f"{url!r} is in no file that exists: only pages of a SQLite file can be accepted"
+        raise UsageError(msg)
+    from recollect.stores.sqlite.page_repairs import accept_pages as accept
+
+    return accept(file)
+
+
+def examine_file(path: Path) -> FileState:
+    """
+    Read every page and every row of a store's file, and what rows owe to each other.
+
+    Nothing is written. Damage that keeps SQLite from reading the file is told like any other.
+    """
+    from recollect.stores.sqlite.file_state import read_file_state
+
+    return read_file_state(path)
+
+
+def _existing_file(url: str) -> str | None:
+    file = file_of(url)
+    return str(file.resolve()) if file is not None and file.exists() else None
 
 
 def _split(address: str) -> tuple[str, str]:

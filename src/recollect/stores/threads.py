@@ -10,6 +10,7 @@ from recollect.records import JsonObject, Message, NewMessage, Page, Scope, Thre
 from recollect.stores.pages import page_of
 from recollect.stores.plans.formation import Debounce, check_debounce
 from recollect.stores.plans.memories import prepare_write
+from recollect.stores.plans.positions import messages_after, messages_before
 from recollect.stores.plans.threads import (
     Append,
     Replacement,
@@ -161,7 +162,7 @@ class ThreadStore(Transactor):
             found = rows.thread(row.id, thread) if row else None
             if row is None or found is None:
                 return []
-            page = rows.messages(row.id, found.number, after=after, until=None, limit=limit + 1)
+            page = messages_after(rows, found, after, limit + 1)
             return [message_of(each, thread) for each in page]
 
         return page_of(await self._read(query), limit, lambda message: str(message.position))
@@ -181,7 +182,7 @@ class ThreadStore(Transactor):
             found = rows.thread(row.id, thread) if row else None
             if row is None or found is None:
                 return ()
-            newest = rows.last_messages(row.id, found.number, before=before, limit=limit)
+            newest = messages_before(rows, found, before, limit)
             return tuple(message_of(each, thread) for each in reversed(newest))
 
         return await self._read(query)

@@ -7,7 +7,7 @@ from typing import Any, get_args
 import pytest
 
 from recollect.errors import UsageError
-from recollect.records import Formation, FormationStatus, Scope
+from recollect.records import Formation, FormationStatus, JsonObject, Scope
 from recollect.stores.base import Store
 from recollect.stores.plans.erase import (
     EraseMemory,
@@ -215,6 +215,23 @@ class ReceiptContract(Contract):
         left = {TALK} if target == EraseThread(thread="other") else {TALK, "other"}
         assert ({}, "dead", 3, 5) == (found.receipt, found.status, found.calls, found.tokens)
         assert left == found.watermarks.keys() == found.failed.keys()
+
+    async def test_a_blank_receipt_says_how_much_was_done(
+        self, store: Store, clock: FrozenClock
+    ) -> None:
+        """How often each thing was done is no word of anybody; whatever else stands there goes."""
+        await keep_facts(store, "Oslo")
+        await tell(store, "m1")
+        lease = await claimed(store, clock)
+        known: JsonObject = {"stored": 3, "ended": 1}
+        counts: JsonObject = {**known, "secret": 1, "changed": "secret", "merged": -1}
+        receipt: JsonObject = {"counts": counts, "outcomes": [{"key": "secret"}], "q": "secret"}
+        await store.commit(lease, [], Formed(watermarks={TALK: 1}, receipt=receipt))
+
+        await store.erase(ADA, EraseMemory(type="Fact", key="home"))
+
+        (found,) = (await store.formations(ADA)).rows
+        assert {"counts": known} == found.receipt
 
     async def test_an_erased_scope_keeps_no_formation(
         self, store: Store, clock: FrozenClock

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections import Counter, defaultdict
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, closing, contextmanager
 from dataclasses import dataclass, field
-from functools import lru_cache
 from itertools import pairwise
 from os import PathLike, fspath
 from pathlib import Path
@@ -17,18 +15,15 @@ from typing import Final, TypeAlias
 
 import apsw
 
-from recollect.recall.terms import decode_terms, encode_terms, is_current
-from recollect.recall.text import message_text
+from recollect.recall.terms import decode_terms, encode_terms
 from recollect.records import Evidence, JsonObject, Message, NewMessage, PutMemory, Scope
 from recollect.stores.base import Store
 from recollect.stores.digests import text_hash
 from recollect.stores.paths import stored_path
 from recollect.stores.plans.erase import EraseMessages
-from recollect.stores.plans.evidence import evidence_messages
 from recollect.stores.plans.formation import Debounce, Formed, Lease
-from recollect.stores.rows import NO_SCOPE, MemoryRow, MessageRow, RevisionRow, ScopeRow
-from recollect.stores.sqlite.rows import SQLiteRows
-from recollect.stores.validate import to_datetime
+from recollect.stores.sqlite.examination import SCOPED_TABLES, examine
+from recollect.stores.sqlite.page_checksums import checksum_layer
 
 Contents: TypeAlias = Mapping[str, tuple[tuple[object, ...], ...]]
 """Every row of a scope, by table."""
@@ -41,80 +36,23 @@ Address: TypeAlias = tuple[Scope, str, str]
 
 _UNTIL_SIGNALLED: Final = Debounce(quiet_s=math.inf)
 
-# A file is checked again and again.
-_encoded_terms = lru_cache(maxsize=10_000)(encode_terms)
-
 _ENCODINGS: Final = ("utf-8", "utf-16-le", "utf-16-be")
 
-_OF_A_SCOPE: Final = (
-    "thread", "message", "memory", "revision", "evidence", "vector", "embedded", "tombstone",
-    "idempotency", "formation",
-)  # fmt: skip
 _ROWS: Final = {
     "scope": "SELECT * FROM scope WHERE id = ?",
-    **{name: f"SELECT * FROM {name} WHERE scope_id = ?" for name in _OF_A_SCOPE},  # noqa: S608 (our names)
+    **{name: f"SELECT * FROM {name} WHERE scope_id = ?" for name in SCOPED_TABLES},  # noqa: S608 (our names)
 }
-
-_NEVER: Final = {
-    **{
-        f"a {name} row of a scope that does not exist": (
-            f"SELECT scope_id FROM {name} WHERE scope_id NOT IN (SELECT id FROM scope)"  # noqa: S608
-            f" AND (scope_id, '{name}') <> ({NO_SCOPE}, 'idempotency')"
-        )
-        for name in _OF_A_SCOPE
-    },
-    "a message of no thread": """
-        SELECT m.scope_id, m.id FROM message AS m LEFT JOIN thread AS t
-            ON t.scope_id = m.scope_id AND t.number = m.thread WHERE t.id IS NULL""",
-    "a position outside its thread": """
-        SELECT m.scope_id, m.id, m.position, t.last FROM message AS m JOIN thread AS t
-            ON t.scope_id = m.scope_id AND t.number = m.thread
-        WHERE m.position NOT BETWEEN 1 AND t.last""",
-    "a thread that counts its messages wrongly": """
-        SELECT t.scope_id, t.id, t.count FROM thread AS t WHERE t.count <> (
-            SELECT count(*) FROM message AS m WHERE m.scope_id = t.scope_id AND m.thread = t.number)
-        """,
-    "a thread formed beyond its end": "SELECT scope_id, id FROM thread WHERE formed > last",
-    "an entry ahead of its scope's sequence": """
-        SELECT e.scope_id, e.uid, e.seq, s.seq FROM scope AS s JOIN (
-            SELECT scope_id, uid, seq FROM message UNION ALL SELECT scope_id, uid, seq FROM memory
-            UNION ALL SELECT scope_id, uid, seq FROM tombstone
-            UNION ALL SELECT scope_id, 0, seq FROM embedded
-        ) AS e ON e.scope_id = s.id WHERE e.seq NOT BETWEEN 0 AND s.seq""",
-    "two entries with one uid": """
-        SELECT scope_id, uid FROM (
-            SELECT scope_id, uid FROM message UNION ALL SELECT scope_id, uid FROM memory
-            UNION ALL SELECT scope_id, uid FROM tombstone
-        ) GROUP BY scope_id, uid HAVING count(*) > 1""",
-    "a revision without its memory's later version": """
-        SELECT r.scope_id, r.uid, r.version FROM revision AS r LEFT JOIN memory AS m
-            ON m.scope_id = r.scope_id AND m.uid = r.uid
-        WHERE m.uid IS NULL OR r.version >= m.version""",
-    "a vector of no entry": """
-        SELECT scope_id, uid FROM vector
-        EXCEPT SELECT scope_id, uid FROM message EXCEPT SELECT scope_id, uid FROM memory""",
-    "a number that would be given again": """
-        SELECT number FROM meta WHERE number < (SELECT max(n) FROM (
-            SELECT max(id) AS n FROM scope UNION ALL SELECT max(epoch) FROM scope
-            UNION ALL SELECT max(number) FROM thread))""",
-}
-"""What no row may be, and the question that finds such rows."""
 
 
 def violations(path: str | PathLike[str], *, vfs: str | None = None) -> list[str]:
     """
     Return what is wrong with a store's file; the empty list is a sound one.
 
-    It looks at the file itself (SQLite's integrity check), at what rows owe to each other
-    (threads and their messages, positions, sequence numbers, revisions, evidence, vectors),
-    at each entry (its hash and terms belong to its text) and at the feed (it gives exactly
-    the live entries). It only reads, in one transaction.
+    It only reads, in one transaction; see `recollect.stores.sqlite.examination`.
     """
     try:
         with _reading(path, vfs) as connection:
-            checked = connection.execute("PRAGMA integrity_check")
-            damage = [f"integrity check: {row[0]}" for row in checked if row[0] != "ok"]
-            return damage or [*_wrong_rows(connection), *_wrong_entries(connection)]
+            return list(examine(connection))
     except (apsw.Error, ValueError) as error:
         return [f"unreadable: {error!r}"]
 
@@ -135,79 +73,11 @@ def contents(path: str | PathLike[str], scope: Scope, *, vfs: str | None = None)
 @contextmanager
 def _reading(path: str | PathLike[str], vfs: str | None) -> Iterator[apsw.Connection]:
     flags = apsw.SQLITE_OPEN_READWRITE
-    with closing(apsw.Connection(fspath(path), flags=flags, vfs=vfs)) as connection:
+    layer = vfs or checksum_layer()
+    with closing(apsw.Connection(fspath(path), flags=flags, vfs=layer)) as connection:
         connection.pragma("query_only", "ON")
         connection.execute("BEGIN")
         yield connection
-
-
-def _wrong_rows(connection: apsw.Connection) -> Iterator[str]:
-    for what, query in _NEVER.items():
-        yield from (f"{what}: {row!r}" for row in connection.execute(query))
-
-
-def _wrong_entries(connection: apsw.Connection) -> Iterator[str]:
-    rows = SQLiteRows(connection)
-    for scope in list(rows.scopes_below((), None)):
-        messages = list(rows.all_messages(scope.id))
-        memories = list(rows.memories(scope.id, None, None))
-        live = {(row.uid, row.seq) for row in messages} | {(row.uid, row.seq) for row in memories}
-        fed = [(entry.uid, entry.seq) for entry in rows.changed(scope.id, 0, None)]
-        if Counter(fed) != Counter(live):
-            yield f"the feed of {scope.segments!r} gives {len(fed)} entries, {len(live)} are live"
-        yield from (each for row in messages for each in _wrong_message(row))
-        yield from (each for row in memories for each in _wrong_memory(rows, row))
-        yield from _wrong_links(connection, rows, scope, memories)
-
-
-def _wrong_message(row: MessageRow) -> Iterator[str]:
-    content = None if row.content is None else json.loads(row.content)
-    searched = message_text(row.text, row.name, content)
-    if not isinstance(json.loads(row.metadata), dict):
-        yield f"message {row.id!r} has metadata that is no object"
-    yield from _wrong_text(f"message {row.id!r}", row, searched, row.time)
-
-
-def _wrong_memory(rows: SQLiteRows, row: MemoryRow) -> Iterator[str]:
-    name = f"memory {row.type}/{row.key}"
-    yield from _wrong_text(name, row, row.text, None)
-    past = rows.revisions(row.scope_id, row.uid)
-    versions: list[MemoryRow | RevisionRow] = [*past, row]
-    for version in versions:
-        if not isinstance(json.loads(version.value), dict):
-            yield f"{name} has a version {version.version} that is no object"
-    for one, following in pairwise(past):
-        if one.believed_until > following.believed_from:
-            yield f"{name} was believed in two versions at once: {one.version} and the next"
-
-
-def _wrong_text(
-    name: str, row: MessageRow | MemoryRow, searched: str, time: int | None
-) -> Iterator[str]:
-    if row.text_hash != text_hash(searched):
-        yield f"{name} has the hash of another text"
-    moment = None if time is None else to_datetime(time)
-    if is_current(row.terms) and row.terms != _encoded_terms(searched, moment):
-        yield f"{name} has the terms of another text"
-
-
-def _wrong_links(
-    connection: apsw.Connection, rows: SQLiteRows, scope: ScopeRow, memories: Iterable[MemoryRow]
-) -> Iterator[str]:
-    """Yield the links of memories to messages that the evidence does not bear out, or misses."""
-    named = {
-        (*link, memory.uid)
-        for memory in memories
-        for evidence in (
-            memory.evidence,
-            *(each.evidence for each in rows.revisions(scope.id, memory.uid)),
-        )
-        for link in evidence_messages(evidence)
-    }
-    query = "SELECT thread, message, uid FROM evidence WHERE scope_id = ?"
-    linked = set(connection.execute(query, (scope.id,)))
-    yield from (f"evidence is not linked: {each!r}" for each in sorted(named - linked))
-    yield from (f"a link without evidence: {each!r}" for each in sorted(linked - named))
 
 
 @dataclass(slots=True)

@@ -17,6 +17,14 @@ import apsw
 
 from recollect.ports import Clock, Ids
 from recollect.stores.durability import Durability
+from recollect.stores.sqlite.page_checksums import (
+    RESERVED_AT,
+    RESERVED_BYTES,
+    VERIFYING,
+    has_checksum,
+    with_checksum,
+)
+from recollect.stores.sqlite.pages import page_size
 from recollect.stores.sqlite.store import SQLiteStore
 
 SECTOR_BYTES: Final = 512
@@ -35,6 +43,7 @@ SURVIVALS: Final[tuple[Survival, ...]] = get_args(Survival)
 
 Kind: TypeAlias = Literal["create", "write", "truncate", "sync", "delete"]
 
+_HEADER_BYTES: Final = 100
 _SYNC_FOLDER: Final = apsw.SQLITE_OPEN_MAIN_JOURNAL | apsw.SQLITE_OPEN_WAL
 
 
@@ -235,7 +244,7 @@ class _Layer(apsw.VFS):
 
 
 class _File(apsw.VFSFile):
-    """An open file, as SQLite calls it."""
+    """An open file, as SQLite calls it; of the store's own it keeps the checksums of pages."""
 
     def __init__(
         self,
@@ -245,17 +254,51 @@ class _File(apsw.VFSFile):
         operation: Operation,
     ) -> None:
         self._disk, self._any = disk, operation
+        self._answers = bool(flags[0] & apsw.SQLITE_OPEN_MAIN_DB)
+        self._checked_bytes = 0
+        """How large pages with checksums are, 0 as far as there are none."""
+        self._is_locked = False
         # SQLite syncs the folder with the first sync of a journal or log that it may create.
         self._syncs_folder = bool(flags[0] & apsw.SQLITE_OPEN_CREATE and flags[0] & _SYNC_FOLDER)
         super().__init__("", name, flags)
 
     def xRead(self, amount: int, offset: int) -> bytes:  # noqa: N802
         self._disk.check_power()
-        return super().xRead(amount, offset)
+        found = super().xRead(amount, offset)
+        self._note_header(found, offset)
+        # Who takes no lock looks at the bytes as they are.
+        is_page = self._is_locked and 0 < len(found) == self._checked_bytes
+        if is_page and not has_checksum(found):
+            error = apsw.IOError(f"the page at {offset} does not match its checksum")
+            # The driver passes it on to SQLite, which knows no other kind of checksum error.
+            vars(error)["extendedresult"] = apsw.SQLITE_IOERR_DATA
+            raise error
+        return found
 
     def xWrite(self, data: Any, offset: int) -> None:  # noqa: N802
-        self._done("write", at=offset, content=bytes(data))
-        super().xWrite(data, offset)
+        content = bytes(data)
+        self._note_header(content, offset)
+        if 0 < len(content) == self._checked_bytes:
+            content = with_checksum(content)
+        self._done("write", at=offset, content=content)
+        super().xWrite(content, offset)
+
+    def xLock(self, level: int) -> None:  # noqa: N802
+        self._is_locked = True
+        super().xLock(level)
+
+    def xFileControl(self, op: int, ptr: int) -> bool:  # noqa: N802
+        if op == apsw.SQLITE_FCNTL_PRAGMA and self._answers:
+            pragma = apsw.VFSFcntlPragma(ptr)
+            if pragma.name == VERIFYING:
+                pragma.result = str(int(bool(self._checked_bytes)))
+                return True
+        return super().xFileControl(op, ptr)
+
+    def _note_header(self, content: bytes, offset: int) -> None:
+        if self._answers and offset == 0 and len(content) >= _HEADER_BYTES:
+            is_checked = content[RESERVED_AT] == RESERVED_BYTES
+            self._checked_bytes = page_size(content) if is_checked else 0
 
     def xTruncate(self, newsize: int) -> None:  # noqa: N802
         self._done("truncate", at=newsize)

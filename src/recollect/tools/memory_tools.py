@@ -8,17 +8,18 @@ from dataclasses import replace
 from functools import wraps
 from typing import Any, Final, ParamSpec
 
+from anyio import to_thread
+
 from recollect.app import Recollect
 from recollect.ask import QUERY_CHARACTERS_MAX, Where
 from recollect.errors import StaleReadError, UsageError, VersionConflictError
 from recollect.formation.answer import read_answer
-from recollect.formation.completing import completed
 from recollect.formation.config import FormationSettings
-from recollect.formation.ground import grounds_of
+from recollect.formation.ground import decide
 from recollect.formation.offer import Offer, offer_of
 from recollect.formation.outcomes import Grounded, Outcome
-from recollect.formation.ownership import attributed
 from recollect.formation.reconcile import reconcile
+from recollect.formation.support import HeardWindow
 from recollect.formation.tool_names import PATCH
 from recollect.formation.types import MemoryType
 from recollect.formation.types.builtin import DEFAULT_TYPES
@@ -379,21 +380,15 @@ class MemoryTools:
         self, memory: Recollect, window: Window, offer: Offer, call: ToolCall
     ) -> tuple[list[Outcome], str]:
         """Return what becomes of a call, or what is wrong with it."""
-        reading = read_answer(ModelAnswer(calls=(call,)), offer)
-        faults = [each.reason for each in reading.faults]
-        grounded: list[Grounded] = []
-        for read in reading.operations:
-            operation = attributed(completed(read, window, offer), window, offer)
-            grounds = grounds_of(operation, window, offer)
-            faults += [each.reason for each in grounds.faults]
-            grounded.append(Grounded(operation=operation, grounds=grounds))
+        # Deciding is work for a processor: nobody else waits for it.
+        grounded, faults = await to_thread.run_sync(_decided, window, offer, call)
         if faults:
             return [], "; ".join(faults)
         present = await read_present(
             memory.store, window, offer, [each.operation for each in grounded]
         )
-        seen = await self._seen(memory, call)
-        return reconcile(grounded, replace(present, seen=seen)), ""
+        present = replace(present, seen=await self._seen(memory, call))
+        return await to_thread.run_sync(reconcile, grounded, present), ""
 
     async def _seen(self, memory: Recollect, call: ToolCall) -> list[Memory]:
         """Return the memories that have words of a call: a search may have shown them before."""
@@ -457,3 +452,16 @@ class MemoryTools:
         newest = await memory.last_messages(self.scope, self.thread, limit=MESSAGES_SEEN)
         of_user = max((each.position for each in newest if each.role == "user"), default=0)
         return (newest[-1].position if newest else 0), of_user
+
+
+def _decided(window: Window, offer: Offer, call: ToolCall) -> tuple[list[Grounded], list[str]]:
+    """Return what a call asks for with what it rests on, and what is wrong with it."""
+    reading = read_answer(ModelAnswer(calls=(call,)), offer)
+    faults = [each.reason for each in reading.faults]
+    heard = HeardWindow(window, offer)
+    grounded: list[Grounded] = []
+    for read in reading.operations:
+        operation, grounds = decide(read, heard)
+        faults += [each.reason for each in grounds.faults]
+        grounded.append(Grounded(operation=operation, grounds=grounds))
+    return grounded, faults

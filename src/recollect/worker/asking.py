@@ -5,21 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from anyio import to_thread
+
 from recollect.formation.answer import Reading, read_answer
-from recollect.formation.completing import HeardLines, completed
 from recollect.formation.config import FormationSettings
-from recollect.formation.ground import Grounds, grounds_of
+from recollect.formation.ground import Grounds, decide, grounds_of
 from recollect.formation.offer import Offer
 from recollect.formation.operations import Fault, Insert, Operation, Patch, same_operation
-from recollect.formation.ownership import attributed
 from recollect.formation.prompt import first_request, repair_request
 from recollect.formation.receipt import Asked, Exchange
 from recollect.formation.reconcile import Grounded
+from recollect.formation.support import HeardWindow
 from recollect.formation.tool_names import END, PATCH
 from recollect.formation.window import Window
 from recollect.ports import Model, ModelAnswer, ModelRequest
+from recollect.telemetry import answer_of
 
-_DOUBTFUL = frozenset({"claim", "hedge"})
+_DOUBTFUL = frozenset({"claim", "hedge", "support"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +60,7 @@ class Asking:
         self._settings = settings
         self._wrong: list[_Wrong] = []
         self._ids: set[str] = set()
-        self._heard = HeardLines(window)
+        self._heard = HeardWindow(window, offer)
         self.asked = Asked(is_whole=False, prices=settings.prices)
 
     async def ask(self) -> Asked:
@@ -68,18 +70,22 @@ class Asking:
         Raises:
             ModelError: The model failed.
         """
-        request = first_request(self._window, self._offer, self._settings.prompts)
+        prompts = self._settings.prompts
+        # What reads and writes long texts is work for a processor: nobody else waits for it.
+        request = await to_thread.run_sync(first_request, self._window, self._offer, prompts)
         limits = self._settings.limits
         for repair in range(1 + limits.repairs):
             if repair and self.asked.tokens >= limits.tokens_a_formation:
                 break
-            answer = await self._model.answer(request)
-            reading = self._take(request, answer)
+            answer = await answer_of(self._model, request)
+            reading = await to_thread.run_sync(self._take, request, answer)
             faults = [fault for each in self._wrong for fault in each.faults]
             if not faults:
                 break
-            request = repair_request(request, answer, reading.calls, faults)
-        self._give_up()
+            request = await to_thread.run_sync(
+                repair_request, request, answer, reading.calls, faults
+            )
+        await to_thread.run_sync(self._give_up)
         return self.asked
 
     def _take(self, request: ModelRequest, answer: ModelAnswer) -> Reading:
@@ -91,9 +97,7 @@ class Asking:
         good: list[Grounded] = []
         wrong = [_Wrong(operation=None, faults=(each,)) for each in reading.faults]
         for read in reading.operations:
-            operation = completed(read, self._window, self._offer, self._heard)
-            operation = attributed(operation, self._window, self._offer)
-            grounds = grounds_of(operation, self._window, self._offer)
+            operation, grounds = decide(read, self._heard)
             if grounds.faults:
                 wrong.append(_Wrong(operation=operation, faults=grounds.faults))
             elif not any(same_operation(operation, each) for each in kept):
@@ -117,7 +121,7 @@ class Asking:
         for each in self._wrong:
             if each.operation is not None and each.is_doubtful:
                 reasons = tuple(fault.reason for fault in each.faults)
-                grounds = grounds_of(each.operation, self._window, self._offer)
+                grounds = grounds_of(each.operation, self._heard)
                 grounds = Grounds(doubts=(*grounds.doubts, *reasons), trust=grounds.trust)
                 doubtful.append(Grounded(operation=each.operation, grounds=grounds))
         refused = _refused([each for each in self._wrong if not each.is_doubtful])

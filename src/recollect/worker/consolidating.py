@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final, Literal, Self, TypeAlias
 
 import anyio
+from anyio import to_thread
 
 from recollect.erasure import merged_into
 from recollect.errors import (
@@ -32,6 +33,7 @@ from recollect.formation.derivation import (
     before_end,
     change_record,
     changes_in,
+    outcomes_of,
     planned,
     sources_of,
 )
@@ -41,6 +43,7 @@ from recollect.formation.outcomes import Outcome
 from recollect.formation.receipt import receipt_of
 from recollect.formation.schedule import has_struck
 from recollect.formation.window import Window
+from recollect.logs import package_logger, scope_tag
 from recollect.models import ModelChoice
 from recollect.ports import Model, TokenCounter
 from recollect.records import DeleteMemory, Json, JsonObject, Memory, Scope, Write
@@ -49,15 +52,21 @@ from recollect.stores.plans.formation import Formed, Lease
 from recollect.stores.plans.undo import UNDO, Undo
 from recollect.stores.unit import Proviso
 from recollect.stores.validate import check_scope, to_datetime
+from recollect.telemetry import observed
+from recollect.worker.leases import release_if_possible
 from recollect.worker.migrating import check_modes
 from recollect.worker.opening import Models
 from recollect.worker.questioning import Questioner, Run
 from recollect.worker.viewing import Embed, View, Viewer
 
 LEASE_S: Final = 60.0
-RELEASE_S: Final = 2.0
 CONFLICTS_MAX: Final = 3
 SCHEDULE_EVERY_S: Final = 30.0
+LOG: Final = package_logger("recollect.worker")
+CONSOLIDATION: Final = "consolidation"
+"""The name of the background task."""
+OUTDATED: Final = "what it was derived from has changed"
+"""Why a derived memory was dropped, in the receipt."""
 PAGE_ROWS: Final = 500
 
 Ending: TypeAlias = Literal["consolidated", "unchanged", "busy", "lost", "stopped"]
@@ -82,6 +91,8 @@ class ConsolidationResult:
     calls: int = 0
     tokens: int = 0
     reason: str = ""
+    error: RecollectError | None = field(default=None, compare=False)
+    """What broke, if that is why it stopped."""
 
 
 class Consolidator:
@@ -102,6 +113,7 @@ class Consolidator:
         self._count = count_tokens
         self._embed = embed
         self._checked = self._now()
+        self._monitor = store.tasks.monitor(CONSOLIDATION, LOG)
         self._scheduled = _scheduled([assistants.default, *assistants.named.values()])
 
     def acting(self, actor: str, *, proviso: Proviso | None = None) -> Self:
@@ -124,7 +136,27 @@ class Consolidator:
             UpdateModeError: A type's memories were written under its other `update_mode`.
         """
         named: JsonObject = {} if assistant is None else {"assistant": assistant}
-        return await self._consolidate(check_scope(scope), self._assistants.of(named, scope))
+        scope = check_scope(scope)
+        return await self._noted(scope, self._assistants.of(named, scope))
+
+    async def _noted(self, scope: Scope, settings: FormationSettings) -> ConsolidationResult:
+        what = "consolidate"
+        # Its time is mostly the model's, which is observed by itself.
+        with observed(what, "consolidate_memory", LOG, scope, slow_s=math.inf) as seen:
+            result = await self._consolidate(scope, settings)
+            seen.count(len(result.changes))
+        self._note(scope, result)
+        return result
+
+    def _note(self, scope: Scope, result: ConsolidationResult) -> None:
+        LOG.debug(
+            "consolidation of %r: %s, %d groups, %d changes: %s",
+            *(scope, result.end, result.groups, len(result.changes), result.reason),
+        )
+        if result.error is not None:
+            self._monitor.failed(result.error, about=scope_tag(scope))
+        elif result.end in {"consolidated", "unchanged"}:
+            self._monitor.succeeded()
 
     async def _consolidate(self, scope: Scope, settings: FormationSettings) -> ConsolidationResult:
         model = self._models(settings.model)
@@ -143,8 +175,7 @@ class Consolidator:
             return ConsolidationResult(end="lost", reason=str(error))
         except BaseException:
             # Nobody shall wait for the lease of what was given up.
-            with anyio.move_on_after(RELEASE_S, shield=True), suppress(LeaseLostError, StoreError):
-                await self._store.release(lease)
+            await release_if_possible(self._store, lease)
             raise
 
     async def keep_schedules(self) -> list[ConsolidationResult]:
@@ -168,22 +199,27 @@ class Consolidator:
     async def _tried(self, scope: Scope, settings: FormationSettings) -> ConsolidationResult:
         """Consolidate one of many scopes: where it fails, the others have their turn."""
         try:
-            return await self._consolidate(scope, settings)
+            return await self._noted(scope, settings)
         except StoreError:
             raise
         except RecollectError as error:
-            return ConsolidationResult(end="stopped", reason=str(error))
+            result = ConsolidationResult(end="stopped", reason=str(error), error=error)
+            self._note(scope, result)
+            return result
 
     async def run(self) -> None:
         """Keep the schedules until cancelled; a store that is away is tried again."""
-        while self._scheduled:
-            await anyio.sleep(SCHEDULE_EVERY_S)
-            try:
-                await self.keep_schedules()
-            except StoreClosedError:
-                return
-            except StoreError:
-                continue
+        if not self._scheduled:
+            return
+        with self._monitor.running():
+            while True:
+                await anyio.sleep(SCHEDULE_EVERY_S)
+                try:
+                    await self.keep_schedules()
+                except StoreClosedError:
+                    return
+                except StoreError as error:
+                    self._monitor.failed(error, retry_s=SCHEDULE_EVERY_S)
 
     def _questioner(self, settings: FormationSettings, model: Model) -> Questioner:
         return Questioner(self._store, settings, model, self._count)
@@ -197,21 +233,20 @@ class Consolidator:
         """Do it under *lease*, which ends with it."""
         scope = lease.scope
         view = await viewer.view(scope)
-        outdated = await viewer.outdated(view)
-        if outdated:
-            await self._drop(scope, outdated)
+        dropped = await self._drop(scope, await viewer.outdated(view))
+        if dropped:
             view = await viewer.view(scope)
         run = await self._questioner(settings, model).ask(lease, view)
-        if not run.exchanges:
+        if not run.exchanges and not dropped:
             await self._store.release(lease)
             return ConsolidationResult(
-                end="stopped" if run.reason else "consolidated" if outdated else "unchanged",
+                end="stopped" if run.reason else "unchanged",
                 groups=len(view.groups),
                 postponed=len(view.unseen),
-                dropped=len(outdated),
                 reason=run.reason,
+                error=run.error,
             )
-        changes = await self._commit(lease, view, run, model, viewer=viewer)
+        changes = await self._commit(lease, view, run, dropped, model=model, viewer=viewer)
         newest = await self._store.formations(scope, status="consolidated", limit=1)
         return ConsolidationResult(
             end="stopped" if run.reason else "consolidated",
@@ -219,14 +254,20 @@ class Consolidator:
             changes=tuple(changes),
             groups=len(view.groups),
             postponed=len(view.unseen) - len(run.looked_at),
-            dropped=len(outdated),
+            dropped=len(dropped),
             calls=run.asked.calls,
             tokens=run.asked.tokens,
             reason=run.reason,
+            error=run.error,
         )
 
-    async def _drop(self, scope: Scope, outdated: Sequence[Memory]) -> None:
-        """Delete derived memories that hold no more, and let what they replaced hold again."""
+    async def _drop(self, scope: Scope, outdated: Sequence[Memory]) -> list[Memory]:
+        """
+        Delete derived memories that hold no more, and let what they replaced hold again.
+
+        Return those that were deleted.
+        """
+        dropped = []
         for memory in outdated:
             writes: list[Write] = [
                 DeleteMemory(type=memory.type, key=memory.key, expected=memory.version)
@@ -241,22 +282,26 @@ class Consolidator:
                 await self._store.apply(scope, writes)
             except VersionConflictError:
                 continue  # somebody writes there: the next run looks again
+            dropped.append(memory)
+        return dropped
 
     async def _commit(
         self,
         lease: Lease,
         view: View,
         run: Run,
-        model: Model,
+        dropped: Sequence[Memory],
         *,
+        model: Model,
         viewer: Viewer,
     ) -> list[Change]:
         """Write what was asked for; leave out what somebody changed meanwhile."""
         combinations = run.combinations
         for _ in range(CONFLICTS_MAX):
-            changes = planned(combinations, await self._standing(lease.scope, view, combinations))
+            standing = await self._standing(lease.scope, view, combinations)
+            changes = await to_thread.run_sync(planned, combinations, standing)
             looked_at = await viewer.looked_at_after(view, run.looked_at, changes)
-            receipt = _receipt(lease.scope, run, changes, model, looked_at)
+            receipt = _receipt(lease.scope, run, changes, dropped, model=model, looked_at=looked_at)
             formed = Formed(
                 watermarks={},
                 status="consolidated",
@@ -360,24 +405,21 @@ def _scheduled(settings: Iterable[FormationSettings]) -> list[FormationSettings]
 
 
 def _receipt(
-    scope: Scope, run: Run, changes: Sequence[Change], model: Model, looked_at: Sequence[str]
+    scope: Scope,
+    run: Run,
+    changes: Sequence[Change],
+    dropped: Sequence[Memory],
+    *,
+    model: Model,
+    looked_at: Sequence[str],
 ) -> JsonObject:
-    outcomes = [
-        Outcome(
-            action="refused" if each.action == "refused" else "stored",
-            type=each.type,
-            key=each.key,
-            reason=each.reason or each.action,
-        )
-        for each in changes
-    ]
+    outcomes = outcomes_of(changes)
     outcomes += [
-        Outcome(action="ended", type=type_, key=key, reason=f"merged into {each.type}/{each.key}")
-        for each in changes
-        for type_, key in each.ended
+        Outcome(action="dropped", type=each.type, key=each.key, reason=OUTDATED) for each in dropped
     ]
     window = Window(scope=scope, lines=(), watermarks={})
-    told = receipt_of(window, run.asked, outcomes, model=model.identity, reason=run.reason)
+    asked = model.identity if run.exchanges else None
+    told = receipt_of(window, run.asked, outcomes, model=asked, reason=run.reason)
     consolidation: dict[str, Json] = {
         "changes": [change_record(each) for each in changes],
         "looked_at": list(looked_at),

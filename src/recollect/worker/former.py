@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Final, Literal, Self, TypeAlias
 
 import anyio
+from anyio import to_thread
 
 from recollect.errors import (
     LeaseLostError,
@@ -30,12 +31,15 @@ from recollect.formation.offer import Offer
 from recollect.formation.receipt import Asked, receipt_of
 from recollect.formation.reconcile import Outcome, reconcile
 from recollect.formation.window import Window
+from recollect.logs import Repeats, kind_of, package_logger, summary_of, times
 from recollect.ports import Model, TokenCounter
 from recollect.stores.base import Store
 from recollect.stores.plans.formation import DueThread, Formed, Lease
 from recollect.stores.unit import Proviso
 from recollect.stores.validate import to_datetime
+from recollect.telemetry import observed
 from recollect.worker.asking import Asking
+from recollect.worker.leases import release_if_possible
 from recollect.worker.migrating import check_modes
 from recollect.worker.reading import (
     Search,
@@ -45,10 +49,12 @@ from recollect.worker.reading import (
     refreshed,
 )
 
+LOG: Final = package_logger("recollect.worker")
+END: Final = "recollect.formation.end"
+"""The attribute of a span that says how the formation ended."""
+_FAULTS: Final = Repeats()
 LEASE_S: Final = 60.0
 CONFLICTS_MAX: Final = 5
-RELEASE_S: Final = 2.0
-"""So long a cancelled formation may take to give its lease back."""
 RETRY_S_MIN: Final = 5.0
 RETRY_S_MAX: Final = 3_600.0
 WAIT_FOR_OPERATOR_S: Final = 300.0
@@ -62,12 +68,19 @@ Ending: TypeAlias = Literal["formed", "retried", "postponed", "given up", "lost"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """How a formation ended, and why; *outage* is the model's error if it cannot be used now."""
+    """
+    How a formation ended, and why.
+
+    *outage* is the model's error if it cannot be used now. *error* is what broke, if anything
+    did: a model's answer that cannot be used is no error. What waits is tried again in *retry_s*.
+    """
 
     end: Ending
     reason: str = ""
     outcomes: tuple[Outcome, ...] = ()
     outage: ModelError | None = None
+    error: Exception | None = field(default=None, compare=False)
+    retry_s: float | None = field(default=None, compare=False)
 
 
 Models: TypeAlias = Callable[[str | None], Model]
@@ -129,6 +142,14 @@ class Former:
         Everything is stored in one transaction; after an error nothing is, and the messages
         wait on.
         """
+        # Its time is mostly the model's, which is observed by itself.
+        with observed("form", "form_memory", LOG, lease.scope, slow_s=math.inf) as seen:
+            result = await self._ended(lease, lease_s)
+            seen.set(END, result.end)
+            seen.count(sum(each.write is not None for each in result.outcomes))
+        return result
+
+    async def _ended(self, lease: Lease, lease_s: float) -> Result:
         try:
             return await self._settled(lease, lease_s)
         except anyio.get_cancelled_exc_class():
@@ -151,12 +172,12 @@ class Former:
         except Exception as error:  # noqa: BLE001 (a stranger's model, or a fault of ours)
             if attempts:
                 return await self._failed(attempts[0], error)
-            return await self._postpone(lease, threads, _reason(error), WAIT_FOR_OPERATOR_S)
+            wait_s = WAIT_FOR_OPERATOR_S
+            return await self._postpone(lease, threads, _reason(error), wait_s, error=error)
 
     async def give_back(self, lease: Lease) -> None:
         """Give *lease* back, so that nobody waits for its end; one that is lost has passed on."""
-        with anyio.move_on_after(RELEASE_S, shield=True), suppress(LeaseLostError, StoreError):
-            await self._store.release(lease)
+        await release_if_possible(self._store, lease)
 
     async def _form(
         self,
@@ -182,6 +203,7 @@ class Former:
         attempt = _Attempt(lease, threads, window, model.identity, settings, asking)
         attempts.append(attempt)
         asked = await asking.ask()
+        _note_faults(model, asked)
         if not asked.is_whole:
             return await self._fail(attempt, asked.failure)
         return await self._commit(lease, window, offer, asked, model)
@@ -189,7 +211,7 @@ class Former:
     async def _failed(self, attempt: _Attempt, error: Exception) -> Result:
         """Wait for a model that cannot be used now; otherwise it was the attempt that failed."""
         if not isinstance(error, ModelUnavailableError | ModelDeniedError | ModelNotFoundError):
-            return await self._fail(attempt, _reason(error))
+            return await self._fail(attempt, _reason(error), error)
         wait_s = WAIT_FOR_OPERATOR_S
         if isinstance(error, ModelUnavailableError):
             wait_s = _wait_s(error, max(each.attempts for each in attempt.threads))
@@ -202,6 +224,7 @@ class Former:
             str(error),
             wait_s,
             outage=error if is_shared else None,
+            error=error,
             spent=spent,
         )
 
@@ -225,11 +248,12 @@ class Former:
     ) -> Result:
         """Store the formation; reconcile it anew if somebody wrote meanwhile."""
         operations = [each.operation for each in asked.grounded]
+        conflict: VersionConflictError | None = None
         for conflicts in range(CONFLICTS_MAX):
             outcomes: list[Outcome] = []
             if offer is not None:
                 present = await read_present(self._store, window, offer, operations)
-                outcomes = reconcile(asked.grounded, present)
+                outcomes = await to_thread.run_sync(reconcile, asked.grounded, present)
                 if conflicts and any(each.stale for each in outcomes):
                     break
             formed = Formed(
@@ -244,7 +268,8 @@ class Former:
             writes = [each.write for each in outcomes if each.write is not None]
             try:
                 await self._store.commit(lease, writes, formed)
-            except VersionConflictError:
+            except VersionConflictError as error:
+                conflict = error
                 offer = await refreshed(self._store, lease.scope, offer) if offer else None
                 if offer is None:
                     break
@@ -260,9 +285,9 @@ class Former:
             types=window.types,
         )
         await self._store.release(lease, attempt=spent)
-        return Result(end="retried", reason=reason)
+        return Result(end="retried", reason=reason, error=conflict)
 
-    async def _fail(self, attempt: _Attempt, reason: str) -> Result:
+    async def _fail(self, attempt: _Attempt, reason: str, error: Exception | None = None) -> Result:
         """Try again later with less; give up a single message that failed too often."""
         lease, window = attempt.lease, attempt.window
         attempts = max(each.attempts for each in attempt.threads) + 1
@@ -273,7 +298,7 @@ class Former:
             await self._store.release(
                 lease, failed=failed, retry_s=retry_s, attempt=spent, types=window.types
             )
-            return Result(end="retried", reason=reason)
+            return Result(end="retried", reason=reason, error=error, retry_s=retry_s)
         dead = replace(
             spent,
             watermarks=window.watermarks,
@@ -283,7 +308,7 @@ class Former:
             failed={line.message.thread: [line.message.position] for line in window.new},
         )
         await self._store.commit(lease, [], dead)
-        return Result(end="given up", reason=reason)
+        return Result(end="given up", reason=reason, error=error)
 
     async def _postpone(
         self,
@@ -293,6 +318,7 @@ class Former:
         wait_s: float,
         *,
         outage: ModelError | None = None,
+        error: Exception | None = None,
         spent: Formed | None = None,
     ) -> Result:
         """Let the messages wait, without counting that as a failure of theirs."""
@@ -301,9 +327,9 @@ class Former:
             await self._store.release(
                 lease, postponed=names, retry_s=wait_s, attempt=spent, types=threads[0].types
             )
-        except LeaseLostError as error:
-            return Result(end="lost", reason=str(error), outage=outage)
-        return Result(end="postponed", reason=reason, outage=outage)
+        except LeaseLostError as lost:
+            return Result(end="lost", reason=str(lost), outage=outage, error=error)
+        return Result(end="postponed", reason=reason, outage=outage, error=error, retry_s=wait_s)
 
     @asynccontextmanager
     async def _held(self, lease: Lease, lease_s: float) -> AsyncIterator[None]:
@@ -325,15 +351,29 @@ class Former:
             await anyio.sleep(lease_s / 3)
             try:
                 await self._store.extend(lease, lease_s=lease_s)
-            except StoreUnavailableError:
-                continue  # it may be back before the lease has ended
-            except (LeaseLostError, StoreError):
+            except StoreUnavailableError as error:
+                # It may be back before the lease has ended.
+                LOG.warning("a lease was not extended: %s", summary_of(error))
+            except (LeaseLostError, StoreError) as error:
+                LOG.debug("a lease is not extended any more: %s", kind_of(error))
                 return  # the commit will say so
 
 
 def _reason(error: Exception) -> str:
     """Return why something broke; of an error that is not ours also what it is."""
     return str(error) if isinstance(error, RecollectError) else f"{type(error).__name__}: {error}"
+
+
+def _note_faults(model: Model, asked: Asked) -> None:
+    """Log by their kinds, not by their words, that an answer had faults."""
+    kinds = sorted({fault.kind for _, fault in asked.refused})
+    repairs = max(0, asked.calls - 1)
+    if (repairs or kinds) and (count := _FAULTS.due((model.identity, repairs > 0, *kinds))):
+        LOG.warning(
+            "%s answered with faults: %d repairs, %d calls refused (%s)%s",
+            *(model.identity, repairs, len(asked.refused), ", ".join(kinds) or "none"),
+            times(count),
+        )
 
 
 def _alike(threads: Sequence[DueThread]) -> list[DueThread]:

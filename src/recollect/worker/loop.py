@@ -8,12 +8,14 @@ from contextlib import contextmanager, suppress
 from copy import copy
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from logging import ERROR
 from typing import Final, Self, TypeAlias, TypeVar
 
 import anyio
 
 from recollect.errors import (
     LeaseLostError,
+    ModelError,
     ModelUnavailableError,
     StoreClosedError,
     StoreError,
@@ -21,6 +23,8 @@ from recollect.errors import (
 )
 from recollect.formation.config import Assistants
 from recollect.formation.schedule import has_struck
+from recollect.health import TaskMonitor
+from recollect.logs import package_logger, scope_tag
 from recollect.records import Scope, Thread
 from recollect.stores.base import Store
 from recollect.stores.formation import DEAF
@@ -30,6 +34,10 @@ from recollect.worker.breaker import Breaker
 from recollect.worker.former import LEASE_S, Former, Result
 from recollect.worker.striking import Striking
 
+LOG: Final = package_logger("recollect.worker")
+FORMATION: Final = "formation"
+SCHEDULES: Final = "schedules"
+"""The names of the background tasks."""
 POLL_S: Final = 1.0
 """So often a worker looks for what is due, whatever it hears."""
 SCHEDULE_EVERY_S: Final = 30.0
@@ -69,6 +77,7 @@ class _WorkerState:
     checked: datetime
     breaker: Breaker = field(default_factory=Breaker)
     woken: anyio.Event = field(default_factory=anyio.Event)
+    claim_failed: bool = False
 
 
 class Worker:
@@ -97,6 +106,8 @@ class Worker:
         self._notice = notice
         self._striking = Striking(store, assistants)
         self._state = _WorkerState(checked=to_datetime(store.now()))
+        self._monitor = store.tasks.monitor(FORMATION, LOG)
+        self._schedules = store.tasks.monitor(SCHEDULES, LOG)
 
     @property
     def breaker(self) -> Breaker:
@@ -131,7 +142,7 @@ class Worker:
 
     async def run(self) -> None:
         """Work until cancelled; a store that is away is tried again."""
-        with self._listening():
+        with self._monitor.running(), self._schedules.running(), self._listening():
             async with anyio.create_task_group() as group:
                 group.start_soon(self._keep_schedules)
                 for _ in range(self._concurrency):
@@ -167,7 +178,7 @@ class Worker:
         if lease is None:
             return None
         result = await self._former.form(lease)
-        self._note(result)
+        self._note(lease.scope, result)
         self._notice(lease.scope, result)
         return result
 
@@ -191,7 +202,7 @@ class Worker:
             await self._former.give_back(lease)
             return None
         result = await self._former.form(replace(lease, threads=threads))
-        self._note(result)
+        self._note(scope, result)
         self._notice(lease.scope, result)
         return result
 
@@ -261,8 +272,12 @@ class Worker:
                 result = await self.run_once()
             except StoreClosedError:
                 return
-            except (StoreError, LeaseLostError):
+            except (StoreError, LeaseLostError) as error:
                 result = None  # a store that is away, full or damaged may be mended
+                self._state.claim_failed = True
+                self._monitor.failed(error, retry_s=POLL_S)
+            else:
+                self._note_claimed()
             if result is None:
                 with anyio.move_on_after(POLL_S):
                     await woken.wait()
@@ -273,12 +288,20 @@ class Worker:
             try:
                 await self.keep_schedules()
                 await self.form_struck()
+                self._schedules.succeeded()
             except StoreClosedError:
                 return
-            except (StoreError, LeaseLostError):
-                continue
+            except (StoreError, LeaseLostError) as error:
+                self._schedules.failed(error, retry_s=SCHEDULE_EVERY_S)
 
-    def _note(self, result: Result) -> None:
+    def _note_claimed(self) -> None:
+        """Record that the store answers again; what fails for another reason still does."""
+        if self._state.claim_failed:
+            self._state.claim_failed = False
+            self._monitor.succeeded()
+
+    def _note(self, scope: Scope, result: Result) -> None:
+        note_result(self._monitor, scope, result)
         if result.outage is not None:
             after_s = (
                 result.outage.retry_after_s
@@ -291,3 +314,20 @@ class Worker:
 
     def _now(self) -> datetime:
         return to_datetime(self._store.now())
+
+
+def note_result(monitor: TaskMonitor, scope: Scope, result: Result) -> None:
+    """Record and log how a formation ended; that messages are given up is an error."""
+    LOG.debug(
+        "formation in %r: %s, %d outcomes: %s",
+        *(scope, result.end, len(result.outcomes), result.reason),
+    )
+    if result.end == "formed":
+        monitor.succeeded()
+    elif result.end == "given up":
+        error = result.error or ModelError(result.reason)
+        about = f"{scope_tag(scope)}, and its message was given up"
+        monitor.failed(error, about=about, level=ERROR)
+    elif result.error is not None or result.end == "retried":
+        error = result.error or ModelError(result.reason)
+        monitor.failed(error, retry_s=result.retry_s, about=scope_tag(scope))

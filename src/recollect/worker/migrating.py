@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final, get_args
 
-import anyio
-
-from recollect.errors import LeaseLostError, NotFoundError, StoreError, UpdateModeError, UsageError
-from recollect.formation.derivation import Change, change_record
+from recollect.errors import LeaseLostError, NotFoundError, UpdateModeError, UsageError
+from recollect.formation.derivation import Change, change_record, outcomes_of
 from recollect.formation.identity import content_key
 from recollect.formation.migration import in_other_mode, migration
+from recollect.formation.receipt import outcomes_told
 from recollect.formation.types import MemoryType, UpdateMode
 from recollect.records import JsonObject, Memory, Scope
 from recollect.stores.base import Store
 from recollect.stores.plans.formation import Formed, Lease
 from recollect.stores.validate import check_id, check_scope, to_datetime
+from recollect.worker.leases import release_if_possible
 from recollect.worker.viewing import looked_at_in
 
 LEASE_S: Final = 60.0
-RELEASE_S: Final = 2.0
 PAGE_ROWS: Final = 500
 
 
@@ -88,8 +86,7 @@ async def migrate(store: Store, scope: Scope, type_: str, update_mode: UpdateMod
         return await _commit(store, lease, changes, update_mode)
     except BaseException:
         # Nobody shall wait for the lease of what was given up.
-        with anyio.move_on_after(RELEASE_S, shield=True), suppress(LeaseLostError, StoreError):
-            await store.release(lease)
+        await release_if_possible(store, lease)
         raise
 
 
@@ -113,6 +110,7 @@ async def _commit(
     type_ = changes[0].type
     last = await store.formations(lease.scope, status="consolidated", limit=1)
     receipt: JsonObject = {
+        **outcomes_told(outcomes_of(changes)),
         "reason": f"{type_} was migrated to {update_mode}",
         "consolidation": {
             "changes": [change_record(each) for each in changes],

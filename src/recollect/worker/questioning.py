@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
+
+from anyio import to_thread
 
 from recollect.errors import ModelError
 from recollect.formation.config import FormationSettings
@@ -24,6 +27,7 @@ from recollect.records import Memory, Scope
 from recollect.stores.base import Store
 from recollect.stores.plans.formation import Lease
 from recollect.stores.validate import to_datetime
+from recollect.telemetry import answer_of
 from recollect.worker.viewing import View
 
 CALL_S: Final = 300.0
@@ -39,6 +43,8 @@ class Run:
     refused: list[Fault] = field(default_factory=list)
     looked_at: list[Group] = field(default_factory=list)
     reason: str = ""
+    error: ModelError | None = None
+    """What the model failed with, if that ended the run."""
 
     @property
     def asked(self) -> Asked:
@@ -87,12 +93,12 @@ class Questioner:
                 break
             await self._store.extend(lease, lease_s=CALL_S)
             try:
-                answer = await self._model.answer(request)
+                answer = await answer_of(self._model, request)
             except ModelError as error:
-                run.reason = str(error)
+                run.reason, run.error = str(error), error
                 break
             run.exchanges.append(Exchange(request=request, answer=answer))
-            reading = read_calls(answer, batch, kept=kept)
+            reading = await to_thread.run_sync(partial(read_calls, answer, batch, kept=kept))
             kept += reading.combinations
             faults, is_whole = list(reading.faults), reading.is_whole
             if not faults:

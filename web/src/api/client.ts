@@ -1,24 +1,14 @@
 /** Every request of the page: to `/v1` of the service that served it, and nowhere else. */
 
+import { tabShelf } from "../lib/storage";
+import { cut, garbled, Problem, unreachable } from "./problem";
 import { eventsOf, type ServerEvent } from "./sse";
 import type {
-  AuditRow, Backlog, Complaint, EraseReceipt, ErasePreview, EraseTarget, Formation, Graph, Json, JsonObject,
+  AuditRow, Backlog, Complaint, EraseReceipt, ErasePreview, EraseTarget, Formation, FormationRun, Graph, Imported, Json, JsonObject,
   Key, Me, Memory, MemoryType, Message, RecallAnswer, RecallUse, Revision, Scope, Thread,
 } from "./shapes";
 
 const KEY_NAME = "recollect.key";
-
-/** What went wrong, as the service tells it (RFC 9457), or that it could not be reached. */
-export class Problem extends Error {
-  constructor(
-    readonly status: number,
-    readonly code: string,
-    readonly title: string,
-    readonly detail: string,
-  ) {
-    super(detail || title);
-  }
-}
 
 export interface Listed {
   cursor: string | null;
@@ -40,13 +30,12 @@ const ahead = new Map<string, Promise<Response>>();
 const base = new URL(".", document.baseURI);
 
 export function storedKey(): string | null {
-  return sessionStorage.getItem(KEY_NAME);
+  return tabShelf.get(KEY_NAME);
 }
 
 export function storeKey(key: string | null): void {
   ahead.clear();
-  if (key) sessionStorage.setItem(KEY_NAME, key);
-  else sessionStorage.removeItem(KEY_NAME);
+  tabShelf.set(KEY_NAME, key || null);
 }
 
 export function addressOf(path: string, scope: Scope = [], query: Query = {}): string {
@@ -96,21 +85,47 @@ async function send(method: string, path: string, options: RequestOptions = {}):
       method, headers, body, signal: options.signal, credentials: "omit", cache: "no-store",
     });
   } catch (error) {
-    if (error instanceof DOMException && error.name === "AbortError") throw error;
-    throw new Problem(0, "unreachable", "", "");
+    if (isAborted(error)) throw error;
+    throw unreachable();
   }
   if (!response.ok) throw await problemOf(response);
   return response;
+}
+
+const isAborted = (error: unknown): boolean => error instanceof DOMException && error.name === "AbortError";
+
+/** What reading an answer gives; an answer that breaks off is told as that. */
+async function whole<T>(reading: Promise<T>): Promise<T> {
+  try {
+    return await reading;
+  } catch (error) {
+    throw isAborted(error) ? error : cut();
+  }
+}
+
+/** The events of an answer, until it ends; one that breaks off is told as that. */
+async function* eventsIn(response: Response): AsyncGenerator<ServerEvent> {
+  if (!response.body) return;
+  try {
+    yield* eventsOf(response.body);
+  } catch (error) {
+    throw isAborted(error) ? error : cut();
+  }
 }
 
 async function ask<T>(method: string, path: string, options?: RequestOptions): Promise<T> {
   const address = addressOf(path, options?.scope, options?.query);
   const early = method === "GET" ? ahead.get(address) : undefined;
   ahead.delete(address);
-  const response = await (early ?? send(method, path, options));
+  // What was asked ahead and failed is asked again: the service may be there by now.
+  const response = await (early?.catch(() => send(method, path, options)) ?? send(method, path, options));
   if (response.status === 204) return undefined as T;
-  const text = await response.text();
-  return (text ? JSON.parse(text) : undefined) as T;
+  const text = await whole(response.text());
+  try {
+    return (text ? JSON.parse(text) : undefined) as T;
+  } catch {
+    throw garbled(response.status);
+  }
 }
 
 const at = (...parts: string[]): string => parts.map(encodeURIComponent).join("/");
@@ -149,7 +164,7 @@ export const api = {
   threads: (scope: Scope, query: { cursor?: string | null; limit?: number } = {}) =>
     ask<Listed & { threads: Thread[] }>("GET", "threads", { scope, query }),
   thread: (scope: Scope, id: string) => ask<Thread>("GET", `threads/${at(id)}`, { scope }),
-  messages: (scope: Scope, id: string, query: { after?: number; last?: number; limit?: number }) =>
+  messages: (scope: Scope, id: string, query: { after?: number; last?: number; before?: number; limit?: number }) =>
     ask<Listed & { messages: Message[] }>("GET", `threads/${at(id)}/messages`, { scope, query }),
   removeMessage: (scope: Scope, thread: string, id: string) =>
     ask<void>("DELETE", `threads/${at(thread)}/messages/${at(id)}`, { scope }),
@@ -168,8 +183,8 @@ export const api = {
     ask<Memory & Undoable>("POST", `memories/${at(type, key)}/reject`, { scope, query: { undo }, body: pointer ? { pointer } : {}, version }),
   restore: (scope: Scope, type: string, key: string, version: number, current?: number, undo = false) =>
     ask<Memory & Undoable>("POST", `memories/${at(type, key)}/restore`, { scope, query: { undo }, body: { version }, version: current }),
-  end: (scope: Scope, type: string, key: string, moment: string, undo = false) =>
-    ask<Memory & Undoable>("POST", `memories/${at(type, key)}/end`, { scope, query: { undo }, body: { at: moment } }),
+  end: (scope: Scope, type: string, key: string, moment: string, version?: number, undo = false) =>
+    ask<Memory & Undoable>("POST", `memories/${at(type, key)}/end`, { scope, query: { undo }, body: { at: moment }, version }),
   /** Take a change back exactly, or nothing of it. */
   undo: (scope: Scope, token: string) => ask<void>("POST", "undo", { scope, body: { undo: token } }),
   recalls: (scope: Scope, type: string, key: string) =>
@@ -187,7 +202,7 @@ export const api = {
   backlog: (scope: Scope, query: { below?: boolean } = {}) =>
     ask<Backlog>("GET", "formation", { scope, query }),
   form: (scope: Scope, thread?: string) =>
-    ask<{ formations: Formation[] } | undefined>("POST", "formation/run", { scope, body: thread ? { thread } : {} }),
+    ask<FormationRun>("POST", "formation/run", { scope, body: thread ? { thread } : {} }),
   pauseFormation: (scope: Scope) => ask<unknown>("POST", "formation/pause", { scope, body: {} }),
   resumeFormation: (scope: Scope) => ask<unknown>("POST", "formation/resume", { scope, body: {} }),
   retryFormation: (scope: Scope, thread: string) =>
@@ -214,22 +229,22 @@ export const api = {
   verifyAudit: (scope: Scope) => ask<{ ok: boolean; rows: number; broken_at: number | null }>("GET", "audit/verify", { scope }),
 
   exported: async (scope: Scope, below: boolean): Promise<Blob> =>
-    (await send("GET", "export", { scope, query: { below } })).blob(),
+    whole((await send("GET", "export", { scope, query: { below } })).blob()),
   imported: (scope: Scope, text: string) =>
-    ask<{ taken: number; refused: { line: number; reason: string }[] }>("POST", "import", { scope, text }),
+    ask<Imported>("POST", "import", { scope, text }),
   previewErase: (scope: Scope, target: EraseTarget) =>
     ask<ErasePreview>("POST", "erase/preview", { scope, body: { target } }),
   erase: (scope: Scope, confirm: string) => ask<EraseReceipt>("POST", "erase", { scope, body: { confirm } }),
   eraseReceipts: (scope: Scope) => ask<{ receipts: EraseReceipt[] }>("GET", "erase/receipts", { scope }),
 
-  /** The events of an answer that is being given. */
-  chat: async function* (scope: Scope, body: JsonObject, signal: AbortSignal): AsyncGenerator<ServerEvent> {
-    const response = await send("POST", "chat", { scope, body, signal });
-    if (response.body) yield* eventsOf(response.body);
+  /** The events of an answer that is being given; said again under the same key it is kept once. */
+  chat: async function* (scope: Scope, body: JsonObject, idempotencyKey: string, signal: AbortSignal): AsyncGenerator<ServerEvent> {
+    yield* eventsIn(await send("POST", "chat", { scope, body, idempotencyKey, signal }));
   },
-  /** What changes in a scope, as it changes. */
-  changes: async function* (scope: Scope, signal: AbortSignal): AsyncGenerator<ServerEvent> {
+  /** What changes in a scope, as it changes; `opened` is called when the service has begun to tell. */
+  changes: async function* (scope: Scope, opened: () => void, signal: AbortSignal): AsyncGenerator<ServerEvent> {
     const response = await send("GET", "changes", { scope, signal });
-    if (response.body) yield* eventsOf(response.body);
+    opened();
+    yield* eventsIn(response);
   },
 };

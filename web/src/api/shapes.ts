@@ -164,10 +164,19 @@ export interface Formation {
   receipt: {
     model?: string | null;
     messages?: number;
+    counts?: Record<string, number>;
     outcomes?: Outcome[];
+    outcomes_left_out?: number;
     refused?: { kind: string; reason: string; type?: string; target?: string }[];
+    refused_left_out?: number;
     reason?: string;
-  } & JsonObject;
+  };
+}
+
+/** What came of asking to form now; what was postponed, or is formed by others, has no receipt. */
+export interface FormationRun {
+  formations: Formation[];
+  ends: { end: "formed" | "retried" | "postponed" | "given up" | "lost"; reason: string }[];
 }
 
 export interface Backlog {
@@ -226,6 +235,11 @@ export interface EraseReceipt {
   at: string;
   clean_at: string | null;
   counts: Record<string, number>;
+}
+
+export interface Imported {
+  taken: number;
+  refused: { line: number; reason: string }[];
 }
 
 export interface AuditRow {

@@ -41,12 +41,22 @@ export function useAsked<T>(ask: (signal: AbortSignal) => Promise<T>, about: rea
 
 export interface Paged<R> {
   rows: R[];
+  /** Why the rows could not be had. */
   error: unknown;
+  /** Why there are no more of them, although there are. */
+  moreError: unknown;
   isLoading: boolean;
   hasMore: boolean;
   more: () => void;
+  /** Ask again for as many pages as are shown, so that what is read stays where it is. */
   again: () => void;
-  replace: (change: (rows: R[]) => R[]) => void;
+}
+
+interface Pages<R> {
+  subject: string;
+  rows: R[];
+  cursor: string | null;
+  count: number;
 }
 
 export function usePages<R, A extends Listed>(
@@ -54,31 +64,55 @@ export function usePages<R, A extends Listed>(
   rowsOf: (answer: A) => R[],
   about: readonly unknown[],
 ): Paged<R> {
-  const [pages, setPages] = useState<{ subject: string; rows: R[]; cursor: string | null } | null>(null);
-  const [cursor, setCursor] = useState<string | null>(null);
   const subject = JSON.stringify(about);
-  const asked = useAsked(async (signal) => {
-    const answer = await ask(cursor, signal);
-    setPages((before) => ({
-      subject,
-      rows: cursor && before?.subject === subject ? [...before.rows, ...rowsOf(answer)] : rowsOf(answer),
-      cursor: answer.cursor ?? null,
-    }));
-    return true;
-  }, [subject, cursor]);
-  useEffect(() => setCursor(null), [subject]);
+  const [pages, setPages] = useState<Pages<R> | null>(null);
+  const [failed, setFailed] = useState<{ subject: string; error: unknown; isOfMore: boolean } | null>(null);
+  const [isFetching, setFetching] = useState(true);
+  const [round, setRound] = useState(0);
+  const known = useRef({ ask, rowsOf, pages });
+  known.current = { ask, rowsOf, pages };
+  const fetching = useRef<AbortController | null>(null);
+  const wanted = useRef({ subject, count: 1 });
+
+  const fetchFrom = useCallback(
+    async (before: Pages<R>, count: number, isOfMore: boolean): Promise<void> => {
+      wanted.current = { subject, count };
+      fetching.current?.abort();
+      const stop = new AbortController();
+      fetching.current = stop;
+      setFetching(true);
+      try {
+        let found = before;
+        do {
+          const answer = await known.current.ask(found.cursor, stop.signal);
+          found = { subject, rows: [...found.rows, ...known.current.rowsOf(answer)], cursor: answer.cursor ?? null, count: found.count + 1 };
+        } while (found.cursor !== null && found.count < count && !stop.signal.aborted);
+        if (stop.signal.aborted) return;
+        setPages(found);
+        setFailed(null);
+      } catch (error) {
+        if (!stop.signal.aborted) setFailed({ subject, error, isOfMore });
+      }
+      if (!stop.signal.aborted) setFetching(false);
+    },
+    [subject],
+  );
+  useEffect(() => {
+    const count = wanted.current.subject === subject ? wanted.current.count : 1;
+    void fetchFrom({ subject, rows: [], cursor: null, count: 0 }, count, false);
+    return () => fetching.current?.abort();
+  }, [subject, round, fetchFrom]);
+
   const isSame = pages?.subject === subject;
+  const error = failed?.subject === subject ? failed : null;
   return {
     rows: isSame ? pages.rows : [],
-    error: asked.error,
-    isLoading: !isSame || asked.isLoading,
+    error: error && !error.isOfMore ? error.error : undefined,
+    moreError: error?.isOfMore ? error.error : undefined,
+    isLoading: isFetching || (!isSame && !error),
     hasMore: isSame && pages.cursor !== null,
-    more: () => isSame && setCursor(pages.cursor),
-    again: useCallback(() => {
-      setCursor(null);
-      asked.again();
-    }, [asked.again]),
-    replace: (change) => setPages((before) => before && { ...before, rows: change(before.rows) }),
+    more: () => void (isSame && pages.cursor !== null && fetchFrom(pages, pages.count + 1, true)),
+    again: useCallback(() => setRound((n) => n + 1), []),
   };
 }
 
@@ -105,7 +139,11 @@ const RETRY_MS = 3_000;
 const RETRY_MS_MAX = 60_000;
 const GATHER_MS = 150;
 
-/** Call back a moment after something of the scope changed, in this page or elsewhere. */
+/**
+ * Call back a moment after something of the scope changed, in this page or elsewhere.
+ *
+ * When the service is heard again after a break it is called as well: what changed meanwhile was not told.
+ */
 export function useChanges(scope: Scope, changed: () => void): void {
   const callback = useRef(changed);
   callback.current = changed;
@@ -114,16 +152,23 @@ export function useChanges(scope: Scope, changed: () => void): void {
     const stop = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
     let wait_ms = RETRY_MS;
+    let wasOpen = false;
+    const tell = () => {
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        callback.current();
+      }, GATHER_MS);
+    };
+    const opened = () => {
+      wait_ms = RETRY_MS;
+      if (wasOpen) tell();
+      wasOpen = true;
+    };
     const follow = async (): Promise<void> => {
       while (!stop.signal.aborted) {
         try {
-          for await (const event of api.changes(JSON.parse(subject) as Scope, stop.signal)) {
-            wait_ms = RETRY_MS;
-            if (event.event !== "change" && event.event !== "reset") continue;
-            timer ??= setTimeout(() => {
-              timer = undefined;
-              callback.current();
-            }, GATHER_MS);
+          for await (const event of api.changes(JSON.parse(subject) as Scope, opened, stop.signal)) {
+            if (event.event === "change" || event.event === "reset") tell();
           }
         } catch {
           wait_ms = Math.min(wait_ms * 2, RETRY_MS_MAX);

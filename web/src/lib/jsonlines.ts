@@ -22,6 +22,14 @@ export function faultOf(text: string): Fault | null {
   }
 }
 
+/** The first syntax fault of what has to be an object, or that it is none, in the words given. */
+export function objectFaultOf(text: string, noObject: string): Fault | null {
+  const fault = faultOf(text);
+  if (fault) return fault;
+  const value: unknown = JSON.parse(text);
+  return value !== null && typeof value === "object" && !Array.isArray(value) ? null : { line: 1, message: noObject };
+}
+
 /** The names and places on the way to a value: of a pointer (`/0/name`) or as written (`types[0].name`). */
 export function wayOf(path: string): string[] {
   if (path === "" || path.startsWith("/")) return stepsOf(path);

@@ -1,94 +1,107 @@
-/** What a person does to a memory, each told at once and with a way back. */
+/** What a person does to a memory: each told at once with a way back, or as failed where it was done. */
 
-import { useCallback } from "react";
 import { api, type Undoable } from "../api/client";
+import { isGone } from "../api/problem";
 import type { Memory, Scope } from "../api/shapes";
+import { useAct, type Act } from "./act";
+import { isEnded, isRejected, isRestored, isTakenBack } from "./outcomes";
 import { undoOf } from "./past";
 import { useAround, useHere } from "./session";
-import { useUndoable, wayBack } from "./undo";
+import { useUndoable, wayBack, type Change } from "./undo";
 
-export interface MemoryActs {
-  forget: (memory: Memory) => Promise<boolean>;
-  reject: (memory: Memory, pointer?: string) => Promise<Memory | null>;
-  restore: (memory: Memory, version: number) => Promise<Memory | null>;
+/** Each answers whether it was done; one at a time, and how it failed is in the state of the act. */
+export interface MemoryActs extends Act {
+  forget: (memory: Memory, done?: () => void) => Promise<boolean>;
+  reject: (memory: Memory, pointer?: string) => Promise<boolean>;
+  restore: (memory: Memory, version: number) => Promise<boolean>;
+  end: (memory: Memory) => Promise<boolean>;
   takeBack: (memory: Memory, thread: string, message: string) => Promise<boolean>;
 }
 
-export function useMemoryActs(scopeGiven: Scope | null, changed: () => void): MemoryActs {
-  const { t, tell, complain } = useAround();
-  const here = useHere();
-  const scope = scopeGiven ?? here.scope;
+/** What stands now where a memory stood, null if nothing does. */
+export function standing(scope: Scope, { type, key }: Pick<Memory, "type" | "key">): Promise<Memory | null> {
+  return api.memory(scope, type, key).catch((error: unknown) => (isGone(error) ? null : Promise.reject(error)));
+}
+
+/** A change that was made, with no way back: its answer was lost, and the token with it. */
+const MADE: Undoable = {};
+
+export function useMemoryActs(changed: () => void): MemoryActs {
+  const { t, tell } = useAround();
+  const { scope } = useHere();
   const change = useUndoable();
+  const act = useAct(changed);
+  const { run } = act;
+  const told = (text: string) => (answer: Undoable) => tell(text, wayBack(scope, answer, changed));
 
-  const tried = useCallback(
-    async <T>(act: () => Promise<T>): Promise<T | null> => {
-      try {
-        return await act();
-      } catch (error) {
-        complain(error);
-        return null;
-      } finally {
-        changed();
-      }
-    },
-    [complain, changed],
-  );
+  const forget = (memory: Memory, done?: () => void) =>
+    run({
+      request: () => change(forgotten(scope, memory)),
+      outcome: async () => ((await standing(scope, memory)) === null ? MADE : undefined),
+      succeed: (answer) => {
+        told(t("told.forgotten"))(answer);
+        done?.();
+      },
+    });
 
-  const done = useCallback(
-    (text: string, answer: Undoable | undefined) => tell(text, wayBack(scope, answer, changed)),
-    [scope, tell, changed],
-  );
+  const reject = (memory: Memory, pointer = "") =>
+    run({
+      request: () => change<Undoable>((undo) => api.reject(scope, memory.type, memory.key, memory.version, pointer, undo)),
+      outcome: async () => made(await standing(scope, memory), (now) => isRejected(memory, now, pointer)),
+      succeed: told(t("told.rejected")),
+    });
 
-  const forget = useCallback(
-    async (memory: Memory) =>
-      (await tried(async () => {
-        const answer = await change(async (undo) => (await api.forget(scope, memory.type, memory.key, memory.version, undo)) ?? {});
-        if (answer) done(t("told.forgotten"), answer);
-        return answer !== null;
-      })) ?? false,
-    [scope, tried, change, done, t],
-  );
-
-  const reject = useCallback(
-    (memory: Memory, pointer = "") =>
-      tried(async () => {
-        const rejected = await change((undo) => api.reject(scope, memory.type, memory.key, memory.version, pointer, undo));
-        if (rejected) done(t("told.rejected"), rejected);
-        return rejected;
-      }),
-    [scope, tried, change, done, t],
-  );
-
-  const restore = useCallback(
-    (memory: Memory, version: number) =>
-      tried(async () => {
-        const restored = await change((undo) => api.restore(scope, memory.type, memory.key, version, undefined, undo));
-        if (restored) done(t("told.restored", { version }), restored);
-        return restored;
-      }),
-    [scope, tried, change, done, t],
-  );
-
-  const takeBack = useCallback(
-    async (memory: Memory, thread: string, message: string) =>
-      (await tried(async () => {
+  const restore = (memory: Memory, version: number) =>
+    run({
+      request: () => change<Undoable>((undo) => api.restore(scope, memory.type, memory.key, version, memory.version, undo)),
+      outcome: async () => {
         const { revisions } = await api.history(scope, memory.type, memory.key);
-        const way = undoOf(revisions, thread, message);
-        if (way.kind === "nothing") return false;
-        const answer = await change(async (undo) => {
-          if (way.kind === "forget") return (await api.forget(scope, memory.type, memory.key, undefined, undo)) ?? {};
-          if (way.kind === "restore") return api.restore(scope, memory.type, memory.key, way.version, undefined, undo);
-          const { valid_from, valid_until, expires_at, evidence } = memory;
-          const kept = keptEvidence(evidence, way.value);
-          return api.put(scope, memory.type, memory.key, { value: way.value, valid_from, valid_until, expires_at, evidence: kept }, memory.version, undo);
-        });
-        if (answer) done(t("told.taken_back"), answer);
-        return answer !== null;
-      })) ?? false,
-    [scope, tried, change, done, t],
-  );
+        return isRestored(memory, revisions, version) ? MADE : undefined;
+      },
+      succeed: told(t("told.restored", { version })),
+    });
 
-  return { forget, reject, restore, takeBack };
+  const end = (memory: Memory) => {
+    const moment = new Date().toISOString();
+    return run({
+      request: () => change<Undoable>((undo) => api.end(scope, memory.type, memory.key, moment, memory.version, undo)),
+      outcome: async () => made(await standing(scope, memory), (now) => isEnded(memory, now, moment)),
+      succeed: told(t("told.ended")),
+    });
+  };
+
+  const takeBack = (memory: Memory, thread: string, message: string) =>
+    run({
+      request: async () => {
+        const taken = await takenBack(scope, memory, thread, message);
+        return taken && change(taken);
+      },
+      outcome: async () => {
+        const now = await standing(scope, memory);
+        return now === null || isTakenBack(memory, now, thread, message) ? MADE : undefined;
+      },
+      succeed: told(t("told.taken_back")),
+    });
+
+  return { ...act, forget, reject, restore, end, takeBack };
+}
+
+const made = (now: Memory | null, isDone: (now: Memory) => boolean): Undoable | undefined => (now !== null && isDone(now) ? MADE : undefined);
+
+const forgotten = (scope: Scope, { type, key, version }: Memory): Change<Undoable> =>
+  async (undo) => (await api.forget(scope, type, key, version, undo)) ?? MADE;
+
+/** The change that takes back what a message brought into a memory, null if it brought nothing. */
+async function takenBack(scope: Scope, memory: Memory, thread: string, message: string): Promise<Change<Undoable> | null> {
+  const { type, key, version } = memory;
+  const { revisions } = await api.history(scope, type, key);
+  const way = undoOf(revisions, thread, message);
+  if (way.kind === "nothing") return null;
+  if (way.kind === "forget") return forgotten(scope, memory);
+  if (way.kind === "restore") return (undo) => api.restore(scope, type, key, way.version, version, undo);
+  const { valid_from, valid_until, expires_at, evidence } = memory;
+  const kept = { value: way.value, valid_from, valid_until, expires_at, evidence: keptEvidence(evidence, way.value) };
+  return (undo) => api.put(scope, type, key, kept, version, undo);
 }
 
 /** The evidence of the fields that a value still has. */

@@ -1,9 +1,10 @@
 /** Who is here: the key's rights, the scope that is looked at, language, look, and what is told. */
 
 import { createContext, useCallback, useContext, useEffect, useMemo, useRef, useState, type ReactNode } from "react";
-import { Problem } from "../api/client";
+import { Problem } from "../api/problem";
 import type { Me, Scope } from "../api/shapes";
 import { translated, type Language, type Word } from "../words";
+import { browserShelf } from "./storage";
 
 export type Theme = "auto" | "light" | "dark";
 
@@ -11,7 +12,8 @@ export interface Toast {
   id: number;
   text: string;
   kind: "done" | "wrong";
-  undo?: () => Promise<void> | void;
+  /** Takes back what was told of, or does again what failed. */
+  act?: { word: "undo" | "again"; do: () => Promise<unknown> | void };
 }
 
 interface Settings {
@@ -25,20 +27,20 @@ interface Around {
   change: (settings: Partial<Settings>) => void;
   t: (word: Word, values?: Record<string, string | number>) => string;
   toasts: Toast[];
-  tell: (text: string, undo?: Toast["undo"]) => void;
-  complain: (error: unknown) => void;
+  tell: (text: string, undo?: () => Promise<void> | void) => void;
+  complain: (error: unknown, again?: () => Promise<unknown>) => void;
   dismiss: (id: number) => void;
 }
 
 const SETTINGS_NAME = "recollect.page";
-const TOAST_MS = 8_000;
 const AroundContext = createContext<Around | null>(null);
 
 function storedSettings(): Settings {
   const language: Language = navigator.language.toLowerCase().startsWith("zh") ? "zh" : "en";
   const usual: Settings = { language, theme: "auto", shortcuts: true };
   try {
-    return { ...usual, ...(JSON.parse(localStorage.getItem(SETTINGS_NAME) ?? "{}") as Partial<Settings>) };
+    const stored = { ...usual, ...(JSON.parse(browserShelf.get(SETTINGS_NAME) ?? "{}") as Partial<Settings>) };
+    return { ...stored, language: stored.language === "zh" || stored.language === "en" ? stored.language : language };
   } catch {
     return usual;
   }
@@ -55,7 +57,7 @@ export function AroundProvider({ children }: { children: ReactNode }) {
   const change = useCallback((changed: Partial<Settings>) => {
     setSettings((before) => {
       const after = { ...before, ...changed };
-      localStorage.setItem(SETTINGS_NAME, JSON.stringify(after));
+      browserShelf.set(SETTINGS_NAME, JSON.stringify(after));
       return after;
     });
   }, []);
@@ -63,11 +65,13 @@ export function AroundProvider({ children }: { children: ReactNode }) {
   const show = useCallback((toast: Omit<Toast, "id">) => {
     const id = next.current++;
     setToasts((all) => [...all.slice(-2), { ...toast, id }]);
-    setTimeout(() => dismiss(id), TOAST_MS);
-  }, [dismiss]);
-  const tell = useCallback((text: string, undo?: Toast["undo"]) => show({ text, undo, kind: "done" }), [show]);
+  }, []);
+  const tell = useCallback(
+    (text: string, undo?: () => Promise<void> | void) => show({ text, kind: "done", act: undo && { word: "undo", do: undo } }),
+    [show],
+  );
   const complain = useCallback(
-    (error: unknown) => show({ text: sentenceOf(error, t), kind: "wrong" }),
+    (error: unknown, again?: () => Promise<unknown>) => show({ text: sentenceOf(error, t), kind: "wrong", act: again && { word: "again", do: again } }),
     [show, t],
   );
   useEffect(() => {
@@ -91,11 +95,15 @@ export function useAround(): Around {
 
 export function sentenceOf(error: unknown, t: Around["t"]): string {
   if (error instanceof Problem) {
-    if (error.code === "unreachable") return t("error.unreachable");
-    return error.detail || error.title || t("error.unknown");
+    const own = OWN_CODES.find((each) => each === error.code);
+    if (own) return t(`error.${own}`);
+    return error.detail || (error.title ? t("error.untold", { title: error.title }) : t("error.unknown"));
   }
-  return error instanceof Error ? error.message : t("error.unknown");
+  return error instanceof Error ? t("error.page", { message: error.message }) : t("error.unknown");
 }
+
+/** The codes of problems that the page itself finds. */
+const OWN_CODES = ["unreachable", "cut", "garbled", "left", "stopped"] as const;
 
 interface Here {
   me: Me;

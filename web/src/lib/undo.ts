@@ -1,7 +1,8 @@
 /** Undo: a change is made with a token that takes it back exactly, or with consent that it is for good. */
 
 import { useCallback } from "react";
-import { api, Problem, type Undoable } from "../api/client";
+import { api, type Undoable } from "../api/client";
+import { Problem } from "../api/problem";
 import type { Scope } from "../api/shapes";
 import { useAround } from "./session";
 

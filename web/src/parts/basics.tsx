@@ -2,57 +2,11 @@
 
 import { useEffect, useId, useRef, type FormEvent, type ReactNode } from "react";
 import type { Memory, Scope } from "../api/shapes";
-import { sentenceOf, useAround, useWording } from "../lib/session";
+import { useAct } from "../lib/act";
+import { useAround, useWording, type Toast } from "../lib/session";
 import { linkTo } from "../lib/route";
-import { Icon, type IconName } from "./icons";
-
-export function Wrong({ error, again }: { error: unknown; again?: () => void }) {
-  const { t } = useAround();
-  if (!error) return null;
-  return (
-    <div className="wrong" role="alert">
-      <Icon name="warn" />
-      <p>{sentenceOf(error, t)}</p>
-      {again && (
-        <button type="button" className="small" onClick={again}>
-          {t("again")}
-        </button>
-      )}
-    </div>
-  );
-}
-
-export function Empty({ icon, title, children }: { icon: IconName; title: string; children?: ReactNode }) {
-  return (
-    <div className="empty">
-      <Icon name={icon} />
-      <p className="empty-title">{title}</p>
-      {children}
-    </div>
-  );
-}
-
-export function Loading({ rows = 3 }: { rows?: number }) {
-  const { t } = useAround();
-  return (
-    <div className="loading" role="status">
-      <span className="unseen">{t("loading")}</span>
-      {Array.from({ length: rows }, (_, place) => (
-        <div key={place} className="bone" />
-      ))}
-    </div>
-  );
-}
-
-export function More({ hasMore, isLoading, more }: { hasMore: boolean; isLoading: boolean; more: () => void }) {
-  const { t } = useAround();
-  if (!hasMore) return null;
-  return (
-    <button type="button" className="more" disabled={isLoading} onClick={more}>
-      {t("more")}
-    </button>
-  );
-}
+import { Icon } from "./icons";
+import { ActFailure } from "./states";
 
 export function Field({ label, hint, children }: { label: string; hint?: string; children: (id: string) => ReactNode }) {
   const id = useId();
@@ -132,29 +86,44 @@ export function Dialog({ title, close, children, act }: {
 }
 
 export function Toasts() {
-  const { toasts, dismiss, complain, t } = useAround();
+  const { toasts } = useAround();
   return (
     <div className="toasts" role="status" aria-live="polite">
-      {toasts.map((toast) => (
-        <div key={toast.id} className={`toast toast-${toast.kind}`}>
-          <span>{toast.text}</span>
-          {toast.undo && (
-            <button
-              type="button"
-              className="plain toast-undo"
-              onClick={() => {
-                dismiss(toast.id);
-                Promise.resolve(toast.undo?.()).catch(complain);
-              }}
-            >
-              {t("undo")}
-            </button>
-          )}
-          <button type="button" className="plain icon-button" aria-label={t("close")} onClick={() => dismiss(toast.id)}>
-            <Icon name="close" />
-          </button>
-        </div>
-      ))}
+      {toasts.map((toast) => <Told key={toast.id} toast={toast} />)}
+    </div>
+  );
+}
+
+const TOAST_MS = 8_000;
+
+/** What was told: it goes by itself, but not while what it offers is under way or has failed. */
+function Told({ toast }: { toast: Toast }) {
+  const { dismiss, t } = useAround();
+  const act = useAct();
+  const offered = toast.act;
+  const stays = act.isBusy || Boolean(act.error) || (toast.kind === "wrong" && offered !== undefined);
+  useEffect(() => {
+    if (stays) return;
+    const timer = setTimeout(() => dismiss(toast.id), TOAST_MS);
+    return () => clearTimeout(timer);
+  }, [stays, toast.id, dismiss]);
+  return (
+    <div className={`toast toast-${toast.kind}`}>
+      <span>{toast.text}</span>
+      {offered && (
+        <button
+          type="button"
+          className="plain toast-undo"
+          disabled={act.isBusy}
+          onClick={() => void act.run({ request: async () => offered.do(), succeed: () => dismiss(toast.id) })}
+        >
+          {t(offered.word)}
+        </button>
+      )}
+      <button type="button" className="plain icon-button" aria-label={t("close")} onClick={() => dismiss(toast.id)}>
+        <Icon name="close" />
+      </button>
+      <ActFailure act={act} />
     </div>
   );
 }

@@ -1,5 +1,6 @@
 /** A memory's value as a person reads it: names and values, with the evidence of each place. */
 
+import type { ReactNode } from "react";
 import type { Evidence, EvidenceMap, Json, JsonObject, Scope } from "../api/shapes";
 import { changesBetween, textDiff, type Change } from "../lib/diff";
 import { shown, spoken } from "../lib/pointer";
@@ -31,14 +32,14 @@ function below(evidence: EvidenceMap, pointer: string): Evidence[] {
   return evidence[pointer] ?? [];
 }
 
-export function Value({ value, evidence = {}, scope, at = "", reject }: {
+export function Value({ value, evidence = {}, scope, at = "", aside }: {
   value: JsonObject;
   evidence?: EvidenceMap;
   scope: Scope;
   at?: string;
-  reject?: (pointer: string) => void;
+  /** What stands beside the name of each field. */
+  aside?: (pointer: string, name: string) => ReactNode;
 }) {
-  const { t } = useAround();
   return (
     <dl className="value">
       {Object.entries(value).map(([name, each]) => {
@@ -47,11 +48,7 @@ export function Value({ value, evidence = {}, scope, at = "", reject }: {
           <div key={name} className="value-row">
             <dt>
               {name.replaceAll("_", " ")}
-              {reject && (
-                <button type="button" className="plain reject-field" onClick={() => reject(pointer)} aria-label={t("reject.field", { name: name.replaceAll("_", " ") })} title={t("reject.about")}>
-                  {t("reject")}
-                </button>
-              )}
+              {aside?.(pointer, name.replaceAll("_", " "))}
             </dt>
             <dd>
               <Part value={each} pointer={pointer} evidence={evidence} scope={scope} />

@@ -1,19 +1,23 @@
 /** Chat: threads, the talk with what each turn brought into memory, and the Memories panel. */
 
-import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { useCallback, useEffect, useMemo, useState } from "react";
 import { api } from "../api/client";
-import type { Memory, Message, Thread, Scope } from "../api/shapes";
-import { useAsked, useChanges, useLater, usePages } from "../lib/asking";
-import { broughtBy, type Brought } from "../lib/past";
-import { spoken } from "../lib/pointer";
-import { marked } from "../lib/quotes";
-import { useMemoryActs } from "../lib/memory_acts";
+import { isGone } from "../api/problem";
+import type { Memory, Thread, Scope } from "../api/shapes";
+import { useAsked, useChanges, useLater, usePages, type Paged } from "../lib/asking";
+import { useDraft } from "../lib/drafts";
+import { placeOf, type Unsent } from "../lib/outbox";
+import { broughtBy } from "../lib/past";
 import { go, linkTo, useRoute } from "../lib/route";
-import { useAround, useHere, useWording } from "../lib/session";
-import { Badge, Empty, Loading, memoryLink, More, When, Wrong } from "../parts/basics";
+import { useAround, useHere } from "../lib/session";
+import { When } from "../parts/basics";
+import { Boundary } from "../parts/boundary";
 import { Icon } from "../parts/icons";
+import { Failure, More } from "../parts/states";
+import { Composer } from "./chat_composer";
 import { MemoriesPanel } from "./chat_memories";
-import { useTalk, type Shown } from "./chat_talk";
+import { Messages } from "./chat_messages";
+import { useTalk } from "./chat_talk";
 
 const MEMORIES_READ = 200;
 const FORMATIONS_READ = 10;
@@ -35,14 +39,14 @@ export default function Chat() {
     [scope],
   );
   useEffect(() => {
-    if (chosen || threads.isLoading) return;
+    if (chosen || threads.isLoading || threads.error) return;
     const latest = newestFirst(threads.rows)[0];
     go(linkTo(["chat", latest?.id ?? fresh], scope), true);
-  }, [chosen, threads.isLoading, threads.rows, fresh, scope]);
+  }, [chosen, threads.isLoading, threads.error, threads.rows, fresh, scope]);
   const [isOpen, setOpen] = useState(() => matchMedia("(min-width: 1080px)").matches);
   return (
     <div className={isOpen ? "chat with-panel" : "chat"}>
-      <ThreadList again={threads.again} threads={threads.rows} chosen={chosen} hasMore={threads.hasMore} more={threads.more} isLoading={threads.isLoading} error={threads.error} />
+      <ThreadList threads={threads} chosen={chosen} />
       {chosen && (
         <Talk
           key={`${chosen} ${JSON.stringify(scope)}`}
@@ -64,38 +68,39 @@ function newestFirst(threads: readonly Thread[]): Thread[] {
 }
 
 const TITLE_CHARACTERS = 80;
-const titles = new Map<string, string>();
+/** What threads begin with, and how many messages they had then: of fewer, that message may be erased. */
+const titles = new Map<string, { text: string; count: number }>();
 
 /** What each thread begins with: threads have ids, people remember what they said. */
 function useTitles(threads: readonly Thread[]): ReadonlyMap<string, string> {
   const { scope } = useHere();
+  const [failed, setFailed] = useState<ReadonlySet<string>>(new Set());
   const [, setRound] = useState(0);
   const nameOf = (thread: string) => `${JSON.stringify(scope)} ${thread}`;
-  const missing = threads.find((each) => each.count > 0 && !titles.has(nameOf(each.id)));
+  const titleOf = (thread: Thread) => {
+    const known = titles.get(nameOf(thread.id));
+    return known && known.count <= thread.count ? known.text : undefined;
+  };
+  const missing = threads.find((each) => each.count > 0 && titleOf(each) === undefined && !failed.has(each.id));
   useEffect(() => {
     if (!missing) return;
     let isOver = false;
-    const keep = (text: string) => {
-      titles.set(nameOf(missing.id), text.slice(0, TITLE_CHARACTERS));
-      if (!isOver) setRound((n) => n + 1);
-    };
-    api.messages(scope, missing.id, { after: 0, limit: 1 }).then(({ messages }) => keep(messages[0]?.text ?? ""), () => keep(""));
+    const { id, count } = missing;
+    api.messages(scope, id, { after: 0, limit: 1 }).then(
+      ({ messages }) => {
+        titles.set(nameOf(id), { text: (messages[0]?.text ?? "").slice(0, TITLE_CHARACTERS), count });
+        if (!isOver) setRound((n) => n + 1);
+      },
+      () => !isOver && setFailed((before) => new Set(before).add(id)),
+    );
     return () => {
       isOver = true;
     };
-  }, [missing && nameOf(missing.id)]);
-  return new Map(threads.map((each) => [each.id, titles.get(nameOf(each.id)) || each.id]));
+  }, [missing && `${nameOf(missing.id)} ${missing.count}`]);
+  return new Map(threads.map((each) => [each.id, titleOf(each) || each.id]));
 }
 
-function ThreadList({ again, threads, chosen, hasMore, more, isLoading, error }: {
-  again: () => void;
-  threads: readonly Thread[];
-  chosen: string | undefined;
-  hasMore: boolean;
-  more: () => void;
-  isLoading: boolean;
-  error: unknown;
-}) {
+function ThreadList({ threads: { rows: threads, again, hasMore, more, moreError, isLoading, error }, chosen }: { threads: Paged<Thread>; chosen: string | undefined }) {
   const { t } = useAround();
   const { scope } = useHere();
   const named = useTitles(threads);
@@ -106,7 +111,7 @@ function ThreadList({ again, threads, chosen, hasMore, more, isLoading, error }:
         <Icon name="plus" />
         {t("chat.new")}
       </button>
-      <Wrong error={error} again={again} />
+      <Failure error={error} again={again} isBusy={isLoading} />
       <ul>
         {isNew && (
           <li>
@@ -128,7 +133,7 @@ function ThreadList({ again, threads, chosen, hasMore, more, isLoading, error }:
           </li>
         ))}
       </ul>
-      <More hasMore={hasMore} isLoading={isLoading} more={more} />
+      <More hasMore={hasMore} isLoading={isLoading} more={more} error={moreError} />
     </nav>
   );
 }
@@ -143,37 +148,25 @@ function Talk({ thread, model, wanted, quotes, isPanelOpen, togglePanel, changed
   changed: () => void;
 }) {
   const { t } = useAround();
-  const { scope, can } = useHere();
+  const { me, scope, can } = useHere();
   const [round, setRound] = useState(0);
   const settled = useLater(round, 30);
   const memories = useAsked(() => inferred(scope), [scope, settled]);
-  const [known, setKnown] = useState<Memory[] | undefined>();
-  useEffect(() => {
-    if (memories.value) setKnown(memories.value);
-  }, [memories.value]);
-  const state = useAsked(
-    () => api.thread(scope, thread).catch((error: { status?: number }) => (error.status === 404 ? null : Promise.reject(error))),
-    [scope, thread, settled],
-  );
-  const [standing, setStanding] = useState<Thread | null | undefined>();
-  useEffect(() => {
-    if (state.value !== undefined) setStanding(state.value);
-  }, [state.value]);
+  const known = useLatest(memories.value);
+  const state = useAsked(() => api.thread(scope, thread).catch((error: unknown) => (isGone(error) ? null : Promise.reject(error))), [scope, thread, settled]);
+  const standing = useLatest(state.value);
   const refresh = useCallback(() => {
     setRound((n) => n + 1);
     changed();
   }, [changed]);
   useChanges(scope, refresh);
-  const talk = useTalk(thread, wanted, refresh);
-  const [gone, setGone] = useState<ReadonlySet<string>>(new Set());
-  const acts = useMemoryActs(null, refresh);
+  const talk = useTalk(thread, wanted, settled, refresh);
+  const [text, setText] = useDraft(placeOf(me.prefix ?? me.scope, scope, thread));
   const brought = useMemo(() => broughtBy((known ?? []).filter((each) => each.state === "active"), thread), [known, thread]);
-  const takeBack = async (memory: Memory, message: string) => {
-    const name = `${message} ${memory.type} ${memory.key} ${memory.version}`;
-    setGone((before) => new Set(before).add(name));
-    if (!(await acts.takeBack(memory, thread, message))) {
-      setGone((before) => new Set([...before].filter((each) => each !== name)));
-    }
+  const edit = (unsent: Unsent) => {
+    talk.takeBack(unsent);
+    setText(text.trim() ? `${unsent.text}\n${text}` : unsent.text);
+    document.getElementById("composer")?.focus();
   };
   return (
     <>
@@ -189,169 +182,26 @@ function Talk({ thread, model, wanted, quotes, isPanelOpen, togglePanel, changed
             {known !== undefined && known.length > 0 && <span className="count">{known.length}</span>}
           </button>
         </header>
-        <Messages shown={talk.shown} isLoading={talk.isLoading} hasEarlier={talk.hasEarlier} earlier={talk.earlier} wanted={wanted} quotes={quotes} brought={brought} gone={gone} takeBack={takeBack} formed={standing?.formed ?? 0} isAnswering={talk.isAnswering} />
-        <Wrong error={talk.error} />
-        {can("write") && <Composer isAnswering={talk.isAnswering} say={talk.say} stop={talk.stop} />}
+        <Messages thread={thread} talk={talk} wanted={wanted} quotes={quotes} brought={brought} changed={refresh} edit={edit} />
+        {can("write") && <Composer text={text} setText={setText} isAnswering={talk.isAnswering} say={talk.say} stop={talk.stop} />}
       </section>
-      {isPanelOpen && <MemoriesPanel thread={thread} standing={standing ?? null} memories={known} error={memories.error} refresh={refresh} close={togglePanel} />}
+      {isPanelOpen && (
+        <Boundary about={thread}>
+          <MemoriesPanel thread={thread} standing={standing ?? null} memories={known} error={memories.error} refresh={refresh} close={togglePanel} />
+        </Boundary>
+      )}
     </>
   );
 }
 
-function Messages({ shown, isLoading, hasEarlier, earlier, wanted, quotes, brought, gone, takeBack, formed, isAnswering }: {
-  shown: readonly Shown[];
-  isLoading: boolean;
-  hasEarlier: boolean;
-  earlier: () => void;
-  wanted: string | null;
-  quotes: string[];
-  brought: ReadonlyMap<string, Brought[]>;
-  gone: ReadonlySet<string>;
-  takeBack: (memory: Memory, message: string) => void;
-  formed: number;
-  isAnswering: boolean;
-}) {
-  const { t } = useAround();
-  const box = useRef<HTMLDivElement>(null);
-  const last = shown[shown.length - 1];
+/** The last value that there was. */
+function useLatest<T>(value: T | undefined): T | undefined {
+  const [latest, setLatest] = useState<T | undefined>();
   useEffect(() => {
-    if (!wanted && box.current) box.current.scrollTop = box.current.scrollHeight;
-  }, [wanted, shown.length, last?.text.length]);
-  const isThere = shown.some((each) => each.id === wanted);
-  useEffect(() => {
-    if (!wanted || !isThere) return;
-    const element = document.getElementById(`message-${wanted}`);
-    element?.scrollIntoView({ block: "center" });
-    element?.focus({ preventScroll: true });
-  }, [wanted, isThere]);
-  if (isLoading) return <div className="messages"><Loading /></div>;
-  return (
-    <div className="messages" ref={box} role="log" aria-label={t("chat.talk")} aria-busy={isAnswering} tabIndex={0}>
-      {!shown.length && (
-        <Empty icon="chat" title={t("chat.empty")}>
-          <p>{t("chat.empty_about")}</p>
-        </Empty>
-      )}
-      {hasEarlier && <button type="button" className="more" onClick={earlier}>{t("chat.earlier")}</button>}
-      {shown.map((each) => (
-        <Turn key={each.id} message={each} quotes={each.id === wanted ? quotes : []} isWanted={each.id === wanted} isFormed={each.position !== null && each.position <= formed} brought={brought.get(each.id) ?? []} gone={gone} takeBack={takeBack} />
-      ))}
-    </div>
-  );
+    if (value !== undefined) setLatest(value);
+  }, [value]);
+  return latest;
 }
-
-function Turn({ message, quotes, isWanted, brought, gone, takeBack }: {
-  message: Shown;
-  quotes: string[];
-  isWanted: boolean;
-  isFormed: boolean;
-  brought: Brought[];
-  gone: ReadonlySet<string>;
-  takeBack: (memory: Memory, message: string) => void;
-}) {
-  const { t } = useAround();
-  const wording = useWording();
-  const { scope, can } = useHere();
-  const left = brought.filter(({ memory }) => !gone.has(`${message.id} ${memory.type} ${memory.key} ${memory.version}`));
-  const words = [...quotes, ...(isWanted ? left.flatMap((each) => each.quotes) : [])];
-  return (
-    <article id={`message-${message.id}`} tabIndex={-1} className={`turn turn-${message.role}${isWanted ? " wanted" : ""}`}>
-      <header className="turn-head">
-        <span className="turn-who">{message.name ?? t(`role.${message.role}`)}</span>
-        {message.time && <time dateTime={message.time}>{wording.moment(message.time)}</time>}
-        {message.isInterrupted && <Badge>{t("chat.interrupted")}</Badge>}
-      </header>
-      <p className="turn-text">
-        {message.text
-          ? marked(message.text, words).map((span, place) => (span.marked ? <mark key={place}>{span.text}</mark> : span.text))
-          : <span className="thinking" role="status"><span className="unseen">{t("chat.thinking")}</span></span>}
-      </p>
-      {left.length > 0 && (
-        <ul className="marks" aria-label={t("chat.remembered")}>
-          {left.map(({ memory, pointers, quotes }) => (
-            <li key={`${memory.type}/${memory.key}`} className="stored-mark">
-              <Icon name="memory" />
-              <a href={memoryLink(memory, scope)}>
-                {memory.type}
-                {pointers.some(Boolean) && <span> · {pointers.filter(Boolean).map((each) => spoken(each)).join(", ")}</span>}
-              </a>
-              {!pointers.some(Boolean) && <span className="mark-words">“{quotes[0] ?? memory.text}”</span>}
-              {can("write") && (
-                <button type="button" className="plain mark-undo" onClick={() => takeBack(memory, message.id)} aria-label={t("chat.undo_label", { type: memory.type })}>
-                  {t("undo")}
-                </button>
-              )}
-            </li>
-          ))}
-        </ul>
-      )}
-      {message.recalled && message.recalled.length > 0 && (
-        <details className="recalled">
-          <summary>{t("chat.recalled", { count: message.recalled.length })}</summary>
-          <ul>
-            {message.recalled.map((each, place) => (
-              <li key={place}>{each.type ? <a href={memoryLink({ type: each.type, key: each.key ?? "" }, scope)}>{each.text || each.type}</a> : each.thread ? <a href={linkTo(["chat", each.thread], scope, { message: each.id })}>{each.text}</a> : each.text}</li>
-            ))}
-          </ul>
-        </details>
-      )}
-    </article>
-  );
-}
-
-function Composer({ isAnswering, say, stop }: { isAnswering: boolean; say: (text: string, assistant?: string) => void; stop: () => void }) {
-  const { t } = useAround();
-  const { me } = useHere();
-  const [text, setText] = useState("");
-  const [assistant, setAssistant] = useState("");
-  const area = useRef<HTMLTextAreaElement>(null);
-  const send = () => {
-    if (!text.trim() || isAnswering) return;
-    say(text.trim(), assistant || undefined);
-    setText("");
-    area.current?.focus();
-  };
-  const most = me.limits.message_characters;
-  return (
-    <form
-      className="composer"
-      onSubmit={(event) => {
-        event.preventDefault();
-        send();
-      }}
-    >
-      <textarea
-        ref={area}
-        id="composer"
-        rows={Math.min(8, Math.max(1, text.split("\n").length))}
-        value={text}
-        maxLength={most}
-        placeholder={t("chat.say")}
-        aria-label={t("chat.say")}
-        onChange={(event) => setText(event.target.value)}
-        onKeyDown={(event) => {
-          if (event.key === "Enter" && !event.shiftKey && !event.nativeEvent.isComposing) {
-            event.preventDefault();
-            send();
-          }
-        }}
-      />
-      {me.assistants.length > 0 && (
-        <select aria-label={t("chat.assistant")} value={assistant} onChange={(event) => setAssistant(event.target.value)}>
-          <option value="">{t("chat.usual_assistant")}</option>
-          {me.assistants.map((name) => <option key={name}>{name}</option>)}
-        </select>
-      )}
-      {isAnswering ? (
-        <button type="button" onClick={stop} className="send"><Icon name="stop" />{t("chat.stop")}</button>
-      ) : (
-        <button type="submit" className="accent send" disabled={!text.trim()}><Icon name="send" />{t("chat.send")}</button>
-      )}
-    </form>
-  );
-}
-
-export type { Message };
 
 /** What was inferred; of more than can be shown, what the last formations stored before the rest. */
 async function inferred(scope: Scope): Promise<Memory[]> {

@@ -1,13 +1,14 @@
 /** The Memories panel beside a talk: what was inferred so far, and when the next formation is. */
 
 import { useEffect, useRef, useState } from "react";
-import { api } from "../api/client";
 import type { Memory, Thread } from "../api/shapes";
+import { useFormNow } from "../lib/form_now";
 import { useNow } from "../lib/asking";
 import { speakerOf, timeOf } from "../lib/past";
 import { useAround, useHere } from "../lib/session";
-import { Empty, Loading, memoryLink, StateBadge, When, Wrong } from "../parts/basics";
+import { memoryLink, StateBadge, When } from "../parts/basics";
 import { Icon } from "../parts/icons";
+import { ActFailure, Empty, Failure, Loading } from "../parts/states";
 import { Value } from "../parts/value";
 
 const POLL_MS = 1_500;
@@ -32,7 +33,7 @@ export function MemoriesPanel({ thread, standing, memories, error, refresh, clos
         <button type="button" className="plain icon-button" onClick={close} aria-label={t("close")}><Icon name="close" /></button>
       </header>
       <Countdown thread={thread} standing={standing} refresh={refresh} />
-      <Wrong error={error} again={refresh} />
+      <Failure error={error} again={refresh} />
       {!memories && !error && <Loading />}
       {memories && !active.length && (
         <Empty icon="memory" title={t("panel.empty")}><p>{t("panel.empty_about")}</p></Empty>
@@ -73,9 +74,10 @@ function useFresh(memories: readonly Memory[]): ReadonlySet<string> {
 }
 
 function Countdown({ thread, standing, refresh }: { thread: string; standing: Thread | null; refresh: () => void }) {
-  const { t, tell, complain } = useAround();
-  const { me, scope, can } = useHere();
-  const [isForming, setForming] = useState(false);
+  const { t } = useAround();
+  const { me, can } = useHere();
+  const forming = useFormNow(refresh);
+  const isForming = forming.isBusy;
   const [arrived, setArrived] = useState(Date.now());
   useEffect(() => setArrived(Date.now()), [standing]);
   const isPending = standing !== null && standing.formed < standing.last;
@@ -87,22 +89,6 @@ function Countdown({ thread, standing, refresh }: { thread: string; standing: Th
     const timer = setInterval(refresh, POLL_MS);
     return () => clearInterval(timer);
   }, [isDue, refresh, me.model]);
-  const form = async () => {
-    setForming(true);
-    try {
-      const answer = await api.form(scope, thread);
-      const formations = answer?.formations ?? [];
-      const outcomes = formations.flatMap((each) => each.receipt.outcomes ?? []);
-      const none = formations.length ? t("panel.formed_none") : t("formation.ran");
-      const stored = outcomes.filter((each) => ["stored", "changed", "merged", "ended"].includes(each.action)).length;
-      tell(stored ? t("panel.formed", { count: stored }) : none);
-    } catch (error) {
-      complain(error);
-    } finally {
-      setForming(false);
-      refresh();
-    }
-  };
   if (!me.model) return <p className="countdown"><Icon name="form" /><span>{t("panel.no_model")}</span></p>;
   const whole_s = Math.max(me.quiet_s, 1);
   return (
@@ -116,7 +102,8 @@ function Countdown({ thread, standing, refresh }: { thread: string; standing: Th
         )}
         {isPending && <span className="faint">{t("panel.messages", { count: standing.last - standing.formed })}</span>}
       </div>
-      {can("write") && <button type="button" className="small" disabled={!isPending || isForming} onClick={() => void form()}>{t("panel.form_now")}</button>}
+      {can("write") && <button type="button" className="small" disabled={!isPending || isForming} onClick={() => forming.form(thread)}>{t("panel.form_now")}</button>}
+      <ActFailure act={forming} />
     </div>
   );
 }

@@ -2,11 +2,15 @@
 
 import { useEffect, useRef, useState } from "react";
 import { api } from "../api/client";
+import { useAct } from "../lib/act";
 import type { Formation, Pending } from "../api/shapes";
 import { useAsked, useChanges, useNow, usePages } from "../lib/asking";
+import { useFormNow } from "../lib/form_now";
+import { actionOf, isBlank, summaryOf } from "../lib/receipts";
 import { linkTo } from "../lib/route";
 import { useAround, useHere, useWording } from "../lib/session";
-import { Badge, Empty, Loading, memoryLink, More, PageHead, ScopeName, When, Wrong } from "../parts/basics";
+import { Badge, memoryLink, PageHead, ScopeName, When } from "../parts/basics";
+import { ActFailure, Empty, Failure, Loading, More } from "../parts/states";
 import { clock } from "./chat_memories";
 
 const POLL_MS = 5_000;
@@ -14,7 +18,7 @@ const POLL_MS = 5_000;
 const REASONS: ReadonlySet<string> = new Set(["talk", "failed", "paused"]);
 
 export default function FormationScreen() {
-  const { t, tell, complain } = useAround();
+  const { t, tell } = useAround();
   const { me, scope, can } = useHere();
   const backlog = useAsked(() => api.backlog(scope), [scope]);
   const receipts = usePages((cursor) => api.formations(scope, cursor), (answer) => answer.formations, [scope]);
@@ -27,18 +31,9 @@ export default function FormationScreen() {
     const timer = setInterval(backlog.again, POLL_MS);
     return () => clearInterval(timer);
   }, [backlog.again]);
-  const [isBusy, setBusy] = useState(false);
-  const act = async (what: () => Promise<unknown>, told: string) => {
-    setBusy(true);
-    try {
-      await what();
-      tell(told);
-    } catch (error) {
-      complain(error);
-    }
-    setBusy(false);
-    again();
-  };
+  const held = useAct(again);
+  const forming = useFormNow(again);
+  const isBusy = held.isBusy || forming.isBusy;
   const pending = backlog.value?.pending ?? [];
   const waits = backlog.value && pending.map((each) => `${each.thread} ${each.attempts} ${each.messages}`).join("\n");
   const waited = useRef(waits);
@@ -53,27 +48,30 @@ export default function FormationScreen() {
         {can("write") && me.model && (
           <>
             {backlog.value?.paused
-              ? <button type="button" disabled={isBusy} onClick={() => void act(() => api.resumeFormation(scope), t("formation.resumed"))}>{t("formation.resume")}</button>
-              : <button type="button" disabled={isBusy} onClick={() => void act(() => api.pauseFormation(scope), t("formation.paused"))}>{t("formation.pause")}</button>}
-            <button type="button" className="accent" disabled={isBusy || !pending.length} onClick={() => void act(() => api.form(scope), t("formation.ran"))}>{t("formation.run")}</button>
+              ? <button type="button" disabled={isBusy} onClick={() => void held.run({ request: () => api.resumeFormation(scope), succeed: () => tell(t("formation.resumed")) })}>{t("formation.resume")}</button>
+              : <button type="button" disabled={isBusy} onClick={() => void held.run({ request: () => api.pauseFormation(scope), succeed: () => tell(t("formation.paused")) })}>{t("formation.pause")}</button>}
+            <button type="button" className="accent" disabled={isBusy || !pending.length} onClick={() => forming.form()}>{t("formation.run")}</button>
           </>
         )}
       </PageHead>
+      <ActFailure act={held} />
+      <ActFailure act={forming} />
       {backlog.value?.paused && <p className="notice">{t("formation.is_paused")}</p>}
       {backlog.value && isBroken(backlog.value.breaker) && <p className="notice wrong-notice">{t("formation.breaker")}</p>}
-      <Wrong error={backlog.error} again={backlog.again} />
+      <Failure error={backlog.error} again={backlog.again} />
       <section className="block">
         <h2>{t("formation.waiting")} <span className="faint">{backlog.value ? pending.length : ""}</span></h2>
         {backlog.isLoading && !backlog.value && !backlog.error && <Loading rows={2} />}
         {backlog.value && !pending.length && <p className="faint">{t("formation.none_waiting")}</p>}
-        <ul className="jobs">{pending.map((each) => <Job key={`${each.scope.join("/")} ${each.thread}`} job={each} retry={() => void act(() => api.retryFormation(scope, each.thread), t("formation.retried"))} form={() => void act(() => api.form(scope, each.thread), t("formation.ran"))} />)}</ul>
+        <ul className="jobs">{pending.map((each) => <Job key={`${each.scope.join("/")} ${each.thread}`} job={each} changed={again} />)}</ul>
       </section>
       <section className="block">
         <h2>{t("formation.done")}</h2>
-        <Wrong error={receipts.error} again={receipts.again} />
+        <Failure error={receipts.error} again={receipts.again} />
+        {receipts.isLoading && !receipts.rows.length && !receipts.error && <Loading rows={2} />}
         {!receipts.isLoading && !receipts.rows.length && !receipts.error && <Empty icon="form" title={t("formation.none")} />}
-        <ul className="receipts">{receipts.rows.map((each) => <Receipt key={each.id} formation={each} retry={(thread) => void act(() => api.retryFormation(scope, thread), t("formation.retried"))} />)}</ul>
-        <More hasMore={receipts.hasMore} isLoading={receipts.isLoading} more={receipts.more} />
+        <ul className="receipts">{receipts.rows.map((each) => <Receipt key={each.id} formation={each} changed={again} />)}</ul>
+        <More hasMore={receipts.hasMore} isLoading={receipts.isLoading} more={receipts.more} error={receipts.moreError} />
       </section>
     </div>
   );
@@ -85,9 +83,11 @@ function isBroken(breaker: unknown): boolean {
   return breaker === true;
 }
 
-function Job({ job, retry, form }: { job: Pending; retry: () => void; form: () => void }) {
+function Job({ job, changed }: { job: Pending; changed: () => void }) {
   const { t } = useAround();
   const { me, can } = useHere();
+  const retrying = useRetry(changed);
+  const forming = useFormNow(changed);
   const [arrived] = useState(() => Date.now());
   const now = useNow(500);
   const left_s = job.due_in_s === null ? null : Math.max(0, job.due_in_s - (now - arrived) / 1000);
@@ -99,56 +99,73 @@ function Job({ job, retry, form }: { job: Pending; retry: () => void; form: () =
         {job.attempts > 0 && <Badge kind="warn">{t("formation.attempts", { count: job.attempts })}</Badge>}
         {job.state === "paused" && <Badge>{t("panel.paused")}</Badge>}
         {job.reason && !REASONS.has(job.reason) && <p className="fault">{job.reason}</p>}
+        <ActFailure act={retrying} />
+        <ActFailure act={forming} />
       </div>
       <span className="job-when">{job.state === "paused" ? "" : left_s === null ? t("panel.waiting") : left_s > 0 ? t("panel.in", { time: clock(left_s) }) : t("formation.due")}</span>
       {can("write") && me.model && (job.attempts > 0
-        ? <button type="button" className="small" onClick={retry}>{t("formation.retry")}</button>
-        : <button type="button" className="small" onClick={form}>{t("panel.form_now")}</button>)}
+        ? <button type="button" className="small" disabled={retrying.isBusy} onClick={() => retrying.retry(job.thread)}>{t("formation.retry")}</button>
+        : <button type="button" className="small" disabled={forming.isBusy} onClick={() => forming.form(job.thread)}>{t("panel.form_now")}</button>)}
     </li>
   );
 }
 
+/** Trying again what failed or was given up in a thread. */
+function useRetry(changed: () => void) {
+  const { t, tell } = useAround();
+  const { scope } = useHere();
+  const act = useAct(changed);
+  const retry = (thread: string) => void act.run({ request: () => api.retryFormation(scope, thread), succeed: () => tell(t("formation.retried")) });
+  return { ...act, retry };
+}
+
 const KINDS = { formed: "good", failed: "wrong", dead: "wrong", redriven: "warn", consolidated: "good" } as const;
 
-function Receipt({ formation: short, retry }: { formation: Formation; retry: (thread: string) => void }) {
+function Receipt({ formation: short, changed }: { formation: Formation; changed: () => void }) {
   const { t } = useAround();
   const { scope, can } = useHere();
   const wording = useWording();
+  const retrying = useRetry(changed);
   const [isOpen, setOpen] = useState(false);
   const whole = useAsked(() => (isOpen ? api.formation(scope, short.id) : Promise.resolve(null)), [scope, short.id, short.status, isOpen]);
   const formation = whole.value ?? short;
-  const { outcomes = [], refused = [], reason, model } = formation.receipt;
+  const { outcomes = [], outcomes_left_out = 0, refused = [], reason, model } = formation.receipt;
   const threads = Object.keys(formation.failed).length ? Object.keys(formation.failed) : Object.keys(formation.watermarks);
   return (
     <li>
       <details onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary>
           <Badge kind={KINDS[formation.status]}>{t(`formation.${formation.status}`)}</Badge>
-          <span>{outcomes.length ? summed(outcomes.map((each) => each.action), t) : (reason ?? t("formation.nothing"))}</span>
+          <span>{summed(formation, t)}</span>
           <span className="faint">{t("formation.cost", { count: formation.calls, tokens: wording.number(formation.tokens) })}</span>
           <span className="row-when"><When at={formation.at} /></span>
         </summary>
         <div className="receipt-body">
-          {reason && <p className="fault">{reason}</p>}
+          <Failure error={whole.error} again={whole.again} />
+          {reason && <p className={formation.status === "consolidated" ? undefined : "fault"}>{reason}</p>}
+          {isBlank(formation.receipt) && <p className="faint">{t("formation.erased")}</p>}
           <ul>
             {outcomes.map((each, place) => <li key={place}><Badge kind={each.action === "refused" ? "wrong" : each.action === "quarantined" ? "warn" : undefined}>{actionName(each.action, t)}</Badge> <a href={memoryLink(each, scope)}>{each.type}{each.key !== each.type && ` · ${each.key}`}</a>{each.reason && <span className="faint"> {each.reason}</span>}</li>)}
             {refused.map((each, place) => <li key={`refused-${place}`}><Badge kind="wrong">{each.kind}</Badge> {each.type ?? each.target} <span className="faint">{each.reason}</span></li>)}
           </ul>
+          {outcomes_left_out > 0 && <p className="faint">{t("formation.left_out", { count: outcomes_left_out })}</p>}
           <p className="faint">{threads.map((thread) => <a key={thread} href={linkTo(["chat", thread], scope)}>{thread} </a>)}{model && ` · ${model}`} · {formation.id}</p>
-          {can("write") && (formation.status === "dead" || formation.status === "failed") && threads.map((thread) => <button key={thread} type="button" className="small" onClick={() => retry(thread)}>{t("formation.retry")}</button>)}
+          {can("write") && (formation.status === "dead" || formation.status === "failed") && threads.map((thread) => <button key={thread} type="button" className="small" disabled={retrying.isBusy} onClick={() => retrying.retry(thread)}>{t("formation.retry")}</button>)}
+          <ActFailure act={retrying} />
         </div>
       </details>
     </li>
   );
 }
 
-const ACTIONS = ["stored", "changed", "merged", "ended", "unchanged", "quarantined", "refused"] as const;
-
 function actionName(action: string, t: ReturnType<typeof useAround>["t"]): string {
-  const known = ACTIONS.find((each) => each === action);
+  const known = actionOf(action);
   return known ? t(`action.${known}`) : action;
 }
 
-function summed(actions: readonly string[], t: ReturnType<typeof useAround>["t"]): string {
-  return [...new Set(actions)].map((each) => `${actions.filter((other) => other === each).length} ${actionName(each, t)}`).join(" · ");
+/** What a formation did, as one line. */
+function summed(formation: Formation, t: ReturnType<typeof useAround>["t"]): string {
+  const { counts, word, reason } = summaryOf(formation);
+  if (word) return t(`formation.${word}`);
+  return counts.length ? counts.map(([action, count]) => `${count} ${actionName(action, t)}`).join(" · ") : (reason ?? "");
 }

@@ -3,11 +3,13 @@
 import { useEffect, useMemo, useRef, useState } from "react";
 import { api } from "../api/client";
 import type { Graph as Drawn, GraphEdge, GraphNode } from "../api/shapes";
+import { useAct } from "../lib/act";
 import { useAsked } from "../lib/asking";
 import { placed, type Point } from "../lib/layout";
 import { go, linkTo, useRoute } from "../lib/route";
 import { useAround, useHere, useWording } from "../lib/session";
-import { Empty, Loading, memoryLink, PageHead, Wrong } from "../parts/basics";
+import { memoryLink, PageHead } from "../parts/basics";
+import { ActFailure, Empty, Failure, Loading } from "../parts/states";
 
 const LIMIT = 40;
 const NODES_MAX = 200;
@@ -30,6 +32,7 @@ export default function Graph() {
           <button type="submit" className="accent" disabled={!typed.trim()}>{t("graph.show")}</button>
         </div>
       </form>
+      <Failure error={suggested.error} again={suggested.again} />
       {suggested.value && suggested.value.length > 0 && <p className="chips">{suggested.value.slice(0, 12).map((name) => <a key={name} className="chip" aria-current={name === entity ? "true" : undefined} href={linkTo(["graph"], scope, { entity: name })}>{name}</a>)}</p>}
       <Ego key={entity} entity={entity} />
     </div>
@@ -56,8 +59,9 @@ function merged(graph: Drawn, more: Drawn): Drawn {
 const edgeName = (edge: GraphEdge): string => `${edge.from} ${edge.predicate} ${edge.to} ${edge.fact ?? ""}`;
 
 function Ego({ entity }: { entity: string }) {
-  const { t, complain } = useAround();
+  const { t } = useAround();
   const { scope } = useHere();
+  const expanding = useAct();
   const first = useAsked(() => api.graph(scope, { entity: entity || undefined, depth: 1, limit: LIMIT }), [scope, entity]);
   const [graph, setGraph] = useState<Drawn | null>(null);
   const [expanded, setExpanded] = useState<ReadonlySet<string>>(new Set());
@@ -72,24 +76,25 @@ function Ego({ entity }: { entity: string }) {
     points.current = found;
     return found;
   }, [graph]);
-  const expand = async (node: GraphNode) => {
+  const expand = (node: GraphNode) => {
     setChosen(node.id);
     if (expanded.has(node.id)) return;
-    try {
-      const more = await api.graph(scope, { entity: node.name, depth: 1, limit: LIMIT });
-      setExpanded((before) => new Set(before).add(node.id));
-      setGraph((before) => (before ? merged(before, more) : more));
-    } catch (error) {
-      complain(error);
-    }
+    void expanding.run({
+      request: () => api.graph(scope, { entity: node.name, depth: 1, limit: LIMIT }),
+      succeed: (more) => {
+        setExpanded((before) => new Set(before).add(node.id));
+        setGraph((before) => (before ? merged(before, more) : more));
+      },
+    });
   };
-  if (first.error) return <Wrong error={first.error} again={first.again} />;
+  if (first.error) return <Failure error={first.error} again={first.again} />;
   if (!graph) return <Loading />;
   if (!graph.nodes.length) return <Empty icon="graph" title={entity ? t("graph.unknown", { entity }) : t("graph.empty")}><p>{t("graph.empty_about")}</p></Empty>;
   return (
     <>
       <p className="recall-sum" role="status">{t("graph.size", { nodes: graph.nodes.length, edges: graph.edges.length })}{graph.more && <span className="badge badge-warn">{t("graph.capped")}</span>}</p>
-      <Picture isEgo={entity !== ""} graph={graph} places={places} chosen={chosen} expanded={expanded} expand={(node) => void expand(node)} />
+      <ActFailure act={expanding} />
+      <Picture isEgo={entity !== ""} graph={graph} places={places} chosen={chosen} expanded={expanded} expand={expand} />
       <Facts graph={graph} chosen={chosen} />
     </>
   );

@@ -3,13 +3,19 @@
 import { useEffect, useState } from "react";
 import { api } from "../api/client";
 import type { Memory } from "../api/shapes";
+import { useAct } from "../lib/act";
 import { useAsked, useChanges, useLater, usePages } from "../lib/asking";
+import { objectFaultOf } from "../lib/jsonlines";
+import { standing } from "../lib/memory_acts";
+import { isSame } from "../lib/outcomes";
 import { speakerOf, timeOf } from "../lib/past";
 import { leavesOf, shown, spoken } from "../lib/pointer";
 import { go, linkTo, useRoute } from "../lib/route";
 import { useAround, useHere } from "../lib/session";
-import { Dialog, Empty, Field, Loading, memoryLink, More, PageHead, ScopeName, StateBadge, When, Wrong } from "../parts/basics";
+import { Dialog, Field, memoryLink, PageHead, ScopeName, StateBadge, When } from "../parts/basics";
+import { Boundary } from "../parts/boundary";
 import { Icon } from "../parts/icons";
+import { ActFailure, Empty, Failure, Loading, More } from "../parts/states";
 import { newName } from "./chat";
 import { MemoryView } from "./memory";
 
@@ -61,7 +67,8 @@ export default function Memories() {
             </label>
           )}
         </search>
-        <Wrong error={memories.error} again={memories.again} />
+        <Failure error={types.error} again={types.again} />
+        <Failure error={memories.error} again={memories.again} isBusy={memories.isLoading} />
         {memories.isLoading && !memories.rows.length && !memories.error && <Loading rows={6} />}
         {!memories.isLoading && !memories.rows.length && !memories.error && (
           filters.q || filters.type || filters.state
@@ -73,9 +80,13 @@ export default function Memories() {
             <Row key={`${memory.scope.join("/")} ${memory.type} ${memory.key}`} memory={memory} isHere={memory.type === type && memory.key === key} href={linkTo(["memories", memory.type, memory.key], filters.below ? memory.scope : scope, filters)} showScope={filters.below === "1"} />
           ))}
         </ul>
-        <More hasMore={memories.hasMore} isLoading={memories.isLoading} more={memories.more} />
+        <More hasMore={memories.hasMore} isLoading={memories.isLoading} more={memories.more} error={memories.moreError} />
       </section>
-      {type && key && <MemoryView key={`${type} ${key} ${JSON.stringify(scope)}`} type={type} name={key} back={linkTo(["memories"], scope, filters)} changed={memories.again} />}
+      {type && key && (
+        <Boundary about={`${type} ${key}`}>
+          <MemoryView key={`${type} ${key} ${JSON.stringify(scope)}`} type={type} name={key} back={linkTo(["memories"], scope, filters)} changed={memories.again} />
+        </Boundary>
+      )}
       {isAdding && <Add names={names} close={() => setAdding(false)} added={(memory) => { setAdding(false); memories.again(); go(memoryLink(memory, scope)); }} />}
     </div>
   );
@@ -113,23 +124,30 @@ function Add({ names, close, added }: { names: string[]; close: () => void; adde
   const [type, setType] = useState(names.includes("Note") ? "Note" : (names[0] ?? "Note"));
   const [key, setKey] = useState(() => newName().replace("talk", "memory"));
   const [text, setText] = useState('{\n  "context": "",\n  "content": ""\n}');
-  const [error, setError] = useState<unknown>();
-  const save = async () => {
-    try {
-      added(await api.put(scope, type, key, { value: JSON.parse(text) as Memory["value"] }));
-    } catch (problem) {
-      setError(problem);
-    }
+  const act = useAct();
+  const fault = objectFaultOf(text, t("json.no_object"));
+  const save = () => {
+    if (fault) return;
+    const value = JSON.parse(text) as Memory["value"];
+    void act.run({
+      request: () => api.put(scope, type, key, { value }),
+      outcome: async () => {
+        const now = await standing(scope, { type, key });
+        return now && isSame(now.value, value) ? now : undefined;
+      },
+      succeed: added,
+    });
   };
   return (
-    <Dialog title={t("memories.add")} close={close} act={() => void save()}>
+    <Dialog title={t("memories.add")} close={close} act={save}>
       <Field label={t("memories.type")}>{(id) => <><input id={id} list={`${id}-types`} value={type} required onChange={(event) => setType(event.target.value)} /><datalist id={`${id}-types`}>{names.map((name) => <option key={name} value={name} />)}</datalist></>}</Field>
       <Field label={t("memory.key")}>{(id) => <input id={id} value={key} required onChange={(event) => setKey(event.target.value)} />}</Field>
       <Field label={t("memory.value")}>{(id) => <textarea id={id} className="code" rows={8} spellCheck={false} value={text} onChange={(event) => setText(event.target.value)} />}</Field>
-      <Wrong error={error} />
+      {fault && <p className="fault" role="status">{t("json.fault", { line: fault.line })} {fault.message}</p>}
+      <ActFailure act={act} />
       <footer className="dialog-acts">
         <button type="button" onClick={close}>{t("cancel")}</button>
-        <button type="submit" className="accent">{t("save")}</button>
+        <button type="submit" className="accent" disabled={Boolean(fault) || act.isBusy}>{t("save")}</button>
       </footer>
     </Dialog>
   );

@@ -1,17 +1,21 @@
 /** One memory in full: value with evidence, versions with what each changed, uses; and what can be done to it. */
 
 import { useEffect, useState, type ReactNode } from "react";
-import { api, Problem, type NewValue } from "../api/client";
+import { api, type Undoable } from "../api/client";
+import { isConflict, isGone } from "../api/problem";
 import type { JsonObject, Memory, MemoryType, Revision } from "../api/shapes";
-import { useAsked, useChanges } from "../lib/asking";
-import { faultOf } from "../lib/jsonlines";
-import { keptEvidence, useMemoryActs } from "../lib/memory_acts";
+import { useAct } from "../lib/act";
+import { useAsked, useChanges, type Asked } from "../lib/asking";
+import { objectFaultOf } from "../lib/jsonlines";
+import { keptEvidence, standing, useMemoryActs } from "../lib/memory_acts";
+import { isEdited } from "../lib/outcomes";
 import { speakerOf, timeOf } from "../lib/past";
 import { go, linkTo } from "../lib/route";
 import { useAround, useHere, useWording } from "../lib/session";
 import { useUndoable, wayBack } from "../lib/undo";
-import { Badge, Empty, Loading, StateBadge, When, Wrong } from "../parts/basics";
+import { Badge, StateBadge, When } from "../parts/basics";
 import { Icon } from "../parts/icons";
+import { ActFailure, Empty, Failure, Loading } from "../parts/states";
 import { Changes, Quotes, Value } from "../parts/value";
 
 export function MemoryView({ type, name, back, changed }: { type: string; name: string; back: string; changed: () => void }) {
@@ -24,36 +28,36 @@ export function MemoryView({ type, name, back, changed }: { type: string; name: 
     history.again();
   };
   useChanges(scope, again);
-  const isGone = memory.error instanceof Problem && memory.error.status === 404;
+  const [isEditing, setEditing] = useState(false);
+  const wasForgotten = isGone(memory.error);
+  // What is being typed stays, whatever becomes of the memory meanwhile.
+  const isShown = memory.value !== undefined && (!wasForgotten || isEditing);
   return (
     <section className="half-one" aria-label={`${type} ${name}`}>
       <a className="back" href={back}><Icon name="back" />{t("memories")}</a>
-      {isGone && <Empty icon="memory" title={t("memory.gone")}><p>{t("memory.gone_about")}</p></Empty>}
-      {!isGone && <Wrong error={memory.error} again={again} />}
-      {!isGone && !memory.value && !memory.error && <Loading rows={4} />}
-      {!isGone && memory.value && (
-        <Open memory={memory.value} revisions={history.value?.revisions} historyError={history.error} again={() => { again(); changed(); }} />
+      {wasForgotten && !isEditing && <Empty icon="memory" title={t("memory.gone")}><p>{t("memory.gone_about")}</p></Empty>}
+      {wasForgotten && isEditing && <p className="notice wrong-notice" role="alert">{t("edit.gone")}</p>}
+      {!wasForgotten && <Failure error={memory.error} again={again} />}
+      {!memory.value && !memory.error && <Loading rows={4} />}
+      {isShown && memory.value && (
+        <Open memory={memory.value} history={history} isEditing={isEditing} setEditing={setEditing} again={() => { again(); changed(); }} />
       )}
     </section>
   );
 }
 
-function Open({ memory, revisions, historyError, again }: { memory: Memory; revisions: Revision[] | undefined; historyError: unknown; again: () => void }) {
-  const { t, tell, complain } = useAround();
+function Open({ memory, history, isEditing, setEditing, again }: {
+  memory: Memory;
+  history: Asked<{ revisions: Revision[] }>;
+  isEditing: boolean;
+  setEditing: (isEditing: boolean) => void;
+  again: () => void;
+}) {
+  const { t } = useAround();
   const { scope, can } = useHere();
-  const change = useUndoable();
-  const [isEditing, setEditing] = useState(false);
-  const acts = useMemoryActs(null, again);
+  const acts = useMemoryActs(again);
   const whole = memory.evidence[""] ?? [];
-  const end = async () => {
-    try {
-      const answer = await change((undo) => api.end(scope, memory.type, memory.key, new Date().toISOString(), undo));
-      if (answer) tell(t("told.ended"), wayBack(scope, answer, again));
-    } catch (error) {
-      complain(error);
-    }
-    again();
-  };
+  const revisions = history.value?.revisions;
   return (
     <>
       <header className="memory-head">
@@ -66,29 +70,44 @@ function Open({ memory, revisions, historyError, again }: { memory: Memory; revi
         {can("write") && !isEditing && (
           <div className="acts" role="group" aria-label={t("memory.acts")}>
             <button type="button" onClick={() => setEditing(true)}><Icon name="edit" />{t("edit")}</button>
-            {memory.state !== "rejected" && <button type="button" onClick={() => void acts.reject(memory)} title={t("reject.about")}>{t("reject")}</button>}
-            <button type="button" onClick={() => void end()} title={t("end.about")}>{t("end")}</button>
-            <button type="button" className="danger" title={t("forget.about")} onClick={() => void acts.forget(memory).then((isDone) => isDone && go(linkTo(["memories"], scope)))}>{t("forget")}</button>
+            {memory.state !== "rejected" && <button type="button" disabled={acts.isBusy} onClick={() => void acts.reject(memory)} title={t("reject.about")}>{t("reject")}</button>}
+            <button type="button" disabled={acts.isBusy} onClick={() => void acts.end(memory)} title={t("end.about")}>{t("end")}</button>
+            <button type="button" className="danger" disabled={acts.isBusy} title={t("forget.about")} onClick={() => void acts.forget(memory, () => go(linkTo(["memories"], scope)))}>{t("forget")}</button>
           </div>
         )}
       </header>
+      <ActFailure act={acts} />
       {memory.state === "rejected" && <p className="notice">{t("reject.notice")}</p>}
       {isEditing
         ? <Edit memory={memory} done={() => { setEditing(false); again(); }} cancel={() => setEditing(false)} />
         : (
           <Block title={t("memory.value")}>
-            <Value value={memory.value} evidence={memory.evidence} scope={scope} reject={can("write") && memory.state === "active" && Object.keys(memory.value).length > 1 ? (pointer) => void acts.reject(memory, pointer) : undefined} />
+            <Value value={memory.value} evidence={memory.evidence} scope={scope} aside={can("write") && memory.state === "active" && Object.keys(memory.value).length > 1 ? (pointer, name) => <RejectField memory={memory} pointer={pointer} name={name} changed={again} /> : undefined} />
             {whole.length > 0 && <Quotes evidence={whole} scope={scope} />}
             {!Object.keys(memory.evidence).length && <p className="faint">{t("memory.no_evidence")}</p>}
           </Block>
         )}
       <Validity memory={memory} />
       <Block title={t("history")} count={revisions?.length} link={<a href={linkTo(["profile", memory.type, memory.key], scope)}>{t("profile.open")}</a>}>
-        <Wrong error={historyError} />
-        {!revisions && !historyError && <Loading rows={2} />}
-        {revisions && <History memory={memory} revisions={revisions} restore={(version) => void acts.restore(memory, version)} />}
+        {!isGone(history.error) && <Failure error={history.error} again={history.again} />}
+        {!revisions && !history.error && <Loading rows={2} />}
+        {revisions && <History memory={memory} revisions={revisions} changed={again} />}
       </Block>
       <Uses memory={memory} />
+    </>
+  );
+}
+
+/** Rejects one field: what it said is never formed again. */
+function RejectField({ memory, pointer, name, changed }: { memory: Memory; pointer: string; name: string; changed: () => void }) {
+  const { t } = useAround();
+  const acts = useMemoryActs(changed);
+  return (
+    <>
+      <button type="button" className="plain reject-field" disabled={acts.isBusy} onClick={() => void acts.reject(memory, pointer)} aria-label={t("reject.field", { name })} title={t("reject.about")}>
+        {t("reject")}
+      </button>
+      <ActFailure act={acts} />
     </>
   );
 }
@@ -126,7 +145,7 @@ function Validity({ memory }: { memory: Memory }) {
   );
 }
 
-function History({ memory, revisions, restore }: { memory: Memory; revisions: Revision[]; restore: (version: number) => void }) {
+function History({ memory, revisions, changed }: { memory: Memory; revisions: Revision[]; changed: () => void }) {
   const { t } = useAround();
   const { scope, can } = useHere();
   const newestFirst = [...revisions].sort((one, other) => other.version - one.version);
@@ -144,7 +163,7 @@ function History({ memory, revisions, restore }: { memory: Memory; revisions: Re
               <span className="cause">{revision.cause}</span>
               {revision.state !== "active" && <Badge kind={revision.state === "rejected" ? "wrong" : "warn"}>{t(`state.${revision.state}`)}</Badge>}
               <span className="row-when"><When at={revision.believed_from} /></span>
-              {can("write") && revision.version !== memory.version && <button type="button" className="small" onClick={() => restore(revision.version)}>{t("restore")}</button>}
+              {can("write") && revision.version !== memory.version && <Restore memory={memory} version={revision.version} changed={changed} />}
             </header>
             <Changes before={before?.value ?? {}} after={revision.value} />
             {fresh.length > 0 && <Quotes evidence={fresh} scope={scope} />}
@@ -155,6 +174,17 @@ function History({ memory, revisions, restore }: { memory: Memory; revisions: Re
   );
 }
 
+function Restore({ memory, version, changed }: { memory: Memory; version: number; changed: () => void }) {
+  const { t } = useAround();
+  const acts = useMemoryActs(changed);
+  return (
+    <>
+      <button type="button" className="small" disabled={acts.isBusy} onClick={() => void acts.restore(memory, version)}>{t("restore")}</button>
+      <ActFailure act={acts} />
+    </>
+  );
+}
+
 function Uses({ memory }: { memory: Memory }) {
   const { t } = useAround();
   const { scope } = useHere();
@@ -162,7 +192,7 @@ function Uses({ memory }: { memory: Memory }) {
   const uses = useAsked(() => api.recalls(scope, memory.type, memory.key), [scope, memory.type, memory.key, memory.version]);
   return (
     <Block title={t("memory.recalls")} count={uses.value?.recalls.length}>
-      <Wrong error={uses.error} />
+      {!isGone(uses.error) && <Failure error={uses.error} again={uses.again} />}
       {uses.value && !uses.value.recalls.length && <p className="faint">{t("memory.no_recalls")}</p>}
       {uses.value && uses.value.recalls.length > 0 && (
         <ul className="uses">
@@ -184,29 +214,32 @@ function Edit({ memory, done, cancel }: { memory: Memory; done: () => void; canc
   const change = useUndoable();
   const types = useAsked(() => api.types(scope), [scope]);
   const type = types.value?.types.find((each) => each.name === memory.type);
-  const [text, setText] = useState(() => JSON.stringify(memory.value, null, 2));
-  const [from, setFrom] = useState(memory.valid_from?.slice(0, 16) ?? "");
-  const [until, setUntil] = useState(memory.valid_until?.slice(0, 16) ?? "");
-  const [error, setError] = useState<unknown>();
-  const [base] = useState(memory.version);
-  const fault = faultOf(text);
-  useEffect(() => setError(undefined), [text]);
-  const save = async () => {
-    try {
-      const value = JSON.parse(text) as JsonObject;
-      const evidence = keptWhereSame(memory, value);
-      const edited: NewValue = { value, valid_from: utc(from), valid_until: utc(until), expires_at: memory.expires_at, evidence };
-      const changed = await change((undo) => api.put(scope, memory.type, memory.key, edited, base, undo));
-      if (!changed) return;
-      tell(t("told.edited", { version: changed.version }), wayBack(scope, changed, done));
-      done();
-    } catch (problem) {
-      setError(problem);
-    }
+  const [base] = useState(memory);
+  const [text, setText] = useState(() => JSON.stringify(base.value, null, 2));
+  const [from, setFrom] = useState(local(base.valid_from));
+  const [until, setUntil] = useState(local(base.valid_until));
+  const act = useAct();
+  const fault = objectFaultOf(text, t("json.no_object"));
+  useEffect(act.dismiss, [text, act.dismiss]);
+  const save = () => {
+    if (fault) return;
+    const value = JSON.parse(text) as JsonObject;
+    const { type: typeName, key, expires_at } = base;
+    const written = { value, valid_from: utc(from, base.valid_from), valid_until: utc(until, base.valid_until), expires_at, evidence: keptWhereSame(base, value) };
+    void act.run<Memory & Undoable>({
+      request: () => change((undo) => api.put(scope, typeName, key, written, base.version, undo)),
+      outcome: async () => {
+        const now = await standing(scope, base);
+        return now && isEdited(base, now, value) ? now : undefined;
+      },
+      succeed: (changed) => {
+        tell(t("told.edited", { version: changed.version }), wayBack(scope, changed, done));
+        done();
+      },
+    });
   };
-  const isConflict = error instanceof Problem && error.status === 412;
   return (
-    <form className="block edit" onSubmit={(event) => { event.preventDefault(); if (!fault) void save(); }} onKeyDown={(event) => { if (event.key === "Escape") cancel(); if (event.key === "Enter" && (event.metaKey || event.ctrlKey) && !fault) void save(); }}>
+    <form className="block edit" onSubmit={(event) => { event.preventDefault(); save(); }} onKeyDown={(event) => { if (event.key === "Escape") cancel(); if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) save(); }}>
       <h2>{t("edit")}</h2>
       {type && <Names type={type} />}
       <textarea className="code" aria-label={t("memory.value")} spellCheck={false} autoFocus rows={Math.min(24, text.split("\n").length + 1)} value={text} onChange={(event) => setText(event.target.value)} />
@@ -216,11 +249,11 @@ function Edit({ memory, done, cancel }: { memory: Memory; done: () => void; canc
         <label>{t("memory.valid_until")}<input type="datetime-local" value={until} onChange={(event) => setUntil(event.target.value)} /></label>
       </div>
       <p className="hint">{t("edit.times")}</p>
-      <Wrong error={error} />
-      {isConflict && <p className="notice">{t("edit.conflict")}</p>}
+      <ActFailure act={act} />
+      {isConflict(act.error) && <p className="notice">{t("edit.conflict")}</p>}
       <footer className="dialog-acts">
         <button type="button" onClick={cancel}>{t("cancel")}</button>
-        <button type="submit" className="accent" disabled={Boolean(fault)}>{t("save")}</button>
+        <button type="submit" className="accent" disabled={Boolean(fault) || act.isBusy}>{t("save")}</button>
       </footer>
     </form>
   );
@@ -233,7 +266,12 @@ function Names({ type }: { type: MemoryType }) {
   return <p className="hint">{t("edit.fields")} {Object.keys(properties).join(", ")}</p>;
 }
 
-const utc = (local: string): string | null => (local ? new Date(`${local}Z`).toISOString() : null);
+/** A time as its field shows it, to the minute. */
+const local = (at: string | null): string => at?.slice(0, 16) ?? "";
+
+/** The time of a field; what was not changed keeps its seconds. */
+const utc = (typed: string, before: string | null): string | null =>
+  typed === local(before) ? before : typed ? new Date(`${typed}Z`).toISOString() : null;
 
 /** Evidence of what the edit left as it was; words that a person writes rest on no message. */
 function keptWhereSame(memory: Memory, value: JsonObject): Memory["evidence"] {

@@ -7,14 +7,14 @@ import { useAsked } from "../lib/asking";
 import { believedAt, daysOf, lanesOf, spanDays, speakerOf } from "../lib/past";
 import { go, linkTo, useRoute } from "../lib/route";
 import { useAround, useHere, useWording } from "../lib/session";
-import { Empty, Loading, memoryLink, PageHead, Wrong } from "../parts/basics";
+import { memoryLink, PageHead } from "../parts/basics";
+import { Empty, Failure, Loading } from "../parts/states";
 import { Changes, Quotes, Value } from "../parts/value";
 
 export default function Profile() {
   const { t } = useAround();
   const { parts } = useRoute();
   const { scope } = useHere();
-  const types = useAsked(() => api.types(scope), [scope]);
   const profiles = useAsked(async () => {
     const known = (await api.types(scope)).types.filter((each) => each.update_mode === "patch");
     const found = await Promise.all(known.map((each) => api.memories(scope, { type: each.name, limit: 20 })));
@@ -33,7 +33,7 @@ export default function Profile() {
           </select>
         )}
       </PageHead>
-      <Wrong error={profiles.error ?? types.error} again={profiles.again} />
+      <Failure error={profiles.error} again={profiles.again} />
       {profiles.isLoading && !chosen && <Loading />}
       {!profiles.isLoading && !chosen && !profiles.error && <Empty icon="time" title={t("profile.none")}><p>{t("profile.none_about")}</p><a className="button" href={linkTo(["chat"], scope)}>{t("memories.to_chat")}</a></Empty>}
       {chosen && <Timeline key={`${chosen.type} ${chosen.key}`} type={chosen.type} name={chosen.key} />}
@@ -44,7 +44,7 @@ export default function Profile() {
 function Timeline({ type, name }: Pick<Memory, "type"> & { name: string }) {
   const { scope } = useHere();
   const history = useAsked(() => api.history(scope, type, name), [scope, type, name]);
-  if (history.error) return <Wrong error={history.error} again={history.again} />;
+  if (history.error) return <Failure error={history.error} again={history.again} />;
   if (!history.value) return <Loading />;
   return <Days revisions={history.value.revisions} address={{ type, key: name }} />;
 }

@@ -6,7 +6,8 @@ import type { JsonObject, RecallAnswer, RecallEntry, Signal } from "../api/shape
 import { useAsked } from "../lib/asking";
 import { go, linkTo, useRoute } from "../lib/route";
 import { useAround, useHere, useWording } from "../lib/session";
-import { Empty, Loading, memoryLink, PageHead, When, Wrong } from "../parts/basics";
+import { memoryLink, PageHead, When } from "../parts/basics";
+import { Empty, Failure, Loading } from "../parts/states";
 
 const LIMIT = 12;
 const BUDGET = 800;
@@ -50,9 +51,9 @@ export default function Recall() {
         </div>
       </form>
       {(!me.embedder || me.embedder === "none") && <p className="notice">{t("recall.words_only")}</p>}
-      <Wrong error={answer.error} again={answer.again} />
+      <Failure error={answer.error} again={answer.again} />
       {!asked.q && <Empty icon="recall" title={t("recall.empty")}><p>{t("recall.empty_about")}</p></Empty>}
-      {asked.q && answer.isLoading && !answer.value && <Loading rows={5} />}
+      {asked.q && answer.isLoading && !answer.value && !answer.error && <Loading rows={5} />}
       {answer.value && <Answer answer={answer.value} budget={Number(asked.budget)} />}
     </div>
   );

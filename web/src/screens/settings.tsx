@@ -1,11 +1,18 @@
 /** Settings: looks, what is kept and used, keys, export and import, erase with a preview, the audit. */
 
 import { useState, type ReactNode } from "react";
-import { api, Problem, storeKey, storedKey } from "../api/client";
-import type { ErasePreview, EraseTarget, Json, JsonObject, Key } from "../api/shapes";
+import { api, storeKey, storedKey } from "../api/client";
+import { isGone, mayBeDone } from "../api/problem";
+import type { ErasePreview, EraseReceipt, EraseTarget, Imported, Json, JsonObject, Key } from "../api/shapes";
+import { useAct } from "../lib/act";
 import { useAsked, useChanges, usePages } from "../lib/asking";
+import { forgetDrafts } from "../lib/drafts";
+import { outbox } from "../lib/outbox";
+import { isSame } from "../lib/outcomes";
 import { useAround, useHere, useWording, type Theme } from "../lib/session";
-import { Dialog, Field, Loading, More, PageHead, ScopeName, When, Wrong } from "../parts/basics";
+import { Dialog, Field, PageHead, ScopeName, When } from "../parts/basics";
+import { Boundary } from "../parts/boundary";
+import { ActFailure, Failure, Loading, More } from "../parts/states";
 
 export default function Settings() {
   const { t } = useAround();
@@ -33,9 +40,17 @@ function Part({ title, about, children }: { title: string; about?: string; child
     <section className="block">
       <h2>{title}</h2>
       {about && <p className="hint">{about}</p>}
-      {children}
+      <Boundary about={title}>{children}</Boundary>
     </section>
   );
+}
+
+/** Forget the key, and with it what was said and not yet sent under it. */
+function leave() {
+  storeKey(null);
+  outbox.clear();
+  forgetDrafts();
+  location.reload();
 }
 
 function Looks() {
@@ -61,7 +76,7 @@ function About() {
   return (
     <Part title={t("settings.here")}>
       <dl className="facts">{rows.map(([label, value]) => <div key={label}><dt>{label}</dt><dd>{value}</dd></div>)}</dl>
-      {storedKey() && <button type="button" onClick={() => { storeKey(null); location.reload(); }}>{t("settings.leave")}</button>}
+      {storedKey() && <button type="button" onClick={leave}>{t("settings.leave")}</button>}
     </Part>
   );
 }
@@ -74,7 +89,7 @@ function Usage() {
   const names = [...new Set(days.flatMap((each) => Object.keys(each.counts)))];
   return (
     <Part title={t("usage")} about={t("usage.about")}>
-      <Wrong error={usage.error} again={usage.again} />
+      <Failure error={usage.error} again={usage.again} />
       {!usage.value && !usage.error && <Loading rows={2} />}
       {usage.value && !days.length && <p className="faint">{t("usage.none")}</p>}
       {days.length > 0 && <div className="usage">{names.map((name) => <Bars key={name} name={name} days={days} />)}</div>}
@@ -120,49 +135,27 @@ function Bars({ name, days }: { name: string; days: readonly Day[] }) {
 const PERMISSIONS = ["read", "write", "erase", "below", "admin"] as const;
 
 function Keys() {
-  const { t, tell, complain } = useAround();
-  const wording = useWording();
+  const { t } = useAround();
   const keys = useAsked(() => api.keys(), []);
   const [isMaking, setMaking] = useState(false);
   const [shown, setShown] = useState<Key | null>(null);
-  const act = async (what: () => Promise<Key | void>, told: string) => {
-    try {
-      const key = await what();
-      if (key?.key) setShown(key);
-      tell(told);
-    } catch (error) {
-      complain(error);
-    }
-    keys.again();
-  };
   return (
     <Part title={t("keys")} about={t("keys.about")}>
-      <Wrong error={keys.error} again={keys.again} />
+      <Failure error={keys.error} again={keys.again} />
+      {!keys.value && !keys.error && <Loading rows={2} />}
       {keys.value && !keys.value.keys.length && <p className="faint">{t("keys.none")}</p>}
       {keys.value && keys.value.keys.length > 0 && (
         <div className="scrolled" tabIndex={0} role="region" aria-label={t("keys")}>
           <table className="plain-table">
             <thead><tr><th scope="col">{t("keys.name")}</th><th scope="col">{t("settings.scope")}</th><th scope="col">{t("settings.permissions")}</th><th scope="col">{t("keys.used")}</th><th scope="col">{t("keys.expires")}</th><th scope="col"><span className="unseen">{t("memory.acts")}</span></th></tr></thead>
             <tbody>
-              {keys.value.keys.map((key) => (
-                <tr key={key.id}>
-                  <td>{key.name}<br /><code className="faint">{key.id}</code></td>
-                  <td><ScopeName scope={key.scope} /></td>
-                  <td>{key.permissions.join(", ")}</td>
-                  <td>{key.last_used_at ? <When at={key.last_used_at} /> : <span className="faint">{t("keys.never")}</span>}</td>
-                  <td>{key.expires_at ? wording.day(key.expires_at) : <span className="faint">{t("keys.no_end")}</span>}</td>
-                  <td className="table-acts">
-                    <button type="button" className="small" onClick={() => void act(() => api.rotateKey(key.id), t("keys.rotated"))}>{t("keys.rotate")}</button>
-                    <button type="button" className="small danger" onClick={() => void act(() => api.removeKey(key.id), t("keys.revoked"))}>{t("keys.revoke")}</button>
-                  </td>
-                </tr>
-              ))}
+              {keys.value.keys.map((key) => <KeyRow key={key.id} of={key} changed={keys.again} show={setShown} />)}
             </tbody>
           </table>
         </div>
       )}
       <button type="button" onClick={() => setMaking(true)}>{t("keys.make")}</button>
-      {isMaking && <MakeKey close={() => setMaking(false)} made={(key) => { setMaking(false); setShown(key); keys.again(); }} />}
+      {isMaking && <MakeKey close={() => setMaking(false)} made={(key) => { setMaking(false); setShown(key); }} changed={keys.again} />}
       {shown && (
         <Dialog title={t("keys.once")} close={() => setShown(null)} act={() => setShown(null)}>
           <p>{t("keys.once_about")}</p>
@@ -174,23 +167,57 @@ function Keys() {
   );
 }
 
-function MakeKey({ close, made }: { close: () => void; made: (key: Key) => void }) {
+function KeyRow({ of: key, changed, show }: { of: Key; changed: () => void; show: (key: Key) => void }) {
+  const { t, tell } = useAround();
+  const wording = useWording();
+  const act = useAct(changed);
+  const rotate = () =>
+    void act.run({
+      request: () => api.rotateKey(key.id),
+      succeed: (rotated) => {
+        show(rotated);
+        tell(t("keys.rotated"));
+      },
+    });
+  const revoke = () =>
+    void act.run({
+      request: () => api.removeKey(key.id).then(() => true),
+      outcome: async () => !(await api.keys()).keys.some((each) => each.id === key.id) || undefined,
+      succeed: () => tell(t("keys.revoked")),
+    });
+  return (
+    <>
+      <tr>
+        <td>{key.name}<br /><code className="faint">{key.id}</code></td>
+        <td><ScopeName scope={key.scope} /></td>
+        <td>{key.permissions.join(", ")}</td>
+        <td>{key.last_used_at ? <When at={key.last_used_at} /> : <span className="faint">{t("keys.never")}</span>}</td>
+        <td>{key.expires_at ? wording.day(key.expires_at) : <span className="faint">{t("keys.no_end")}</span>}</td>
+        <td className="table-acts">
+          <button type="button" className="small" disabled={act.isBusy} onClick={rotate}>{t("keys.rotate")}</button>
+          <button type="button" className="small danger" disabled={act.isBusy} onClick={revoke}>{t("keys.revoke")}</button>
+        </td>
+      </tr>
+      {Boolean(act.error) && <tr><td colSpan={6}><ActFailure act={act} /></td></tr>}
+    </>
+  );
+}
+
+function MakeKey({ close, made, changed }: { close: () => void; made: (key: Key) => void; changed: () => void }) {
   const { t } = useAround();
   const { scope, me } = useHere();
   const [name, setName] = useState("");
   const [where, setWhere] = useState(scope.join("\n"));
   const [permissions, setPermissions] = useState<string[]>(["read", "write"]);
   const [expires, setExpires] = useState("");
-  const [error, setError] = useState<unknown>();
-  const make = async () => {
-    try {
-      made(await api.makeKey({ name, scope: where.split("\n").filter(Boolean), permissions, expires_at: expires ? new Date(expires).toISOString() : null }));
-    } catch (problem) {
-      setError(problem);
-    }
-  };
+  const act = useAct(changed);
+  const make = () =>
+    void act.run({
+      request: () => api.makeKey({ name, scope: where.split("\n").filter(Boolean), permissions, expires_at: expires ? new Date(expires).toISOString() : null }),
+      succeed: made,
+    });
   return (
-    <Dialog title={t("keys.make")} close={close} act={() => void make()}>
+    <Dialog title={t("keys.make")} close={close} act={make}>
       <Field label={t("keys.name")}>{(id) => <input id={id} value={name} required onChange={(event) => setName(event.target.value)} />}</Field>
       <Field label={t("settings.scope")} hint={t("keys.scope_hint")}>{(id) => <textarea id={id} rows={3} value={where} onChange={(event) => setWhere(event.target.value)} />}</Field>
       <fieldset className="checks">
@@ -200,49 +227,51 @@ function MakeKey({ close, made }: { close: () => void; made: (key: Key) => void 
         ))}
       </fieldset>
       <Field label={t("keys.expires")}>{(id) => <input id={id} type="date" value={expires} onChange={(event) => setExpires(event.target.value)} />}</Field>
-      <Wrong error={error} />
-      <footer className="dialog-acts"><button type="button" onClick={close}>{t("cancel")}</button><button type="submit" className="accent">{t("keys.make")}</button></footer>
+      <ActFailure act={act} />
+      {Boolean(act.error) && mayBeDone(act.error) && <p className="notice">{t("keys.maybe_made")}</p>}
+      <footer className="dialog-acts"><button type="button" onClick={close}>{t("cancel")}</button><button type="submit" className="accent" disabled={act.isBusy}>{t("keys.make")}</button></footer>
     </Dialog>
   );
 }
 
 function Archive() {
-  const { t, tell, complain } = useAround();
+  const { t, tell } = useAround();
   const { scope, can } = useHere();
   const [isBelow, setBelow] = useState(false);
-  const [isBusy, setBusy] = useState(false);
-  const [taken, setTaken] = useState<{ taken: number; refused: { line: number; reason: string }[] } | null>(null);
-  const download = async () => {
-    setBusy(true);
-    try {
-      const address = URL.createObjectURL(await api.exported(scope, isBelow));
-      const link = document.createElement("a");
-      link.href = address;
-      link.download = `recollect-${[...scope].join("-") || "export"}-${new Date().toISOString().slice(0, 10)}.jsonl`;
-      link.click();
-      setTimeout(() => URL.revokeObjectURL(address), 10_000);
-    } catch (error) {
-      complain(error);
-    }
-    setBusy(false);
-  };
-  const upload = async (file: File | undefined) => {
+  const exporting = useAct();
+  const importing = useAct();
+  const isBusy = exporting.isBusy || importing.isBusy;
+  const [taken, setTaken] = useState<Imported | null>(null);
+  const download = () =>
+    void exporting.run({
+      request: () => api.exported(scope, isBelow),
+      succeed: (archive) => {
+        const address = URL.createObjectURL(archive);
+        const link = document.createElement("a");
+        link.href = address;
+        link.download = `recollect-${[...scope].join("-") || "export"}-${new Date().toISOString().slice(0, 10)}.jsonl`;
+        link.click();
+        setTimeout(() => URL.revokeObjectURL(address), 10_000);
+      },
+    });
+  const upload = (file: File | undefined) => {
     if (!file) return;
-    setBusy(true);
-    try {
-      const answer = await api.imported(scope, await file.text());
-      setTaken(answer);
-      tell(t("import.taken", { count: answer.taken }));
-    } catch (error) {
-      complain(error);
-    }
-    setBusy(false);
+    setTaken(null);
+    void importing.run({
+      request: async () => api.imported(scope, await file.text()),
+      succeed: (answer) => {
+        setTaken(answer);
+        tell(t("import.taken", { count: answer.taken }));
+      },
+    });
   };
   return (
     <Part title={t("export")} about={t("export.about")}>
       {can("below") && <label className="check"><input type="checkbox" checked={isBelow} onChange={(event) => setBelow(event.target.checked)} />{t("memories.below")}</label>}
-      <p><button type="button" disabled={isBusy} onClick={() => void download()}>{t("export.do")}</button></p>
-      {can("write") && <Field label={t("import.do")}>{(id) => <input id={id} type="file" accept=".jsonl,.ndjson,application/x-ndjson" disabled={isBusy} onChange={(event) => void upload(event.target.files?.[0])} />}</Field>}
+      <p><button type="button" disabled={isBusy} onClick={download}>{t("export.do")}</button></p>
+      <ActFailure act={exporting} />
+      {can("write") && <Field label={t("import.do")}>{(id) => <input id={id} type="file" accept=".jsonl,.ndjson,application/x-ndjson" disabled={isBusy} onChange={(event) => upload(event.target.files?.[0])} />}</Field>}
+      <ActFailure act={importing} />
       {taken && taken.refused.length > 0 && <ul className="complaints">{taken.refused.map((each) => <li key={each.line} className="fault">{t("json.line", { line: each.line })} {each.reason}</li>)}</ul>}
     </Part>
   );
@@ -260,31 +289,25 @@ function Erase() {
   const [kind, setKind] = useState<TargetKind>("thread");
   const [one, setOne] = useState("");
   const [other, setOther] = useState("");
-  const [error, setError] = useState<unknown>();
   const [preview, setPreview] = useState<ErasePreview | null>(null);
   const receipts = useAsked(() => api.eraseReceipts(scope), [scope]);
-  const ask = async () => {
-    setError(undefined);
-    try {
-      setPreview(await api.previewErase(scope, targetOf(kind, one, other)));
-    } catch (problem) {
-      setError(problem);
-    }
-  };
+  const previewing = useAct();
+  const ask = () => void previewing.run({ request: () => api.previewErase(scope, targetOf(kind, one, other)), succeed: setPreview });
   const needsTwo = kind === "memory" || kind === "message";
   return (
     <Part title={t("erase")} about={t("erase.about")}>
-      <form className="erase" onSubmit={(event) => { event.preventDefault(); void ask(); }}>
+      <form className="erase" onSubmit={(event) => { event.preventDefault(); ask(); }}>
         <Field label={t("erase.what")}>{(id) => <select id={id} value={kind} onChange={(event) => setKind(event.target.value as TargetKind)}>{TARGETS.map((each) => <option key={each} value={each}>{t(TARGET_WORDS[each])}</option>)}</select>}</Field>
         {kind !== "scope" && <Field label={t(kind === "memory" ? "memories.type" : kind === "source" ? "erase.source" : "erase.thread")}>{(id) => <input id={id} value={one} required onChange={(event) => setOne(event.target.value)} />}</Field>}
         {needsTwo && <Field label={t(kind === "memory" ? "memory.key" : "erase.message")}>{(id) => <input id={id} value={other} required onChange={(event) => setOther(event.target.value)} />}</Field>}
-        <Wrong error={error} />
-        <button type="submit" className="danger">{t("erase.preview")}</button>
+        <ActFailure act={previewing} />
+        <button type="submit" className="danger" disabled={previewing.isBusy}>{t("erase.preview")}</button>
       </form>
+      <Failure error={receipts.error} again={receipts.again} />
       {receipts.value && receipts.value.receipts.length > 0 && (
         <ul className="uses">{receipts.value.receipts.slice(0, 5).map((each) => <li key={each.id}><span>{counted(each.counts)}</span><span className="faint"><When at={each.at} /> · {each.clean_at ? t("erase.clean") : t("erase.unclean")}</span></li>)}</ul>
       )}
-      {preview && <Confirm preview={preview} close={() => setPreview(null)} done={() => { setPreview(null); setOne(""); setOther(""); receipts.again(); }} />}
+      {preview && <Confirm preview={preview} receipts={receipts.value?.receipts ?? []} close={() => setPreview(null)} done={() => { setPreview(null); setOne(""); setOther(""); receipts.again(); }} />}
     </Part>
   );
 }
@@ -298,50 +321,51 @@ function targetOf(kind: TargetKind, one: string, other: string): EraseTarget {
 
 const counted = (counts: Record<string, number>): string => Object.entries(counts).map(([name, count]) => `${count} ${name.replaceAll("_", " ")}`).join(" · ");
 
-function Confirm({ preview, close, done }: { preview: ErasePreview; close: () => void; done: () => void }) {
+function Confirm({ preview, receipts, close, done }: { preview: ErasePreview; receipts: readonly EraseReceipt[]; close: () => void; done: () => void }) {
   const { t, tell } = useAround();
   const { scope } = useHere();
-  const [error, setError] = useState<unknown>();
+  const act = useAct();
   const [typed, setTyped] = useState("");
   const word = t("erase");
-  const erase = async () => {
-    try {
-      const receipt = await api.erase(scope, preview.confirm);
-      tell(t("erase.done", { id: receipt.id }));
-      done();
-    } catch (problem) {
-      setError(problem);
-    }
+  const erase = () => {
+    const known = new Set(receipts.map((each) => each.id));
+    void act.run({
+      request: () => api.erase(scope, preview.confirm),
+      outcome: async () => (await api.eraseReceipts(scope)).receipts.find((each) => !known.has(each.id) && isSame(each.counts, preview.counts)),
+      succeed: (receipt) => {
+        tell(t("erase.done", { id: receipt.id }));
+        done();
+      },
+    });
   };
   return (
-    <Dialog title={t("erase.sure")} close={close} act={() => typed === word && void erase()}>
+    <Dialog title={t("erase.sure")} close={close} act={() => typed === word && erase()}>
       <dl className="facts counts">{Object.entries(preview.counts).map(([name, count]) => <div key={name}><dt>{name.replaceAll("_", " ")}</dt><dd>{count}</dd></div>)}</dl>
       <p className="notice wrong-notice">{t("erase.warning")}</p>
       <Field label={t("erase.type_word", { word })}>{(id) => <input id={id} autoComplete="off" value={typed} onChange={(event) => setTyped(event.target.value)} />}</Field>
-      <Wrong error={error} />
-      <footer className="dialog-acts"><button type="button" onClick={close}>{t("cancel")}</button><button type="submit" className="danger" disabled={typed !== word}>{t("erase.do")}</button></footer>
+      <ActFailure act={act} />
+      <footer className="dialog-acts"><button type="button" onClick={close}>{t("cancel")}</button><button type="submit" className="danger" disabled={typed !== word || act.isBusy}>{t("erase.do")}</button></footer>
     </Dialog>
   );
 }
 
 function Audit() {
-  const { t, tell, complain } = useAround();
+  const { t, tell } = useAround();
   const { scope } = useHere();
+  const verifying = useAct();
   const audit = usePages((cursor) => api.audit(scope, cursor), (answer) => answer.audit, [scope]);
   useChanges(scope, audit.again);
-  const verify = async () => {
-    try {
-      const answer = await api.verifyAudit(scope);
-      tell(answer.ok ? t("audit.ok", { count: answer.rows }) : t("audit.broken", { row: answer.broken_at ?? 0 }));
-    } catch (error) {
-      complain(error);
-    }
-  };
-  if (audit.error instanceof Problem && audit.error.status === 404) return null;
+  const verify = () =>
+    void verifying.run({
+      request: () => api.verifyAudit(scope),
+      succeed: (answer) => tell(answer.ok ? t("audit.ok", { count: answer.rows }) : t("audit.broken", { row: answer.broken_at ?? 0 })),
+    });
+  if (isGone(audit.error)) return null;
   return (
     <Part title={t("audit")} about={t("audit.about")}>
-      <p><button type="button" onClick={() => void verify()}>{t("audit.verify")}</button></p>
-      <Wrong error={audit.error} again={audit.again} />
+      <p><button type="button" disabled={verifying.isBusy} onClick={verify}>{t("audit.verify")}</button></p>
+      <ActFailure act={verifying} />
+      <Failure error={audit.error} again={audit.again} />
       {audit.rows.length > 0 && (
         <details className="fold">
           <summary>{t("audit.rows")}</summary>
@@ -350,7 +374,7 @@ function Audit() {
               <tbody>{audit.rows.map((row) => <tr key={row.n}><td className="faint">{row.n}</td><td><When at={row.at} /></td><td>{row.actor}</td><td>{row.action}</td><td>{row.subject}</td></tr>)}</tbody>
             </table>
           </div>
-          <More hasMore={audit.hasMore} isLoading={audit.isLoading} more={audit.more} />
+          <More hasMore={audit.hasMore} isLoading={audit.isLoading} more={audit.more} error={audit.moreError} />
         </details>
       )}
     </Part>

@@ -3,11 +3,13 @@
 import { useEffect, useRef, useState } from "react";
 import { api } from "../api/client";
 import type { Complaint, Json, MemoryType } from "../api/shapes";
+import { useAct } from "../lib/act";
 import { useAsked, useLater } from "../lib/asking";
 import { faultOf, lineOf } from "../lib/jsonlines";
 import { useAround, useHere } from "../lib/session";
 import { useUndoable, wayBack } from "../lib/undo";
-import { Badge, Dialog, Loading, PageHead, Wrong } from "../parts/basics";
+import { Badge, Dialog, PageHead } from "../parts/basics";
+import { ActFailure, Failure, Loading } from "../parts/states";
 
 const CHECK_MS = 350;
 
@@ -18,7 +20,7 @@ export default function Types() {
   return (
     <div className="page">
       <PageHead title={t("types")} about={t("types.about")} />
-      <Wrong error={types.error} again={types.again} />
+      <Failure error={types.error} again={types.again} />
       {!types.value && !types.error && <Loading />}
       {types.value && <Editor key={JSON.stringify(scope)} types={types.value.types} saved={types.again} />}
     </div>
@@ -36,6 +38,8 @@ function Editor({ types, saved }: { types: MemoryType[]; saved: () => void }) {
   const change = useUndoable();
   const [text, setText] = useState(() => written(types));
   const [error, setError] = useState<unknown>();
+  const [round, setRound] = useState(0);
+  const saving = useAct();
   const [checked, setChecked] = useState<Checked | null>(null);
   const [isAdding, setAdding] = useState(false);
   const area = useRef<HTMLTextAreaElement>(null);
@@ -50,23 +54,22 @@ function Editor({ types, saved }: { types: MemoryType[]; saved: () => void }) {
       (problem: unknown) => { if (!stop.signal.aborted) setError(problem); },
     );
     return () => stop.abort();
-  }, [later, JSON.stringify(scope)]);
+  }, [later, round, JSON.stringify(scope)]);
   const isFresh = checked?.text === text && !fault;
   const isGood = isFresh && !checked.complaints.length;
-  const save = async () => {
-    try {
-      const before = types;
-      const answer = await change((undo) => api.putTypes(scope, listed(JSON.parse(text) as Json), undo));
-      if (!answer) return;
-      tell(t("types.saved"), wayBack(scope, answer, () => {
-        setText(written(before));
+  const save = () => {
+    const before = types;
+    void saving.run({
+      request: () => change((undo) => api.putTypes(scope, listed(JSON.parse(text) as Json), undo)),
+      succeed: (answer) => {
+        tell(t("types.saved"), wayBack(scope, answer, () => {
+          setText(written(before));
+          saved();
+        }));
+        if (answer?.types) setText(written(answer.types));
         saved();
-      }));
-      setText(written(answer.types));
-      saved();
-    } catch (problem) {
-      setError(problem);
-    }
+      },
+    });
   };
   const goTo = (line: number) => {
     const element = area.current;
@@ -85,6 +88,8 @@ function Editor({ types, saved }: { types: MemoryType[]; saved: () => void }) {
         <div id="types-check" className="check-line" role="status">
           {fault ? (
             <p className="fault"><button type="button" className="plain link" onClick={() => goTo(fault.line)}>{t("json.fault", { line: fault.line })}</button> {fault.message}</p>
+          ) : !isFresh && error ? (
+            <Failure error={error} again={() => setRound((n) => n + 1)} />
           ) : !isFresh ? (
             <p className="faint">{t("types.checking")}</p>
           ) : isGood ? (
@@ -98,13 +103,13 @@ function Editor({ types, saved }: { types: MemoryType[]; saved: () => void }) {
             </ul>
           )}
         </div>
-        <Wrong error={error} />
+        <ActFailure act={saving} />
         {isAdding && <AddType close={() => setAdding(false)} add={(added) => { setAdding(false); setText((before) => mergedInto(before, added)); }} />}
         {can("write") && (
           <footer className="dialog-acts">
             <button type="button" className="first-act" disabled={Boolean(fault)} onClick={() => setAdding(true)}>{t("types.add")}</button>
             <button type="button" disabled={isSame} onClick={() => setText(written(types))}>{t("types.revert")}</button>
-            <button type="button" className="accent" disabled={!isGood || isSame} onClick={() => void save()}>{t("save")}</button>
+            <button type="button" className="accent" disabled={!isGood || isSame || saving.isBusy} onClick={save}>{t("save")}</button>
           </footer>
         )}
       </section>

@@ -8,37 +8,50 @@ look like field names.
 """
 
 import math
+import re
 from bisect import bisect_right, insort
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from datetime import date
 from fractions import Fraction
 from functools import cached_property
 from itertools import chain, islice
 from typing import Final
 
-from recollect.formation.claims.chinese_names import han_names_in, is_heard
+from recollect.formation.claims.calendar_dates import Dated, stretch
+from recollect.formation.claims.chinese_names import HanName, han_names_in, is_heard
 from recollect.formation.claims.clock_times import ClockTime, times_in
+from recollect.formation.claims.computed_numbers import computed_from
 from recollect.formation.claims.known_places import IN_CHINESE
-from recollect.formation.claims.names import HeardWords, Name, names_in
+from recollect.formation.claims.names import HeardNames, HeardWords, Name, names_in
 from recollect.formation.claims.number import Number
 from recollect.formation.claims.numerals import DIGITS_MAX, counts_in, digit_runs, numbers_in, plain
+from recollect.formation.claims.sources import Source, SourceClaims
 from recollect.formation.claims.told_dates import Told, dates_of_value, is_weak, year_claim
+from recollect.formation.wording.pieces import pieces_of
+from recollect.recall.dates import Days
 from recollect.records import Json
+
+__all__ = [
+    "Heard",
+    "HeardWords",
+    "Source",
+    "SourceClaims",
+    "Told",
+    "ValueTexts",
+    "computed_from",
+    "counts_in",
+    "unsupported",
+]
 
 DATES_MAX: Final = 200
 """A single text that claims more dates is refused: each is compared with all that was told."""
+_RANGE: Final = re.compile(
+    r"(?P<year>\d{4})[-年/](?P<month>\d{1,2})[-月/]\d{1,2}[日号]? ?(?:或|至|到|、|~|-|/|or|and"
+    r"|to) ?$"
+)
+_YEAR_DAYS_MIN: Final = 360
 _MOSTLY: Final = 0.2
 """The share of Chinese characters from which on a text is a Chinese one."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
-    """What was said: the words, when (with a zone), and by whom."""
-
-    text: str
-    at: datetime
-    speaker: str | None
 
 
 def unsupported(value: Json, sources: Sequence[Source], before: Json = None) -> tuple[str, ...]:
@@ -78,15 +91,83 @@ def _leaves(value: Json) -> Iterator[str | int | float]:
             waiting.extend(reversed(each))
 
 
-class Heard:
-    """What a value may rest on: read once, asked for each of its leaves."""
+class ValueText:
+    """A piece of a value, read once for all sources that it is held against."""
 
-    def __init__(self, sources: Sequence[Source], before: Json = None) -> None:
+    def __init__(self, text: str) -> None:
         """Prepare to be asked; nothing is read before it is needed."""
-        self._sources = sources
+        self.text = text
+        self._dates: dict[tuple[date, ...], list[Dated]] = {}
+
+    @cached_property
+    def numbers(self) -> tuple[Number, ...]:
+        """Return the numbers of the text."""
+        return numbers_in(self.text)
+
+    @cached_property
+    def times(self) -> tuple[ClockTime, ...]:
+        """Return the times of day."""
+        return times_in(self.text)
+
+    @cached_property
+    def runs(self) -> tuple[tuple[int, int, str], ...]:
+        """Return what may be telephone numbers."""
+        return digit_runs(self.text)
+
+    @cached_property
+    def names(self) -> tuple[Name, ...]:
+        """Return the names in Latin letters."""
+        return names_in(self.text)
+
+    @cached_property
+    def han_names(self) -> tuple[HanName, ...]:
+        """Return the names in Chinese characters."""
+        return han_names_in(self.text)
+
+    def dates(self, days: tuple[date, ...]) -> list[Dated]:
+        """Return the dates, as they are told from *days*; one more than are compared at most."""
+        if days not in self._dates:
+            self._dates[days] = list(islice(dates_of_value(self.text, days), DATES_MAX + 1))
+        return self._dates[days]
+
+
+class ValueTexts:
+    """The texts of values in pieces, each read once; to be shared by those that ask."""
+
+    def __init__(self) -> None:
+        self._pieces: dict[str, list[ValueText]] = {}
+
+    def pieces(self, text: str) -> list[ValueText]:
+        """Return the pieces of a text in its `plain` form."""
+        if text not in self._pieces:
+            self._pieces[text] = [ValueText(each) for each in pieces_of(text)]
+        return self._pieces[text]
+
+
+class Heard:
+    """What a value may rest on: each source read once, asked for each leaf of the value."""
+
+    def __init__(
+        self,
+        sources: Sequence[Source | SourceClaims],
+        before: Json = None,
+        *,
+        computes: bool = True,
+        texts: ValueTexts | None = None,
+    ) -> None:
+        """
+        Prepare to be asked; nothing is read before it is needed.
+
+        Unless it *computes*, nothing follows from numbers that were said. *texts* may be shared.
+        """
+        self._computes = computes
+        self._value_texts = texts or ValueTexts()
         self._known = frozenset(_leaves(before)) if before is not None else frozenset()
-        self._texts = [plain(source.text) for source in sources]
-        self._before = plain("\n".join(map(_written, self._known)))
+        written = "\n".join(map(_written, self._known))
+        self._sources = [
+            *(each if isinstance(each, SourceClaims) else SourceClaims(each) for each in sources),
+            *([SourceClaims(Source(text=written, at=None, speaker=None))] if written else []),
+        ]
 
     def lacks_of(self, value: Json) -> tuple[str, ...]:
         """Return what all of *value* claims that was not heard, each once, in its order."""
@@ -99,107 +180,122 @@ class Heard:
         if not isinstance(leaf, str):
             return () if self._has_amount(leaf) else (f"the number {_written(leaf)}",)
         text = plain(leaf)
-        if not text.strip() or any(_stands_in(text, each) for each in (*self._texts, self._before)):
+        if not text.strip() or any(_stands_in(text, each.text) for each in self._sources):
             return ()
-        found = [*self._amounts_and_dates(text), *self._names(text)]
-        return tuple(said for _, said in sorted(found))
+        pieces = self._value_texts.pieces(text)
+        return tuple(chain.from_iterable(map(self._missing_in, pieces)))
+
+    def _missing_in(self, value: ValueText) -> list[str]:
+        found = [*self._amounts_and_dates(value), *self._names(value)]
+        return [said for _, said in sorted(found)]
 
     @cached_property
-    def _all(self) -> str:
-        return "\n".join((*self._texts, self._before))
+    def _days(self) -> tuple[date, ...]:
+        days = (each.source.at.date() for each in self._sources if each.source.at)
+        return tuple(dict.fromkeys(days))
 
     @cached_property
-    def _lower(self) -> str:
-        return self._all.lower()
-
-    @cached_property
-    def _numbers(self) -> tuple[Number, ...]:
-        return numbers_in(self._all)
-
-    @cached_property
-    def _amounts(self) -> frozenset[Fraction]:
-        said = chain.from_iterable(each.readings | each.parts for each in self._numbers)
-        return frozenset(said) | counts_in(self._all)
-
-    @cached_property
-    def _literals(self) -> tuple[str, ...]:
-        return tuple(each.literal for each in self._numbers if each.literal)
-
-    @cached_property
-    def _runs(self) -> tuple[str, ...]:
-        return tuple(digits for _, _, digits in digit_runs(self._all))
-
-    @cached_property
-    def _times(self) -> tuple[ClockTime, ...]:
-        return times_in(self._all)
-
-    @cached_property
-    def _told(self) -> Told:
-        told = [
-            (text, each.at.date()) for each, text in zip(self._sources, self._texts, strict=True)
-        ]
-        return Told(told, self._before)
-
-    @cached_property
-    def _words(self) -> HeardWords:
-        speakers = (source.speaker or "" for source in self._sources)
-        return HeardWords("\n".join((*self._texts, self._before, *map(plain, speakers))))
+    def _words(self) -> HeardNames:
+        return HeardNames([each.words for each in self._sources])
 
     @cached_property
     def _is_chinese(self) -> bool:
-        letters = [each for each in self._all if each.isalpha()]
-        return sum(map(_is_han, letters)) > _MOSTLY * len(letters)
+        letters = [each.letters for each in self._sources]
+        return sum(han for _, han in letters) > _MOSTLY * sum(every for every, _ in letters)
+
+    def _is_told(self, claim: Dated) -> bool:
+        if any(each.told.supports(claim) for each in self._sources):
+            return True
+        days = [each.first for each in claim.stretches if each.first == each.last]
+        return any(map(self._is_put_together, days)) or any(map(self._is_computed, claim.stretches))
+
+    def _is_computed(self, days: Days) -> bool:
+        """Say whether a whole year follows from an age, or from how long something has been."""
+        is_year = (days.last - days.first).days > _YEAR_DAYS_MIN and not days.is_relative
+        return (
+            is_year
+            and self._computes
+            and any(Fraction(days.first.year) in each.computed for each in self._sources)
+        )
+
+    def _is_put_together(self, day: date) -> bool:
+        """
+        Say whether a day follows from two things that were told.
+
+        Its number ("the 21st") and, by another source, its month; a day and a length of time.
+        """
+        if any(day in each.told.reckoned for each in self._sources):
+            return True
+        numbers = any(day.day in each.told.days_of_month for each in self._sources)
+        months = (day.year, day.month)
+        return numbers and any(months in each.told.months for each in self._sources)
 
     def _has_amount(self, amount: float | Fraction) -> bool:
         if isinstance(amount, float) and not math.isfinite(amount):
             return False
         exact = abs(Fraction(repr(amount)) if isinstance(amount, float) else Fraction(amount))
-        if exact in self._amounts or any(exact in each.hours() for each in self._times):
+        for each in self._sources:
+            if exact in each.amounts or any(exact in time.hours() for time in each.times):
+                return True
+        if self._computes and any(exact in each.computed for each in self._sources):
             return True
         claim = year_claim(exact)
-        return claim is not None and self._told.supports(claim)
+        return claim is not None and self._is_told(claim)
 
-    def _amounts_and_dates(self, text: str) -> Iterator[tuple[int, str]]:
+    def _amounts_and_dates(self, value: ValueText) -> Iterator[tuple[int, str]]:
         """Yield the dates, times and numbers that were not heard, and where they stand."""
+        text = value.text
         taken: list[tuple[int, int]] = []
-        yield from self._dates(text, taken)
-        for time in times_in(text):
+        yield from self._dates(value, taken)
+        for time in value.times:
             if time.is_claim and not _overlaps(time.start, time.end, taken):
                 insort(taken, (time.start, time.end))
                 if not self._has_time(time):
                     yield time.start, f"the time {text[time.start : time.end].strip()}"
-        for start, end, digits in digit_runs(text):
+        for start, end, digits in value.runs:
             if not _overlaps(start, end, taken) and self._has_telephone(digits):
                 insort(taken, (start, end))
-        for number in numbers_in(text):
+        for number in value.numbers:
             is_claim = number.is_claim and not _overlaps(number.start, number.end, taken)
-            if is_claim and not self._has_number(number):
+            if is_claim and not self._has_number(number) and not self._ends_range(number, text):
                 yield number.start, f"the number {text[number.start : number.end].strip()}"
 
-    def _dates(self, text: str, taken: list[tuple[int, int]]) -> Iterator[tuple[int, str]]:
+    def _dates(self, value: ValueText, taken: list[tuple[int, int]]) -> Iterator[tuple[int, str]]:
         """Yield the dates that were not heard; note in *taken* where dates stand."""
-        claims = list(islice(dates_of_value(text, self._told.days), DATES_MAX + 1))
+        claims, text = value.dates(self._days), value.text
         if len(claims) > DATES_MAX:
             yield 0, f"some of more than {DATES_MAX} dates"
         for claim in claims[:DATES_MAX]:
             taken.append((claim.start, claim.end))
             written = text[claim.start : claim.end]
-            is_said = self._told.supports(claim) or (
-                claim.is_relative and written.lower() in self._lower
+            is_said = self._is_told(claim) or (
+                claim.is_relative and any(written.lower() in each.lower for each in self._sources)
             )
             if not is_said and not (is_weak(written) and self._has_numbers(written)):
                 yield claim.start, f"the date {written}"
 
-    def _has_time(self, time: ClockTime) -> bool:
-        if any(time.agrees(each) for each in self._times):
-            return True
-        if any(time.is_half_a_day_from(each) for each in self._times):
+    def _ends_range(self, number: Number, text: str) -> bool:
+        """Say whether a number is the other day of "2025-05-24 or 25", and was told as one."""
+        before = _RANGE.search(text[max(number.start - 24, 0) : number.start])
+        if before is None or len(number.readings) != 1:
             return False
-        return any(Fraction(hour) in self._amounts for hour in time.hours())
+        day = next(iter(number.readings))
+        whole = stretch(int(before["year"]), int(before["month"]), int(day))
+        return whole is not None and self._is_told(Dated(start=0, end=0, stretches=(whole,)))
+
+    def _has_time(self, time: ClockTime) -> bool:
+        times = [heard for each in self._sources for heard in each.times]
+        if any(time.agrees(each) for each in times):
+            return True
+        if any(time.is_half_a_day_from(each) for each in times):
+            return False
+        hours = [Fraction(hour) for hour in time.hours()]
+        return any(hour in each.amounts for each in self._sources for hour in hours)
 
     def _has_telephone(self, digits: str) -> bool:
         """Say whether a number was told, with or without the code of its country."""
-        return any(run.endswith(digits) or digits.endswith(run) for run in self._runs)
+        runs = (run for each in self._sources for run in each.runs)
+        return any(run.endswith(digits) or digits.endswith(run) for run in runs)
 
     def _has_numbers(self, written: str) -> bool:
         return all(map(self._has_number, numbers_in(written)))
@@ -207,25 +303,30 @@ class Heard:
     def _has_number(self, number: Number) -> bool:
         if number.is_version and number.literal:
             longer = number.literal + "."
-            return any(each == number.literal or each.startswith(longer) for each in self._literals)
+            literals = (literal for each in self._sources for literal in each.literals)
+            return any(each == number.literal or each.startswith(longer) for each in literals)
         years = range(number.decade, number.decade + 10) if number.decade else ()
         return any(map(self._has_amount, (*number.readings, *years)))
 
-    def _names(self, text: str) -> Iterator[tuple[int, str]]:
-        is_translated = self._is_chinese and not any(map(_is_han, text))
-        for name in names_in(text):
+    def _names(self, value: ValueText) -> Iterator[tuple[int, str]]:
+        is_translated = self._is_chinese and not any(map(_is_han, value.text))
+        for name in value.names:
             missing = self._words.missing(name)
             if missing and not (is_translated and self._may_be_translated(missing)):
                 yield name.start, f"the name {_possessor(missing)!r}"
-        for han in han_names_in(text):
+        for han in value.han_names:
             is_claim = self._is_chinese or han.is_known
-            if is_claim and not is_heard(han, self._all, self._words.folded):
+            if is_claim and not any(
+                is_heard(han, each.text, each.words.folded) for each in self._sources
+            ):
                 yield han.start, f"the name {han.written!r}"
 
     def _may_be_translated(self, name: Name) -> bool:
         """Say whether a name in Latin letters may be one that was said in Chinese."""
         chinese = [IN_CHINESE.get(word.lower()) for word in name.words]
-        return all(each is None or each in self._all for each in chinese)
+        return all(
+            name is None or any(name in each.text for each in self._sources) for name in chinese
+        )
 
 
 def _possessor(name: Name) -> str:

@@ -42,10 +42,16 @@ _ABSOLUTE: Final = tuple(
         r"(?<![\d./-])(?P<either>\d{1,2})/(?P<or>\d{1,2})(?![\d/])",
         rf"\b{_DAY}(?: day)?(?: of)? (?P<name>{MONTH_NAME})\b\.?{_YEAR}",
         rf"\b(?P<name>{MONTH_NAME})\.? (?:the )?{_DAY}\b(?!:\d){_YEAR}",
+        (rf"\b(?P<name>{MONTH_NAME})\.? (?P<other>\d{{1,2}})(?:st|nd|rd|th)? ?(?:-|to|until|till"
+        rf"|through|and|&) ?{_DAY}\b(?!:\d){_YEAR}"),
+        (rf"\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)? ?(?:-|to|until|till|and"
+        rf"|&) ?(?P<other>\d{{1,2}})(?:st|nd|rd|th)?"
+        rf"(?: of)? (?P<name>{MONTH_NAME})\b{_YEAR}"),
+        rf"\b(?P<name>{MONTH_NAME})\.? '(?P<year>\d\d)\b",
         rf"\b(?P<name>{MONTH_NAME})\.?,? (?:of )?(?P<year>(?:19|20)\d\d)\b",
         rf"\b(?P<name>{_LONG_MONTH})\b",
         (r"(?:(?<=\bin )|(?<=\bof )|(?<=\bby )|(?<=since )|(?<=early )|(?<=late )|(?<=during )"
-        r"|(?<=every )|(?<=until )|(?<=from ))(?P<name>may|march)\b"),
+        r"|(?<=every )|(?<=until )|(?<=from )|(?<=or )|(?<=and ))(?P<name>may|march)\b"),
         (rf"(?:(?P<year>\d{{4}}|\d\d|[\u3007零一二三四五六七八九]{{2,4}})年)?"
         rf"(?P<month>\d{{1,2}}|[{_C}]{{1,3}})月份?(?:(?P<day>\d{{1,2}}|[{_C}]{{1,3}})[日号]?)?"),
         r"(?<![\d零\u3007一二三四五六七八九])(?P<year>\d{4}|[\u3007零一二三四五六七八九]{4})年",
@@ -66,7 +72,7 @@ _FEAST: Final = tuple(
 )
 _WEEKDAY: Final = re.compile(
     rf"\b(?P<full>(?i:{'|'.join(WEEKDAYS)}))s?\b|\b(?P<short>Mon|Tues?|Wed|Thu|Thurs?|Fri)\b"
-    r"|(?:周|星期|礼拜)(?P<chinese>[一二三四五六日天])"
+    r"|(?:周|星期|礼拜)(?P<chinese>[一二三四五六日天])(?![天次回节个趟])"
 )
 
 
@@ -142,6 +148,8 @@ def _read(match: re.Match[str], said_on: date | None) -> Iterator[Dated]:
         return
     month = month_number(groups["name"]) if groups.get("name") else _whole(groups.get("month"))
     yield from _dated(match, year, month, _day(groups), said_on)
+    if groups.get("other"):
+        yield from _dated(match, year, month, _whole(groups["other"]), said_on)
 
 
 def month_number(name: str) -> int:

@@ -19,6 +19,7 @@ _MINUTE_WORDS: Final = {
     "thirty": 30, "thirty-five": 35, "thirty five": 35, "forty": 40, "forty-five": 45,
     "forty five": 45, "fifty": 50, "fifty-five": 55, "fifty five": 55,
 }  # fmt: skip
+_COUNTED: Final = {"five": 5, "ten": 10, "twenty": 20, "twenty five": 25}
 _HOUR: Final = rf"(?P<hour>\d{{1,2}}|{'|'.join(sorted(_HOUR_WORDS, key=len, reverse=True))})"
 _MINUTES: Final = "|".join(sorted(_MINUTE_WORDS, key=len, reverse=True))
 _PART: Final = (
@@ -38,8 +39,12 @@ _PATTERNS: Final = tuple(
         rf"\bhalf (?:past )?(?P<half>)(?:past )?{_HOUR}\b{_PART}?",
         rf"\b(?:a )?quarter (?:past|after) (?P<past>){_HOUR}\b{_PART}?",
         rf"\b(?:a )?quarter (?:to|before|of) (?P<to>){_HOUR}\b{_PART}?",
+        (
+            rf"\b(?P<counted>\d{{1,2}}|five|ten|twenty|twenty[ -]five) (?P<way>past|to|before"
+            rf"|after) {_HOUR}\b{_PART}?"
+        ),
         rf"\b(?P<hour>{'|'.join(_HOUR_WORDS)})[ -](?P<words>{_MINUTES})\b",
-        r"\b(?P<noon>noon|midday)\b|\b(?P<midnight>midnight)\b",
+        r"\b(?P<noon>noon(?:ish)?|midday)\b|\b(?P<midnight>midnight)\b",
         (
             r"(?P<chinese>凌晨|清晨|早上|早晨|上午|中午|下午|傍晚|晚上|夜里|今晚|明晚|昨晚|每晚"
             r"|半夜|早|晚)?\s?"
@@ -141,10 +146,11 @@ def _hour(written: str) -> int:
 def _minute(groups: dict[str, str | None]) -> int:
     if groups.get("half") is not None:
         return 30
-    if groups.get("past") is not None:
-        return 15
-    if groups.get("to") is not None:
-        return -15
+    if groups.get("past") is not None or groups.get("to") is not None:
+        return 15 if groups.get("to") is None else -15
+    if counted := groups.get("counted"):
+        minutes = _COUNTED.get(counted.lower().replace("-", " "), 0) or int(counted)
+        return minutes if (groups.get("way") or "").lower() in {"past", "after"} else -minutes
     if bell := groups.get("bell"):
         return {"半": 30, "一刻": 15, "三刻": 45}.get(bell, 0)
     if words := groups.get("words"):
@@ -155,6 +161,8 @@ def _minute(groups: dict[str, str | None]) -> int:
 
 def _is_claim(groups: dict[str, str | None]) -> bool:
     """Say whether a time is surely meant: 一点 alone is "a little"."""
+    if groups.get("counted"):
+        return bool(groups.get("part") or groups.get("said"))  # "five to seven" may be a number
     if groups.get("hour") not in {"一", "两"} or "chinese" not in groups:
         return True
     return bool(groups["chinese"] or groups["bell"] or groups["minute"])

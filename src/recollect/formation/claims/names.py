@@ -8,11 +8,12 @@ what stands first in a sentence is none, and titles are judged by a list of comm
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import Final
 
 from recollect.formation.claims.common_words import ALIASES, COMMON, ENDINGS, NAMES_IN_SPITE
+from recollect.formation.wording.pieces import pieces_of
 from recollect.recall.analyse import fold
 
 _LETTER: Final = "A-Za-zªµºÀ-ÖØ-öø-ʯͰ-ϿЀ-ԯḀ-\u1eff"
@@ -20,6 +21,7 @@ _WORD: Final = re.compile(
     rf"(?<![{_LETTER}\d])(?:(?:[A-Z]\.){{2,6}}|[{_LETTER}][{_LETTER}\d\u0300-\u036f]{{0,60}}"
     rf"(?:['&-][{_LETTER}\d]{{1,60}}){{0,4}}(?:\+\+|#)?)"
 )
+_PART: Final = re.compile(rf"[{_LETTER}]{{1,40}}|\d{{1,12}}")
 _TITLES: Final = re.compile(r"\b(?:Dr|Mr|Mrs|Ms|St|Prof|Jr|Sr|vs|No|Mt)\.(?= )")
 _SENTENCE: Final = re.compile(r"[.!?;:\n\r。！？；：|•*]+(?=\s|$|[^\x00-\x7f])|\n")
 _SMALL_IN_TITLES: Final = frozenset(
@@ -124,6 +126,7 @@ def _has_inner_capital(word: str) -> bool:
     return any(each.isupper() for each in word[1:]) and not word.endswith(("'S", "'M"))
 
 
+@lru_cache(maxsize=50_000)
 def _bare(word: str) -> str:
     """Return a word folded, without possessive and dots."""
     return re.sub(r"'s?$", "", fold(word)).replace(".", "")
@@ -137,7 +140,8 @@ class HeardWords:
 
     @cached_property
     def _words(self) -> list[str]:
-        return [match.group() for match in _WORD.finditer(self.text)]
+        pieces = pieces_of(self.text)
+        return [match.group() for piece in pieces for match in _WORD.finditer(piece)]
 
     @cached_property
     def folded(self) -> frozenset[str]:
@@ -147,7 +151,7 @@ class HeardWords:
         for whole in wholes:
             found |= {whole, re.sub(r"['&-]", "", whole)}
             found.update(part for part in re.split(r"['&-]", whole) if len(part) > 1)
-        with_digits = re.findall(rf"[{_LETTER}]{{1,40}}|\d{{1,12}}", self.text)
+        with_digits = [part for piece in pieces_of(self.text) for part in _PART.findall(piece)]
         for one, other in (*pairwise(wholes), *pairwise(map(fold, with_digits))):
             found.add((one + other).replace("-", ""))
         for one, two, three in zip(wholes, wholes[1:], wholes[2:], strict=False):
@@ -167,6 +171,27 @@ class HeardWords:
             letters[at : at + size] for size in range(2, 6) for at in range(len(letters) - size + 1)
         )
 
+    def knows(self, form: str) -> bool:
+        """Return True if a folded word was said, or another spelling of it."""
+        if form in self.folded:
+            return True
+        return any(form in alias and not self.folded.isdisjoint(alias) for alias in ALIASES)
+
+    def has_slip(self, bare: str) -> bool:
+        """Return True if *bare* may be a slip of the pen for a word that was said."""
+        return any(slip in self._nearly for slip in _slips(bare))
+
+    def has_initials(self, bare: str) -> bool:
+        """Return True if two to five words in a row begin with the letters of *bare*."""
+        return bare in self._initials
+
+
+@dataclass(frozen=True)
+class HeardNames:
+    """The words of several texts, in which names are looked up."""
+
+    said: Sequence[HeardWords]
+
     def has(self, name: Name) -> bool:
         """Say whether the whole *name* was said, in this or in another of its forms."""
         return not self.missing(name)
@@ -177,7 +202,7 @@ class HeardWords:
         if self._knows(joined):
             return None
         initials = "".join(_bare(word)[:1] for word in name.words)
-        if len(initials) > 1 and initials in self.folded:
+        if len(initials) > 1 and self._is_word(initials):
             return None
         missing = tuple(
             word
@@ -190,17 +215,21 @@ class HeardWords:
         bare = _bare(word)
         if self._knows(bare) or self._knows(re.sub(r"['&-]", "", bare)):
             return True
-        if word.replace(".", "").isupper() and 2 <= len(bare) <= 5 and bare in self._initials:
+        is_short = word.replace(".", "").isupper() and 2 <= len(bare) <= 5
+        if is_short and any(each.has_initials(bare) for each in self.said):
             return True
         parts = [part for part in re.split(r"['&-]", bare) if part]
-        if len(parts) > 1 and all(part in self.folded or part in COMMON for part in parts):
+        if len(parts) > 1 and all(part in COMMON or self._is_word(part) for part in parts):
             return True
-        return any(slip in self._nearly for slip in _slips(bare))
+        return any(each.has_slip(bare) for each in self.said)
+
+    def _is_word(self, form: str) -> bool:
+        return any(form in each.folded for each in self.said)
 
     def _knows(self, bare: str) -> bool:
-        if any(form in self.folded for form in _forms(bare)):
-            return True
-        return any(bare in alias and not self.folded.isdisjoint(alias) for alias in ALIASES)
+        return any(self._is_word(form) for form in _forms(bare)) or any(
+            each.knows(bare) for each in self.said
+        )
 
 
 def _forms(bare: str) -> Iterator[str]:

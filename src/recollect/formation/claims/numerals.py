@@ -15,6 +15,7 @@ from typing import Final
 from recollect.formation.claims.number import Number
 from recollect.formation.claims.numerals_chinese import chinese_numbers
 from recollect.formation.claims.numerals_english import english_numbers
+from recollect.formation.wording.han import simplified
 
 DIGITS_MAX: Final = 40
 """A longer run of digits (a key, an encoded file) is no number; it is compared as it is written."""
@@ -29,18 +30,21 @@ _MARKS: Final = str.maketrans({
 })  # fmt: skip
 
 _GROWTH_CHARACTERS: Final = 200
+_PIECE_CHARACTERS: Final = 20_000
+"""One call of C holds the interpreter: a longer text is brought to its form piece by piece."""
 
 _DIGITS: Final = re.compile(
     r"(?<!\d)(?P<whole>\d{1,3}(?:,\d{3}){1,8}(?!\d)|\d++)(?P<rest>(?:\.\d++){0,6})"
 )
 _SCALES: Final = {
-    "k": 1_000, "grand": 1_000, "m": 10**6, "mn": 10**6, "b": 10**9, "bn": 10**9,
+    "k": 1_000, "w": 10_000, "grand": 1_000, "m": 10**6, "mn": 10**6, "b": 10**9, "bn": 10**9,
     "hundred": 100, "thousand": 1_000, "million": 10**6, "billion": 10**9, "trillion": 10**12,
     "dozen": 12,
 }  # fmt: skip
 _SUFFIX: Final = re.compile(
     r"(?P<percent>[ ]?(?:%|per ?cent\b|percentage))"
-    r"|(?P<scale>[ ]?(?:hundred|thousand|million|billion|trillion|dozen|grand)\b|(?:k|mn?|bn?)\b)"
+    r"|(?P<scale>[ ]?(?:hundred|thousand|million|billion|trillion|dozen|grand)\b|(?:k|w|mn?"
+    r"|bn?)\b|w(?=\+))"
     r"|(?P<decade>'?s\b|后|年代)"
     r"|(?P<half>(?:[ ]years?|[ ]hours?)? and a half\b)"
     r"|(?P<over>/\d{1,4}(?![\d/]))"
@@ -55,13 +59,22 @@ def plain(text: str) -> str:
     """
     Return *text* with one form of each letter, digit, dash and quotation mark.
 
+    Chinese is brought to its simplified form.
+
     >>> plain("３½ “cups”")
     '3 1/2 "cups"'
     """
+    if text.isascii():
+        return text.replace("`", "'")
+    starts = range(0, len(text), _PIECE_CHARACTERS)
+    return "".join(_plain_piece(text[at : at + _PIECE_CHARACTERS]) for at in starts)
+
+
+def _plain_piece(text: str) -> str:
     usual = unicodedata.normalize("NFKC", text.translate(_VULGAR))
     # A single ligature can stand for 18 letters: no text may grow to many times its length.
     is_usual = len(usual) <= 2 * len(text) + _GROWTH_CHARACTERS
-    return (usual if is_usual else text).translate(_MARKS)
+    return simplified((usual if is_usual else text).translate(_MARKS))
 
 
 def numbers_in(text: str) -> tuple[Number, ...]:

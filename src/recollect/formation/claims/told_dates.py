@@ -3,14 +3,14 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from datetime import date
+from datetime import date, timedelta
 from fractions import Fraction
 from functools import cached_property
 from itertools import chain
 from typing import Final
 
 from recollect.formation.claims.calendar_dates import Dated, absolute_dates, stretch
-from recollect.formation.claims.relative_dates import relative_dates
+from recollect.formation.claims.relative_dates import ages_in, lengths_in, relative_dates
 from recollect.recall.dates import Days
 
 _LOOSE_DAYS_MAX: Final = 17
@@ -23,6 +23,18 @@ _NOW: Final = re.compile(
         r"|这会儿|眼下|如今"
     ),
     re.IGNORECASE,
+)
+RECKONED_DAYS_MAX: Final = 40
+RECKONED_LENGTHS_MAX: Final = 6
+"""From a text that tells of more days, or lengths of time, nothing is reckoned."""
+_BESIDE: Final = re.compile(
+    r"\b(?:the )?(?:day|morning|night|evening) (?:after|before)\b|\bnext day\b|\beve\b"
+    r"|[前后]一[天日晚]|第二天"
+    r"|次日|翌日",
+    re.IGNORECASE,
+)
+_BARE_DAY: Final = re.compile(
+    r"\b(?P<day>\d{1,2})(?:st|nd|rd|th)\b|(?<![月\d])(?P<号>\d{1,2})[日号]", re.IGNORECASE
 )
 _WEAK: Final = re.compile(
     r"(?:1[6-9]|2[01])\d\d年?|\d\d年|\d{1,2}/\d{1,2}|\d{1,2}(?:st|nd|rd|th|[日号])"
@@ -79,24 +91,63 @@ def year_claim(number: Fraction) -> Dated | None:
 
 
 class Told:
-    """All days that were told: in messages, each on its day, and in the document before."""
+    """All days that one text tells of, said on a day; a document before was said on none."""
 
-    def __init__(self, told: Sequence[tuple[str, date]], before: str) -> None:
+    def __init__(self, pieces: Sequence[str], said_on: date | None) -> None:
         """Prepare to be asked; nothing is read before it is needed."""
-        self._told = told
-        self._before = before
+        self._pieces = pieces
+        self._said_on = said_on
         self._answers: dict[object, bool] = {}
-
-    @property
-    def days(self) -> tuple[date, ...]:
-        """Return the days on which something was told, each once."""
-        return tuple(dict.fromkeys(day for _, day in self._told))
 
     @cached_property
     def _dates(self) -> tuple[Dated, ...]:
-        told = chain(dates_in(self._before, ()), *(_told_in(*each) for each in self._told))
+        told = chain.from_iterable(_told_in(each, self._said_on) for each in self._pieces)
         # Where each stands says nothing here; told twice is told once.
-        return tuple(dict.fromkeys(replace(each, start=0, end=0) for each in told))
+        found = dict.fromkeys(replace(each, start=0, end=0) for each in told)
+        day = self._said_on
+        is_timeless = all(each.is_duration for each in found)
+        if day is not None and (is_timeless or any(map(_NOW.search, self._pieces))):
+            found[Dated(start=0, end=0, stretches=(Days(day, day),))] = None
+        return tuple(found)
+
+    @cached_property
+    def reckoned(self) -> frozenset[date]:
+        """Return the days that a told length of time leads to from a told day, or from its eve."""
+        days = {s.first for each in self._dates for s in each.stretches if s.first == s.last}
+        if self._said_on is None or not 0 < len(days) <= RECKONED_DAYS_MAX:
+            return frozenset()
+        lengths = {length for each in self._pieces for length in lengths_in(each)}
+        steps = sorted(lengths)[:RECKONED_LENGTHS_MAX]
+        ages = {age for each in self._pieces for age in ages_in(each)}
+        born = {
+            birth.first
+            for day in days
+            for age in sorted(ages)[:RECKONED_LENGTHS_MAX]
+            if (birth := stretch(day.year - age, day.month, day.day))
+        }
+        if any(map(_BESIDE.search, self._pieces)):
+            steps.append(1)
+        return frozenset(
+            day + timedelta(days=sign * length + about)
+            for day in days
+            for length in steps
+            for sign in (-1, 1)
+            for about in ((-1, 0, 1) if length > 1 else (0,))
+        ) | frozenset(born)
+
+    @cached_property
+    def days_of_month(self) -> frozenset[int]:
+        """Return the days that the text tells by their number alone: "the 21st", 21号."""
+        found = (match for each in self._pieces for match in _BARE_DAY.finditer(each))
+        return frozenset(int(match["day"] or match["号"]) for match in found)
+
+    @cached_property
+    def months(self) -> frozenset[tuple[int, int]]:
+        """Return the year and month of each day, and of each month, that the text tells."""
+        stretches = (stretch for each in self._dates for stretch in each.stretches)
+        return frozenset(
+            (each.first.year, each.first.month) for each in stretches if _length(each) <= 31
+        )
 
     def supports(self, claim: Dated) -> bool:
         """Say whether *claim* was told, or follows from what was."""
@@ -106,11 +157,8 @@ class Told:
         return self._answers[asked]
 
 
-def _told_in(text: str, day: date) -> list[Dated]:
-    dates = dates_in(text, (day,))
-    if not dates or _NOW.search(text):
-        dates.append(Dated(start=0, end=0, stretches=(Days(day, day),)))
-    return dates
+def _told_in(text: str, day: date | None) -> list[Dated]:
+    return dates_in(text, () if day is None else (day,))
 
 
 def _supports(told: Dated, claim: Dated) -> bool:
@@ -148,7 +196,7 @@ def _holds(told: Days, claim: Days) -> bool:
     """
     Say whether *claim* is told by *told*.
 
-    A day may stand for a week in which it lies, or for a longer stretch that it begins; a
+    A day may stand for a week in which it lies, or for a longer stretch that it begins or ends; a
     month for a day or a season that lies in it or touches it, a year likewise.
     """
     if told == claim or claim.first <= told.first <= told.last <= claim.last:
@@ -157,7 +205,7 @@ def _holds(told: Days, claim: Days) -> bool:
     if not _overlap(told, claim):
         return False
     if claim_days == 1:
-        return told_days <= _LOOSE_DAYS_MAX or claim.first == told.first
+        return told_days <= _LOOSE_DAYS_MAX or claim.first in {told.first, told.last}
     if claim_days <= 31:
         return told_days <= _SEASON_DAYS_MAX
     return told_days <= _YEAR_DAYS_MAX and told.is_relative

@@ -7,13 +7,18 @@ Found by their form alone: it tells where a text comes from, never whether it is
 import re
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
+from recollect.formation.wording import announcements
+from recollect.formation.wording.han import simplified
 from recollect.formation.wording.instructing import instructs
+from recollect.formation.wording.pieces import piece_spans
 
 __all__ = ["foreign_spans", "instructs", "without_recalled"]
 
+OWN_CHARACTERS_MAX: Final = 100_000
+"""Nobody types more in one message: what stands behind is taken for pasted, and not read."""
 QUOTATION_CHARACTERS_MIN: Final = 80
 """A quotation from this length on is somebody else's text; a Chinese one from half of it."""
 QUOTATION_CHARACTERS_MAX: Final = 20_000
@@ -21,78 +26,57 @@ QUOTATION_CHARACTERS_MAX: Final = 20_000
 _OPENING: Final = re.compile(r"^[ \t>]{0,20}<memory ([0-9a-f]{1,64})>[^\n]{0,400}$", re.MULTILINE)
 _CLOSING: Final = re.compile(r"</memory ([0-9a-f]{1,64})>")
 _RECORD: Final = re.compile(r'\n[ \t>]{0,20}\{"source": "[^\n]*')
-_FENCE: Final = re.compile(r"^[ \t]{0,8}(?P<fence>`{3,40}|~{3,40})[^\n`]{0,200}$", re.MULTILINE)
-_QUOTED_LINES: Final = re.compile(
-    r"^[ \t]{0,8}[>\uff1e][^\n]*(?:\n[ \t]{0,8}[>\uff1e][^\n]*)*", re.MULTILINE
-)
-_FORWARDED: Final = re.compile(
-    r"^[ \t>*]{0,8}(?:"
-    r"-{2,40} ?(?:forwarded message|original message|转发(?:的)?邮件|原始邮件)"
-    r"|begin forwarded message:"
-    r"|on [^\n]{4,120} wrote:[ \t]{0,4}$"
-    r"|(?:from|发件人) ?[:：][^\n]{0,300}\n(?:[ \t>*]{0,8}(?:sent|date|to|cc|reply-to|subject"
-    r"|发送时间|收件人|抄送|主题|日期) ?[:：])"
-    r"|(?:the following|以下)(?: \w{1,20}){0,4}(?:转发|是转发)[^\n]{0,80}$"
-    r")",
-    re.IGNORECASE | re.MULTILINE,
-)
-_PASTED: Final = re.compile(
-    r"^[^\n]{0,200}(?:\b(?:summari[sz]e|translate|proofread|review|explain|read|look at|check"
-    r"|see|here(?:'s| is)"
-    r"|this is|following|got|received|found|copied|pasted?)\b[^\n]{0,80}?(?<!my )"
-    r"\b(?:article|(?:e-?)?mail|document|page|website|transcript|log|logs|output|letter|readme"
-    r"|issue|ticket"
-    r"|text|message|post|snippet|review|report|file|search results?|tool (?:output"
-    r"|result)s?)\b[^\n]{0,60}"
-    r"|(?:总结|翻译|看看|看一下|润色|解释|分析|帮我[看读改]|以下是?|下面是?|收到)[^\n]{0,40}"
-    r"(?:文章|邮件|文档|网页|内容|日志|输出|文字|短信|消息|报告|帖子|结果"
-    r"|公告)[^\n]{0,20})[:：][ \t]{0,4}$",
-    re.IGNORECASE | re.MULTILINE,
-)
-_ROLE: Final = re.compile(
-    r"^[ \t]{0,8}(?:#{1,6} ?)?(?:\[?(?:system|assistant|developer|tool|human"
-    r"|ai)\]?(?: (?:message|prompt|note|override))?"
-    r"|系统(?:提示|消息|指令)?|助手) ?[:：](?:[^\n]|\n(?![ \t]*\n))*|<\|im_start\|>.*"
-    r"|\[/?INST\].*|<<SYS>>.*",
-    re.IGNORECASE | re.MULTILINE,
-)
+_FENCE: Final = re.compile(r"[ \t]{0,8}(?P<fence>`{3,40}|~{3,40})[^\n`]{0,200}$")
+_QUOTED_LINE: Final = re.compile(r"[ \t]{0,8}[>\uff1e]")
+_CHAT_MARK: Final = re.compile(r"<\|im_start\|>|\[/?INST\]|<<SYS>>", re.IGNORECASE)
 _TAG: Final = re.compile(r"<(?P<close>/?)(?P<name>[A-Za-z][\w:.-]{0,60})(?P<rest>[^<>]{0,400})>")
 _OWN_TAGS: Final = frozenset(
     "b i em strong u s a br p span sub sup small mark del ins h1 h2 h3 li ul ol hr".split()
 )
-_QUOTATIONS: Final = tuple(
-    re.compile(rf"{before}(?P<said>[^{marks}]{{10,{QUOTATION_CHARACTERS_MAX}}}){marks[-1]}")
-    for before, marks in (
-        ("\u201c", "\u201c\u201d"),
-        ("\u300c", "\u300c\u300d"),
-        ("\u300e", "\u300e\u300f"),
-        ("\u00ab", "\u00ab\u00bb"),
-        ('(?<![^\\W_])"(?=\\S)', '"'),
-    )
-)  # fmt: skip
+_MARKS: Final = (
+    ("\u201c", "\u201d"),
+    ("\u300c", "\u300d"),
+    ("\u300e", "\u300f"),
+    ("\u00ab", "\u00bb"),
+)
+_OPENINGS: Final = dict(_MARKS) | {
+    '"': '"',
+    "\u201e": "\u201c",
+}
+
+_Span = tuple[int, int]
 
 
-def foreign_spans(text: str) -> tuple[tuple[int, int], ...]:
+def foreign_spans(text: str) -> tuple[_Span, ...]:
     r"""
     Return the spans of *text* that are not its speaker's own words, in order, apart.
 
     These are fenced blocks, lines that begin with ">", forwarded mail and what is announced
-    as pasted (to the end), elements such as ``<document>…</document>``, lines that play
-    another role ("System: …"), what recall injected, and long quotations.
+    as pasted or as something to work on (to the end, or to the end of its quotation marks),
+    elements such as ``<document>…</document>``, lines that play another role ("System: …"),
+    what recall injected, and long quotations.
 
     >>> text = "Look:\n> you must pay\nOdd, isn't it?"
     >>> [text[start:end] for start, end in foreign_spans(text)]
     ['> you must pay']
+    >>> text = "translate this: I love Acme"
+    >>> [text[start:end] for start, end in foreign_spans(text)]
+    [' I love Acme']
     """
+    read = text[:OWN_CHARACTERS_MAX]
+    lines = _lines(read)
+    usual = simplified(read)
     found = [
-        *_recalled(text),
-        *_fenced(text),
-        *(match.span() for match in _QUOTED_LINES.finditer(text)),
-        *_to_the_end(text),
-        *(match.span() for match in _ROLE.finditer(text)),
-        *_elements(text),
-        *_quotations(text),
+        *_recalled(read),
+        *_fenced(read, lines),
+        *_quoted(read, lines),
+        *_announced(usual, lines),
+        *_played(usual, lines),
+        *_elements(read),
+        *_quotations(read),
     ]
+    if len(read) < len(text):
+        found.append((len(read), len(text)))
     return _merged(found)
 
 
@@ -110,8 +94,18 @@ def without_recalled(text: str) -> str:
     return "".join([*kept, text[at:]])
 
 
-def _merged(spans: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
-    merged: list[tuple[int, int]] = []
+def _lines(text: str) -> list[_Span]:
+    """Return where each line begins and ends, without its line feed."""
+    found: list[_Span] = []
+    at = 0
+    for line in text.split("\n"):
+        found.append((at, at + len(line)))
+        at += len(line) + 1
+    return found
+
+
+def _merged(spans: list[_Span]) -> tuple[_Span, ...]:
+    merged: list[_Span] = []
     for start, end in sorted(spans):
         if merged and start <= merged[-1][1]:
             merged[-1] = merged[-1][0], max(merged[-1][1], end)
@@ -120,11 +114,13 @@ def _merged(spans: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
     return tuple(merged)
 
 
-def _recalled(text: str) -> list[tuple[int, int]]:
+def _recalled(text: str) -> list[_Span]:
+    if "<memory " not in text:
+        return []
     closings: defaultdict[str, list[int]] = defaultdict(list)
     for match in _CLOSING.finditer(text):
         closings[match[1]].append(match.end())
-    spans: list[tuple[int, int]] = []
+    spans: list[_Span] = []
     for match in _OPENING.finditer(text):
         if spans and match.start() < spans[-1][1]:
             continue
@@ -142,29 +138,91 @@ def _last_record(text: str, end: int) -> int:
     return end
 
 
-def _fenced(text: str) -> Iterator[tuple[int, int]]:
-    opened: re.Match[str] | None = None
-    for match in _FENCE.finditer(text):
+def _fenced(text: str, lines: Sequence[_Span]) -> Iterator[_Span]:
+    if "```" not in text and "~~~" not in text:
+        return
+    opened: tuple[int, str] | None = None
+    for start, end in lines:
+        match = _FENCE.match(text, start, end)
+        if match is None:
+            continue
         if opened is None:
-            opened = match
-        elif match["fence"].startswith(opened["fence"]):
-            yield opened.start(), match.end()
+            opened = start, match["fence"]
+        elif match["fence"].startswith(opened[1]):
+            yield opened[0], end
             opened = None
     if opened is not None:
-        yield opened.start(), len(text)
+        yield opened[0], len(text)
 
 
-def _to_the_end(text: str) -> Iterator[tuple[int, int]]:
-    for pattern in (_FORWARDED, _PASTED):
-        match = pattern.search(text)
-        if match is not None and pattern is _FORWARDED:
-            yield match.start(), len(text)
-        elif match is not None and text[match.end() :].strip():
-            yield match.end(), len(text)
+def _quoted(text: str, lines: Sequence[_Span]) -> Iterator[_Span]:
+    if ">" not in text and "\uff1e" not in text:
+        return
+    before: _Span | None = None
+    for start, end in lines:
+        if _QUOTED_LINE.match(text, start, end):
+            before = (before[0] if before else start, end)
+        elif before:
+            yield before
+            before = None
+    if before:
+        yield before
 
 
-def _elements(text: str) -> Iterator[tuple[int, int]]:
+def _announced(text: str, lines: Sequence[_Span]) -> Iterator[_Span]:
+    """Yield what the first announcement announces: to the end, or to the end of a quotation."""
+    for number, (start, end) in enumerate(lines):
+        if end - start < 3:
+            continue
+        line = text[start : min(end, start + announcements.LINE_CHARACTERS)]
+        below = text[slice(*lines[number + 1])] if number + 1 < len(lines) else ""
+        if announcements.FORWARDED.match(line) or (
+            announcements.FROM.match(line)
+            and announcements.BELOW_FROM.match(below[: announcements.LINE_CHARACTERS])
+        ):
+            yield start, len(text)
+            return
+        found = announcements.NAMED.search(line) or announcements.TASK.search(line)
+        if found is None and number + 1 < len(lines) and not below.strip():
+            found = announcements.ASKED.search(line)
+        if found is None:
+            continue
+        begins = start + found.end()
+        if text[begins:].strip():
+            yield begins, _end_of_pasted(text, begins)
+            return
+
+
+def _end_of_pasted(text: str, begins: int) -> int:
+    """Return where what is pasted ends: with its quotation marks, if it has some."""
+    first = next((at for at in range(begins, len(text)) if not text[at].isspace()), begins)
+    closing = _OPENINGS.get(text[first])
+    end = text.find(closing, first + 1) if closing else -1
+    return end + 1 if end > 0 else len(text)
+
+
+def _played(text: str, lines: Sequence[_Span]) -> Iterator[_Span]:
+    """Yield each line that plays another role, to the end of its paragraph."""
+    reached = 0
+    for number, (start, end) in enumerate(lines):
+        if start < reached or not (announcements.ROLE.match(text, start, min(end, start + 80))):
+            continue
+        last = number
+        while last + 1 < len(lines) and text[slice(*lines[last + 1])].strip(" \t"):
+            last += 1
+        reached = lines[last][1]
+        yield start, reached
+    for start, end in lines:
+        for first, stop in piece_spans(text, start, end):
+            if match := _CHAT_MARK.search(text, first, stop):
+                yield match.start(), end
+                break
+
+
+def _elements(text: str) -> Iterator[_Span]:
     """Yield each outermost element that is closed, or to the end where one is not."""
+    if "</" not in text:
+        return
     opened: dict[str, int] = {}
     for match in _TAG.finditer(text):
         name = match["name"].lower()
@@ -176,10 +234,31 @@ def _elements(text: str) -> Iterator[tuple[int, int]]:
             yield opened.pop(name), match.end()
 
 
-def _quotations(text: str) -> Iterator[tuple[int, int]]:
-    for pattern in _QUOTATIONS:
-        for match in pattern.finditer(text):
-            said = match["said"]
-            is_chinese = any("\u3400" <= each <= "\u9fff" for each in said[:20])
-            if len(said) * (2 if is_chinese else 1) >= QUOTATION_CHARACTERS_MIN:
-                yield match.span()
+def _quotations(text: str) -> Iterator[_Span]:
+    for opening, closing in (*_MARKS, ('"', '"')):
+        end = -1
+        while (start := text.find(opening, end + 1)) >= 0:
+            end = text.find(closing, start + 1)
+            if end < 0:
+                break
+            said = text[start + 1 : end]
+            inner = said.rfind(opening)
+            if inner >= 0 and opening != closing:
+                start, said = start + 1 + inner, said[inner + 1 :]
+            if not _opens(text, start):
+                end = start
+            elif _is_long(said):
+                yield start, end + 1
+
+
+def _opens(text: str, at: int) -> bool:
+    """Return True unless a plain quotation mark stands behind a letter, or before a space."""
+    if text[at] != '"':
+        return True
+    return not text[at - 1 : at].isalnum() and not text[at + 1 : at + 2].isspace()
+
+
+def _is_long(said: str) -> bool:
+    is_chinese = any("\u3400" <= each <= "\u9fff" for each in said[:20])
+    length = len(said) * (2 if is_chinese else 1)
+    return length >= QUOTATION_CHARACTERS_MIN and len(said) <= QUOTATION_CHARACTERS_MAX

@@ -3,9 +3,22 @@
 import re
 from typing import Final
 
+from recollect.formation.wording.han import simplified
+
+TEXT_CHARACTERS_MAX: Final = 10_000
+"""So much of a sentence or a value is read for its doubts."""
+
 _PERSON: Final = (
-    r"(?:he|she|they|(?:my|his|her|our|the) (?:[a-z]{2,15} ){0,1}[a-z]{2,15}|someone|somebody"
-    r"|people|everyone|[A-Z][a-z]{1,15})"
+    # What a doctor says of one's health is a finding, no hearsay.
+    r"(?:he|she|they|(?:my|his|her|our|the) (?![^.!?\n]{0,16}(?:doctor|doc|gp|vet|dentist|physio"
+    r"|midwife|nurse"
+    r"|consultant|oncologist|surgeon|specialist)\b)(?:[a-z]{2,15} ){0,1}[a-z]{2,15}|someone"
+    r"|somebody"
+    r"|people|everyone)"
+)
+# A name has its capital; so has a word that begins a sentence, unless it is a verb's.
+_NAMED: Final = (
+    r"(?!(?:First|Please|Just|Then|Always|Never|And|But|So|Or|Also|I|You)\b)[A-Z][a-z]{1,15}"
 )
 _OPINION: Final = (
     r"(?![^.!?\n]{0,60}\b(?:great|good|best|better|nice|fun|beautiful|amazing|awesome|bad"
@@ -27,7 +40,7 @@ _DOUBTS: Final = tuple(
         r"\bunsure\b|\bif i remember (?:right|correctly)\b|\bas far as i know\b|\bafaik\b|\biirc\b",
         r"\b(?:it|that|he|she|they|there) seems?\b|\bseems (?:like|to|that)\b|\blooks like\b",
         (
-            r"可能(?!性)|也许|或许|大概|好像|似乎|估计|说不定|没准|应该是|恐怕|不太?确定"
+            r"(?<!尽)可能(?!性)|也许|或许|大概|好像|似乎|估计|说不定|没准|应该是|恐怕|不太?确定"
             r"|不一定|不太?清楚|没想好|我猜|如果没记错"
         ),
         (
@@ -40,7 +53,8 @@ _HEARSAY: Final = tuple(
     re.compile(pattern)
     for pattern in (
         (
-            rf"(?i:\b{_PERSON}) (?i:says?|said|tells? me|told (?:me|us)|claims?|claimed"
+            rf"(?:(?i:\b{_PERSON})|\b{_NAMED}) (?i:says?|said|tells? me|told (?:me|us)|claims?"
+            rf"|claimed"
             r"|thinks?|thought"
             r"|believes?|insists?|insisted|swears?|reckons?|mentioned)\b"
         ),
@@ -51,7 +65,7 @@ _HEARSAY: Final = tuple(
         ),
         (
             r"听说|据说|传言|有人说|(?:他|她|他们|我[妈爸哥姐弟妹]{1,2}|我?(?:朋友|同事|老婆"
-            r"|老公|妻子|丈夫|医生|老师|老板))(?:跟我|告诉我|和我|都|总)?(?:说|讲|认为|觉得"
+            r"|老公|妻子|丈夫|老师|老板))(?:跟我|告诉我|和我|都|总)?(?:说|讲|认为|觉得"
             r"|告诉)"
         ),
         r"根据[^，。\n]{1,20}(?:说法|的话)",
@@ -64,10 +78,11 @@ _KEPT: Final = re.compile(
     r"|suspected|assumes?|assumed|doubts?|seems?|appears?|feels?|supposes?|heard|hears|told"
     r"|says?|said"
     r"|claims?|claimed|according to|mentioned|reckons?|insists?|recommends?|recommended"
-    r"|suggests?|suggested"
+    r"|suggests?|suggested|advises?|advised|warns?|warned|orders?|ordered|asks?|asked|promised?"
     r"|by \w+'s account|in the opinion)\b"
     r"|可能|也许|或许|大概|好像|似乎|估计|不确定|说不定|听说|据说|认为|觉得|猜|说|称|告诉"
-    r"|以为|考虑|打算|未确认|不一定|没想好|应该",
+    r"|以为|考虑|打算|未确认|不一定|没想好|应该|约|左右|上下|疑似|怀疑|疑|预计|估计|未定|待定"
+    r"|或许|差不多|没准|恐怕|嘱|建议|要求|叮嘱|表示|提到|指出|告知|提醒|转述|传|让",
     re.IGNORECASE,
 )
 _WORD: Final = re.compile(r"[^\W\d_\u3400-\u9fff]+(?:'[a-z]+)?|[\u3400-\u9fff]")
@@ -84,13 +99,23 @@ def hedges_in(text: str) -> tuple[str, ...]:
     >>> hedges_in("I think he moved; my brother says to Oslo")
     ('I think', 'my brother says')
     """
-    text = text.replace("\u2019", "'")
+    text = _usual(text)
     found = {
         match.start(): match.group()
         for pattern in (*_DOUBTS, *_HEARSAY)
         for match in pattern.finditer(text)
     }
     return tuple(found[at] for at in sorted(found))
+
+
+def hearsay_in(text: str) -> bool:
+    """Return True if *text* tells what somebody else says."""
+    text = _usual(text)
+    return any(pattern.search(text) for pattern in _HEARSAY)
+
+
+def _usual(text: str) -> str:
+    return simplified(text[:TEXT_CHARACTERS_MAX].replace("\u2019", "'"))
 
 
 def keeps_hedge(value_text: str, quote: str) -> bool:
@@ -106,7 +131,7 @@ def keeps_hedge(value_text: str, quote: str) -> bool:
     """
     if not hedges_in(quote):
         return True
-    return not _has_room(value_text) or bool(_KEPT.search(value_text))
+    return not _has_room(value_text) or bool(_KEPT.search(_usual(value_text)))
 
 
 def _has_room(value_text: str) -> bool:

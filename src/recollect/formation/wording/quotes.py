@@ -5,15 +5,20 @@ Texts are compared word by word: case, width, white space, quotation marks and p
 do not count, words and figures do. "…" in a quote stands for a few words left out.
 """
 
+from __future__ import annotations
+
 import re
 import unicodedata
+from array import array
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Final
 
 from recollect.formation.wording.hedges import hedges_in, keeps_hedge
 
-__all__ = ["find_quote", "hedges_in", "keeps_hedge"]
+__all__ = ["QuotableText", "find_quote", "hedges_in", "keeps_hedge"]
 
 GAP_CHARACTERS_MAX: Final = 200
 """More than this is not left out by "…": words from all over a text make no quote."""
@@ -31,6 +36,60 @@ class _Word:
     end: int
 
 
+@dataclass(slots=True)
+class _Joined:
+    """
+    The words of a text, each between two NULs, and where they stand in both.
+
+    In arrays: with an object for each word of a long text, the garbage collector runs for
+    long, and lets no other thread in.
+    """
+
+    text: str = ""
+    places: array[int] = field(default_factory=lambda: array("Q"))
+    starts: array[int] = field(default_factory=lambda: array("Q"))
+    ends: array[int] = field(default_factory=lambda: array("Q"))
+
+    def span(self, first: int, last: int) -> tuple[int, int]:
+        """Return where in the text the words from the NUL at *first* to that before *last* are."""
+        begin = bisect_left(self.places, first)
+        end = bisect_left(self.places, last - 1) - 1
+        return self.starts[begin], self.ends[end]
+
+
+class QuotableText:
+    """A text in which quotes are looked up: read once, and each quote found once."""
+
+    def __init__(self, text: str) -> None:
+        """Prepare to be asked; nothing is read before it is needed."""
+        self._text = text
+        self._spans: dict[str, tuple[int, int] | None] = {}
+
+    def find(self, quote: str) -> tuple[int, int] | None:
+        """Return where *quote* stands in the text, as `find_quote` does."""
+        if quote not in self._spans:
+            self._spans[quote] = self._found(quote)
+        return self._spans[quote]
+
+    @cached_property
+    def _joined(self) -> _Joined:
+        return _joined(_words(self._text))
+
+    def _found(self, quote: str) -> tuple[int, int] | None:
+        whole = _joined(_words(quote)).text
+        if len(whole) <= 1:
+            return None
+        at = self._joined.text.find(whole)
+        if at >= 0:
+            return self._joined.span(at, at + len(whole))
+        pieces = [_joined(_words(piece)).text for piece in _GAP.split(quote)]
+        pieces = [piece for piece in pieces if len(piece) > 1]
+        if not 2 <= len(pieces) <= PIECES_MAX or any(not _says_enough(each) for each in pieces):
+            return None
+        found = _chained(self._joined.text, pieces)
+        return self._joined.span(*found) if found else None
+
+
 def find_quote(quote: str, text: str) -> tuple[int, int] | None:
     """
     Return where *quote* stands in *text*, as a span of it; ``None`` if it does not.
@@ -42,20 +101,7 @@ def find_quote(quote: str, text: str) -> tuple[int, int] | None:
     >>> find_quote("I like te", "I like tea") is None
     True
     """
-    words = list(_words(text))
-    joined, starts = _joined(words)
-    whole = _joined(list(_words(quote)))[0]
-    if len(whole) <= 1:
-        return None
-    at = joined.find(whole)
-    if at >= 0:
-        return _span(words, starts, at, at + len(whole))
-    pieces = [_joined(list(_words(piece)))[0] for piece in _GAP.split(quote)]
-    pieces = [piece for piece in pieces if len(piece) > 1]
-    if not 2 <= len(pieces) <= PIECES_MAX or any(not _says_enough(each) for each in pieces):
-        return None
-    found = _chained(joined, pieces)
-    return _span(words, starts, *found) if found else None
+    return QuotableText(text).find(quote)
 
 
 def _says_enough(piece: str) -> bool:
@@ -88,20 +134,18 @@ def _occurrences(joined: str, piece: str) -> Iterator[int]:
         at = joined.find(piece, at + len(piece) - 1)
 
 
-def _joined(words: Sequence[_Word]) -> tuple[str, dict[int, int]]:
-    """Return the words, each between two NULs, and which word begins at which NUL."""
-    starts: dict[int, int] = {}
+def _joined(words: Iterator[_Word]) -> _Joined:
+    folded: list[str] = [""]
+    joined = _Joined()
     length = 0
-    for number, word in enumerate(words):
-        starts[length] = number
+    for word in words:
+        joined.places.append(length)
+        joined.starts.append(word.start)
+        joined.ends.append(word.end)
+        folded.append(word.folded)
         length += 1 + len(word.folded)
-    return "\0".join(["", *(word.folded for word in words), ""]) if words else "\0", starts
-
-
-def _span(words: Sequence[_Word], starts: dict[int, int], first: int, last: int) -> tuple[int, int]:
-    begin = starts[first]
-    end = starts.get(last - 1, len(words)) - 1
-    return words[begin].start, words[end].end
+    joined.text = "\0".join([*folded, ""]) if length else "\0"
+    return joined
 
 
 def _words(text: str) -> Iterator[_Word]:

@@ -146,7 +146,7 @@ class RecollectStore(BaseStore):
         configured = (self.ttl_config or {}).get("sweep_interval_minutes")
         minutes = sweep_interval_minutes or configured or SWEEP_MINUTES
         if self._sweeper is None or not self._sweeper.is_running:
-            self._sweeper = Sweeper(self.sweep_ttl, minutes)
+            self._sweeper = Sweeper(self.sweep_ttl, minutes, self._home.tasks)
         return self._sweeper.ended
 
     def stop_ttl_sweeper(self, timeout: float | None = None) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import ConfigDict, Field
 
 from recollect.access import Permission
@@ -169,10 +171,52 @@ class AnsweredGraph(Answered):
     more: bool
 
 
-class AnsweredReady(Answered):
-    """It can keep and recall."""
+class TaskFailure(Answered):
+    """The last error of a background task: its class, what that means, when."""
 
-    status: str
-    store: str
+    type: str
+    text: str = Field(description="Never the error's own text, which may quote a user.")
+    at: Time
+
+
+class AnsweredTask(Answered):
+    """How a background task of the process that answers is."""
+
+    name: str = Field(examples=["formation"])
+    state: Literal["running", "failing", "stopped"]
+    last_success: Time | None
+    last_error: TaskFailure | None
+    failures: Count = Field(description="In a row, up to now.")
+    retry_at: Time | None
+    backlog: Count | None = Field(
+        description="What waits for it: threads, entries or erases; null where none is counted."
+    )
+
+
+class AnsweredStore(Answered):
+    """Whether the store answers, and how long one small read took."""
+
+    state: str
+    latency_ms: float | None
+
+
+class AnsweredHealth(Answered):
+    """How the memory is, as seen from the process that answers."""
+
+    status: Literal["ok", "degraded", "down"]
+    at: Time
+    store: AnsweredStore
     embedder: str
     model: bool
+    tasks: list[AnsweredTask]
+
+
+class AnsweredReady(Answered):
+    """It can keep and recall; the rest is for a key that may ``admin``."""
+
+    status: Literal["ok", "degraded"]
+    at: Time | None = None
+    store: AnsweredStore | None = None
+    embedder: str | None = None
+    model: bool | None = None
+    tasks: list[AnsweredTask] | None = None

@@ -9,6 +9,7 @@ from pydantic import ConfigDict, Field
 from recollect.records import FormationStatus
 from recollect.service.answered.parts import Answered, Count, Cursor, Object, Segments, Time
 from recollect.service.answered.talk import AnsweredThread
+from recollect.worker.former import Ending
 
 
 class AnsweredWaiting(AnsweredThread):
@@ -79,10 +80,20 @@ class AnsweredFormations(Answered):
     cursor: Cursor
 
 
+class AnsweredEnd(Answered):
+    """How one formation ended; one that was postponed or lost has no receipt."""
+
+    end: Ending
+    reason: str = Field(
+        description="Why it was not formed. A model that refuses is told to administrators alone."
+    )
+
+
 class AnsweredRun(Answered):
-    """The formations that a request brought about."""
+    """The formations that a request brought about, and how each of them ended."""
 
     formations: list[AnsweredFormation]
+    ends: list[AnsweredEnd]
 
 
 class AnsweredCounts(Answered):

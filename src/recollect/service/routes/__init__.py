@@ -44,5 +44,6 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
     keys.router,
     chat.router,
     graph.router,
+    health.guarded,
     health.router,
 )

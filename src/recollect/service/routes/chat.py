@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from typing import Final
 
 from fastapi import APIRouter
@@ -16,7 +17,7 @@ from recollect.service.answers import answer_entry, answer_message, seconds_unti
 from recollect.service.asked import AskedChat
 from recollect.service.problem import problem_of
 from recollect.service.reaching import IdempotencyKey, Reach, Writing
-from recollect.service.streaming import Event, event_stream
+from recollect.service.streaming import Event, check_streams, event_stream
 from recollect.service.typed import settings_of
 from recollect.stores.validate import to_datetime
 
@@ -34,11 +35,13 @@ async def chat(
     """
     Keep what the user says, and stream the answer, which is kept as well.
 
-    Leaving early keeps what was streamed by then. Said again under the same `Idempotency-Key` it
-    is kept once, and answered with the answer that was kept, if there is one by then.
+    The first event, `kept`, tells that the message is on disk. Leaving early keeps what was
+    streamed by then. Said again under the same `Idempotency-Key` it is kept once, and answered
+    with the answer that was kept; while that is being given, it is waited for.
     """
     reach.may("read")
     service = reach.service
+    check_streams(service, reach.principal.tenant)
     size = len(asked.text.encode("utf-8", "replace"))
     await service.check_quota(reach.principal, messages=2, size=size)
     settings = await settings_of(reach, asked.assistant)
@@ -51,25 +54,37 @@ async def chat(
         settings=settings or None,
     )
     said = await bot.hear(asked.text, idempotency_key=idempotency_key)
-    if idempotency_key and (kept := await bot.answer_to(said)):
-        return event_stream(reach, _told_again(reach, bot, said, kept))
-    return event_stream(reach, _turn(reach, bot, said))
+    return event_stream(reach, _turn(reach, bot, said, may_be_again=idempotency_key is not None))
 
 
-async def _told_again(
+async def _turn(
+    reach: Reach, bot: Chatbot, said: Message, *, may_be_again: bool
+) -> AsyncGenerator[Event, None]:
+    """Tell that a message is kept, and answer it, unless it was answered before."""
+    yield Event(name="kept", content={"user": answer_message(said)})
+    async with reach.service.answers.alone((reach.scope, said.thread, said.id)):
+        given = await bot.answer_to(said) if may_be_again else None
+        answers = _answer(reach, bot, said) if given is None else _told(reach, bot, said, given)
+        async with aclosing(answers):
+            async for event in answers:
+                yield event
+
+
+async def _told(
     reach: Reach, bot: Chatbot, said: Message, kept: Message
 ) -> AsyncGenerator[Event, None]:
+    """Tell an answer that was given before."""
     yield Event(name="token", content={"text": kept.text})
     yield Event(name="done", content=await _done(reach, said, kept, await bot.known(said), None))
 
 
-async def _turn(reach: Reach, bot: Chatbot, said: Message) -> AsyncGenerator[Event, None]:
+async def _answer(reach: Reach, bot: Chatbot, said: Message) -> AsyncGenerator[Event, None]:
     if bot.model is None:
         known = await bot.known(said)
         yield Event(name="done", content=await _done(reach, said, None, known, NO_MODEL))
         return
     try:
-        async with bot.answering(said) as answer:
+        async with bot.answering(said, once=True) as answer:
             async for piece in answer.pieces:
                 yield Event(name="token", content={"text": piece})
         done = await _done(reach, said, answer.kept, answer.known, None)

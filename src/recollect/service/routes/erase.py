@@ -17,7 +17,6 @@ from recollect.service.answers import answer_receipt
 from recollect.service.asked import AskedConfirmation, AskedErase
 from recollect.service.langgraph.kept import forget_erased
 from recollect.service.reaching import Below, Erasing, Reach
-from recollect.service.telemetry import memory_span
 from recollect.stores.plans.erase import (
     EraseReceipt,
     EraseScope,
@@ -26,6 +25,7 @@ from recollect.stores.plans.erase import (
     check_target,
 )
 from recollect.stores.validate import to_datetime
+from recollect.telemetry import memory_span
 
 router: Final = APIRouter(prefix="/v1/erase", tags=["erase"])
 CONFIRM_S: Final = 600.0

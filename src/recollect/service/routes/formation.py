@@ -15,6 +15,7 @@ from recollect.service.named import NamedRoute
 from recollect.service.reaching import LIMIT, Below, CursorParameter, Limit, Reach, Reading, Writing
 from recollect.service.routes.threads import existing_thread
 from recollect.stores.validate import to_datetime
+from recollect.worker.former import Result
 
 router: Final = APIRouter(prefix="/v1", tags=["formation"], route_class=NamedRoute)
 _PENDING: Final = "pending"
@@ -49,12 +50,11 @@ def _breaker(reach: Reach) -> dict[str, Any] | None:
         return None
     breaker = worker.breaker
     now = to_datetime(reach.memory.store.now())
-    is_admin = "admin" in reach.principal.permissions
     return {
         "open": breaker.is_open(now),
         "outages": breaker.outages,
         "open_until": moment(breaker.open_until),
-        "reason": breaker.reason if is_admin else "",
+        "reason": breaker.reason if _is_admin(reach) else "",
     }
 
 
@@ -63,17 +63,31 @@ async def run(reach: Writing, asked: AskedThread | None = None) -> dict[str, Any
     """
     Form what waits in a thread, or in the scope; the answer comes when it has ended.
 
-    What is stored is audited under the key that asked.
+    It says how each formation ended: one whose model cannot be used leaves no receipt. What is
+    stored is audited under the key that asked.
     """
     thread = asked.thread if asked else None
     if thread is not None:
         await existing_thread(reach, thread)
     memory = reach.memory
     before = {each.id for each in (await memory.formations(reach.scope, limit=_PAGE)).rows}
-    await memory.form(reach.scope, thread)
+    results = await memory.form(reach.scope, thread)
     page = await memory.formations(reach.scope, limit=_PAGE)
     new = [each for each in page.rows if each.id not in before]
-    return {"formations": [answer_formation(reach, each, whole=False) for each in new]}
+    return {
+        "formations": [answer_formation(reach, each, whole=False) for each in new],
+        "ends": [_end(reach, each) for each in results],
+    }
+
+
+def _end(reach: Reach, result: Result) -> dict[str, Any]:
+    """Return how a formation ended; the words of a provider only to who administers the service."""
+    is_told = result.outage is None or _is_admin(reach)
+    return {"end": result.end, "reason": result.reason if is_told else ""}
+
+
+def _is_admin(reach: Reach) -> bool:
+    return "admin" in reach.principal.permissions
 
 
 @router.post("/formation/pause", summary="Hold formation up", status_code=204)

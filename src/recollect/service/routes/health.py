@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import Any, Final
 
-import anyio
 from fastapi import APIRouter, Request, Response
 from starlette.datastructures import Headers
 
 from recollect import __version__
 from recollect.access import granted
-from recollect.errors import RecollectError
+from recollect.errors import EmbedderError, RecollectError
+from recollect.health import Health
+from recollect.json_records import health_record
+from recollect.logs import summary_of
+from recollect.monitoring import store_health
 from recollect.service.authenticating import authenticated
+from recollect.service.observing import LOG
 from recollect.service.opening import Service
 from recollect.service.problem import Problem
+from recollect.service.reaching import Administering
+from recollect.stores.validate import to_datetime
 
 router: Final = APIRouter(tags=["operations"])
-READY_S_MAX: Final = 5.0
+guarded: Final = APIRouter(prefix="/v1/health", tags=["operations"])
 WAITING_MAX: Final = 1_000
 """So many threads that wait are counted at most."""
 
@@ -36,27 +41,59 @@ async def live() -> dict[str, Any]:
 
 @router.get("/health/ready", summary="Whether it can keep and recall", response_model=None)
 async def ready(request: Request) -> Response | dict[str, Any]:
-    """Say whether the store answers, and how the embedder and the model stand."""
+    """
+    Say whether the store answers, and whether background work fails (``degraded``).
+
+    With a key that may ``admin`` the answer is that of ``/v1/health``.
+    """
     service = service_of(request)
-    store = "ok"
-    with anyio.move_on_after(READY_S_MAX) as waiting:
-        try:
-            await service.memory.scopes(limit=1)
-        except RecollectError as error:
-            store = error.code
-    if waiting.cancelled_caught:
-        store = "timeout"
-    if store != "ok" or service.stopping.is_set():
-        detail = f"not ready: store {store}{', stopping' if service.stopping.is_set() else ''}"
+    store = await store_health(service.memory.store)
+    if store.state != "ok" or service.stopping.is_set():
+        stopping = ", stopping" if service.stopping.is_set() else ""
         return Problem(
-            status=503, code="not_ready", detail=detail, headers={"retry-after": "2"}
+            status=503,
+            code="not_ready",
+            detail=f"not ready: store {store.state}{stopping}",
+            headers={"retry-after": "2"},
         ).response()
-    return {
-        "status": "ok",
-        "store": store,
-        "embedder": service.memory.embedder or "none",
-        "model": service.memory.worker is not None,
-    }
+    if await _may_see_details(service, request):
+        return await answer_health(service)
+    tasks = service.memory.store.tasks.health()
+    status = Health(at=to_datetime(service.memory.store.now()), store=store, tasks=tasks).status
+    return {"status": status}
+
+
+async def _may_see_details(service: Service, request: Request) -> bool:
+    try:
+        granted(await authenticated(service, Headers(scope=request.scope)), "admin")
+    except RecollectError:
+        return False
+    return True
+
+
+async def answer_health(service: Service) -> dict[str, Any]:
+    """Return how the memory is, with what waits for each background task."""
+    told = health_record(await service.memory.health())
+    embedder, model = _embedder_of(service), service.memory.worker is not None
+    return {**told, "embedder": embedder, "model": model}
+
+
+def _embedder_of(service: Service) -> str:
+    try:
+        return service.memory.embedder or "none"
+    except EmbedderError:  # it could not say its name yet
+        return "unknown"
+
+
+@guarded.get("", summary="How the memory and its background work are")
+async def health(reach: Administering) -> dict[str, Any]:
+    """
+    Return status, latency of the store, and of each background task its last success and error.
+
+    The status is ``down`` if the store does not answer, ``degraded`` if any task is failing. The
+    tasks are those of the process that answers.
+    """
+    return await answer_health(reach.service)
 
 
 @router.get("/metrics", summary="Figures for Prometheus", response_class=Response)
@@ -65,9 +102,11 @@ async def metrics(request: Request) -> Response:
     service = service_of(request)
     if not service.settings.open_metrics:
         granted(await authenticated(service, Headers(scope=request.scope)), "admin")
-    with suppress(RecollectError):  # a store that is away leaves the last count
+    try:
         page = await service.memory.pending(limit=WAITING_MAX)
         service.metrics.waiting.set(len(page.rows))
+    except RecollectError as error:  # a store that is away leaves the last count
+        LOG.warning("what waits was not counted: %s", summary_of(error))
     return Response(service.metrics.exposition(), media_type=service.metrics.media_type)
 
 

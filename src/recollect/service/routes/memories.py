@@ -36,11 +36,11 @@ from recollect.service.reaching import (
     Reading,
     Writing,
 )
-from recollect.service.telemetry import memory_span
 from recollect.service.typed import check_value
 from recollect.service.undo import Undoable, WantsUndo
 from recollect.service.versions import IfMatch, IfNoneMatch, etag_of, expected_version
 from recollect.stores.validate import ID_CHARACTERS_MAX
+from recollect.telemetry import memory_span
 
 router: Final = APIRouter(prefix="/v1", tags=["memories"], route_class=NamedRoute)
 TypeName = Annotated[str, Path(min_length=1, max_length=ID_CHARACTERS_MAX, examples=["Fact"])]

@@ -15,8 +15,8 @@ from recollect.service.answers import answer_recall
 from recollect.service.asked import AskedRecall
 from recollect.service.reaching import Reach, Reading
 from recollect.service.recalled import RecallNote
-from recollect.service.telemetry import count_records, memory_span
 from recollect.stores.validate import to_datetime
+from recollect.telemetry import memory_span
 
 router: Final = APIRouter(prefix="/v1", tags=["recall"])
 _MORE: Final = 4
@@ -59,7 +59,7 @@ async def recall(reach: Reading, asked: AskedRecall) -> dict[str, Any]:
         )
         if is_narrowed:
             found = narrowed(reach, found, asked)
-        count_records(span, len(found.entries))
+        span.count(len(found.entries))
     seconds = time.perf_counter() - started
     service.metrics.recall_seconds.observe(seconds)
     service.usage.add(reach.scope, recalls=1)

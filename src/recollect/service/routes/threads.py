@@ -22,10 +22,10 @@ from recollect.service.reaching import (
     Reading,
     Writing,
 )
-from recollect.service.telemetry import count_records, memory_span
 from recollect.service.typed import settings_of
 from recollect.stores.plans.formation import Debounce
 from recollect.stores.validate import ID_CHARACTERS_MAX, POSITION_MAX, to_datetime
+from recollect.telemetry import memory_span
 
 router: Final = APIRouter(prefix="/v1", tags=["threads"], route_class=NamedRoute)
 ThreadId = Annotated[str, Path(min_length=1, max_length=ID_CHARACTERS_MAX, examples=["holidays"])]
@@ -122,7 +122,7 @@ async def append(
             debounce=debounce_of(reach, settings, asked.quiet_s),
             settings=settings or None,
         )
-        count_records(span, len(kept))
+        span.count(len(kept))
     return {"messages": [answer_message(each) for each in kept]}
 
 

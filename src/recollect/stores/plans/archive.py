@@ -30,6 +30,7 @@ from recollect.stores.plans.lanes import (
     restored_lanes,
     with_lanes,
 )
+from recollect.stores.plans.positions import all_messages_of
 from recollect.stores.plans.receipts import (
     each_formation,
     formation_record,
@@ -107,10 +108,7 @@ def _thread_record(row: ThreadRow, scope: Scope) -> JsonObject:
 
 
 def _message_records(rows: Rows, thread: ThreadRow, scope: Scope) -> Iterator[JsonObject]:
-    found = rows.messages(
-        thread.scope_id, thread.number, after=0, until=None, limit=max(1, thread.count)
-    )
-    for row in found:
+    for row in all_messages_of(rows, thread):
         yield {
             "kind": "message",
             "scope": list(scope),

@@ -24,6 +24,7 @@ from recollect.stores.plans.derived import (
 )
 from recollect.stores.plans.evidence import evidence_messages
 from recollect.stores.plans.memories import is_expired, revision_row
+from recollect.stores.plans.positions import all_messages_of
 from recollect.stores.plans.receipts import blanked_formations
 from recollect.stores.plans.reformation import Waiting, left_to_form, waiting_again
 from recollect.stores.plans.requests import blanked_keys, spent_keys
@@ -227,7 +228,7 @@ def _doomed_thread(rows: Rows, scope: ScopeRow, thread: str) -> _Doomed:
     row = rows.thread(scope.id, thread)
     if row is None:
         return _Doomed(named=named, gone_threads=[thread])
-    live = rows.messages(scope.id, row.number, after=0, until=None, limit=max(1, row.count))
+    live = all_messages_of(rows, row)
     return _Doomed(messages=live, threads=[row], named=named, gone_threads=[thread])
 
 

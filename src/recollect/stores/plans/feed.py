@@ -10,6 +10,7 @@ from typing import Final, TypeAlias
 from recollect.recall.terms import encode_terms, is_current
 from recollect.recall.text import message_text
 from recollect.records import Memory, Message, Scope
+from recollect.stores.damage import lost_entries
 from recollect.stores.filters import Condition, matches
 from recollect.stores.plans.derived import row_evidence
 from recollect.stores.plans.memories import believed_at, is_expired, memory_of
@@ -152,18 +153,38 @@ def eligible_uids(
 
 
 def read_chosen(
-    rows: Rows, chosen: Sequence[Place], now: int, *, are_memories: bool = False
+    rows: Rows,
+    chosen: Sequence[Place],
+    now: int,
+    *,
+    are_memories: bool = False,
+    are_indexed: bool = False,
 ) -> list[Entry]:
     """
     Return those of *chosen* that are live entries, in the order chosen.
 
     They are looked up first as what they likely are: memories if *are_memories*, else what
     those of the first scope turn out to be.
+
+    Raises:
+        StoreCorruptError: They *are_indexed*, chosen from the feeds of this very moment, and one
+            is not there.
     """
     found = _read_memories(rows, chosen, now) if are_memories else {}
     if len(found) < len(chosen):
         found |= _read_either(rows, [each for each in chosen if each not in found], now)
+    if are_indexed and len(found) < len(set(chosen)):
+        _check_expired(rows, [each for each in chosen if each not in found])
     return [found[each] for each in chosen if each in found]
+
+
+def _check_expired(rows: Rows, missing: Sequence[Place]) -> None:
+    """Refuse entries that the feed lists and that are neither there nor expired memories."""
+    there = {(scope, row.uid) for scope, row in rows.memories_in(missing)}
+    lost = [each for each in missing if each not in there]
+    if lost:
+        scope_row = rows.scope(lost[0][0])
+        raise lost_entries(scope_row.id if scope_row else None, [uid for _, uid in lost])
 
 
 def _read_either(rows: Rows, places: Sequence[Place], now: int) -> dict[Place, Entry]:
@@ -222,8 +243,10 @@ class Consultation:
         conditions: Sequence[Condition] | None,
         now: int,
         is_latest: IsLatest | None = None,
+        are_indexed: bool = False,
     ) -> None:
         self.cursors = cursors
+        self._are_indexed = are_indexed
         self._is_latest = is_latest
         self._choose = choose
         self._embedder = embedder
@@ -235,7 +258,13 @@ class Consultation:
     def __call__(self, rows: Rows) -> list[Entry]:
         """Return those of the chosen entries that are live, in the order chosen."""
         chosen = self._choice(self._read_feeds(rows))
-        return read_chosen(rows, chosen, self._now, are_memories=self.are_memories)
+        return read_chosen(
+            rows,
+            chosen,
+            self._now,
+            are_memories=self.are_memories,
+            are_indexed=self._are_indexed,
+        )
 
     def _read_feeds(self, rows: Rows) -> Sequence[Feed]:
         moment = rows.moment if self._is_latest else None
@@ -281,9 +310,16 @@ class ConsultationBelow(Consultation):
         embedder: str | None,
         now: int,
         is_latest: IsLatest | None,
+        are_indexed: bool = False,
     ) -> None:
         super().__init__(
-            (), choose, embedder=embedder, conditions=None, now=now, is_latest=is_latest
+            (),
+            choose,
+            embedder=embedder,
+            conditions=None,
+            now=now,
+            is_latest=is_latest,
+            are_indexed=are_indexed,
         )
         self.are_memories = below.type is not None
         self._below = below
@@ -393,6 +429,17 @@ def read_unembedded(rows: Rows, scope_id: int, embedder: str) -> Unembedded | No
         entries=tuple(texts),
         removed=tuple(rows.removed(scope_id, after)),
     )
+
+
+def read_backlog(rows: Rows, embedder: str, limit: int) -> int:
+    """Count the entries that have no vector of *embedder* yet, up to *limit*."""
+    count = 0
+    for scope_id in rows.unembedded_scopes(embedder, limit):
+        after = rows.embedded_seq(scope_id, embedder)
+        count += len(rows.unembedded(scope_id, after, embedder, limit - count))
+        if count >= limit:
+            break
+    return count
 
 
 def _text_of(row: MessageRow) -> str:

@@ -8,6 +8,7 @@ from operator import itemgetter
 from typing import Final
 
 from recollect.records import Scope
+from recollect.stores.damage import lost_entries
 from recollect.stores.filters import Condition, matches
 from recollect.stores.plans.memories import is_shown
 from recollect.stores.rows import MemoryRow, ScopeRow
@@ -75,7 +76,12 @@ def read_newest(
 def _read(
     rows: Rows, scopes: Sequence[ScopeRow], places: Sequence[Place]
 ) -> list[tuple[Scope, MemoryRow]]:
-    """Return the memories at *places*, in order."""
+    """
+    Return the memories at *places*, in order.
+
+    Raises:
+        StoreCorruptError: The times of updates list one that is not there.
+    """
     by_scope: dict[int, list[int]] = {}
     for _, number, uid in places:
         by_scope.setdefault(number, []).append(uid)
@@ -84,4 +90,7 @@ def _read(
         for number, uids in by_scope.items()
         for row in rows.memories_by_uid(scopes[number].id, uids)
     }
+    for number, uids in by_scope.items():
+        if lost := [uid for uid in uids if (number, uid) not in found]:
+            raise lost_entries(scopes[number].id, lost)
     return [(scopes[number].segments, found[number, uid]) for _, number, uid in places]

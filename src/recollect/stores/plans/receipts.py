@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterator
 from dataclasses import replace
-from typing import Final
+from typing import Final, get_args
 
 from recollect.errors import NotFoundError, UsageError
-from recollect.records import Formation, JsonObject, Scope
+from recollect.formation.outcomes import Action
+from recollect.records import Formation, Json, JsonObject, Scope
 from recollect.stores.plans.fields import Fields
 from recollect.stores.plans.lanes import redriven_lanes
 from recollect.stores.plans.waiting import LANES, again_of, due_at_once, with_again
@@ -108,12 +109,12 @@ def blanked_formations(
     """
     Return the formations of a scope that say more than they may after an erase, without that.
 
-    Their counts stay, and the positions in threads other than *gone_threads*: a redrive
-    finds by itself which messages there still are.
+    What they cost and how often they did what stays, and the positions in threads other than
+    *gone_threads*: a redrive finds by itself which messages there still are.
     """
     found = []
     for row in each_formation(rows, scope_id):
-        blank = replace(row, receipt=_types_only(row.receipt))
+        blank = replace(row, receipt=_blanked(row.receipt))
         if gone_threads:
             blank = replace(
                 blank,
@@ -131,9 +132,27 @@ def types_of(receipt: str) -> tuple[str, ...]:
     return tuple(map(str, found)) if isinstance(found, list) else ()
 
 
-def _types_only(receipt: str) -> str:
-    types = types_of(receipt)
-    return encode_json({LANES: list(types)}, "a receipt") if types else "{}"
+def _blanked(receipt: str) -> str:
+    """Return of a receipt what is no word of anybody: its lanes, and how often what was done."""
+    left: dict[str, Json] = {}
+    if types := types_of(receipt):
+        left[LANES] = list(types)
+    if counts := _counts_of(receipt):
+        left["counts"] = counts
+    return encode_json(left, "a receipt") if left else "{}"
+
+
+def _counts_of(receipt: str) -> dict[str, Json]:
+    """Return the counts of known actions alone: a receipt may come from an archive."""
+    found = json.loads(receipt).get("counts")
+    if not isinstance(found, dict):
+        return {}
+    counts = {action: found.get(action) for action in get_args(Action)}
+    return {
+        action: count
+        for action, count in counts.items()
+        if isinstance(count, int) and not isinstance(count, bool) and 0 < count <= POSITION_MAX
+    }
 
 
 def _without(by_thread: str, gone_threads: Collection[str]) -> str:

@@ -17,6 +17,7 @@ from recollect.stores.digests import request_digest, text_hash
 from recollect.stores.plans.formation import Debounce, signalled
 from recollect.stores.plans.lanes import lanes_of, lanes_without
 from recollect.stores.plans.memories import PreparedWrite, plan_writes
+from recollect.stores.plans.positions import all_messages_of, messages_before
 from recollect.stores.plans.requests import Idempotency, key_row, opened, uids_under_key
 from recollect.stores.plans.said_times import dated_anew
 from recollect.stores.plans.upkeep import compacted, old_before
@@ -157,7 +158,7 @@ def plan_append(rows: Rows, request: Append, ids: Ids) -> Planned[tuple[Message,
     said |= {(request.thread, id_): row.time for id_, row in present.items()}
     written = plan_writes(rows, scope, request.writes, ids=ids, now=request.now, said=said).effect
     scope = replace(scope, seq=scope.seq + 1)
-    last = next(iter(rows.last_messages(scope.id, thread.number, before=None, limit=1)), None)
+    last = next(iter(messages_before(rows, thread, None, 1)), None)
     added: list[MessageRow] = []
     for message in request.messages:
         if message.id in present:
@@ -312,9 +313,7 @@ def read_changes(rows: Rows, scope: Scope, thread: str, seen: tuple[int, int]) -
     after, epoch = seen
     reset = epoch != scope_row.epoch or after < scope_row.compacted
     if reset:
-        found = rows.messages(
-            scope_row.id, thread_row.number, after=0, until=None, limit=thread_row.count
-        )
+        found = all_messages_of(rows, thread_row)
     else:
         found = _changed_messages(rows, scope_row, thread_row, after)
     return ThreadChanges(
@@ -349,9 +348,7 @@ def plan_keeping(
 ) -> Planned[int]:
     """Remove all messages outside the positions *first* to *last*."""
     scope_row, thread_row = existing_thread(rows, scope, thread)
-    everything = rows.messages(
-        scope_row.id, thread_row.number, after=0, until=None, limit=thread_row.count
-    )
+    everything = all_messages_of(rows, thread_row)
     outside = [
         row
         for row in everything

@@ -88,6 +88,13 @@ def is_waiting(thread: ThreadRow) -> bool:
     return thread.formed < thread.last or (thread.again != "[]" and bool(again_of(thread)))
 
 
+def is_backlogged(thread: ThreadRow, now: int) -> bool:
+    """Return True if an active thread is due, or was and a failure put it off since."""
+    if thread.state != "active" or thread.due is None or not is_waiting(thread):
+        return False
+    return thread.due <= max(now, thread.not_before or 0)
+
+
 def is_pending(thread: ThreadRow) -> bool:
     """Say whether anything of the thread waits, be it for a lane alone."""
     return thread.formed < thread.last or thread.again != "[]"

@@ -18,7 +18,7 @@ from typing import Any, Final, LiteralString
 import psycopg
 
 from recollect.errors import StoreCorruptError, StoreVersionError
-from recollect.stores.postgres.failures import AGAIN
+from recollect.stores.postgres.failures import AGAIN, LOG
 from recollect.stores.postgres.statements import PACKAGE, SESSION
 from recollect.stores.postgres.transaction import Connection
 from recollect.stores.statements import file_names, read_text
@@ -109,11 +109,13 @@ def migrate(connection: Connection, name: str, *, post: bool = False, steps: Ste
     """
     for tried in range(1, TRIES_MAX + 1):
         try:
-            return _migrate_once(connection, name, post=post, steps=steps)
+            _migrate_once(connection, name, post=post, steps=steps)
         except psycopg.Error as error:
             if error.sqlstate not in AGAIN or tried == TRIES_MAX:
                 raise
-    return None
+        else:
+            LOG.info("%s: the schema is at version %d", name, steps.version)
+            return
 
 
 def _migrate_once(connection: Connection, name: str, *, post: bool, steps: Steps) -> None:

@@ -16,14 +16,14 @@ from recollect.stores.plans.formation import Claim, Lease
 from recollect.stores.postgres.checkpoints import erase_checkpoints
 from recollect.stores.postgres.claiming import Claimer
 from recollect.stores.postgres.cleaning import remove_deleted_bytes
-from recollect.stores.postgres.failures import store_errors
+from recollect.stores.postgres.failures import LOG, store_errors
 from recollect.stores.postgres.location import location_of
 from recollect.stores.postgres.opening import open_database
 from recollect.stores.postgres.waking import PostgresListener
 from recollect.stores.postgres.work import Workshop, moment_us
 from recollect.stores.server.clock import ServerClock
 from recollect.stores.server.turns import Turns
-from recollect.stores.server.waking import Bell, Listeners
+from recollect.stores.server.waking import LISTENING, Bell, Listeners
 from recollect.stores.unit import LikelyQuery, Plan, Query
 from recollect.stores.world import timer_s
 
@@ -78,6 +78,7 @@ class PostgresStore(Store):
         self._claimer = Claimer(location.name, self._workshop)
         self._listeners = Listeners()
         self._turns = Turns(location, "recollect-postgres")
+        LOG.info("opened %s", location.name)
         # A store that was forgotten unclosed lets its connections go.
         finalize(self, _let_go, self._turns.process, self._workshop, self._claimer).atexit = False
 
@@ -94,6 +95,7 @@ class PostgresStore(Store):
         await waited_for(self._claimer.join)
         if await self._turns.end():
             self._workshop.connections.close()
+            LOG.info("closed %s", self._location.name)
 
     def listen(self, heard: Callable[[], None]) -> PostgresListener:
         """
@@ -106,7 +108,8 @@ class PostgresStore(Store):
             StoreClosedError: The store was closed.
         """
         self._turns.check_open()
-        listener = PostgresListener(self._location, heard)
+        monitor = self.tasks.monitor(LISTENING, LOG)
+        listener = PostgresListener(self._location, heard, monitor)
         self._listeners.add(listener)
         return listener
 

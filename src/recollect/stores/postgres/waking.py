@@ -8,11 +8,13 @@ at a time commit together with one.
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 
 import psycopg
 
+from recollect.health import TaskMonitor
+from recollect.logs import kind_of
 from recollect.stores.postgres.connections import connect, let_go
+from recollect.stores.postgres.failures import LOG
 from recollect.stores.postgres.location import Location
 from recollect.stores.postgres.statements import SESSION
 from recollect.stores.postgres.transaction import Connection
@@ -20,9 +22,11 @@ from recollect.stores.server.waking import LOOK_UP_S, Listener
 
 
 def call_out(connection: Connection) -> None:
-    """Call every listener of the database; outside any transaction."""
-    with suppress(psycopg.Error):
+    """Call every listener of the database, outside any transaction; they look for themselves."""
+    try:
         connection.execute(SESSION["ring"])
+    except psycopg.Error as error:
+        LOG.debug("listeners were not called: %s", kind_of(error))
 
 
 class PostgresListener(Listener):
@@ -31,10 +35,10 @@ class PostgresListener(Listener):
     name = "recollect-postgres-listener"
     errors = psycopg.Error
 
-    def __init__(self, location: Location, heard: Callable[[], None]) -> None:
+    def __init__(self, location: Location, heard: Callable[[], None], monitor: TaskMonitor) -> None:
         """Begin to listen; *heard* is called on the listener's thread, and must not block."""
         self._location = location
-        super().__init__(heard)
+        super().__init__(heard, monitor)
 
     def listen(self) -> None:
         """Hear calls over a connection of its own."""
@@ -49,7 +53,7 @@ class PostgresListener(Listener):
             self.closed.wait()  # the session is not ours alone: nobody would call it
             return
         connection.execute(SESSION["listen"])
-        self.is_ready.set()
+        self.ready()
         # What was called while nobody listened is found by looking.
         self.hear()
         while not self.closed.is_set():

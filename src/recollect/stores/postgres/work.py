@@ -12,10 +12,11 @@ from typing import Final, Generic, TypeAlias, TypeVar
 import psycopg
 
 from recollect.errors import StoreUnavailableError
+from recollect.logs import kind_of
 from recollect.records import Scope
 from recollect.stores.postgres.connections import Connections
 from recollect.stores.postgres.effects import write_effect
-from recollect.stores.postgres.failures import AGAIN, store_errors
+from recollect.stores.postgres.failures import AGAIN, LOG, store_errors
 from recollect.stores.postgres.known import KnownScopes
 from recollect.stores.postgres.location import Location
 from recollect.stores.postgres.rows import PostgresRows
@@ -130,8 +131,10 @@ class Workshop:
                 call_out(connection)
             if self._clock and self._clock.is_old():
                 # What was committed stays so, even if this question is not answered.
-                with suppress(psycopg.Error):
+                try:
                     self._clock.compare(partial(moment_us, connection))
+                except psycopg.Error as error:
+                    LOG.debug("the server did not tell its time: %s", kind_of(error))
             return result
         finally:
             self.connections.give_back(connection, opened_at)
@@ -161,8 +164,10 @@ class _Unit(Generic[ResultT]):
             self.seen = [*rows.seen, *planned.effect.scopes]
         except BaseException:
             self._is_commit_sent = transaction.is_commit_sent
-            with suppress(psycopg.Error):
+            try:
                 transaction.roll_back()
+            except psycopg.Error as error:
+                LOG.debug("a transaction could not be rolled back: %s", kind_of(error))
             self.is_lost = connection.closed
             raise
         return planned.result

@@ -12,7 +12,7 @@ from recollect.ports import Clock, Ids
 from recollect.stores.base import Store
 from recollect.stores.redis.cleaning import remove_deleted_bytes
 from recollect.stores.redis.connecting import Server
-from recollect.stores.redis.failures import store_errors
+from recollect.stores.redis.failures import LOG, store_errors
 from recollect.stores.redis.location import Durability, location_of
 from recollect.stores.redis.migrations import migrate
 from recollect.stores.redis.opening import open_server
@@ -20,7 +20,7 @@ from recollect.stores.redis.waking import RedisListener, call_out
 from recollect.stores.redis.work import Workshop
 from recollect.stores.server.clock import ServerClock
 from recollect.stores.server.turns import Turns
-from recollect.stores.server.waking import Bell, Listeners
+from recollect.stores.server.waking import LISTENING, Bell, Listeners
 from recollect.stores.unit import Effect, Plan, Query
 
 ResultT = TypeVar("ResultT")
@@ -85,6 +85,7 @@ class RedisStore(Store):
         self._bell = Bell(self.now)
         self._listeners = Listeners()
         self._turns = Turns(location, "recollect-redis")
+        LOG.info("opened %s", location.name)
         # A store that was forgotten unclosed lets its connections go.
         finalize(self, _let_go, self._turns.process, self._server).atexit = False
 
@@ -99,6 +100,7 @@ class RedisStore(Store):
         await self._listeners.aclose()
         if await self._turns.end():
             self._server.close()
+            LOG.info("closed %s", self._location.name)
 
     def listen(self, heard: Callable[[], None]) -> RedisListener:
         """
@@ -111,7 +113,8 @@ class RedisStore(Store):
             StoreClosedError: The store was closed.
         """
         self._turns.check_open()
-        listener = RedisListener(self._server, heard)
+        monitor = self.tasks.monitor(LISTENING, LOG)
+        listener = RedisListener(self._server, heard, monitor)
         self._listeners.add(listener)
         return listener
 

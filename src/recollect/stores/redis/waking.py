@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 
 from redis.exceptions import RedisError
 
+from recollect.health import TaskMonitor
+from recollect.logs import kind_of
 from recollect.stores.redis.connecting import Server
+from recollect.stores.redis.failures import LOG
 from recollect.stores.server.waking import LOOK_UP_S, Listener
 
 
 def call_out(server: Server) -> None:
-    """Call every listener of the database."""
-    with suppress(RedisError):
+    """Call every listener of the database; they look for themselves if that fails."""
+    try:
         server.client.publish(server.channel, b"")
+    except RedisError as error:
+        LOG.debug("listeners were not called: %s", kind_of(error))
 
 
 class RedisListener(Listener):
@@ -23,10 +27,10 @@ class RedisListener(Listener):
     name = "recollect-redis-listener"
     errors = RedisError
 
-    def __init__(self, server: Server, heard: Callable[[], None]) -> None:
+    def __init__(self, server: Server, heard: Callable[[], None], monitor: TaskMonitor) -> None:
         """Begin to listen; *heard* is called on the listener's thread, and must not block."""
         self._server = server
-        super().__init__(heard)
+        super().__init__(heard, monitor)
 
     def listen(self) -> None:
         """Hear calls over a connection of its own."""
@@ -37,6 +41,6 @@ class RedisListener(Listener):
                 if found is None:
                     continue
                 if found["type"] == "subscribe":
-                    self.is_ready.set()
+                    self.ready()
                 # What was called while nobody listened is found by looking.
                 self.hear()

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from random import SystemRandom
 from threading import Lock
 from time import sleep
@@ -20,6 +20,7 @@ from redis.exceptions import ConnectionError as LostError
 from redis.exceptions import RedisError
 from redis.exceptions import TimeoutError as SilentError
 
+from recollect.logs import kind_of
 from recollect.stores.calls import Outcome
 from recollect.stores.redis.committing import (
     LOST_MAX,
@@ -31,7 +32,7 @@ from recollect.stores.redis.committing import (
 )
 from recollect.stores.redis.connecting import Server
 from recollect.stores.redis.effects import commands_of
-from recollect.stores.redis.failures import store_errors
+from recollect.stores.redis.failures import LOG, store_errors
 from recollect.stores.redis.reading import Reading
 from recollect.stores.redis.rows import RedisRows
 from recollect.stores.unit import NOTHING, Effect, Plan, Planned, Query
@@ -117,10 +118,12 @@ class Workshop:
             yield
         finally:
             # What cannot be given back ends by itself; what ended meanwhile may be another's.
-            with suppress(RedisError):
+            try:
                 for key in taken:
                     if unit and client.get(key) == unit.hold:
                         client.delete(key)
+            except RedisError as error:
+                LOG.debug("a hold ends by itself: %s", kind_of(error))
 
 
 class _Unit(Generic[ResultT]):

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from contextlib import suppress
 from threading import Event, Thread
 from typing import ClassVar, Final
 
+from recollect.health import TaskMonitor
 from recollect.stores.closing import waited_for
 from recollect.stores.unit import Effect
 from recollect.stores.world import timer_s
 
 RING_EVERY_S: Final = 0.2
 """At most so often does a store call."""
+LISTENING: Final = "listening"
+"""The name of the background task."""
 LOOK_UP_S: Final = 0.1
 """So often does a listener look whether it was closed."""
 _AGAIN_S: Final = 1.0
@@ -43,9 +45,10 @@ class Listener(ABC):
     errors: ClassVar[type[Exception]]
     """What a lost connection raises; another is made then."""
 
-    def __init__(self, heard: Callable[[], None]) -> None:
+    def __init__(self, heard: Callable[[], None], monitor: TaskMonitor) -> None:
         """Begin to listen; *heard* is called on the listener's thread, and must not block."""
         self._heard = heard
+        self._monitor = monitor
         self.closed = Event()
         self.is_ready = Event()
         """Set as soon as calls are heard; never behind a pooler that gives sessions away."""
@@ -60,6 +63,11 @@ class Listener(ABC):
         """Wait until the thread has ended."""
         self._thread.join()
 
+    def ready(self) -> None:
+        """Record that calls are heard from now on."""
+        self.is_ready.set()
+        self._monitor.succeeded()
+
     def hear(self) -> None:
         """Pass a call on."""
         if not self.closed.is_set():
@@ -70,10 +78,15 @@ class Listener(ABC):
         """Connect, and hear each call, and once what was called before, until it is closed."""
 
     def _serve(self) -> None:
-        while not self.closed.is_set():
-            with suppress(self.errors):
-                self.listen()
-            self.closed.wait(_AGAIN_S)
+        with self._monitor.running():
+            while not self.closed.is_set():
+                try:
+                    self.listen()
+                except self.errors as error:
+                    # A connection that breaks while it is closed is the end of it.
+                    if not self.closed.is_set():
+                        self._monitor.failed(error, retry_s=_AGAIN_S)
+                self.closed.wait(_AGAIN_S)
 
 
 class Listeners:

@@ -14,6 +14,7 @@ from recollect.errors import StoreCorruptError, UsageError
 from recollect.stores.sqlite.connect import LOCK_WAIT_S, Location, new_connection
 from recollect.stores.sqlite.failures import store_errors
 from recollect.stores.sqlite.migrations import check_mark
+from recollect.stores.sqlite.page_checksums import checksum_layer
 
 MAGIC: Final = b"SQLite format 3\0"
 _HEADER_BYTES: Final = 100
@@ -54,11 +55,16 @@ def put_back(backup: Path, copy: Path) -> None:
         descriptor = os.open(copy, os.O_CREAT | os.O_EXCL | os.O_WRONLY, _OWNER_ONLY)
         with os.fdopen(descriptor, "wb") as file, backup.open("rb") as given:
             shutil.copyfileobj(given, file)
-        with closing(apsw.Connection(str(copy), flags=apsw.SQLITE_OPEN_READWRITE)) as connection:
+        with closing(_opened(copy)) as connection:
             ((found,),) = connection.execute("PRAGMA integrity_check(1)").fetchall()
     if found != "ok":
         msg = f"{str(backup)!r} is cut off or damaged ({found}): take another backup"
         raise StoreCorruptError(msg)
+
+
+def _opened(copy: Path) -> apsw.Connection:
+    flags = apsw.SQLITE_OPEN_READWRITE
+    return apsw.Connection(str(copy), flags=flags, vfs=checksum_layer())
 
 
 def put_in_place(copy: Path, path: Path) -> None:

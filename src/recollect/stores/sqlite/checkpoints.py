@@ -25,9 +25,11 @@ from recollect.errors import (
     StoreUnavailableError,
     StoreVersionError,
 )
+from recollect.logs import kind_of
 from recollect.stores.checkpoints import CheckpointThreads
 from recollect.stores.sqlite.connect import LOCK_WAIT_S
 from recollect.stores.sqlite.engine import check_engine, version_of
+from recollect.stores.sqlite.failures import LOG
 
 SUFFIX: Final = "-checkpoints"
 _TABLES: Final = frozenset({"checkpoints", "writes"})
@@ -156,11 +158,13 @@ def _is_fit(version: str) -> bool:
 
 def _use_journal(connection: sqlite3.Connection, wanted: str) -> None:
     """Switch to the journal *wanted*, unless somebody has the file open with another one."""
-    with suppress(sqlite3.OperationalError):
+    try:
         ((mode,),) = connection.execute("PRAGMA journal_mode").fetchall()
         # Of the two that are no log, that of this connection alone counts.
         if wanted == "truncate" or mode != wanted:
             connection.execute(f"PRAGMA journal_mode = {wanted}").fetchall()
+    except sqlite3.OperationalError as error:
+        LOG.debug("the file of checkpoints keeps its journal: %s", kind_of(error))
 
 
 def _tables(connection: sqlite3.Connection) -> list[str]:

@@ -57,14 +57,23 @@ def row_checksum(*values: object) -> int:
     return found
 
 
-def checker_of(row: type) -> Callable[[Stored], Stored]:
-    """Return what takes the checksum, which stands last, off a row, if it is right."""
+def checker_of(row: type, table: str, *key: str) -> Callable[[Stored], Stored]:
+    """
+    Return what takes the checksum, which stands last, off a row, if it is right.
+
+    Args:
+        row: The class of the row.
+        table: The table that it stands in, for the error.
+        key: The fields that name it there, for the error.
+    """
     sum_of = checksum_of(row)
+    places = [[each.name for each in fields(row)].index(name) for name in key]
 
     def checked(stored: Stored) -> Stored:
         values = stored[:-1]
         if sum_of(values) != stored[-1]:
-            msg = f"a {row.__name__} of scope {values[0]!r} does not match its checksum"
+            named = ", ".join(f"{name} {values[at]}" for name, at in zip(key, places, strict=True))
+            msg = f"the row of the table {table} with {named} does not match its checksum"
             raise DamagedRowError(msg)
         return values
 

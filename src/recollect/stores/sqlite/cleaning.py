@@ -7,13 +7,15 @@ moves rows to its neighbours without zeroing where they were: what is deleted fr
 place still stands, unreachable, in the gap of the old page. And an erase on a full disk
 does not zero the pages that it makes free. No statement reaches gaps and free pages but
 ``VACUUM``, which rewrites everything, needs as much room again and cannot be had on a full
-disk; so they are zeroed in place here.
+disk; so they are zeroed in place here. A page with a checksum is rewritten whole
+(`page_rewrites`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
+from itertools import islice
 from typing import Final
 
 import apsw
@@ -21,7 +23,9 @@ import apsw
 from recollect.errors import StoreError, StoreUnavailableError
 from recollect.stores.sqlite.connect import Location, Patience, connect, open_raw
 from recollect.stores.sqlite.failures import store_errors
-from recollect.stores.sqlite.pages import PAGES_MAX, free_pages, gap_of
+from recollect.stores.sqlite.page_checksums import RESERVED_AT, RESERVED_BYTES, with_checksum
+from recollect.stores.sqlite.page_rewrites import REWRITES_MAX, discard_rewrites, rewrite_pages
+from recollect.stores.sqlite.pages import PAGES_MAX, free_pages, gap_of, page_size
 
 CLEAN_WAIT_S: Final = 10.0
 """How long cleaning waits for other connections to let go of the log."""
@@ -50,7 +54,8 @@ def remove_deleted_bytes(location: Location) -> None:
         cutter = stack.enter_context(closing(connect(location)))
         first, pages = 0, 1
         while first < pages:
-            with _at_rest(holder, cutter, location):
+            with at_rest(holder, cutter, location):
+                discard_rewrites(location)
                 pages = _page_count(holder, location)
                 _zero_pages(location, first, min(pages, first + _CHUNK_PAGES))
                 holder.execute(_SIGN_OF_LIFE)
@@ -59,9 +64,7 @@ def remove_deleted_bytes(location: Location) -> None:
 
 
 @contextmanager
-def _at_rest(
-    holder: apsw.Connection, cutter: apsw.Connection, location: Location
-) -> Iterator[None]:
+def at_rest(holder: apsw.Connection, cutter: apsw.Connection, location: Location) -> Iterator[None]:
     """
     Keep the file as it is for a while: the log empty, and nobody able to add to it.
 
@@ -101,18 +104,43 @@ def _zero_pages(location: Location, first: int, end: int) -> None:
     """Zero what the pages from *first* to before *end*, counted from 0, keep of deleted rows."""
     file = open_raw(location, apsw.SQLITE_OPEN_READWRITE)
     try:
-        page_bytes = int.from_bytes(file.xRead(18, 0)[16:], "big")
-        page_bytes = 65_536 if page_bytes == 1 else page_bytes
-        free = free_pages(lambda number: file.xRead(page_bytes, number * page_bytes))
-        for start in range(first, end, _READ_PAGES):
-            numbers = range(start, min(end, start + _READ_PAGES))
-            block = file.xRead(len(numbers) * page_bytes, start * page_bytes)
-            for number in numbers:
-                at = (number - start) * page_bytes
-                page = block[at : at + page_bytes]
-                unused = range(page_bytes) if number in free else gap_of(page, number)
-                if any(page[unused.start : unused.stop]):
-                    file.xWrite(bytes(len(unused)), number * page_bytes + unused.start)
-        file.xSync(apsw.SQLITE_SYNC_NORMAL)
+        header = file.xRead(RESERVED_AT + 1, 0)
+        found = _with_remains(file, page_size(header), first, end)
+        if header[RESERVED_AT] == RESERVED_BYTES:
+            _rewrite_without(location, found)
+        else:
+            for number, page, unused in found:
+                file.xWrite(bytes(len(unused)), number * len(page) + unused.start)
+            file.xSync(apsw.SQLITE_SYNC_NORMAL)
     finally:
         file.xClose()
+
+
+def _with_remains(
+    file: apsw.VFSFile, page_bytes: int, first: int, end: int
+) -> Iterator[tuple[int, bytes, range]]:
+    """Yield the pages that keep something where they hold nothing: number, content, and where."""
+    free = free_pages(lambda number: file.xRead(page_bytes, number * page_bytes))
+    for start in range(first, end, _READ_PAGES):
+        numbers = range(start, min(end, start + _READ_PAGES))
+        block = file.xRead(len(numbers) * page_bytes, start * page_bytes)
+        for number in numbers:
+            at = (number - start) * page_bytes
+            page = block[at : at + page_bytes]
+            unused = range(page_bytes) if number in free else gap_of(page, number)
+            if any(page[unused.start : unused.stop]):
+                yield number, page, unused
+
+
+def _rewrite_without(location: Location, found: Iterator[tuple[int, bytes, range]]) -> None:
+    """Write pages anew, zero where they hold nothing, each with its new checksum."""
+    while batch := list(islice(found, REWRITES_MAX)):
+        rewrite_pages(
+            location,
+            {
+                number: with_checksum(
+                    page[: unused.start] + bytes(len(unused)) + page[unused.stop :]
+                )
+                for number, page, unused in batch
+            },
+        )

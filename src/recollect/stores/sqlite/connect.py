@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from secrets import randbelow
 from time import sleep
@@ -11,8 +10,10 @@ from typing import Final
 import apsw
 
 from recollect.errors import StoreError
+from recollect.logs import kind_of
 from recollect.stores.durability import Durability
-from recollect.stores.sqlite.failures import store_errors
+from recollect.stores.sqlite.failures import LOG, store_errors
+from recollect.stores.sqlite.page_checksums import checksum_layer
 from recollect.stores.world import timer_s
 
 LOCK_WAIT_S: Final = 30.0
@@ -20,7 +21,7 @@ LOCK_WAIT_S: Final = 30.0
 
 _PAUSE_US_MIN: Final = 200
 _PAUSE_US_MAX: Final = 3_000
-_PAGE_BYTES: Final = 4_096
+PAGE_BYTES: Final = 4_096
 _CACHE_KIB: Final = 8_192
 _CHECKPOINT_PAGES: Final = 1_000
 _WAL_BYTES_MAX: Final = 64 << 20
@@ -35,6 +36,11 @@ class Location:
     vfs: str | None
     durability: Durability
     lock_wait_s: float
+
+    @property
+    def layer(self) -> str | None:
+        """The file layer that connections use: by default the one with checksums of pages."""
+        return self.vfs or checksum_layer()
 
     def waiting(self, lock_wait_s: float) -> Location:
         """Return the same file, for connections that wait so long for others."""
@@ -79,13 +85,13 @@ def connect(location: Location, *, for_reading: bool = False) -> apsw.Connection
 
 def new_connection(location: Location, flags: int, *, for_reading: bool = False) -> apsw.Connection:
     """Open a connection and set what SQLite does not keep in the file."""
-    connection = apsw.Connection(location.path, flags=flags, vfs=location.vfs)
+    connection = apsw.Connection(location.path, flags=flags, vfs=location.layer)
     connection.set_busy_handler(Patience(location.lock_wait_s))
     connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
     connection.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
     # One plan whatever is bound: otherwise every new limit or range is planned anew.
     connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
-    connection.pragma("page_size", _PAGE_BYTES)
+    connection.pragma("page_size", PAGE_BYTES)
     connection.pragma("synchronous", "NORMAL" if location.durability == "relaxed" else "FULL")
     connection.pragma("secure_delete", "ON")
     # A mapped file would show what another process is just writing, and fail by a signal.
@@ -107,8 +113,10 @@ def let_go(connection: apsw.Connection) -> None:
     The last connection to be closed carries the log over into the file. If that fails, the
     log stays, and the next one to be opened does it.
     """
-    with suppress(apsw.Error):
+    try:
         connection.close(force=True)
+    except apsw.Error as error:
+        LOG.debug("a connection was not closed cleanly: %s", kind_of(error))
 
 
 def use_wal(connection: apsw.Connection, location: Location) -> None:
@@ -137,7 +145,7 @@ def use_wal(connection: apsw.Connection, location: Location) -> None:
 
 def open_raw(location: Location, flags: int) -> apsw.VFSFile:
     """
-    Open the file for its bytes, through SQLite's own file layer.
+    Open the file for its bytes, below the layer that computes and compares checksums.
 
     A descriptor of our own would do harm: closing it drops the locks that all other
     connections of this process hold on the file.

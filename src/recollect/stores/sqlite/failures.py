@@ -18,7 +18,12 @@ from recollect.errors import (
     StoreUnavailableError,
     UsageError,
 )
+from recollect.logs import kind_of, package_logger
+from recollect.stores.damage import note_damage
 from recollect.stores.sqlite.checksums import DamagedRowError
+from recollect.stores.sqlite.page_checksums import is_checksum_error
+
+LOG: Final = package_logger("recollect.stores.sqlite")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +39,12 @@ _FULL: Final = _Failure(
     (apsw.FullError,),
     StoreFullError,
     "there is no room left and nothing was written: free some space, then try again",
+)
+_MISMATCH: Final = _Failure(
+    (apsw.IOError,),
+    StoreCorruptError,
+    "a page does not match its checksum: it is damaged, or another program wrote to the file; "
+    "`recollect doctor` says which, else restore it from a backup",
 )
 _FAILURES: Final = (
     _FULL,
@@ -84,13 +95,24 @@ def store_errors(path: str) -> Iterator[None]:
     try:
         yield
     except apsw.Error as error:
-        raise store_error(path, error) from error
+        raise noted(path, error, store_error(path, error)) from error
     except (UnicodeDecodeError, DamagedRowError) as error:
         msg = f"{path!r}: it is damaged: restore it from a backup ({error})"
-        raise StoreCorruptError(msg) from error
+        raise noted(path, error, StoreCorruptError(msg)) from error
     except (OverflowError, UnicodeEncodeError) as error:
         msg = f"a value of the request can neither be stored nor looked for: {error}"
         raise UsageError(msg) from error
+
+
+def is_mismatch(error: BaseException | None) -> bool:
+    """Return True if *error* says that a page does not match its checksum."""
+    return isinstance(error, StoreCorruptError) and is_checksum_error(error.__cause__)
+
+
+def noted(path: str, cause: Exception, error: StoreError) -> StoreError:
+    """Return *error* with what a log may say of it; damage is logged."""
+    error.about = f"{path!r} ({kind_of(cause)})"
+    return note_damage(LOG, path, error)
 
 
 def store_error(path: str, error: apsw.Error) -> StoreError:
@@ -99,4 +121,6 @@ def store_error(path: str, error: apsw.Error) -> StoreError:
     # The shared memory beside the file could not grow, which SQLite calls an I/O error.
     if getattr(error, "extendedresult", None) == apsw.SQLITE_IOERR_SHMSIZE:
         failure = _FULL
+    if is_checksum_error(error):
+        failure = _MISMATCH
     return failure.ours(f"{path!r}: {failure.advice} ({type(error).__name__}: {error})")

@@ -11,6 +11,7 @@ import apsw
 
 from recollect.errors import StoreCorruptError, StoreVersionError
 from recollect.stores.sqlite.checksums import row_checksum
+from recollect.stores.sqlite.failures import LOG
 from recollect.stores.sqlite.statements import PACKAGE
 from recollect.stores.statements import file_names, read_text
 
@@ -89,6 +90,10 @@ def migrate(connection: apsw.Connection, path: str) -> None:
             if version < SCHEMA_VERSION:
                 connection.execute(STEPS[version])
                 connection.pragma("user_version", version + 1)
+                if version:
+                    LOG.info(
+                        "%r: the schema goes from version %d to %d", path, version, version + 1
+                    )
 
 
 def _version_at_once(connection: apsw.Connection, path: str) -> int:

@@ -9,11 +9,24 @@ from urllib.parse import quote
 
 import apsw
 
-from recollect.errors import StoreCorruptError, StoreError
-from recollect.stores.sqlite.connect import Location, new_connection, open_raw, use_wal
+from recollect.errors import StoreCorruptError, StoreError, StoreVersionError
+from recollect.stores.sqlite.connect import (
+    PAGE_BYTES,
+    Location,
+    new_connection,
+    open_raw,
+    use_wal,
+)
 from recollect.stores.sqlite.engine import check_engine, version_of
-from recollect.stores.sqlite.failures import store_errors
+from recollect.stores.sqlite.failures import noted, store_errors
 from recollect.stores.sqlite.migrations import check_mark, migrate
+from recollect.stores.sqlite.page_checksums import (
+    RESERVED_AT,
+    RESERVED_BYTES,
+    are_compared,
+    has_checksum,
+)
+from recollect.stores.sqlite.page_rewrites import repeat_rewrites
 from recollect.stores.sqlite.statements import QUERIES
 
 _MAGIC: Final = b"SQLite format 3\0"
@@ -39,10 +52,13 @@ def open_file(location: Location) -> apsw.Connection:
         raise StoreError(msg)
     existed = path.exists()
     with store_errors(location.path):
+        reserved = None
         if existed:
-            _check_header(location)
+            reserved = _check_header(location)
+            repeat_rewrites(location)
         flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
         connection = new_connection(location, flags)
+        _settle_checksums(connection, location, reserved)
         if existed:
             _check_log(connection, location)
         else:
@@ -55,20 +71,59 @@ def open_file(location: Location) -> apsw.Connection:
     return connection
 
 
-def _check_header(location: Location) -> None:
-    """Refuse a file that is not ours before SQLite touches it: it stays as it is, byte for byte."""
+def _settle_checksums(
+    connection: apsw.Connection, location: Location, reserved: int | None
+) -> None:
+    """
+    Have a new file keep checksums of pages, where the driver can; refuse to write without them.
+
+    Args:
+        connection: A connection that has not read yet.
+        location: The file.
+        reserved: How many bytes its pages reserve, ``None`` for a file that is new.
+
+    Raises:
+        StoreVersionError: The file keeps them, and this driver cannot.
+    """
+    if are_compared(connection):
+        if reserved is None:
+            connection.reserve_bytes(reserve=RESERVED_BYTES)
+    elif reserved:
+        connection.close()
+        who = f"the file layer {location.vfs!r}" if location.vfs else "this build of apsw"
+        msg = (
+            f"{location.path!r} keeps checksums of its pages, which {who} does not: "
+            "install apsw from its wheel, which brings the extension cksumvfs"
+        )
+        raise StoreVersionError(msg)
+
+
+def _check_header(location: Location) -> int | None:
+    """
+    Refuse a file that is not ours before SQLite touches it: it stays as it is, byte for byte.
+
+    Returns:
+        How many bytes its pages reserve; ``None`` if nothing is in it yet.
+    """
     file = open_raw(location, apsw.SQLITE_OPEN_READONLY)
     try:
         size = file.xFileSize()
         header = file.xRead(min(size, _HEADER_BYTES), 0) if size else b""
+        first = file.xRead(PAGE_BYTES, 0) if size >= PAGE_BYTES else b""
     finally:
         file.xClose()
     if not header or _is_being_made(header, location.path):
-        return
+        return None
     if not header.startswith(_MAGIC) or len(header) < _HEADER_BYTES:
         msg = f"{location.path!r} is not a database: it was left as it is; name another file"
         raise StoreCorruptError(msg)
     check_mark(int.from_bytes(header[_APPLICATION_ID], "big"), location.path)
+    reserved = header[RESERVED_AT]
+    is_changed = bytes([*first[:RESERVED_AT], RESERVED_BYTES, *first[RESERVED_AT + 1 :]])
+    if reserved not in (0, RESERVED_BYTES) or (not reserved and has_checksum(is_changed)):
+        msg = f"{location.path!r}: its header is damaged: restore it from a backup"
+        raise noted(location.path, ValueError(), StoreCorruptError(msg))
+    return reserved
 
 
 def _check_log(connection: apsw.Connection, location: Location) -> None:
@@ -99,7 +154,7 @@ def _secret_without_log(location: Location) -> bytes | None:
     name = f"file:{quote(location.path)}?immutable=1"
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
     try:
-        with closing(apsw.Connection(name, flags=flags, vfs=location.vfs)) as alone:
+        with closing(apsw.Connection(name, flags=flags, vfs=location.layer)) as alone:
             return _secret(alone)
     except apsw.Error:
         return None

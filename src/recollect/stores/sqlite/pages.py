@@ -41,6 +41,17 @@ def gap_of(page: bytes, number: int) -> range:
     return range(start, end) if start <= end <= len(page) else range(0)
 
 
+def page_size(header: bytes) -> int:
+    r"""
+    Return how many bytes a page has, by the header of its file.
+
+    >>> page_size(bytes(16) + b"\x10\x00"), page_size(bytes(16) + b"\x00\x01")
+    (4096, 65536)
+    """
+    size = int.from_bytes(header[16:18], "big")
+    return _CONTENT_AT_64_KIB if size == 1 else size
+
+
 def free_pages(read_page: Callable[[int], bytes]) -> frozenset[int]:
     """
     Return the free pages that hold nothing; those that list them are not among them.

@@ -8,15 +8,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
 from threading import Condition, Thread
+from time import sleep
 from typing import Any, Final, TypeVar
 
 import apsw
 
-from recollect.errors import StoreClosedError
+from recollect.errors import StoreClosedError, StoreCorruptError
 from recollect.stores.calls import Call, Outcome, answer
 from recollect.stores.line import Line
 from recollect.stores.sqlite.connect import Location, connect, let_go
-from recollect.stores.sqlite.failures import store_errors
+from recollect.stores.sqlite.examination import decoding
+from recollect.stores.sqlite.failures import is_mismatch, store_errors
 from recollect.stores.sqlite.identity import Identity
 from recollect.stores.sqlite.rows import SQLiteRows
 from recollect.stores.unit import Query
@@ -24,6 +26,7 @@ from recollect.stores.unit import Query
 ResultT = TypeVar("ResultT")
 
 _NUMBERS: Final = count(1)
+_PAUSE_S: Final = 0.02
 READERS_MAX: Final = 4
 """More at once would only take turns: rows become objects one thread at a time."""
 BRIEF_TOGETHER_MAX: Final = 256
@@ -98,6 +101,15 @@ class Readers:
         Raises:
             StoreClosedError: The readers were closed.
         """
+        try:
+            return self._run_here_once(query)
+        except StoreCorruptError as error:
+            if not is_mismatch(error):
+                raise
+        sleep(_PAUSE_S)
+        return self._run_here_once(query)
+
+    def _run_here_once(self, query: Query[ResultT]) -> ResultT:
         reader = self._taken()
         is_good = False
         try:
@@ -162,6 +174,17 @@ class Readers:
 
     def _run(self, calls: list[Call[Query[Any]]], reader: _Reader | None) -> _Reader | None:
         """Run queries, which keep their outcomes; return the reader if it is good for others."""
+        reader = self._run_once(calls, reader)
+        again = [call for call in calls if is_mismatch(call.error)]
+        if again:
+            # Cleaning may have been rewriting that page, of which half was read.
+            for call in again:
+                call.error = None
+            sleep(_PAUSE_S)
+            reader = self._run_once(again, reader)
+        return reader
+
+    def _run_once(self, calls: list[Call[Query[Any]]], reader: _Reader | None) -> _Reader | None:
         group = Outcome()
         with group, store_errors(self._location.path):
             self._identity.check()
@@ -187,12 +210,15 @@ def _transaction(connection: apsw.Connection) -> Iterator[None]:
     try:
         yield
     finally:
-        connection.execute("ROLLBACK")
+        # SQLite has ended it already where it could not read the file.
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
 
 
 def _result_of(reader: _Reader, query: Query[ResultT]) -> ResultT:
     rows = SQLiteRows(reader.connection, reader=reader.number)
     try:
-        return query(rows)
+        with decoding(reader.connection):
+            return query(rows)
     finally:
         rows.close()

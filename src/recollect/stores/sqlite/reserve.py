@@ -7,6 +7,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from recollect.logs import kind_of
+from recollect.stores.sqlite.failures import LOG
+
 RESERVE_BYTES: Final = 4 << 20
 """As much as the log holds when it is due to be carried over into the file."""
 
@@ -39,7 +42,11 @@ class Reserve:
         try:
             if not self._file.exists() or self._file.stat().st_size < RESERVE_BYTES:
                 self._allocate()
-        except OSError:
+        except OSError as error:
+            LOG.warning(
+                "%s: there is no room to keep back for erasing on a full disk: %s",
+                *(self._file, kind_of(error)),
+            )
             with suppress(OSError):
                 self._file.unlink(missing_ok=True)
 

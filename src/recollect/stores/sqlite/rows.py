@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
-from typing import Any, Final, TypeAlias
+from types import MappingProxyType
+from typing import Any, Final, TypeAlias, TypeVar
 
 import apsw
 
@@ -36,7 +37,7 @@ from recollect.stores.rows import (
     ScopeRow,
     ThreadRow,
 )
-from recollect.stores.sqlite.checksums import checker_of
+from recollect.stores.sqlite.checksums import DamagedRowError, checker_of
 from recollect.stores.sqlite.statements import QUERIES
 from recollect.stores.validate import decode_json
 
@@ -46,13 +47,17 @@ Stored: TypeAlias = tuple[Any, ...]
 Bound: TypeAlias = tuple[object, ...]
 """The values of a statement's parameters, in order."""
 
+RowT = TypeVar("RowT")
+
 _LAST: Final = (1 << 63) - 1
+_KIND: Final = FeedEntry._fields.index("kind")
+_COUNTS: Final = MappingProxyType({"message": "message_count", "memory": "memory_count"})
 
 _VALUE: Final = [each.name for each in fields(MemoryRow)].index("value")
 # Behind the columns of these stands their checksum.
-_CHECKED_MESSAGE: Final = checker_of(MessageRow)
-_CHECKED_MEMORY: Final = checker_of(MemoryRow)
-_CHECKED_REVISION: Final = checker_of(RevisionRow)
+_CHECKED_MESSAGE: Final = checker_of(MessageRow, "message", "scope_id", "uid")
+_CHECKED_MEMORY: Final = checker_of(MemoryRow, "memory", "scope_id", "uid")
+_CHECKED_REVISION: Final = checker_of(RevisionRow, "revision", "scope_id", "uid", "version")
 
 
 def message_row(row: Stored) -> MessageRow:
@@ -65,7 +70,8 @@ def memory_row(row: Stored) -> MemoryRow:
     return columns.memory_row(_CHECKED_MEMORY(row))
 
 
-def _revision_row(row: Stored) -> RevisionRow:
+def revision_row(row: Stored) -> RevisionRow:
+    """Return a past version from its columns, once they agree with their checksum."""
     return columns.revision_row(_CHECKED_REVISION(row))
 
 
@@ -188,7 +194,10 @@ class SQLiteRows:
         after: tuple[str, str] | None,
         state: MemoryState | None = None,
     ) -> Iterator[MemoryRow]:
-        return map(memory_row, self._memories(scope_id, type_, after, state))
+        found = map(memory_row, self._memories(scope_id, type_, after, state))
+        if type_ is None and after is None and state is None:
+            return self._counted("memory", scope_id, found)
+        return found
 
     def _memories(
         self,
@@ -228,7 +237,7 @@ class SQLiteRows:
         return [message for (message,) in self._all("evidence_in", (scope_id, thread))]
 
     def revisions(self, scope_id: int, uid: int) -> Sequence[RevisionRow]:
-        return [_revision_row(row) for row in self._all("revisions", (scope_id, uid))]
+        return [revision_row(row) for row in self._all("revisions", (scope_id, uid))]
 
     def idempotency(self, scope_ids: Sequence[int], key: str) -> IdempotencyRow | None:
         found = (self._first("idempotency", (each, key)) for each in scope_ids)
@@ -238,7 +247,12 @@ class SQLiteRows:
         return [idempotency_row(each) for each in self._all("keys_of", (scope_id,))]
 
     def changed(self, scope_id: int, after: int, embedder: str | None) -> Sequence[FeedEntry]:
-        return list(map(feed_entry, self._all("changed", (scope_id, after, embedder))))
+        found = self._all("changed", (scope_id, after, embedder))
+        if not after:
+            messages = sum(row[_KIND] == "message" for row in found)
+            self._check_count("message", scope_id, messages)
+            self._check_count("memory", scope_id, len(found) - messages)
+        return list(map(feed_entry, found))
 
     def removed(self, scope_id: int, after: int) -> Sequence[int]:
         return [uid for (uid,) in self._all("removed", (scope_id, after))]
@@ -257,7 +271,8 @@ class SQLiteRows:
         return [(places[row[0]][0], memory_row(row[1:])) for row in found]
 
     def all_messages(self, scope_id: int) -> Iterator[MessageRow]:
-        return map(message_row, self._each("all_messages", (scope_id,)))
+        found = map(message_row, self._each("all_messages", (scope_id,)))
+        return self._counted("message", scope_id, found)
 
     def due_threads(self, now: int, limit: int) -> Sequence[tuple[ScopeRow, ThreadRow]]:
         return [both_rows(row) for row in self._all("due_threads", (now, limit))]
@@ -318,6 +333,28 @@ class SQLiteRows:
     def audit(self, chain: bytes, after: int, limit: int) -> Sequence[AuditRow]:
         found = self._all("audit", (chain, after, limit))
         return [audit_row(row) for row in found]
+
+    def _counted(self, table: str, scope_id: int, found: Iterator[RowT]) -> Iterator[RowT]:
+        """Yield all rows of a scope; raise at the end if another index lists more, or fewer."""
+        count = 0
+        for row in found:
+            count += 1
+            yield row
+        self._check_count(table, scope_id, count)
+
+    def _check_count(self, table: str, scope_id: int, count: int) -> None:
+        """
+        Compare how many rows of a scope were read with how many an index lists.
+
+        A page of a table or index that lost rows, or is an older one, still reads well.
+        """
+        ((listed,),) = self._all(_COUNTS[table], (scope_id,))
+        if listed != count:
+            msg = (
+                f"of the rows of the table {table} with scope_id {scope_id} {count} were read, "
+                f"and its index of uids lists {listed}"
+            )
+            raise DamagedRowError(msg)
 
     def _all(self, name: str, values: Bound) -> list[Stored]:
         return self._connection.execute(QUERIES[name], values).fetchall()

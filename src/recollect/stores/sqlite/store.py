@@ -26,7 +26,7 @@ from recollect.stores.sqlite.checkpoints import (
 )
 from recollect.stores.sqlite.cleaning import CLEAN_WAIT_S, remove_deleted_bytes
 from recollect.stores.sqlite.connect import LOCK_WAIT_S, Location
-from recollect.stores.sqlite.failures import store_errors
+from recollect.stores.sqlite.failures import LOG, store_errors
 from recollect.stores.sqlite.identity import Identity
 from recollect.stores.sqlite.opening import open_file
 from recollect.stores.sqlite.readers import BRIEF_TOGETHER_MAX, Readers
@@ -91,6 +91,7 @@ class SQLiteStore(Store):
         self.address = f"sqlite:{location.path}"
         self._beside = file_beside(location.path)
         self._process = os.getpid()
+        self._is_closed = False
         reserve = Reserve(location.path)
         connection = _opened(location, reserve)
         with store_errors(location.path):
@@ -99,6 +100,7 @@ class SQLiteStore(Store):
         self._writer = Writer(location, connection, identity, reserve)
         self._readers = Readers(location, identity)
         self._brief = Readers(location, identity, threads_max=1, together=BRIEF_TOGETHER_MAX)
+        LOG.info("opened %s", self.address)
         # A store that was forgotten unclosed lets its threads and files go.
         lines = (self._readers, self._brief, self._writer)
         finalize(self, _let_go, self._process, lines).atexit = False
@@ -120,6 +122,9 @@ class SQLiteStore(Store):
         # Last, because the last connection to be closed carries the log into the file.
         self._writer.close()
         self._writer.join()
+        if not self._is_closed:
+            self._is_closed = True
+            LOG.info("closed %s", self.address)
 
     async def _transact(self, plan: Plan[ResultT]) -> ResultT:
         self._check_process()

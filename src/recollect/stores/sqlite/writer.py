@@ -11,12 +11,19 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 import apsw
 
-from recollect.errors import StoreError, StoreFullError, StoreUnavailableError
+from recollect.errors import (
+    StoreCorruptError,
+    StoreError,
+    StoreFullError,
+    StoreUnavailableError,
+)
+from recollect.logs import kind_of
 from recollect.stores.calls import Call, Outcome, answer
 from recollect.stores.line import Line
 from recollect.stores.sqlite.connect import Location, connect, let_go
 from recollect.stores.sqlite.effects import write_effect
-from recollect.stores.sqlite.failures import store_errors
+from recollect.stores.sqlite.examination import decoding
+from recollect.stores.sqlite.failures import LOG, store_errors
 from recollect.stores.sqlite.identity import Identity
 from recollect.stores.sqlite.reserve import Reserve
 from recollect.stores.sqlite.rows import SQLiteRows
@@ -136,7 +143,7 @@ class Writer:
             except StoreFullError:
                 self._begin_log_anew()
                 self._attempt(calls)
-        if isinstance(group.error, StoreFullError):
+        if isinstance(group.error, StoreFullError | StoreCorruptError):
             self._commit_singly(calls)
             return
         if group.error:
@@ -146,9 +153,10 @@ class Writer:
 
     def _commit_singly(self, calls: list[Call[Work]]) -> None:
         """
-        Carry out *calls* on a full disk, each in a commit of its own.
+        Carry out *calls* on a full disk, or in a damaged file, each in a commit of its own.
 
-        One that is too large must not keep out small ones, and least of all an erase.
+        One that is too large must not keep out small ones, and least of all an erase. Nor must one
+        that meets a damaged page; it may have met a page that another process was just cleaning.
         """
         for call in calls:
             single = Outcome()
@@ -218,7 +226,8 @@ class Writer:
         connection.execute("SAVEPOINT plan")
         with call, store_errors(self._location.path):
             try:
-                planned = call.work(rows)  # type: ignore[operator]
+                with decoding(connection):
+                    planned = call.work(rows)  # type: ignore[operator]
                 self._frees_room = _frees_room(planned.effect)
                 write_effect(connection, planned.effect)
                 self.stamps.note(planned.effect)
@@ -249,8 +258,10 @@ class Writer:
 
     def _begin_log_anew(self) -> None:
         """Carry the log over into the file, if that has room: then it can be overwritten."""
-        with suppress(apsw.Error):
+        try:
             self._connected().wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+        except apsw.Error as error:
+            LOG.warning("the log could not be carried over into the file: %s", kind_of(error))
 
     def _connected(self) -> apsw.Connection:
         if self._connection is None:
@@ -261,7 +272,8 @@ class Writer:
     def _replace_connection(self) -> None:
         broken, self._connection = self._connection, None
         # The new one first: the last connection to be closed would remove the log.
-        with suppress(StoreError):
+        LOG.warning("the connection that writes is replaced: it failed in the middle of its work")
+        with suppress(StoreError):  # the next call tries again, and hears of it
             self._connected()
         if broken:
             let_go(broken)

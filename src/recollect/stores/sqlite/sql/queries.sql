@@ -72,6 +72,12 @@ SELECT scope_id, thread, uid, id, position, role, name, text, content, time, ses
     metadata, kept_at, digest, seq, terms, text_hash, checksum
 FROM message WHERE scope_id = ? ORDER BY thread, position;
 
+-- :name message_count
+SELECT count(*) FROM message INDEXED BY message_uid WHERE scope_id = ?;
+
+-- :name memory_count
+SELECT count(*) FROM memory INDEXED BY memory_uid WHERE scope_id = ?;
+
 -- :name memory
 SELECT scope_id, uid, type, key, version, value, text, created_at, updated_at, valid_from,
     valid_until, expires_at, evidence, trust, state, cause, seq, terms, text_hash, said_at, checksum

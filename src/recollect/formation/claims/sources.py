@@ -1,0 +1,106 @@
+"""What one source says: its numbers, names and dates, read once for all that may rest on it."""
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from fractions import Fraction
+from functools import cached_property
+from itertools import chain
+from typing import Final
+
+from recollect.formation.claims.clock_times import ClockTime, times_in
+from recollect.formation.claims.computed_numbers import computed_from
+from recollect.formation.claims.names import HeardWords
+from recollect.formation.claims.number import Number
+from recollect.formation.claims.numerals import counts_in, digit_runs, numbers_in, plain
+from recollect.formation.claims.told_dates import Told
+from recollect.formation.wording.pieces import pieces_of
+
+COMPUTED_CHARACTERS_MAX: Final = 20_000
+"""From the numbers of a longer text nothing is computed."""
+_HAN_RUN: Final = re.compile("[\u3400-\u9fff]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """What was said: the words, when (with a zone; ``None`` of a document), and by whom."""
+
+    text: str
+    at: datetime | None
+    speaker: str | None
+
+
+class SourceClaims:
+    """What one source says, read once for all values that rest on it; see `Heard`."""
+
+    def __init__(self, source: Source) -> None:
+        """Prepare to be asked; nothing is read before it is needed."""
+        self.source = source
+
+    @cached_property
+    def text(self) -> str:
+        """Return the source's text in its `plain` form."""
+        return plain(self.source.text)
+
+    @cached_property
+    def lower(self) -> str:
+        """Return the text in lower case."""
+        return self.text.lower()
+
+    @cached_property
+    def numbers(self) -> tuple[Number, ...]:
+        """Return the numbers of the text."""
+        return tuple(chain.from_iterable(map(numbers_in, pieces_of(self.text))))
+
+    @cached_property
+    def amounts(self) -> frozenset[Fraction]:
+        """Return the amounts that the text tells, and how many things it lists."""
+        told = chain.from_iterable(each.readings | each.parts for each in self.numbers)
+        return frozenset(told).union(*map(counts_in, pieces_of(self.text)))
+
+    @cached_property
+    def computed(self) -> frozenset[Fraction]:
+        """Return what follows from the numbers of the text."""
+        said_on = self.source.at.date() if self.source.at else None
+        found: set[Fraction] = set()
+        if len(self.text) > COMPUTED_CHARACTERS_MAX:
+            return frozenset()
+        for piece in pieces_of(self.text):
+            found |= computed_from(piece, numbers_in(piece), said_on)
+        return frozenset(found)
+
+    @cached_property
+    def literals(self) -> tuple[str, ...]:
+        """Return the decimals and versions of the text, as written."""
+        return tuple(each.literal for each in self.numbers if each.literal)
+
+    @cached_property
+    def runs(self) -> tuple[str, ...]:
+        """Return the digits of what may be telephone numbers."""
+        pieces = pieces_of(self.text)
+        return tuple(digits for piece in pieces for _, _, digits in digit_runs(piece))
+
+    @cached_property
+    def times(self) -> tuple[ClockTime, ...]:
+        """Return the times of day."""
+        return tuple(chain.from_iterable(map(times_in, pieces_of(self.text))))
+
+    @cached_property
+    def told(self) -> Told:
+        """Return the days that the text tells of."""
+        return Told(list(pieces_of(self.text)), self.source.at.date() if self.source.at else None)
+
+    @cached_property
+    def words(self) -> HeardWords:
+        """Return the words of the text and of its speaker's name, to look names up."""
+        return HeardWords("\n".join((self.text, plain(self.source.speaker or ""))))
+
+    @cached_property
+    def letters(self) -> tuple[int, int]:
+        """Return how many letters the text has, and how many of them are Chinese."""
+        return _letters(self.text)
+
+
+def _letters(text: str) -> tuple[int, int]:
+    han = sum(len(each) for each in _HAN_RUN.findall(text))
+    return sum(map(str.isalpha, text)), han

@@ -1,0 +1,165 @@
+"""
+Support: whether the words that an operation cites bear out what it says.
+
+Every content word of a value is traced to where it comes from (`origins`). Then rules with a
+name decide (`judgement`, `polarity`, `orders`, `identity_fields`, `endings`): a fault is told
+to the model, which is asked again; a doubt makes a person look first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from recollect.formation.operations import (
+    End,
+    Fault,
+    Insert,
+    Operation,
+    Patch,
+    citations_of,
+    cited_by,
+)
+from recollect.formation.support.endings import ending_reasons
+from recollect.formation.support.grave_words import is_grave_word
+from recollect.formation.support.heard import HeardWindow, Passage
+from recollect.formation.support.identity_fields import identity_reasons
+from recollect.formation.support.judgement import (
+    PREFERENCE_FIELDS,
+    TracedLeaf,
+    contributes,
+    traced,
+    unsupported_reasons,
+)
+from recollect.formation.support.leaves import contents_of, numbers_of, text_at, texts_of, type_of
+from recollect.formation.support.orders import order_reasons
+from recollect.formation.support.origins import trace
+from recollect.formation.support.stances import stances_in
+from recollect.formation.types import MemoryType
+
+_NOTHING: Final = "the cited words say nothing of it: cite those that do"
+
+__all__ = ["HeardWindow", "Support", "support_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """What is wrong with an operation, and what a person should look at."""
+
+    faults: tuple[Fault, ...] = ()
+    doubts: tuple[str, ...] = ()
+
+
+def support_of(operation: Operation, heard: HeardWindow) -> Support:
+    """Return whether the cited words of *operation* bear out what it says."""
+    type_ = type_of(operation, heard)
+    if isinstance(operation, End):
+        text = contents_of(heard.offer.known[operation.target].value)
+        passages = heard.passages(operation.because)
+        return Support(_faults(operation, ending_reasons(text, passages, heard, operation.target)))
+    leaves = [traced(each) for each in texts_of(operation, heard)]
+    reasons = [*_unsupported(operation, type_, leaves, heard), *_removed(operation, heard)]
+    doubts = [*order_reasons(leaves), *_foreign(operation, type_, leaves, heard)]
+    return Support(_faults(operation, reasons), tuple(dict.fromkeys(doubts)))
+
+
+def _faults(operation: Operation, reasons: Iterator[str] | Sequence[str]) -> tuple[Fault, ...]:
+    return tuple(
+        Fault(call=operation.call, kind="support", reason=each) for each in dict.fromkeys(reasons)
+    )
+
+
+def _unsupported(
+    operation: Operation, type_: MemoryType, leaves: Sequence[TracedLeaf], heard: HeardWindow
+) -> Iterator[str]:
+    """Yield what is said without support: as one text of an entry, field by field of a document."""
+    for said in _said_as_one(operation, type_, leaves):
+        yield from unsupported_reasons(said, heard)
+        causes = [
+            each
+            for leaf in said
+            for each in leaf.leaf.sources.cited
+            if not each.citation.implied and _may_cause(each, type_)
+        ]
+        if said and not contributes(said, causes):
+            yield f"{said[0].leaf.pointer or '/'}: {_NOTHING}"
+    if type_.update_mode == "patch":
+        yield from _numbers_of_nobody(operation, type_, heard)
+    if heard.is_exposed:
+        yield from identity_reasons(leaves)
+
+
+def _numbers_of_nobody(
+    operation: Operation, type_: MemoryType, heard: HeardWindow
+) -> Iterator[str]:
+    """Yield the numbers of a document that no cited message says which may cause it."""
+    for pointer, leaf, cited in numbers_of(operation):
+        explicit = [each for each in heard.passages(cited) if not each.citation.implied]
+        causes = [each for each in explicit if _may_cause(each, type_)]
+        voices = heard.voices_of(causes)
+        if heard.lacks(voices, leaf, None) and not any(each.is_answer for each in causes):
+            yield f"{pointer}: {_NOTHING}"
+
+
+def _said_as_one(
+    operation: Operation, type_: MemoryType, leaves: Sequence[TracedLeaf]
+) -> list[Sequence[TracedLeaf]]:
+    if isinstance(operation, Insert) and type_.update_mode == "insert":
+        return [leaves]
+    return [[each] for each in leaves]
+
+
+def _may_cause(passage: Passage, type_: MemoryType) -> bool:
+    """Return True for a new message of a permitted role; what it pastes, it brings forward."""
+    return passage.line.new and passage.line.message.role in type_.roles
+
+
+def _removed(operation: Operation, heard: HeardWindow) -> Iterator[str]:
+    """Yield what is taken away though the cited words are not about it."""
+    if not isinstance(operation, Patch):
+        return
+    before = heard.offer.known[operation.target].value
+    for change in operation.changes:
+        pointer = str(change.operation.get("path"))
+        standing = text_at(before, pointer)
+        if change.operation.get("op") == "remove" and standing:
+            gone = f"{standing} {pointer.rpartition('/')[2].replace('_', ' ')}"
+            yield from ending_reasons(gone, heard.passages(cited_by(change)), heard, pointer)
+
+
+def _foreign(
+    operation: Operation, type_: MemoryType, leaves: Sequence[TracedLeaf], heard: HeardWindow
+) -> Iterator[str]:
+    """Yield doubts about what rests on words of others: a person decides on it."""
+    if {"tool", "system"} & set(type_.roles):
+        return
+    cited = heard.passages(citations_of(operation))
+    if all(each.trust != "external" for each in cited):
+        return
+    if type_.update_mode == "patch" or any(_is_preference(each) for each in leaves):
+        yield "it rests on words of others, and says who the user is or what they want"
+    elif any(_is_liking_of_others(each) for each in leaves):
+        yield "it says what somebody likes or wants, and rests on words of others"
+    if any(_is_grave_of_others(each) for each in leaves):
+        yield "it tells something grave of a person, and rests on words of others"
+
+
+def _is_preference(leaf: TracedLeaf) -> bool:
+    return not PREFERENCE_FIELDS.isdisjoint(leaf.leaf.pointer.split("/"))
+
+
+def _is_liking_of_others(leaf: TracedLeaf) -> bool:
+    """Return True if the text takes a stand that no cited words of the user take."""
+    taken = {attitude for attitude, _ in stances_in(leaf.leaf.text)}
+    own = [each for each in leaf.leaf.sources.cited if each.trust == "user"]
+    said = {attitude for each in own for attitude, _ in stances_in(f"{each.text}\n{each.question}")}
+    return bool(taken - said)
+
+
+def _is_grave_of_others(leaf: TracedLeaf) -> bool:
+    own = [each for each in leaf.leaf.sources.cited if each.trust == "user"]
+    words = trace(leaf.leaf.text, replace(leaf.leaf.sources, cited=own))
+    return any(
+        is_grave_word(each.written) for each in words if each.origin in {"external", "nowhere"}
+    )

@@ -1,0 +1,45 @@
+"""Words that harm a person if they are not true: nobody may be told of them without a speaker."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from recollect.formation.support.content_words import stem_of
+
+_STEMS: Final = frozenset(
+    stem_of(word)
+    for word in """
+    fraud fraudster fraudulent scam scammer swindle swindler crime criminal convict convicted
+    conviction felon felony guilty sentenced prison jail jailed imprisoned inmate arrest arrested
+    thief theft steal stealing stole stolen robber robbery burglar embezzle embezzlement bribe
+    bribery corrupt corruption launder laundering blackmail threat threaten murder murderer kill
+    killer rape rapist abuse abuser abusive assault violent violence terrorist extremist racist
+    nazi addict addicted addiction junkie drunkard alcoholic cocaine heroin dealer gambler
+    gambling bankrupt bankruptcy insolvent debt debts owe owes owed owing evict evicted fired
+    sacked dismissed suspended misconduct liar cheat cheater cheated affair mistress hiv aids
+    syphilis std abortion suicidal suicide psychotic schizophrenic insane mad dementia terminal
+    cancer pregnant illegal illegally undocumented deported betrug betruger vorbestraft verurteilt
+    haft dieb diebstahl suchtig estafa estafador condenado condenada carcel preso ladron robo
+    fraude escroc voleur condamne vol
+    """.split()
+)
+_HAN: Final = tuple(
+    """
+    诈骗 欺诈 诈欺 骗子 骗钱 犯罪 罪犯 罪 判刑 判决 坐牢 入狱 监狱 逮捕 被捕 拘留 前科 嫌疑 偷 盗
+    窃 抢劫 贪污 受贿 行贿 洗钱 勒索 威胁 杀 强奸 性侵 虐待 家暴 暴力 恐怖 极端 种族 吸毒 毒品
+    毒瘾 酗酒 赌博 赌 破产 欠债 欠 负债 老赖 开除 解雇 辞退 停职 撒谎 说谎 出轨 小三 婚外 艾滋
+    梅毒 性病 堕胎 自杀 精神病 绝症 癌 怀孕 非法 偷渡 横领 詐欺 有罪 刑務所 窃盗 中毒
+    """.split()
+)
+
+
+def is_grave_word(written: str) -> bool:
+    """
+    Return True for a word, or a stretch of a script without spaces, that tells something grave.
+
+    >>> is_grave_word("convicted"), is_grave_word("有诈骗前科"), is_grave_word("nervous")
+    (True, True, False)
+    """
+    if written.isascii():
+        return stem_of(written) in _STEMS
+    return any(each in written for each in _HAN)

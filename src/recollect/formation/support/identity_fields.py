@@ -1,0 +1,60 @@
+"""Fields that say who somebody is: their value has to be said as what the field is for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from recollect.formation.support.heard import Passage
+from recollect.formation.support.judgement import TracedLeaf
+
+_NAME: Final = re.compile(
+    r"\b(?:i am|i'm|im|my name|name's|names|call me|called|known as|this is|it's|its|name|nickname"
+    r"|ich bin|heisse|heiße|mein name|nenn|soy|me llamo|llamame|mi nombre|je suis|je m'appelle|sou"
+    r"|me chamo|meu nome|sono|mi chiamo|regards|cheers|best|yours|signed|love)\b|-- ?\w|^\W*\w+\W*$"
+    r"|我叫|我是|叫我|名字|本人|称呼|喊我|我姓|咱叫|我的名|です|といいます|呼んで|이름|입니다",
+    re.IGNORECASE | re.MULTILINE,
+)
+_HOME: Final = re.compile(
+    r"\b(?:live[sd]?|living|move[ds]?|moving|home|house|flat|apartment|here in|based|settle\w*|from"
+    r"|reside\w*|stay\w*|rent\w*|born|neighbou?rhood|city|town|our place|my place|in|near|outside"
+    r"|wohn\w*|zieh\w*|umgezogen|gezogen|daheim|viv[oei]\w*|mud\w*|casa|habit\w*|demenag\w*"
+    r"|mor[oa]\w*)\b"
+    r"|住|搬|家|老家|定居|租|在|来自|待在|引っ越|暮らし|살|이사",
+    re.IGNORECASE,
+)
+_CUES: Final = (
+    (re.compile(r"(?:^|_)(?:user_?name|first_?name|last_?name|full_?name|name|nickname)$"), _NAME),
+    (re.compile(r"(?:^|_)(?:home|city|town|residence|address|lives_in|location)$"), _HOME),
+)
+
+
+def identity_reasons(leaves: Sequence[TracedLeaf]) -> Iterator[str]:
+    """Yield which names and homes were said as those of somebody or something else."""
+    for each in leaves:
+        field = each.leaf.pointer.rpartition("/")[2].lower()
+        cues = next((cues for names, cues in _CUES if names.search(field)), None)
+        if cues is None or each.leaf.text == each.leaf.before:
+            continue
+        if each.leaf.text.strip() and any(
+            _is_left(passage.text, each.leaf.text.strip()) for passage in each.leaf.sources.cited
+        ):
+            yield f"{each.leaf.pointer}: the cited words say that the user has left it"
+        said = [passage for passage in each.leaf.sources.cited if passage.trust == "user"]
+        if said and not any(_is_said(passage, cues) for passage in said):
+            yield f"{each.leaf.pointer}: the cited words do not say that this is the user's"
+
+
+def _is_said(passage: Passage, cues: re.Pattern[str]) -> bool:
+    return bool(passage.question) or cues.search(passage.text) is not None
+
+
+def _is_left(text: str, place: str) -> bool:
+    """Return True if *text* tells of a move away from *place*: "from Paris to Rome"."""
+    away = re.compile(
+        rf"(?:\b(?:from|left|leaving|out of|de|von|aus)\s+|[从離离]开?){re.escape(place[:80])}"
+        r"[^.!?\n。！？]{0,60}(?:\b(?:to|for|a|nach|para|vers)\b|搬|到|去|来)",
+        re.IGNORECASE,
+    )
+    return away.search(text) is not None

@@ -1,0 +1,224 @@
+"""
+Judgement: whether the cited words support a value.
+
+Each rule has a name, by which a fault tells a model what to mend, and a doubt tells a person
+what to look at; see docs/decisions/0027-support.md.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from recollect.formation.support.grave_words import is_grave_word
+from recollect.formation.support.heard import HeardWindow, Passage
+from recollect.formation.support.languages import SAMPLE_CHARACTERS, WITH_RULES, language_of
+from recollect.formation.support.origins import Sources, TracedWord, trace
+from recollect.formation.support.polarity import contradiction
+from recollect.recall.analyse import STOP_WORDS
+
+NOWHERE_WORDS_MIN: Final = 3
+NOWHERE_SHARE_MAX: Final = 0.85
+"""More of a value's words than this may not come from nowhere."""
+EXPOSED_WORDS_MIN: Final = 2
+EXPOSED_SHARE_MAX: Final = 0.5
+"""The same for each clause, where words of others are in the window."""
+LOOSE_SHARE_MAX: Final = 0.6
+"""The same for languages without rules."""
+ACCEPTED_SHARE_MIN: Final = 0.3
+"""A short "yes, that one" stands for what was offered if that says so much of the value."""
+NEUTRAL_WORDS_MIN: Final = 2
+TOLD_WORDS_MAX: Final = 5
+PREFERENCE_FIELDS: Final = frozenset({"conversation_preferences", "rules", "instructions"})
+"""Fields that say how the assistant is to answer and to work."""
+_OF_YOU: Final = re.compile(
+    r"\b(?:you|your|u|ur|answers?|repl(?:y|ies)|please|pls|talk|explain|write|du|dich|dir|sie"
+    r"|bitte|antwort\w*"
+    r"|tu|usted|por favor|respond\w*|respuest\w*|vous|toi|voce|rispo\w*)\b|你|您|妳|回答|回复|请"
+    r"|别|说话"
+    r"|答え|返事|話し|대답|답변",
+    re.IGNORECASE,
+)
+_CLAUSE_END: Final = re.compile(
+    r"[,;.:()\n，。；：（）、]|\b(?:and|but|who|which|that|because|so|while|und|aber|der|die|y|que"
+    r"|et|mais|e|mas)\b|并且|而且|并|且|但是|但|和|及|与|因为|所以",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leaf:
+    """
+    A text of a value with what it rests on.
+
+    *before* is what stood in its place; *is_label* says that it only sorts the rest, as the
+    context of a note does.
+    """
+
+    pointer: str
+    text: str
+    sources: Sources
+    before: str = ""
+    is_label: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TracedLeaf:
+    """A leaf with its words and their origins."""
+
+    leaf: Leaf
+    words: tuple[TracedWord, ...]
+
+    def weight(self, *origins: str) -> float:
+        """Return how many words have one of these origins."""
+        return sum(each.weight for each in self.words if each.origin in origins)
+
+    @property
+    def told(self) -> float:
+        """Return how many of the words have to have been said."""
+        return self.weight("cited", "user", "assistant", "external", "nowhere")
+
+
+def traced(leaf: Leaf) -> TracedLeaf:
+    """Return *leaf* with the origins of its words."""
+    return TracedLeaf(leaf, tuple(trace(leaf.text, leaf.sources)))
+
+
+def unsupported_reasons(leaves: Sequence[TracedLeaf], heard: HeardWindow) -> Iterator[str]:
+    """Yield what in *leaves*, which are said as one, their citations do not support."""
+    contents = [each for each in leaves if not each.leaf.is_label] or leaves
+    yield from _invented(contents, heard)
+    text = " ".join(each.leaf.text for each in contents)
+    before = " ".join(each.leaf.before for each in contents)
+    cited = dict.fromkeys(passage for each in contents for passage in each.leaf.sources.cited)
+    place = contents[0].leaf.pointer if len(contents) == 1 else ""
+    for reason in contradiction(text, before, list(cited), is_exposed=heard.is_exposed):
+        yield f"{place or '/'}: {reason}"
+
+
+def contributes(leaves: Sequence[TracedLeaf], causes: Sequence[Passage]) -> bool:
+    """Return True if some of what *leaves* say was said in *causes*, or accepted there."""
+    leaves = [each for each in leaves if not each.leaf.is_label] or leaves
+    heard = leaves[0].leaf.sources.heard
+    is_known = set(pair_of(leaves)) <= {*WITH_RULES, ""}
+    is_others = any(each.weight("assistant", "external") for each in leaves)
+    is_beyond = not (is_known or is_others or heard.is_exposed)
+    if is_beyond or not any(each.told for each in leaves):
+        return True
+    own = [each.own for each in causes]
+    words = [
+        word
+        for each in leaves
+        for word in trace(each.leaf.text, replace(each.leaf.sources, cited=own))
+        if word.origin == "cited"
+    ]
+    # Numbers were checked against the cited words already.
+    if any(not word.is_neutral for word in words) or (
+        not heard.is_exposed and any(map(_has_figures, leaves))
+    ):
+        return True
+    plain = {word.written for word in words if word.written not in STOP_WORDS}
+    needed = NEUTRAL_WORDS_MIN if heard.is_exposed else 1
+    if len(plain) >= needed or any(len(each) > 1 and not each.isascii() for each in plain):
+        return True
+    if any(each.is_accepting and _is_answered(leaves, each) for each in causes):
+        return True
+    return not heard.is_exposed and not is_others and _are_wishes(leaves, causes)
+
+
+def _has_figures(leaf: TracedLeaf) -> bool:
+    return any(each.written[:1].isdigit() for each in leaf.words)
+
+
+def _are_wishes(leaves: Sequence[TracedLeaf], causes: Sequence[Passage]) -> bool:
+    """Return True if all say how to be answered, and the user speaks of that in other words."""
+    fields = [not PREFERENCE_FIELDS.isdisjoint(each.leaf.pointer.split("/")) for each in leaves]
+    return all(fields) and any(_OF_YOU.search(each.text) for each in causes)
+
+
+def _is_answered(leaves: Sequence[TracedLeaf], cause: Passage) -> bool:
+    """Return True if what *cause* accepts says half of the words of *leaves*."""
+    told = [
+        word
+        for each in leaves
+        for word in trace(each.leaf.text, replace(each.leaf.sources, cited=[cause.accepted]))
+        if word.weight and word.origin not in {"known", "neutral", "user"}
+    ]
+    accepted = sum(word.weight for word in told if word.origin == "cited")
+    return accepted >= ACCEPTED_SHARE_MIN * sum(word.weight for word in told)
+
+
+def pair_of(leaves: Sequence[TracedLeaf]) -> tuple[str, str]:
+    """Return the languages of a value and of what it cites, equal where one is not told."""
+    cited = [passage.text for each in leaves for passage in each.leaf.sources.cited]
+    said = language_of("\n".join(cited)[:SAMPLE_CHARACTERS])
+    written = language_of("\n".join(each.leaf.text for each in leaves)[:SAMPLE_CHARACTERS])
+    return written or said, said or written
+
+
+def _is_invention(words: Sequence[TracedWord]) -> bool:
+    """Return True if nearly all is from nowhere, or something grave is."""
+    grave = (is_grave_word(each.written) for each in words if each.origin == "nowhere")
+    nowhere = _weight(words, "nowhere")
+    return any(grave) or (nowhere >= NOWHERE_WORDS_MIN and _share(words) > NOWHERE_SHARE_MAX)
+
+
+def _family(language: str) -> str:
+    """Return a language that is told for sure; languages with small words in common are one."""
+    return language if language in {"en", "zh", "ja", "ko"} else "" if not language else "other"
+
+
+def _invented(leaves: Sequence[TracedLeaf], heard: HeardWindow) -> Iterator[str]:
+    """Yield words that nobody said, where there are too many of them."""
+    written, said = pair_of(leaves)
+    place = leaves[0].leaf.pointer or "/" if leaves else "/"
+    words = [word for each in leaves for word in each.words]
+    if _family(written) != _family(said):
+        if heard.is_exposed and _weight(words, "nowhere"):
+            yield f"{place}: it is in another language than its citation; say it in that one"
+    elif not heard.is_exposed:
+        if written in {*WITH_RULES, ""} and _is_invention(words):
+            yield _not_said(place, words)
+    elif written not in {*WITH_RULES, ""}:
+        if _share(words) > LOOSE_SHARE_MAX:
+            yield _not_said(place, words)
+    else:
+        for clause in (clause for each in leaves for clause in _clauses_of(each)):
+            nowhere = _weight(clause, "nowhere")
+            is_grave = any(
+                each.origin == "nowhere" and is_grave_word(each.written) for each in clause
+            )
+            if is_grave or (_share(clause) > EXPOSED_SHARE_MAX and nowhere >= EXPOSED_WORDS_MIN):
+                yield _not_said(place, clause)
+
+
+def _weight(words: Sequence[TracedWord], origin: str) -> float:
+    return sum(each.weight for each in words if each.origin == origin)
+
+
+def _share(words: Sequence[TracedWord]) -> float:
+    """Return the share of words from nowhere among those that were said or had to be."""
+    nowhere = _weight(words, "nowhere")
+    told = sum(each.weight for each in words if each.origin not in {"neutral", "known"})
+    retold = sum(1.0 for each in words if each.is_neutral and each.origin == "cited")
+    return nowhere / (told + retold) if nowhere else 0.0
+
+
+def _clauses_of(each: TracedLeaf) -> Iterator[Sequence[TracedWord]]:
+    ends = [match.start() for match in _CLAUSE_END.finditer(each.leaf.text)]
+    clause: list[TracedWord] = []
+    for word in each.words:
+        if clause and any(clause[-1].start < end <= word.start for end in ends):
+            yield clause
+            clause = []
+        clause.append(word)
+    if clause:
+        yield clause
+
+
+def _not_said(place: str, words: Sequence[TracedWord]) -> str:
+    missing = [each.written for each in words if each.origin == "nowhere" and each.weight]
+    told = ", ".join(dict.fromkeys(missing[:TOLD_WORDS_MAX]))
+    return f"{place}: the cited words say nothing of {told!r}: say only what was said"

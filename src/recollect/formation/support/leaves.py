@@ -1,0 +1,116 @@
+"""The texts of an operation, each with what it rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from recollect.formation.operations import (
+    Change,
+    Citation,
+    Insert,
+    Operation,
+    Patch,
+    cited_by,
+)
+from recollect.formation.pointers import covers, leaves, value_at
+from recollect.formation.support.content_words import WordIndex
+from recollect.formation.support.heard import HeardWindow
+from recollect.formation.support.judgement import Leaf
+from recollect.formation.support.origins import Sources
+from recollect.formation.types import MemoryType
+from recollect.recall.text import memory_text
+from recollect.records import Json, JsonObject
+
+LABELS: Final = frozenset(
+    "context topic topics title category categories kind tag tags label labels subject_area".split()
+)
+"""Fields that say when the rest matters: free words, which nobody has to have said."""
+
+
+def type_of(operation: Operation, heard: HeardWindow) -> MemoryType:
+    """Return the type of the memory that an operation is about."""
+    if isinstance(operation, Insert):
+        return heard.offer.types[operation.type]
+    return heard.offer.types[heard.offer.known[operation.target].type]
+
+
+def known_words(operation: Operation, heard: HeardWindow) -> list[WordIndex]:
+    """Return the words that a value may have without their being said: of field and document."""
+    frame = heard.frame_of(type_of(operation, heard))
+    if isinstance(operation, Insert):
+        return [frame]
+    return [frame, heard.words_of_known(operation.target)]
+
+
+def texts_of(operation: Operation, heard: HeardWindow) -> list[Leaf]:
+    """Return the texts of the values that an operation brings."""
+    if isinstance(operation, Insert):
+        return list(_texts_of_insert(operation, heard))
+    if isinstance(operation, Patch):
+        return [leaf for each in operation.changes for leaf in _texts_of(each, operation, heard)]
+    return []
+
+
+def _texts_of_insert(operation: Insert, heard: HeardWindow) -> Iterator[Leaf]:
+    known = known_words(operation, heard)
+    for pointer, leaf in leaves(operation.value):
+        if isinstance(leaf, str):
+            cited = [each for each in operation.because if covers(each.path, pointer)]
+            sources = Sources(heard, heard.passages(cited), known)
+            yield Leaf(pointer=pointer, text=leaf, sources=sources, is_label=is_label(pointer))
+
+
+def _texts_of(change: Change, operation: Patch, heard: HeardWindow) -> Iterator[Leaf]:
+    known = known_words(operation, heard)
+    before = heard.offer.known[operation.target].value
+    place = str(change.operation.get("path"))
+    sources = Sources(heard, heard.passages(cited_by(change)), known)
+    for below, leaf in leaves(change.operation.get("value")):
+        if isinstance(leaf, str):
+            pointer = place + below
+            yield Leaf(
+                pointer=pointer,
+                text=leaf,
+                sources=sources,
+                before=text_at(before, pointer),
+                is_label=is_label(pointer),
+            )
+
+
+def numbers_of(operation: Operation) -> Iterator[tuple[str, Json, Sequence[Citation]]]:
+    """Yield each number that an operation brings: where it stands, itself, what it cites."""
+    if isinstance(operation, Insert):
+        for pointer, leaf in leaves(operation.value):
+            if _is_number(leaf):
+                yield pointer, leaf, [e for e in operation.because if covers(e.path, pointer)]
+    elif isinstance(operation, Patch):
+        for change in operation.changes:
+            for below, leaf in leaves(change.operation.get("value")):
+                if _is_number(leaf):
+                    yield f"{change.operation.get('path')}{below}", leaf, cited_by(change)
+
+
+def _is_number(leaf: Json) -> bool:
+    return isinstance(leaf, int | float) and not isinstance(leaf, bool)
+
+
+def text_at(value: Json, pointer: str) -> str:
+    """Return the text of what stands at *pointer*, ``""`` if there is nothing."""
+    try:
+        found = value_at(value, pointer)
+    except (LookupError, ValueError):
+        return ""
+    return found if isinstance(found, str) else memory_text({"value": found})
+
+
+def is_label(pointer: str) -> bool:
+    """Return True for a field that only says when the rest matters."""
+    return not LABELS.isdisjoint(pointer.split("/")[1:2])
+
+
+def contents_of(value: JsonObject) -> str:
+    """Return the texts of a memory, a line each; without its labels if there are others."""
+    texts = [(pointer, str(leaf)) for pointer, leaf in leaves(value) if leaf is not None]
+    contents = [text for pointer, text in texts if not is_label(pointer)]
+    return "\n".join(contents or [text for _, text in texts])

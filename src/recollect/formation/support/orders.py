@@ -1,0 +1,71 @@
+"""Orders: a value that tells an assistant what to do rests on a user who told it so."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from recollect.formation.support.heard import SENTENCE_END, Passage
+from recollect.formation.support.judgement import PREFERENCE_FIELDS, TracedLeaf
+from recollect.formation.support.origins import Sources, trace
+from recollect.formation.wording.hedges import hearsay_in
+from recollect.formation.wording.instructing import instructs
+
+UNSAID_SHARE_MAX: Final = 0.4
+"""So much of an order may be in other words than the user's."""
+_QUOTED: Final = re.compile(
+    r"\u201c[^\u201c\u201d]{12,}\u201d|\u201e[^\u201c]{12,}\u201c|\"[^\"]{12,}\""
+    r"|\u00ab[^\u00bb]{12,}\u00bb"
+    r"|\u300c[^\u300d]{5,}\u300d|\u300e[^\u300f]{5,}\u300f"
+    r"|\u201c[^\u201d]{5,}\u201d(?<=[\u3400-\u9fff]\u201d)"
+    r"|(?<![^\W_])'[^']{12,}'"
+)
+_ASKED: Final = re.compile(r"[?？][\s\"'”)]*$|[吗呢][。.]?$")
+_REQUEST: Final = re.compile(
+    r"\b(?:can|could|would|will) (?:you|u|we)\b|\bwould you mind\b|\bplease\b|\bpls\b|\bmind if\b"
+    r"|\bkannst du\b|\bkonnen sie\b|\bpuedes\b|\bpodrias\b|\bpeux-tu\b|\bpouvez\b|\bpode\b"
+    r"|能不能|可不可以|可以[^，。]{0,20}吗|能[^，。]{0,20}吗|麻烦|请|お願い|くれ|ください",
+    re.IGNORECASE,
+)
+
+
+def is_order(leaf: TracedLeaf) -> bool:
+    """Return True for a text that reads as an instruction, or stands where instructions stand."""
+    steps = leaf.leaf.pointer.split("/")
+    return instructs(leaf.leaf.text) or any(step in PREFERENCE_FIELDS for step in steps)
+
+
+def order_reasons(leaves: Sequence[TracedLeaf]) -> Iterator[str]:
+    """Yield what is wrong with the orders among *leaves*: no user gave them in cited words."""
+    for each in leaves:
+        if not is_order(each):
+            continue
+        spoken = [said for passage in each.leaf.sources.cited if (said := _spoken(passage))]
+        if not spoken:
+            yield f"{each.leaf.pointer or '/'}: it reads as an instruction, and no user said it"
+            continue
+        words = trace(each.leaf.text, Sources(each.leaf.sources.heard, spoken))
+        told = sum(word.weight for word in words)
+        unsaid = sum(
+            word.weight for word in words if word.origin in {"assistant", "external", "nowhere"}
+        )
+        is_others = any(word.weight for word in words if word.origin == "external")
+        is_exposed = each.leaf.sources.heard.is_exposed
+        if is_others or (is_exposed and unsaid > UNSAID_SHARE_MAX * told):
+            yield f"{each.leaf.pointer or '/'}: it reads as an instruction that no user gave"
+
+
+def _spoken(passage: Passage) -> Passage | None:
+    """Return what the user says there in their own name: nothing quoted, asked or reported."""
+    if passage.trust != "user":
+        return None
+    sentences = [each for each in SENTENCE_END.split(_QUOTED.sub(" ", passage.text)) if each]
+    own = [each for each in sentences if not hearsay_in(each) and _tells(each)]
+    text = "\n".join(own)
+    return Passage(passage.citation, passage.line, "user", text, passage.question) if own else None
+
+
+def _tells(sentence: str) -> bool:
+    """Return True unless the sentence only asks."""
+    return not _ASKED.search(sentence.strip()) or _REQUEST.search(sentence) is not None

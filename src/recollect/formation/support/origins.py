@@ -1,0 +1,217 @@
+"""
+Origins: where each content word of a value comes from.
+
+A word is looked for in the cited sentences first (itself, inflected, a synonym, a slip of the
+pen), then in what the user said elsewhere, in what is remembered, among words that anybody may
+add, and only then in the words of the assistant and of others. What is left came from nowhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Final, Literal, TypeAlias
+
+from recollect.formation.support.content_words import Token, WordIndex, says_something, tokens_in
+from recollect.formation.support.heard import CitedWords, HeardWindow, Passage, Voice
+from recollect.formation.support.vocabulary import (
+    group_at,
+    groups_of,
+    is_neutral,
+    neutral_length,
+)
+from recollect.records import Trust
+
+Origin: TypeAlias = Literal["cited", "user", "known", "neutral", "assistant", "external", "nowhere"]
+_FIGURES_MIN: Final = 2
+_RUN_WEIGHT: Final = 0.5
+"""A character of a script without spaces counts as half a word."""
+
+
+@dataclass(frozen=True, slots=True)
+class TracedWord:
+    """A word of a value, or a stretch of a script without spaces, and where it comes from."""
+
+    written: str
+    start: int
+    end: int
+    origin: Origin
+    weight: float
+    voice: Voice | None = None
+    is_neutral: bool = False
+
+
+@dataclass(frozen=True)
+class Sources:
+    """
+    What the words of one leaf are looked for in.
+
+    *cited* are the passages that its citations name; *known* are the words that need not be
+    said: of the document before, and of the type's own fields.
+    """
+
+    heard: HeardWindow
+    cited: Sequence[Passage]
+    known: Sequence[WordIndex] = ()
+
+    @cached_property
+    def words(self) -> CitedWords:
+        """Return the words of the passages together."""
+        return self.heard.cited_words(self.cited)
+
+
+def trace(text: str, sources: Sources) -> list[TracedWord]:
+    """Return the words of *text* with their origins, in order."""
+    found: list[TracedWord] = []
+    tokens = list(tokens_in(text))
+    compounds = _compounds_of(tokens, sources)
+    for at, token in enumerate(tokens):
+        if token.is_number:
+            found.append(_traced_number(token, sources))
+        elif token.is_run:
+            found += _RunTrace(token, sources).words()
+        elif at in compounds and not is_neutral(token):
+            found.append(TracedWord(token.folded, token.start, token.end, "cited", 1.0))
+        else:
+            found.append(_traced(token, sources))
+    return found
+
+
+def _compounds_of(tokens: Sequence[Token], sources: Sources) -> set[int]:
+    """Return the places of words that were said as one with their neighbour: "hayfever"."""
+    found: set[int] = set()
+    for at, (one, other) in enumerate(pairwise(tokens)):
+        joined = one.folded + other.folded
+        if one.folded and other.folded and joined in sources.words.index.keys:
+            found |= {at, at + 1}
+    return found
+
+
+def _traced(token: Token, sources: Sources) -> TracedWord:
+    heard = sources.heard
+    neutral = is_neutral(token)
+    voice: Voice | None = None
+    origin: Origin = "nowhere"
+    if sources.words.has(token, groups_of(token)):
+        origin = "cited"
+    elif neutral:
+        origin = "neutral"
+    elif any(index.has(token) for index in (*sources.known, heard.remembered_words)):
+        origin = "known"
+    elif trust := next((trust for trust, words in heard.said if words.has(token)), None):
+        origin, voice = trust, heard.voice_saying(trust, token)
+    elif heard.suspect_words.has(token):
+        origin = "external"
+    return TracedWord(
+        token.folded, token.start, token.end, origin, float(not neutral), voice, neutral
+    )
+
+
+def _traced_number(token: Token, sources: Sources) -> TracedWord:
+    """Return where the figures of a number stand; whether it may be said is checked elsewhere."""
+    origin: Origin = "neutral"
+    voice: Voice | None = None
+    if sources.words.index.has(token):
+        origin = "cited"
+    elif len(token.key) >= _FIGURES_MIN and not any(e.has(token) for e in sources.known):
+        trust = next((trust for trust, words in sources.heard.said if words.has(token)), None)
+        if trust:
+            origin, voice = trust, sources.heard.voice_saying(trust, token)
+    weight = 0.0 if origin in {"neutral", "user"} else 1.0
+    return TracedWord(token.key, token.start, token.end, origin, weight, voice, weight == 0.0)
+
+
+class _RunTrace:
+    """The origins of a run without spaces, character by character."""
+
+    def __init__(self, token: Token, sources: Sources) -> None:
+        self._run = token.key
+        self._start = token.start
+        self._sources = sources
+        self._origins: list[Origin | None] = [None] * len(token.key)
+        self._neutral = [False] * len(token.key)
+
+    def words(self) -> list[TracedWord]:
+        """Return the run as stretches of one origin each."""
+        heard = self._sources.heard
+        self._mark_neutral()
+        self._mark(self._sources.words.index, "cited")
+        self._mark_synonyms()
+        for index in (*self._sources.known, heard.remembered_words):
+            self._mark(index, "known")
+        self._take_neutral()
+        for trust, words in heard.said:
+            self._mark(words, trust)
+        self._mark(heard.suspect_words, "external")
+        return list(self._stretches())
+
+    def _mark_neutral(self) -> None:
+        at = 0
+        while at < len(self._run):
+            length = neutral_length(self._run, at) or (not says_something(self._run[at]))
+            for place in range(at, at + length):
+                self._neutral[place] = True
+            at += max(1, length)
+
+    def _take_neutral(self) -> None:
+        for at, neutral in enumerate(self._neutral):
+            if neutral and self._origins[at] is None:
+                self._origins[at] = "neutral"
+
+    def _mark(self, index: WordIndex, origin: Origin) -> None:
+        """Mark what stands in *index* with a neighbour, unless it has an origin already."""
+        at = 0
+        while at < len(self._run):
+            length = index.longest(self._run, at)
+            for place in range(at, at + length):
+                self._set(place, origin)
+            at += max(1, length - 1)
+        if origin == "cited":
+            for place, character in enumerate(self._run):
+                if character in index.characters and not self._neutral[place]:
+                    self._set(place, origin)
+
+    def _set(self, at: int, origin: Origin) -> None:
+        if self._origins[at] is None:
+            self._origins[at] = origin
+
+    def _mark_synonyms(self) -> None:
+        said = self._sources.words.groups
+        for at in range(len(self._run)):
+            length, groups = group_at(self._run, at)
+            if length and not said.isdisjoint(groups):
+                for place in range(at, at + length):
+                    self._set(place, "cited")
+
+    def _stretches(self) -> Iterator[TracedWord]:
+        begin = 0
+        for at in range(1, len(self._run) + 1):
+            if at < len(self._run) and self._kind(at) == self._kind(begin):
+                continue
+            neutral, origin = self._neutral[begin], self._origins[begin] or "nowhere"
+            written, start = self._run[begin:at], self._start + begin
+            yield TracedWord(
+                written,
+                start,
+                self._start + at,
+                origin,
+                0.0 if neutral else (at - begin) * _RUN_WEIGHT,
+                self._voice_of(written, start, origin),
+                neutral,
+            )
+            begin = at
+
+    def _kind(self, at: int) -> tuple[object, ...]:
+        return self._origins[at], self._neutral[at]
+
+    def _voice_of(self, written: str, start: int, origin: Origin) -> Voice | None:
+        if origin not in ("user", "assistant", "external"):
+            return None
+        trust: Trust = origin
+        for size in (len(written), 2):  # what is put together from several may be in none alone
+            part = Token(written[:size], start, start + size, is_run=True)
+            if voice := self._sources.heard.voice_saying(trust, part):
+                return voice
+        return None

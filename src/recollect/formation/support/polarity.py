@@ -1,0 +1,188 @@
+"""Polarity: whether a value turns round what its citations say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from typing import Final
+
+from recollect.formation.support.content_words import Token, is_form
+from recollect.formation.support.heard import Passage
+from recollect.formation.support.languages import language_of
+from recollect.formation.support.stances import BAD, GOOD, Attitude, Clause, Stance, clauses_in
+from recollect.formation.support.subjects import speaks_of_another, speaks_of_user
+from recollect.formation.support.vocabulary import is_neutral, neutral_length
+
+TEXT_CHARACTERS_MAX: Final = 4_000
+"""So much of a value is read for what it denies; a memory is far shorter."""
+_NEAR_WORDS: Final = 3
+"""A denial that a value may not drop stands so near to what it denies."""
+_DENIAL_BEHIND: Final = frozenset({"de", "nl"})
+"""Languages in which a denial may stand behind the verb: "Ich rauche nie"."""
+_SIGNS_OF_ALLERGY: Final = frozenset(
+    "hives swell swelling swells epipen anaphylaxis anaphylactic reaction intolerant react".split()
+)
+
+
+def contradiction(
+    text: str, before: str, cited: Sequence[Passage], *, is_exposed: bool
+) -> Iterator[str]:
+    """
+    Yield what *text* turns round of what *cited* say; what stood *before* may stay.
+
+    A denial that nobody spoke may follow from what was said ("coffee makes me ill"): it is
+    one only where words of others are in the window (*is_exposed*), which may have brought it.
+    """
+    clauses = clauses_in(text[:TEXT_CHARACTERS_MAX])
+    stood = {
+        each for clause in clauses_in(before[:TEXT_CHARACTERS_MAX]) for each in clause.attitudes
+    }
+    said = _Said(cited)
+    taken = {each for clause in clauses for each in clause.attitudes} - stood
+    is_mixed = bool(taken & GOOD) and bool(taken & BAD)
+    for attitude, denied in sorted(taken):
+        if is_mixed and attitude != "allergic":
+            continue  # one thing is liked, another is not: which of them is told clause by clause
+        if not said.allows(attitude, denied=denied):
+            what = "is not" if denied else "is"
+            yield f"the cited words do not say that somebody {what} {_WORDS[attitude]}"
+    for attitude in sorted({attitude for attitude, denied in taken if not denied}):
+        if said.is_of_another(attitude) and speaks_of_user(clauses, attitude):
+            yield f"the cited words say of somebody else who is {_WORDS[attitude]}: say of whom"
+    if word := said.turned(clauses, before, is_exposed=is_exposed):
+        yield f"the cited words and the value differ in whether {word!r} is denied"
+
+
+_WORDS: Final[dict[Attitude, str]] = {
+    "allergic": "allergic",
+    "prefers": "fond of something",
+    "likes": "fond of something",
+    "dislikes": "averse to something",
+}
+
+
+class _Said:
+    """What the cited sentences, and the questions they answer, say and deny."""
+
+    def __init__(self, cited: Sequence[Passage]) -> None:
+        self._clauses: list[tuple[Clause, bool]] = []
+        for each in (each for each in cited if each.trust == "user"):
+            self._clauses += [(clause, False) for clause in each.clauses]
+            self._clauses += [(clause, each.is_no) for clause in each.asked]
+        self.stances: frozenset[Stance] = frozenset(
+            (attitude, denied != flipped)
+            for clause, flipped in self._clauses
+            for attitude, denied in clause.attitudes
+        )
+        self.has_denial = any(
+            clause.denials or clause.tells_end or flipped for clause, flipped in self._clauses
+        ) or bool(self.stances & {("dislikes", False), ("allergic", False)})
+        self._language = language_of("\n".join(each.text for each in cited))
+        self._words = {word.key for clause, _ in self._clauses for word in clause.words}
+
+    def allows(self, attitude: Attitude, *, denied: bool) -> bool:
+        """Return True unless the sentences say otherwise, or leave an allergy unsaid."""
+        if (attitude, denied) in self.stances or attitude == "prefers":
+            return True
+        if attitude == "allergic":
+            return not denied and bool(self._words & _SIGNS_OF_ALLERGY)
+        is_good = (attitude == "likes") != denied
+        good, bad = self.stances & GOOD, self.stances & BAD
+        if is_good:
+            return bool(good) or not bad
+        return bool(bad) or not good or self.has_denial
+
+    def is_of_another(self, attitude: Attitude) -> bool:
+        """Return True if those clauses alone have an attitude that speak of somebody else."""
+        having = [each for each, _ in self._clauses if (attitude, False) in each.attitudes]
+        return bool(having) and all(map(speaks_of_another, having))
+
+    def turned(self, clauses: Sequence[Clause], before: str, *, is_exposed: bool) -> str:
+        """Return a word that the value denies and the sentences do not, or the other way round."""
+        denied = {word.key: word for clause in clauses for word in _denied(clause)}
+        if not self.has_denial and not _denies(before):
+            if not is_exposed:
+                return ""
+            for key, word in denied.items():
+                if key in self._words:
+                    return word.folded
+            return self._turned_run(clauses)
+        if any(clause.denials or clause.tells_end for clause in clauses) or _has_bad(clauses):
+            return ""
+        parts = [clause.words for clause in clauses]
+        if self._language not in {"en", ""}:
+            parts = [tuple(chain.from_iterable(parts))]
+        for words in parts:
+            plain = [each for each in words if not each.is_run and not is_neutral(each)]
+            found = [self._found(each) for each in plain]
+            if any(found) and all(map(all, filter(None, found))):
+                return next(each.folded for each, where in zip(plain, found, strict=True) if where)
+        return self._dropped_run(clauses)
+
+    def _dropped_run(self, clauses: Sequence[Clause]) -> str:
+        """Return what was said with a denial alone, in a script without spaces."""
+        told = {
+            run.key[at : at + 2]
+            for clause in clauses
+            for run in clause.words
+            if run.is_run
+            for at in range(len(run.key) - 1)
+            if _is_plain(run.key[at : at + 2])
+        }
+        found: dict[str, list[bool]] = {}
+        for clause, flipped in self._clauses:
+            for run in (each for each in clause.words if each.is_run):
+                for at in range(len(run.key) - 1):
+                    pair = run.key[at : at + 2]
+                    if pair in told:
+                        denied = clause.denies(run.start + at, is_run=True)
+                        found.setdefault(pair, []).append(denied != flipped)
+        return next(iter(found)) if found and all(map(all, found.values())) else ""
+
+    def _turned_run(self, clauses: Sequence[Clause]) -> str:
+        """Return what a clause of a script without spaces denies that was said without denial."""
+        for clause in clauses:
+            for token in clause.words:
+                if not token.is_run or not clause.denials:
+                    continue
+                for at in range(token.end - token.start - 1):
+                    pair = token.key[at : at + 2]
+                    is_denied = clause.denies(token.start + at, is_run=True)
+                    if is_denied and any(pair in run for run in self._words) and _is_plain(pair):
+                        return pair
+        return ""
+
+    def _is_denied(self, clause: Clause, word: Token) -> bool:
+        if self._language in _DENIAL_BEHIND:
+            return bool(clause.denials)
+        return clause.denies(word.start, reach=_NEAR_WORDS)
+
+    def _found(self, wanted: Token) -> list[bool]:
+        """Return, for each place where a word was said, whether it is denied there."""
+        return [
+            self._is_denied(clause, word) != flipped
+            for clause, flipped in self._clauses
+            for word in clause.words
+            if word.key == wanted.key or is_form(word.folded, wanted.folded)
+        ]
+
+
+def _denied(clause: Clause) -> list[Token]:
+    return [
+        word
+        for word in clause.words
+        if not word.is_run and not is_neutral(word) and clause.denies(word.start)
+    ]
+
+
+def _denies(text: str) -> bool:
+    return any(clause.denials for clause in clauses_in(text[:TEXT_CHARACTERS_MAX]))
+
+
+def _has_bad(clauses: Sequence[Clause]) -> bool:
+    stances = {each for clause in clauses for each in clause.attitudes}
+    return bool(stances & BAD)
+
+
+def _is_plain(pair: str) -> bool:
+    return not all(neutral_length(pair, at) for at in range(2))

@@ -1,0 +1,209 @@
+"""
+Stances: what a sentence likes, dislikes, is allergic to, and what it denies.
+
+Read clause by clause, by small lists of words in some languages. A language that is not in
+the lists has no stances, and nothing is concluded from that.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+from recollect.formation.support.content_words import Token, tokens_in
+from recollect.formation.wording.han import simplified
+
+Attitude: TypeAlias = Literal["likes", "prefers", "dislikes", "allergic"]
+
+Stance: TypeAlias = tuple[Attitude, bool]
+"""An attitude, and whether it is denied."""
+GOOD: Final[frozenset[Stance]] = frozenset(
+    {("likes", False), ("prefers", False), ("dislikes", True)}
+)
+BAD: Final[frozenset[Stance]] = frozenset(
+    {("likes", True), ("dislikes", False), ("allergic", False)}
+)
+_REACH_WORDS: Final = 7
+"""A denial reaches so many words of its clause; in Chinese and Japanese, all of it."""
+_CLAUSE: Final = re.compile(
+    r"[.!?;:,\n()\u3002\uff01\uff1f\uff1b\uff1a\uff0c\u3001\u2014]+"
+    r"|\b(?:but|because|though|although|while|whereas|however|so that|aber|sondern|weil|pero|sino"
+    r"|porque|mais|parce que|mas|ma|perche)\b|但是|但|不过(?!敏)|因为|所以|然而|而是",
+    re.IGNORECASE,
+)
+# Said with a word of denial, and denying nothing.
+_IDIOM: Final = re.compile(
+    r"\b(?:can(?:'t|not) wait|don't (?:forget|worry|mind)|do not forget|not only|not just"
+    r"|no (?:problem"
+    r"|worries|doubt|idea|need|way|wonder|rush)|why (?:don't|not)|never mind|nothing but|can't help"
+    r"|not to mention|if not|or not|isn't it|aren't (?:they|you)|don't you|doesn't it"
+    r"|no longer than"
+    r"|nothing (?:beats|better|like)|not (?:bad|sure|yet sure)|no,? (?:i|we|it|my|that|he|she"
+    r"|they)|nicht nur|kein problem|no solo)\b"
+    r"|不好意思|不错|不客气|没关系|没事|没问题|差不多|要不要|是不是|好不好|能不能|会不会|有没有"
+    r"|不仅|不但"
+    r"|不只|对不起|了不起|不用谢|不过(?!敏)|不然|不久|不管|不如|不同|不少|无论|别人|别的|特别"
+    r"|区别|分别|个别",
+    re.IGNORECASE,
+)
+_DENIAL: Final = re.compile(
+    r"\b(?:not|never|no(?!-)|none|nothing|nobody|nowhere|without|neither|nor|cannot|can't|cant"
+    r"|won't|wont"
+    r"|don't|dont|doesn't|doesnt|didn't|didnt|isn't|isnt|aren't|wasn't|weren't|haven't|hasn't"
+    r"|hadn't"
+    r"|shouldn't|wouldn't|couldn't|mustn't|no longer|any ?more|stopp?(?:s|ed|ing)?|quit(?:s"
+    r"|ting)?|gave"
+    r" up|giv(?:e|es|en|ing) up|avoid(?:s|ed|ing)?|refus(?:e|es|ed|ing)|lack(?:s|ed|ing)?"
+    r"|instead of"
+    r"|rather than|free of|except|exclud(?:e|es|ed|ing)|skip(?:s|ped|ping)?|hardly|rarely"
+    r"|outgr[eo]wn?|grew out of|nope|nah|gone off|go(?:es)? off|went off|hard pass|unaware|unable"
+    r"|nicht|nie|niemals|kein(?:e|en|em|er|es)?|ohne|nichts|aufgehort|statt"
+    r"|ya no|nunca|jamas|sin|ningun[oa]?|nada|tampoco|dejo de|deje de"
+    r"|ne|pas|jamais|sans|aucune?|plus de|non|mai|senza|nessun[oa]?|nao|nem|sem|nenhum[a]?"
+    r"|niet|nooit|geen|zonder)\b|\b[a-z]{3,30}-free\b"
+    r"|不|没|無|无|非|未|别|勿|戒|禁|避|拒|忌|停|取消|放弃|免|除了|唔|冇|咪|ない|ません|なく|ず"
+    r"|じゃな|안|않|못|없",
+    re.IGNORECASE,
+)
+# Words of an end: who says them may be told of as no longer doing it.
+_PAST: Final = re.compile(
+    r"\b(?:over|ex|former|formerly|used to|cancell?(?:ed|s|ing)?|ended|ends|finished|sold|left|lost"
+    r"|broke up|split|divorced|moved out|switched|switch|swapped|replaced|instead|changed|only|just"
+    r"|retired|died|passed away|got rid|out of|seldom|few|little|short|brief|too|unlike|alone"
+    r"|single"
+    r"|nonexistent|zero|nil|barely|rusty|out|away|vegan|vegetarian|teetotal|sober|banned|hopeless"
+    r"|useless|bad at|terrible|fail(?:s|ed)?|tired of"
+    r"|fruher|vorbei|antes|solo|avant|seulement|antes|apenas|so)\b"
+    r"|以前|曾经|原来|结束|分手|离|卖|换|改|只|仅|简短|少|单|素|全职|独|怕|难|差|太|受不了|吃不消",
+    re.IGNORECASE,
+)
+_ATTITUDES: Final[tuple[tuple[Attitude, re.Pattern[str]], ...]] = (
+    (
+        "allergic",
+        re.compile(
+            r"\b(?:allerg\w*|intoleran\w*|anaph[yia]l\w*|celiac\w*|coeliac\w*|allergisch\w*"
+            r"|alergi\w*"
+            r"|alergic\w*|unvertraglich\w*|intoleranci\w*)\b|过敏|不耐|不耐受|アレルギー|알레르기",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        "dislikes",
+        re.compile(
+            r"\b(?:dislik\w*|hat(?:e|es|ed|ing)|detest\w*|loath\w*|despis\w*|(?:can't|cannot"
+            r"|can not)"
+            r" (?:stand|bear)|not a fan|sick of|tired of|fed up|gross|disgust\w*|hass(?:e|t|en)"
+            r"|odi[ao]|odei[ao]|detesto"
+            r"|deteste|odeia)\b|讨厌|受不了|厌恶|反感|嫌|嫌い|苦手|싫",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        "likes",
+        re.compile(
+            r"\b(?:lik(?:e[sd]?|ing)|lov(?:e|es|ed|ing)|enjoy\w*|ador(?:e|es|ed)|fan|fond|keen"
+            r"|favou?rites?"
+            r"|passion\w*|obsess\w*|mag|mogen|liebt?|gern|gusta[n]?|encanta[n]?|aime|adore|gosta"
+            r"|gosto"
+            r"|piace)\b|喜欢|喜爱|热爱|钟爱|爱(?!人|情|护|心)|好き|좋아",
+            re.IGNORECASE,
+        ),
+    ),
+)
+_PREFERS: Final = re.compile(
+    r"\b(?:prefer(?:s|red|ence|ences)?|rather|prefier[eo]|prefere|prefer[io])\b|偏好|偏爱|宁可"
+    r"|宁愿|只认|认准|首选|只用|只买",
+    re.IGNORECASE,
+)
+# "I'd like to …", "like this": no liking.
+_NO_LIKING: Final = re.compile(
+    r"\b(?:would|'d|i'd|we'd|feel|feels|felt|look|looks|looked|sound|sounds|seem|seems|something"
+    r"|things"
+    r"|stuff|was|is|be|just) like\b|\blike (?:a|an|this|that|these|those|the|so|when|if|it|\d)\b"
+    r"|\blikely\b|\bi am fan\b",
+    re.IGNORECASE,
+)
+# Denials of Japanese and Korean, which stand behind what they deny.
+_AT_END: Final = re.compile("ない|ません|なく|ず|じゃな|안|않|못|없")
+_PLAIN_LETTERS: Final = {
+    ord(each): plain
+    for each in map(chr, range(0xC0, 0x250))
+    if (plain := unicodedata.normalize("NFD", each)[0]) != each
+} | {ord("\u2019"): "'"}
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A clause of a text: its words, where it denies, and its attitudes, each denied or not."""
+
+    text: str
+    words: tuple[Token, ...]
+    denials: tuple[int, ...]
+    attitudes: frozenset[Stance]
+    tells_end: bool = False
+
+    def denies(self, at: int, *, is_run: bool = False, reach: int = _REACH_WORDS) -> bool:
+        """Return True if what stands at *at* is denied, at most *reach* words before it."""
+        if is_run:
+            return any(start < at or _AT_END.match(self.text, start) for start in self.denials)
+        return any(
+            start < at and sum(start < each.start < at for each in self.words) <= reach
+            for start in self.denials
+        )
+
+
+def clauses_in(text: str) -> tuple[Clause, ...]:
+    """
+    Return the clauses of a text of bounded length.
+
+    >>> [sorted(each.attitudes) for each in clauses_in("I like tea, I'm not allergic to nuts")]
+    [[('likes', False)], [('allergic', True)]]
+    """
+    text = _IDIOM.sub(_blank, _usual(text))
+    found: list[Clause] = []
+    start = 0
+    for match in (*_CLAUSE.finditer(text), None):
+        end = match.start() if match else len(text)
+        if text[start:end].strip():
+            found.append(_clause(text[start:end]))
+        start = match.end() if match else end
+    return tuple(found)
+
+
+def stances_in(text: str) -> frozenset[Stance]:
+    """Return the attitudes of a text of bounded length, each denied or not."""
+    return frozenset(each for clause in clauses_in(text) for each in clause.attitudes)
+
+
+def tells_liking(word: str) -> bool:
+    """Return True for a word that tells what somebody likes or dislikes."""
+    return any(
+        pattern.fullmatch(word) for attitude, pattern in _ATTITUDES if attitude != "allergic"
+    ) or bool(_PREFERS.fullmatch(word))
+
+
+def _usual(text: str) -> str:
+    """Return *text* simplified and without the accents of Latin letters, at its length."""
+    return simplified(text).translate(_PLAIN_LETTERS)
+
+
+def _blank(match: re.Match[str]) -> str:
+    return "~" * len(match.group())
+
+
+def _clause(text: str) -> Clause:
+    words = tuple(tokens_in(text))
+    denials = tuple(match.start() for match in _DENIAL.finditer(text))
+    bare = Clause(text, words, denials, frozenset())
+    attitudes: set[Stance] = set()
+    if _PREFERS.search(text):
+        attitudes.add(("prefers", False))  # of two things: which is liked less is not told
+    for attitude, pattern in _ATTITUDES:
+        where = _NO_LIKING.sub(_blank, text) if attitude == "likes" else text
+        for match in pattern.finditer(where):
+            is_run = not match.group().isascii()
+            # What dislikes in two words ("can't stand") holds its own denial.
+            attitudes.add((attitude, bare.denies(match.start(), is_run=is_run)))
+    return Clause(text, words, denials, frozenset(attitudes), _PAST.search(text) is not None)

@@ -1,0 +1,77 @@
+"""Vocabulary: which words are neutral, and which may stand for one another."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from functools import cache
+from itertools import chain
+from typing import Final
+
+from recollect.formation.support.content_words import Token, WordIndex, stem_of
+from recollect.formation.support.neutral_words import CHINESE, ENGLISH, OTHERS
+from recollect.formation.support.stances import tells_liking
+from recollect.formation.support.synonyms import GROUPS
+from recollect.recall.analyse import fold
+
+HAN_WORD_CHARACTERS_MAX: Final = 6
+"""No word of the lists in a script without spaces is longer."""
+
+
+def is_neutral(token: Token) -> bool:
+    """Return True for a word that anybody may add in retelling; numbers are checked elsewhere."""
+    word = token.folded
+    return token.is_number or len(word) < 2 or word in _neutral() or tells_liking(word)
+
+
+def neutral_length(run: str, at: int) -> int:
+    """Return how many characters of *run* from *at* on are a neutral word; 0 if none."""
+    return _longest(run, at, CHINESE)
+
+
+def groups_of(token: Token) -> frozenset[int]:
+    """Return the groups of words that a spaced word may stand for."""
+    groups = _groups()
+    return groups.get(token.folded) or groups.get(token.key) or frozenset()
+
+
+def group_at(run: str, at: int) -> tuple[int, frozenset[int]]:
+    """Return the length, and the groups, of the longest listed word in *run* from *at* on."""
+    length = _longest(run, at, _groups())
+    return length, _groups()[run[at : at + length]] if length else frozenset()
+
+
+def groups_said(index: WordIndex) -> frozenset[int]:
+    """Return the groups of all listed words of a text of bounded length."""
+    groups = _groups()
+    spaced = chain.from_iterable(groups.get(key, ()) for key in index.keys)
+    return frozenset(chain(spaced, *map(_groups_in, index.runs)))
+
+
+def _groups_in(run: str) -> Iterator[int]:
+    groups = _groups()
+    for at in range(len(run)):
+        for length in range(1, HAN_WORD_CHARACTERS_MAX + 1):
+            yield from groups.get(run[at : at + length], ())
+
+
+def _longest(run: str, at: int, words: object) -> int:
+    lengths = range(min(HAN_WORD_CHARACTERS_MAX, len(run) - at), 0, -1)
+    return next((n for n in lengths if run[at : at + n] in words), 0)  # type: ignore[operator]
+
+
+@cache
+def _neutral() -> frozenset[str]:
+    return frozenset(map(fold, ENGLISH | OTHERS))
+
+
+@cache
+def _groups() -> dict[str, frozenset[int]]:
+    found: defaultdict[str, set[int]] = defaultdict(set)
+    for number, group in enumerate(GROUPS):
+        for word in group:
+            key = fold(word)
+            found[key].add(number)
+            if key.isascii():
+                found[stem_of(key)].add(number)
+    return {word: frozenset(numbers) for word, numbers in found.items()}

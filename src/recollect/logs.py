@@ -1,0 +1,119 @@
+"""
+Loggers of the package, and the texts that may be written to them above ``DEBUG``.
+
+A record at ``INFO`` or above never holds words of a user: no message, memory, query, name of a
+scope or thread, and no text of an exception, which may quote any of these.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from hashlib import blake2b
+from typing import Final
+
+from recollect.errors import RecollectError
+
+REPEAT_S: Final = 300.0
+"""An error that occurs again and again is logged at most this often."""
+KEYS_MAX: Final = 64
+"""So many different errors of one place are told apart."""
+_CAUSES_MAX: Final = 3
+
+# Without a handler Python would print warnings to stderr, in programs that configured no logging.
+logging.getLogger("recollect").addHandler(logging.NullHandler())
+
+
+def package_logger(package: str) -> logging.Logger:
+    """Return the logger of a package of ours, such as ``recollect.worker``."""
+    return logging.getLogger(package)
+
+
+def kind_of(error: BaseException) -> str:
+    """Return the name of an error's class."""
+    return type(error).__name__
+
+
+def summary_of(error: BaseException) -> str:
+    """
+    Return what an error means, in words that are the same whatever it is about.
+
+    Its own text is left out: it may quote what a user said. Of an error of ours this is what its
+    class means, and what is known about the circumstances (`RecollectError.about`); of any other
+    the place that raised it. The classes of its causes follow.
+
+    >>> from recollect.errors import StoreFullError
+    >>> summary_of(StoreFullError("no room for 'I have a dog'"))
+    'There is no room left; nothing was written'
+    """
+    causes = [kind_of(each) for each in _causes(error)]
+    led = f" (caused by {', '.join(causes)})" if causes else ""
+    if isinstance(error, RecollectError):
+        meaning = (type(error).__doc__ or kind_of(error)).strip().partition("\n")[0].rstrip(".")
+        return f"{error.about}: {meaning}{led}" if error.about else f"{meaning}{led}"
+    return f"raised in {place_of(error)}{led}"
+
+
+def place_of(error: BaseException) -> str:
+    """Return function and line that raised an error; ``an unknown place`` if it was not raised."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return f"{trace.tb_frame.f_code.co_qualname}:{trace.tb_lineno}" if trace else "an unknown place"
+
+
+def _causes(error: BaseException) -> Sequence[BaseException]:
+    found: list[BaseException] = []
+    each = error.__cause__
+    while each is not None and len(found) < _CAUSES_MAX:
+        found.append(each)
+        each = each.__cause__
+    return found
+
+
+def scope_tag(scope: Sequence[str | int]) -> str:
+    """
+    Return a short digest by which records at ``INFO`` and above name a scope.
+
+    >>> scope_tag(("users", "ada"))
+    'scope 52d15f25'
+    """
+    joined = "\0".join(map(str, scope)).encode("utf-8", "surrogatepass")
+    return f"scope {blake2b(joined, digest_size=4).hexdigest()}"
+
+
+class Repeats:
+    """Decides which occurrences of the same event are logged: the first, then one in *every_s*."""
+
+    def __init__(
+        self, every_s: float = REPEAT_S, *, timer: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._every_s = every_s
+        self._timer = timer
+        self._seen: OrderedDict[object, tuple[float, int]] = OrderedDict()
+
+    def due(self, key: object) -> int:
+        """Return how many occurrences of *key* a record stands for now, 0 to log none."""
+        now = self._timer()
+        told_at, passed_over = self._seen.pop(key, (float("-inf"), 0))
+        is_due = now - told_at >= self._every_s
+        self._seen[key] = (now, 0) if is_due else (told_at, passed_over + 1)
+        while len(self._seen) > KEYS_MAX:
+            self._seen.popitem(last=False)
+        return passed_over + 1 if is_due else 0
+
+    def forget(self) -> None:
+        """Log the next occurrence of anything at once."""
+        self._seen.clear()
+
+
+def times(count: int) -> str:
+    """
+    Return how to say that a record stands for *count* occurrences.
+
+    >>> times(1), times(57)
+    ('', ' (57 times since the last line)')
+    """
+    return "" if count == 1 else f" ({count} times since the last line)"

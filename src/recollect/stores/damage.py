@@ -1,0 +1,31 @@
+"""Damage of a store in the log: an error that an operator has to see, whoever met it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from typing import Final
+
+from recollect.errors import StoreCorruptError, StoreError
+from recollect.logs import Repeats, summary_of, times
+
+_REPEATS: Final = Repeats()
+
+
+def note_damage(log: logging.Logger, name: str, error: StoreError) -> StoreError:
+    """Return *error*; if it says that the store *name* is damaged, log that at ``ERROR``."""
+    if isinstance(error, StoreCorruptError):
+        summary = summary_of(error)
+        if count := _REPEATS.due((name, summary)):
+            log.error("%s is damaged: %s%s", name, summary, times(count))
+    return error
+
+
+def lost_entries(scope_id: int | None, uids: Sequence[int]) -> StoreCorruptError:
+    """Return the error for entries that an index lists, and of which there is no row."""
+    error = StoreCorruptError(
+        f"{len(uids)} entries that an index lists are not there, such as that with uid {uids[0]}: "
+        "run `recollect doctor`, and restore the store from a backup"
+    )
+    error.about = f"scope {scope_id}, uid {uids[0]}"
+    return error

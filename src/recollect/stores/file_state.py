@@ -1,0 +1,44 @@
+"""The state of a store's file: its size, its schema, and what is wrong with it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+FINDINGS_MAX: Final = 5
+"""So many of the things that are wrong are named."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileState:
+    """
+    A store's file: its size with and without what stands beside it, its schema, its damage.
+
+    *mismatched* are the pages that do not match their checksums; *damage* says what else is wrong.
+    """
+
+    path: Path
+    size_bytes: int
+    beside_bytes: int
+    schema: int
+    has_page_checksums: bool
+    mismatched: tuple[int, ...]
+    damage: tuple[str, ...]
+
+
+def described(pages: Sequence[int]) -> str:
+    """
+    Return how many pages these are, and which, as far as there is room.
+
+    >>> described([4])
+    '1 page (4) does not match its checksum'
+    >>> described(range(7))
+    '7 pages (0, 1, 2, 3, 4, …) do not match their checksums'
+    """
+    named = ", ".join(map(str, pages[:FINDINGS_MAX]))
+    more = ", …" if len(pages) > FINDINGS_MAX else ""
+    if len(pages) == 1:
+        return f"1 page ({named}) does not match its checksum"
+    return f"{len(pages)} pages ({named}{more}) do not match their checksums"

@@ -1,0 +1,80 @@
+"""Messages of a thread against what its row says of them: none may be missing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from recollect.errors import StoreCorruptError
+from recollect.stores.rows import MessageRow, ThreadRow
+from recollect.stores.unit import Rows
+
+
+def messages_after(
+    rows: Rows, thread: ThreadRow, after: int, limit: int, *, until: int | None = None
+) -> Sequence[MessageRow]:
+    """
+    Return messages of a thread by position, after *after*, up to and including *until*.
+
+    Raises:
+        StoreCorruptError: Some are missing: the thread has more of them there.
+    """
+    found = rows.messages(
+        thread.scope_id, thread.number, after=after, until=until, limit=max(1, limit)
+    )
+    last = thread.last if until is None else min(until, thread.last)
+    _check(thread, found, range(after + 1, last + 1), limit)
+    return found
+
+
+def messages_before(
+    rows: Rows, thread: ThreadRow, before: int | None, limit: int
+) -> Sequence[MessageRow]:
+    """
+    Return the newest messages of a thread before the position *before*, newest first.
+
+    Raises:
+        StoreCorruptError: Some are missing: the thread has more of them there.
+    """
+    found = rows.last_messages(thread.scope_id, thread.number, before=before, limit=max(1, limit))
+    end = thread.last + 1 if before is None else min(before, thread.last + 1)
+    _check(thread, found, range(1, end)[::-1], limit)
+    return found
+
+
+def all_messages_of(rows: Rows, thread: ThreadRow) -> Sequence[MessageRow]:
+    """
+    Return all messages of a thread by position.
+
+    Raises:
+        StoreCorruptError: Some are missing: the thread has more of them.
+    """
+    return messages_after(rows, thread, 0, thread.count)
+
+
+def _check(thread: ThreadRow, found: Sequence[MessageRow], places: range, limit: int) -> None:
+    """
+    Compare messages with the positions at which they may be, both in the order that was asked for.
+
+    A thread of which nothing was removed has one at each position; else at most as many positions
+    are empty as messages were removed.
+    """
+    removed = thread.last - thread.count
+    steps = [(row.position - places.start) * places.step for row in found]
+    is_ordered = all(one < other for one, other in pairwise([-1, *steps, len(places)]))
+    empty = steps[-1] + 1 - len(found) if steps else 0
+    is_enough = len(found) >= min(limit, len(places) - removed)
+    is_whole = len(places) == thread.last and limit >= thread.count
+    is_right = is_enough and (not is_whole or len(found) == thread.count)
+    if not (is_ordered and empty <= removed and is_right):
+        raise _missing(thread, len(found))
+
+
+def _missing(thread: ThreadRow, count: int) -> StoreCorruptError:
+    error = StoreCorruptError(
+        f"messages of the thread {thread.id!r} are missing, doubled or out of order: it has "
+        f"{thread.count} up to position {thread.last}, and {count} were read of those asked for: "
+        "run `recollect doctor`, and restore the store from a backup"
+    )
+    error.about = f"thread number {thread.number} of scope {thread.scope_id}"
+    return error

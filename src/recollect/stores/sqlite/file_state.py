@@ -1,0 +1,63 @@
+"""The state of a SQLite file, read while no store has it open."""
+
+from __future__ import annotations
+
+from itertools import islice
+from pathlib import Path
+from typing import Final
+
+import apsw
+
+from recollect.stores.file_state import FINDINGS_MAX, FileState
+from recollect.stores.sqlite.examination import examine
+from recollect.stores.sqlite.page_checksums import VERIFYING, checksum_layer
+from recollect.stores.sqlite.page_repairs import keeps_checksums, mismatching_pages
+
+_BESIDE: Final = ("-wal", "-shm", "-reserve", "-rewrites")
+
+
+def read_file_state(path: Path) -> FileState:
+    """
+    Read every page and every row of the file, and what rows owe to each other; nothing is written.
+
+    Damage that keeps SQLite from reading the file at all is told like any other. Where pages do not
+    match their checksums, the rest is read without looking at these.
+    """
+    beside = (path.with_name(path.name + suffix) for suffix in _BESIDE)
+    schema, damage, mismatched = 0, list[str](), list[int]()
+    has_page_checksums = False
+    try:
+        has_page_checksums = keeps_checksums(str(path))
+        mismatched = mismatching_pages(str(path))
+        schema, damage = _examined(path, are_compared=not mismatched)
+    except (apsw.Error, ValueError) as error:
+        damage.append(f"{type(error).__name__}: {error}")
+    return FileState(
+        path=path,
+        size_bytes=path.stat().st_size,
+        beside_bytes=sum(each.stat().st_size for each in beside if each.exists()),
+        schema=schema,
+        has_page_checksums=has_page_checksums,
+        mismatched=tuple(mismatched),
+        damage=tuple(damage),
+    )
+
+
+def _examined(path: Path, *, are_compared: bool) -> tuple[int, list[str]]:
+    """Return the schema of the file, and the first things that are wrong in it."""
+    connection = _opened(path)
+    try:
+        connection.pragma("query_only", True)  # noqa: FBT003
+        if not are_compared:
+            connection.pragma(VERIFYING, False)  # noqa: FBT003
+        schema = int(connection.pragma("user_version"))
+        connection.execute("BEGIN")
+        return schema, list(islice(examine(connection), FINDINGS_MAX))
+    finally:
+        connection.close()
+
+
+def _opened(path: Path) -> apsw.Connection:
+    # Not opened for reading alone: such a connection leaves the log and its index behind.
+    flags = apsw.SQLITE_OPEN_READWRITE
+    return apsw.Connection(str(path), flags=flags, vfs=checksum_layer())

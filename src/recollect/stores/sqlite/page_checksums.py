@@ -1,0 +1,119 @@
+"""
+Checksums of pages: each page of a new file ends with one, which is compared whenever it is read.
+
+SQLite's file layer ``cksumvfs`` (https://www.sqlite.org/cksumvfs.html) computes and compares them;
+the wheels of the driver bring it. Of a page that does not match nothing is read: the driver raises
+an I/O error with the code ``SQLITE_IOERR_DATA``. The log has checksums of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from threading import Lock
+from typing import Final
+
+import apsw
+import numpy as np
+
+LAYER: Final = "cksmvfs"
+"""The name of the file layer, once it is loaded."""
+RESERVED_BYTES: Final = 8
+"""So many bytes at the end of each page hold its checksum."""
+RESERVED_AT: Final = 20
+"""Where the file's header says how many bytes of each page are reserved."""
+VERIFYING: Final = "checksum_verification"
+"""The pragma that a file layer with checksums answers, and no other one."""
+_EXTENSION: Final = "cksumvfs"
+_WORD_BYTES: Final = 4
+
+_loading: Final = Lock()
+_coefficients: Final[dict[int, tuple[np.ndarray, np.ndarray]]] = {}
+
+
+def checksum_layer() -> str | None:
+    """
+    Return the name of SQLite's file layer with checksums, loaded when it is first asked for.
+
+    ``None`` if this build of the driver has none. Other connections of the process keep the
+    layer that they use by default.
+    """
+    with _loading:
+        if LAYER in apsw.vfs_names():
+            return LAYER
+        return LAYER if _load() else None
+
+
+def _load() -> bool:
+    try:
+        from apsw import sqlite_extra  # noqa: PLC0415 (drivers from before 3.50 have none)
+    except ImportError:
+        return False
+    default, connection = apsw.vfs_names()[0], apsw.Connection(":memory:")
+    try:
+        sqlite_extra.load(connection, _EXTENSION)
+    except (sqlite_extra.NotAvailable, LookupError, AttributeError, apsw.Error):
+        return False
+    finally:
+        connection.close()
+        # Loading makes it the default for everybody in this process.
+        apsw.set_default_vfs(default)
+    return LAYER in apsw.vfs_names()
+
+
+def are_compared(connection: apsw.Connection) -> bool:
+    """Return True if the file layer of *connection* computes and compares checksums."""
+    return connection.pragma(VERIFYING) is not None
+
+
+def is_checksum_error(error: BaseException | None) -> bool:
+    """Return True if the driver found a page that does not match its checksum."""
+    code = getattr(error, "extendedresult", None)
+    return isinstance(error, apsw.IOError) and code == apsw.SQLITE_IOERR_DATA
+
+
+def page_checksum(page: bytes) -> bytes:
+    """
+    Return the checksum of a page as ``cksumvfs`` computes it, of all bytes but the last eight.
+
+    It is a sum of the page's words, each multiplied by a number that depends on its place alone.
+
+    >>> page_checksum(bytes(4_096)).hex()
+    '0000000000000000'
+    """
+    count = (len(page) - RESERVED_BYTES) // _WORD_BYTES
+    words = np.frombuffer(page, dtype="<u4", count=count)
+    sums = [int((words * each).sum(dtype=np.uint32)) for each in _coefficients_of(count)]
+    return b"".join(each.to_bytes(_WORD_BYTES, "little") for each in sums)
+
+
+def with_checksum(page: bytes) -> bytes:
+    """Return *page* with its checksum in its last eight bytes."""
+    return page[:-RESERVED_BYTES] + page_checksum(page)
+
+
+def has_checksum(page: bytes) -> bool:
+    """Return True if *page* ends with its checksum."""
+    return page[-RESERVED_BYTES:] == page_checksum(page)
+
+
+def _coefficients_of(count: int) -> tuple[np.ndarray, np.ndarray]:
+    """
+    Return what each of *count* words is multiplied by in the two sums of a checksum.
+
+    ``cksumvfs`` adds the words in pairs (x, y): first += x + second, then second += y + first.
+    A pair is thus multiplied by a power of [[1, 1], [1, 2]], modulo 2 to the power of 32.
+    """
+    if count not in _coefficients:
+        sums: tuple[list[int], list[int]] = ([], [])
+        a, b, c, d = 1, 0, 0, 1
+        for _ in range(count // 2):
+            sums[0].extend((b, a + b))
+            sums[1].extend((d, c + d))
+            a, b, c, d = (each & 0xFFFF_FFFF for each in (a + b, a + 2 * b, c + d, c + 2 * d))
+        first, second = (_reversed_words(each) for each in sums)
+        _coefficients[count] = first, second
+    return _coefficients[count]
+
+
+def _reversed_words(numbers: Sequence[int]) -> np.ndarray:
+    return np.array([each & 0xFFFF_FFFF for each in reversed(numbers)], dtype=np.uint32)

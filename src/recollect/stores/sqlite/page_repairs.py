@@ -1,0 +1,137 @@
+"""
+Checksums of pages that are given anew: to a file that has none, and to pages that others wrote.
+
+Another SQLite program that writes to the file, or carries its log over into it, leaves pages with
+wrong checksums. Only a person can know that this is what happened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from itertools import islice
+from typing import Final
+
+import apsw
+
+from recollect.errors import StoreError
+from recollect.stores.sqlite.cleaning import at_rest
+from recollect.stores.sqlite.connect import LOCK_WAIT_S, Location, connect, open_raw
+from recollect.stores.sqlite.failures import LOG, store_errors
+from recollect.stores.sqlite.page_checksums import (
+    LAYER,
+    RESERVED_AT,
+    RESERVED_BYTES,
+    are_compared,
+    has_checksum,
+    with_checksum,
+)
+from recollect.stores.sqlite.page_rewrites import REWRITES_MAX, rewrite_pages
+from recollect.stores.sqlite.pages import page_size
+
+_READ_PAGES: Final = 256
+_HEADER_BYTES: Final = 100
+
+
+def location_of(path: str) -> Location:
+    """Return where the file at *path* is, for work on it as a whole."""
+    return Location(path=path, vfs=None, durability="full", lock_wait_s=LOCK_WAIT_S)
+
+
+def keeps_checksums(path: str) -> bool:
+    """Return True if the pages of the file end with checksums."""
+    return _header(location_of(path))[RESERVED_AT : RESERVED_AT + 1] == bytes([RESERVED_BYTES])
+
+
+def mismatching_pages(path: str) -> list[int]:
+    """Return the pages, counted from 0, that do not match their checksums."""
+    if not keeps_checksums(path):
+        return []
+    return [number for number, _ in _mismatching(location_of(path))]
+
+
+def accept_pages(path: str) -> int:
+    """
+    Give each page that does not match its checksum the one of what it holds now; return how many.
+
+    Nothing else of the file changes. No other program may have it open.
+
+    Raises:
+        StoreUnavailableError: Another connection writes all the time, or kept the log.
+        StoreError: SQLite failed; what was done stays done.
+    """
+    # Below the layer that would refuse to read these very pages.
+    plain = replace(location_of(path), vfs=_plain_layer())
+    count = 0
+    with (
+        store_errors(path),
+        closing(connect(plain)) as holder,
+        closing(connect(plain)) as cutter,
+        at_rest(holder, cutter, plain),
+    ):
+        found = ((number, with_checksum(page)) for number, page in _mismatching(plain))
+        while batch := dict(islice(found, REWRITES_MAX)):
+            rewrite_pages(plain, batch)
+            count += len(batch)
+    if count:
+        LOG.warning("%r: %d pages were given new checksums", path, count)
+    return count
+
+
+def add_checksums(path: str) -> bool:
+    """
+    Have a file that keeps no checksums of pages keep them from now on; return whether it had none.
+
+    All of it is written anew, as by ``VACUUM``, which takes as much room again.
+
+    Raises:
+        StoreError: SQLite failed, or its driver has no such checksums; nothing changed then.
+    """
+    if keeps_checksums(path):
+        return False
+    location = location_of(path)
+    with store_errors(path), closing(connect(location)) as connection:
+        if not are_compared(connection):
+            msg = (
+                f"{path!r}: this build of apsw keeps no checksums of pages: install apsw from its "
+                "wheel, which brings the extension cksumvfs"
+            )
+            raise StoreError(msg)
+        connection.reserve_bytes(reserve=RESERVED_BYTES)
+        connection.execute("VACUUM")
+        connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+    LOG.info("%r: its pages have checksums now", path)
+    return True
+
+
+def _plain_layer() -> str:
+    return next(name for name in apsw.vfs_names() if name != LAYER)
+
+
+def _header(location: Location) -> bytes:
+    with _raw(location) as file:
+        return file.xRead(min(file.xFileSize(), _HEADER_BYTES), 0) if file.xFileSize() else b""
+
+
+def _mismatching(location: Location) -> Iterator[tuple[int, bytes]]:
+    size = page_size(_header(location))
+    with _raw(location) as file:
+        pages = file.xFileSize() // size
+        for start in range(0, pages, _READ_PAGES):
+            count = min(_READ_PAGES, pages - start)
+            block = file.xRead(count * size, start * size)
+            for number in range(count):
+                page = block[number * size : (number + 1) * size]
+                if not has_checksum(page):
+                    yield start + number, page
+
+
+@contextmanager
+def _raw(location: Location) -> Iterator[apsw.VFSFile]:
+    """Open the bytes of the file, below any layer, while the block lasts."""
+    file = open_raw(location, apsw.SQLITE_OPEN_READONLY)
+    try:
+        yield file
+    finally:
+        file.xClose()

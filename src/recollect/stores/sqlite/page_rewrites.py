@@ -1,0 +1,211 @@
+"""
+Pages that are rewritten in place, with their checksums, so that a power loss leaves each whole.
+
+A page whose sectors are part old and part new does not match its checksum. So the new pages are
+first put down in a file of their own (``-rewrites``), and that reaches the disk; only then are they
+written to their places. Whoever opens the store next repeats what was cut off.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
+from hashlib import blake2b
+from pathlib import Path
+from typing import Final, TypeAlias
+from zlib import crc32
+
+import apsw
+
+from recollect.stores.sqlite.connect import Location, Patience, open_raw
+from recollect.stores.sqlite.failures import LOG
+from recollect.stores.sqlite.page_checksums import has_checksum
+
+Pages: TypeAlias = Mapping[int, bytes]
+"""Whole pages by their numbers, which count from 0."""
+
+REWRITES_MAX: Final = 512
+"""So many pages are rewritten at once: their file fits into the reserve of a full disk."""
+_SECTOR_BYTES: Final = 512
+"""What a disk writes whole or not at all."""
+_MAGIC: Final = b"recollect rewrites 1"
+_HEAD: Final = struct.Struct(">20sII")
+_NUMBER: Final = struct.Struct(">I")
+_DIGEST_BYTES: Final = 32
+_ALONE_WAIT_S: Final = 1.0
+_PIECE_BYTES: Final = 65_536
+"""SQLite's file layer for Unix writes no more than 128 KiB at once."""
+# As a journal, so that the folder reaches the disk with it.
+_BESIDE: Final = (
+    apsw.SQLITE_OPEN_MAIN_JOURNAL | apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
+)
+
+
+def rewrite_pages(location: Location, pages: Pages) -> None:
+    """
+    Write *pages* to their places; nobody else may write to the file meanwhile.
+
+    Raises:
+        apsw.Error: SQLite's file layer failed. Without room nothing was changed.
+    """
+    with closing(_File(open_raw(location, apsw.SQLITE_OPEN_READWRITE))) as file:
+        old = {number: file.page(number, len(page)) for number, page in pages.items()}
+        _put_down(location, encode_rewrites(old, pages))
+        file.write(pages)
+    _take_up(location)
+
+
+def repeat_rewrites(location: Location) -> None:
+    """
+    Finish what a power loss cut off in `rewrite_pages`, if it did; before the file is read.
+
+    It is done by who opens the store first; while others have it open, nothing is repeated.
+    Only a page that does not match its checksum, and of which each sector is as it was before or
+    as it was to be, is written: whatever else is wrong with a page is left for others to find.
+    """
+    wait, tried = Patience(_ALONE_WAIT_S), 0
+    while Path(_beside(location)).exists():
+        with _alone(location) as is_alone:
+            if is_alone:
+                _repeat(location)
+                return
+        # Whoever has the store open repeated what had to be, or is just rewriting itself.
+        if not wait(tried):
+            return
+        tried += 1
+
+
+def discard_rewrites(location: Location) -> None:
+    """
+    Remove what a killed process left beside the file; nobody else may be rewriting.
+
+    Pages that a power loss cut off are finished by then: the store is open.
+    """
+    if Path(_beside(location)).exists():
+        _take_up(location)
+
+
+@contextmanager
+def _alone(location: Location) -> Iterator[bool]:
+    """Yield whether no connection has the store open, and keep it so while the block lasts."""
+    file = open_raw(location, apsw.SQLITE_OPEN_READWRITE)
+    try:
+        try:
+            # Every connection with a write-ahead log holds a shared lock as long as it is open.
+            file.xLock(apsw.SQLITE_LOCK_SHARED)
+            file.xLock(apsw.SQLITE_LOCK_EXCLUSIVE)
+            is_alone = True
+        except apsw.BusyError:
+            is_alone = False
+        yield is_alone
+    finally:
+        file.xUnlock(apsw.SQLITE_LOCK_NONE)
+        file.xClose()
+
+
+def _repeat(location: Location) -> None:
+    found = decode_rewrites(_content(location, _beside(location)))
+    with closing(_File(open_raw(location, apsw.SQLITE_OPEN_READWRITE))) as file:
+        torn = {
+            number: page
+            for number, (sectors, page) in found.items()
+            if is_torn(file.page(number, len(page)), sectors, page)
+        }
+        if torn:
+            LOG.warning("%s: %d pages are finished that were cut off", location.path, len(torn))
+            file.write(torn)
+    _take_up(location)
+
+
+def encode_rewrites(old: Pages, new: Pages) -> bytes:
+    """Return what is put down before *old* pages become *new* ones: sums of these, and those."""
+    size = len(next(iter(new.values()), b""))
+    parts = [_HEAD.pack(_MAGIC, size, len(new))]
+    for number, page in new.items():
+        sums = b"".join(_NUMBER.pack(each) for each in _sums(old[number]))
+        parts += [_NUMBER.pack(number), sums, page]
+    content = b"".join(parts)
+    return content + blake2b(content, digest_size=_DIGEST_BYTES).digest()
+
+
+def decode_rewrites(content: bytes) -> dict[int, tuple[tuple[int, ...], bytes]]:
+    """Return sums and pages by number; nothing of a file that did not reach the disk whole."""
+    body, digest = content[:-_DIGEST_BYTES], content[-_DIGEST_BYTES:]
+    if blake2b(body, digest_size=_DIGEST_BYTES).digest() != digest:
+        return {}
+    with suppress(struct.error):
+        magic, size, count = _HEAD.unpack_from(body)
+        if magic == _MAGIC:
+            row = struct.Struct(f">I{size // _SECTOR_BYTES}I{size}s")
+            found = (row.unpack_from(body, _HEAD.size + n * row.size) for n in range(count))
+            return {number: (tuple(sums), page) for number, *sums, page in found}
+    return {}
+
+
+def is_torn(page: bytes, sectors: tuple[int, ...], new: bytes) -> bool:
+    """Return True if *page* became part of *new*, and is no whole page yet."""
+    if len(page) != len(new) or has_checksum(page):
+        return False
+    now, then = _sums(page), _sums(new)
+    return all(each in pair for each, *pair in zip(now, sectors, then, strict=True))
+
+
+def _sums(page: bytes) -> list[int]:
+    return [crc32(page[at : at + _SECTOR_BYTES]) for at in range(0, len(page), _SECTOR_BYTES)]
+
+
+class _File:
+    """The pages of the store's file, below any layer that looks at checksums."""
+
+    def __init__(self, raw: apsw.VFSFile) -> None:
+        self._raw = raw
+
+    def page(self, number: int, size: int) -> bytes:
+        return self._raw.xRead(size, number * size)
+
+    def write(self, pages: Pages) -> None:
+        for number, page in sorted(pages.items()):
+            self._raw.xWrite(page, number * len(page))
+        self._raw.xSync(apsw.SQLITE_SYNC_NORMAL)
+
+    def close(self) -> None:
+        self._raw.xClose()
+
+
+def _beside(location: Location) -> str:
+    return f"{location.path}-rewrites"
+
+
+def _opened_beside(location: Location) -> apsw.VFSFile:
+    return apsw.VFSFile(location.vfs or "", _beside(location), [_BESIDE, 0])
+
+
+def _content(location: Location, beside: str) -> bytes:
+    size = Path(beside).stat().st_size
+    file = _opened_beside(location)
+    try:
+        return file.xRead(size, 0) if size else b""
+    finally:
+        file.xClose()
+
+
+def _put_down(location: Location, content: bytes) -> None:
+    file = _opened_beside(location)
+    try:
+        file.xTruncate(0)
+        for at in range(0, len(content), _PIECE_BYTES):
+            file.xWrite(content[at : at + _PIECE_BYTES], at)
+        file.xSync(apsw.SQLITE_SYNC_NORMAL)
+    finally:
+        file.xClose()
+
+
+def _take_up(location: Location) -> None:
+    """Empty and remove the file beside; if that does not reach the disk, nothing is repeated."""
+    file = _opened_beside(location)
+    try:
+        file.xTruncate(0)
+    finally:
+        file.xClose()
+    Path(_beside(location)).unlink(missing_ok=True)

@@ -1,0 +1,27 @@
+"""Leases that are given back before they end."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import anyio
+
+from recollect.errors import LeaseLostError, StoreError
+from recollect.logs import package_logger, summary_of
+from recollect.stores.base import Store
+from recollect.stores.plans.formation import Lease
+
+LOG: Final = package_logger("recollect.worker")
+RELEASE_S: Final = 2.0
+"""Grace period for a cancelled run to release its lease."""
+
+
+async def release_if_possible(store: Store, lease: Lease) -> None:
+    """Give *lease* back; where that fails, it ends by itself, and nothing is formed until then."""
+    with anyio.move_on_after(RELEASE_S, shield=True):
+        try:
+            await store.release(lease)
+        except LeaseLostError:
+            return  # it has passed on
+        except StoreError as error:
+            LOG.warning("a lease was not given back, and ends by itself: %s", summary_of(error))

@@ -1,0 +1,205 @@
+"""Formation beside requests: how long others on the event loop wait while an answer is decided."""
+
+import asyncio
+import json
+import random
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+
+import pytest
+
+from recollect.formation.answer import OPERATIONS_MAX
+from recollect.formation.citing import CITATIONS_MAX
+from recollect.formation.config import FormationSettings, Limits
+from recollect.formation.offer import offer_of
+from recollect.formation.types import NOTE, USER
+from recollect.formation.window import Line, Window
+from recollect.formation.wording.instructing import instructs
+from recollect.ports import ToolCall
+from recollect.records import Message
+from recollect.stores.validate import TEXT_CHARACTERS_MAX
+from recollect.testing.scripted import ScriptedModel
+from recollect.worker import asking
+from recollect.worker.asking import Asking
+
+LAG_MS_MAX: Final = 50.0
+DECIDING_S_MAX: Final = 30.0
+INSTRUCTS_MS_MAX: Final = 30.0
+TRIES: Final = 5
+TICK_S: Final = 0.002
+AT: Final = datetime(2026, 5, 1, 12, tzinfo=UTC)
+SEEDED: Final = random.Random(1)  # noqa: S311 (repeatable)
+VOCABULARY: Final = ["".join(SEEDED.choices("aeioulnrst", k=6)) for _ in range(3_000)]
+
+
+@dataclass(frozen=True)
+class Worst:
+    """The lines of a window and the calls of an answer, as bad as one limit allows."""
+
+    lines: list[Line]
+    calls: list[ToolCall]
+
+
+def prose(length: int) -> str:
+    """Return sentences of words, one figure in each."""
+    words = " ".join(
+        f"{' '.join(SEEDED.choices(VOCABULARY, k=11)).capitalize()} {SEEDED.randint(1, 9999)}."
+        for _ in range(length // 75)
+    )
+    return words[:length]
+
+
+def figures(length: int) -> str:
+    """Return dates, names, sums of money and times, in one sentence without an end."""
+    return ", ".join(
+        f"on {SEEDED.randint(1, 28)} May {SEEDED.randint(1990, 2026)} Bob paid "
+        f"£{SEEDED.randint(1, 99999)} at {SEEDED.randint(1, 12)}:{SEEDED.randint(10, 59)} pm"
+        for _ in range(length // 48)
+    )[:length]
+
+
+def quote_of(text: str, number: int) -> str:
+    """Return some whole words of *text*, others for each number."""
+    start = text.index(" ", number * 397 % (len(text) - 200)) + 1
+    return text[start : text.rindex(" ", start, start + 60)]
+
+
+def line(number: int, role: Any, text: str) -> Line:
+    """Return a new message as a window has it."""
+    message = Message(
+        thread="talk", id=f"id{number}", position=number, role=role, text=text, name=None,
+        time=AT, session="s", source=None, content=None, metadata={},
+    )  # fmt: skip
+    return Line(number=number, message=message, text=text, new=True)
+
+
+def note(content: str, because: list[str]) -> ToolCall:
+    """Return the call that keeps a note."""
+    value = {"context": "talk", "content": content}
+    return ToolCall(name="Note", arguments=json.dumps({"value": value, "because": because}))
+
+
+def cited_by_many(text: str) -> Worst:
+    """Return 50 notes that all cite one message of a tool."""
+    lines = [line(1, "user", "I want the report on harbours."), line(2, "tool", text)]
+    because = "1: the report on harbours"
+    calls = [
+        note(f"{quote_of(text, n)} {n}", [because, f"2: {quote_of(text, n)}"]) for n in range(50)
+    ]
+    return Worst(lines, calls)
+
+
+def most_of_all(text: str) -> Worst:
+    """Return as many operations with as many citations as are read, of one message."""
+    calls = [
+        note(
+            f"{quote_of(text, n)} {n}",
+            [f"1: {quote_of(text, n * CITATIONS_MAX + k)}" for k in range(CITATIONS_MAX)],
+        )
+        for n in range(OPERATIONS_MAX)
+    ]
+    return Worst([line(1, "user", text)], calls)
+
+
+def longest_value(text: str) -> Worst:
+    """Return one note of more words than any message has that is read."""
+    return Worst([line(1, "user", text[:50_000])], [note(text, [f"1: {quote_of(text, 1)}"])])
+
+
+WORST: Final[dict[str, Callable[[], Worst]]] = {
+    "20 kB of a tool's words, 50 notes": lambda: cited_by_many(prose(20_000)),
+    "20 kB of a tool's figures, 50 notes": lambda: cited_by_many(figures(20_000)),
+    "the longest message, most calls and citations": lambda: most_of_all(
+        prose(TEXT_CHARACTERS_MAX)
+    ),
+    "the longest value that is read": lambda: longest_value(prose(49_000)),
+}
+
+
+async def lag_of(work: Callable[[], Awaitable[object]]) -> tuple[float, float]:
+    """
+    Return for how many ms the loop was kept from a timer at most, and how many s all took.
+
+    Both in time of this process on a processor, not by the clock: what other processes take
+    from it on a busy machine is no fault of the work.
+    """
+    lags: list[float] = []
+
+    async def tick() -> None:
+        while True:
+            before = time.process_time()
+            await asyncio.sleep(TICK_S)
+            lags.append(time.process_time() - before)
+
+    ticking = asyncio.create_task(tick())
+    await asyncio.sleep(10 * TICK_S)
+    lags.clear()
+    before = time.process_time()
+    await work()
+    taken = time.process_time() - before
+    await asyncio.sleep(2 * TICK_S)
+    ticking.cancel()
+    return 1000 * max(lags), taken
+
+
+def asking_of(worst: Worst) -> Callable[[], Awaitable[object]]:
+    """Return what asks a model that gives the worst answer, and decides on it."""
+    window = Window(scope=("u",), lines=tuple(worst.lines), watermarks={"talk": 1})
+    settings = FormationSettings(types=(USER, NOTE), limits=Limits(repairs=0))
+    offer = offer_of(settings.types, [], "")
+    return lambda: Asking(ScriptedModel([worst.calls]), window, offer, settings).ask()
+
+
+async def least_lag(worst: Worst) -> tuple[float, float]:
+    """Return the least lag of some tries: what blocks the loop does so every time."""
+    found: list[tuple[float, float]] = []
+    while len(found) < TRIES and not any(lag <= LAG_MS_MAX for lag, _ in found):
+        found.append(await lag_of(asking_of(worst)))
+    return min(found)
+
+
+@pytest.mark.parametrize("name", WORST)
+async def test_deciding_delays_nobody(name: str) -> None:
+    """Others on the loop wait a moment, and a formation ends, whatever a model answers."""
+    lag_ms, taken_s = await least_lag(WORST[name]())
+
+    print(f"{name}: lag {lag_ms:.0f} ms, decided in {taken_s:.1f} s of a processor")  # noqa: T201 (a figure)
+    assert lag_ms <= LAG_MS_MAX
+    assert taken_s <= DECIDING_S_MAX
+
+
+async def test_deciding_on_the_loop_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The mutant of the others."""
+
+    class OnTheLoop:
+        @staticmethod
+        async def run_sync(function: Callable[..., Any], *given: Any) -> Any:
+            return function(*given)
+
+    monkeypatch.setattr(asking, "to_thread", OnTheLoop)
+    lag_ms, _ = await lag_of(asking_of(cited_by_many(prose(20_000))))
+
+    assert lag_ms > 4 * LAG_MS_MAX
+
+
+def texts_of_80_kb() -> Iterator[str]:
+    """Yield long texts of English, figures and Chinese."""
+    yield prose(80_000)
+    yield figures(80_000)
+    yield ("今天去公园散步，看到很多花。天气很好，我们坐了一会儿。" * 3_000)[:27_000]
+
+
+def test_a_long_text_is_soon_seen_to_instruct_nobody() -> None:
+    """80 kB of it, by the best of some tries: of one alone the machine may take its share."""
+    for text in texts_of_80_kb():
+        taken: list[float] = []
+        for _ in range(2 * TRIES):
+            before = time.process_time()
+            assert not instructs(text)
+            taken.append(1000 * (time.process_time() - before))
+
+        print(f"instructs: {min(taken):.1f} ms for {len(text.encode())} bytes")  # noqa: T201 (a figure)
+        assert min(taken) <= INSTRUCTS_MS_MAX

@@ -1,0 +1,117 @@
+"""Screens of the page that cannot be loaded, read or shown say so, and can be tried again."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+import recollect
+from recollect import NewMessage
+from recollect.records import PutMemory, Scope
+from recollect.testing.rulemodel import RuleModel
+
+if TYPE_CHECKING:
+    from tests.page.conftest import Story, Walks
+
+SCOPE: Final[Scope] = ("default",)
+SCREENS: Final = 10
+ANSWERS: Final = ("nothing", "status", "page", "shape")
+PLACES: Final = 9
+
+
+async def filled(folder: Path) -> None:
+    """Leave something for each screen to show."""
+    url = f"sqlite:///{folder / 'page.db'}"
+    notes = [
+        PutMemory(type="Note", key=f"n{n:03}", value={"context": "a", "content": f"harbour {n}"})
+        for n in range(60)
+    ]
+    fact = {"subject": "Ada", "predicate": "knows", "object": "Grace"}
+    async with recollect.open(url, embedder="none", worker=False, model=RuleModel()) as memory:
+        await memory.append(SCOPE, "talk", [NewMessage(role="user", text="I live in Lisbon.")])
+        await memory.form(SCOPE, "talk")
+        doubt = PutMemory(type="Note", key="q", value={"content": "?"}, state="quarantined")
+        await memory.apply(SCOPE, [*notes, doubt, PutMemory(type="Fact", key="f", value=fact)])
+
+
+@pytest.fixture(scope="module")
+def story(walks: Walks, tmp_path_factory: pytest.TempPathFactory) -> Story:
+    """Go to each screen while the service is away, renewed, or answers what it should not."""
+    folder = tmp_path_factory.mktemp("broken")
+    asyncio.run(filled(folder))
+    with walks.serving(folder, "--no-auth", "--model", "rules", after_s=600) as (address, _):
+        return walks.walked(address, extent="broken", script="broken.mjs")
+
+
+def test_the_whole_story_can_be_walked(story: Story) -> None:
+    """No step fails; what failed on the way is told to a person, and nothing else is."""
+    assert {"well"} == set(story.chapters.values()), story.chapters
+    assert [] == [each for each in story.facts["noted"]["errors"] if "uncaught" in each]
+    assert [] == story.serious
+    assert {0} == set(story.overflows.values())
+
+
+def test_a_screen_whose_script_does_not_come_says_why(story: Story) -> None:
+    """Of each such screen: that it could not be loaded, and whether the service is away."""
+    missing: list[dict[str, Any]] = story.facts["missing"]
+
+    assert len(missing) == 2 * 6
+    for each in missing:
+        assert "This screen could not be loaded" in each["text"], each
+        assert each["nav"] == PLACES
+        is_away = "cannot be reached" in each["text"]
+        assert is_away is (each["cause"] == "stopped"), each
+
+
+def test_a_page_that_is_older_than_its_service_is_to_be_reloaded(story: Story) -> None:
+    """It says that there is a newer version; after the reload what was typed is there."""
+    assert "newer version" in story.facts["renewed"]["text"]
+    assert "Reload" in story.facts["renewed"]["text"]
+    assert "Typed before the reload." == story.facts["after_reload"]["draft"]
+
+
+def test_no_screen_is_ever_blank(story: Story) -> None:
+    """Whatever the service answers, there is a sentence, a retry, and the way elsewhere."""
+    unread: list[dict[str, Any]] = story.facts["unread"]
+
+    assert len(unread) == SCREENS * len(ANSWERS)
+    for each in unread:
+        assert each["nav"] == PLACES, each
+        # An answer of another shape may be read as one that holds nothing.
+        if each["kind"] != "shape" or each["alerts"]:
+            assert each["alerts"], each
+            assert each["offers"], each
+            assert each["isShown"], each
+
+
+def test_a_screen_that_fails_leaves_the_others(story: Story) -> None:
+    """The boundary is forgotten where another screen is gone to."""
+    assert 0 == story.facts["other_screen"]
+
+
+def test_more_of_a_list_can_be_asked_for_again(story: Story) -> None:
+    """The failure stands at the list's end; a change elsewhere does not shorten the list."""
+    found = story.facts["no_more"]
+
+    assert found["before"] == found["during"]
+    assert found["isBelow"] is True
+    assert found["after"] > found["before"]
+    assert found["afterChange"] >= found["after"]
+
+
+def test_a_page_that_does_not_start_says_so(story: Story) -> None:
+    """Without its script, and without the service."""
+    assert "the service may have stopped" in story.facts["start"]["without"]
+    assert "cannot be reached" in story.facts["start"]["silent"]
+
+
+def test_a_browser_that_keeps_nothing_is_enough(story: Story) -> None:
+    """Where storage is forbidden, what is typed and chosen lasts as long as the page."""
+    found = story.facts["no_storage"]
+
+    assert "Typed without storage." == found["draft"]
+    assert "dark" == found["theme"]
+    assert [] == found["errors"]

@@ -1,0 +1,65 @@
+"""The page says what each formation of the demonstration did, before and after it forgets."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import anyio
+import pytest
+from click.testing import CliRunner
+
+import recollect
+from recollect.cli import main
+from recollect.demo.story import StoryClock, play, read_chapters
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.page.conftest import Story, Walks
+
+COUNTS = re.compile(r"\d+ (stored|changed|ended)( · \d+ (stored|changed|ended))*")
+
+
+async def _played(folder: Path) -> None:
+    clock = StoryClock()
+    url = str(folder / "page.db")
+    async with recollect.open(url, embedder="none", clock=clock) as memory:
+        await play(memory, clock, read_chapters())
+
+
+def forgotten(folder: Path) -> None:
+    """Leave the store of the whole demonstration, which ends with an erase."""
+    told = CliRunner(env={"RECOLLECT_EMBEDDER": "none", "RECOLLECT_STORE": None}).invoke(
+        main, ["demo", "--keep", str(folder / "page.db")]
+    )
+    assert 0 == told.exit_code, told.output
+
+
+@pytest.fixture(scope="module", params=["before", "after"])
+def story(
+    request: pytest.FixtureRequest, walks: Walks, tmp_path_factory: pytest.TempPathFactory
+) -> Story:
+    """Look at the receipts before and after the demonstration forgets."""
+    folder = tmp_path_factory.mktemp("demonstration")
+    if request.param == "before":
+        anyio.run(_played, folder)
+    else:
+        forgotten(folder)
+    with walks.serving(folder, "--no-auth", "--scope", "demo", after_s=600) as (address, _):
+        extent = f"demonstration_{request.param}"
+        return walks.walked(address, extent=extent, script="demonstration.mjs")
+
+
+def test_each_receipt_says_how_much_was_done(story: Story) -> None:
+    """What was stored, changed and ended is counted, and nowhere is it nothing."""
+    assert {"well"} == set(story.chapters.values()), story.chapters
+    receipts = story.facts["receipts"]
+    assert len(read_chapters()) == len(receipts)
+    assert [] == [each for each in receipts if not COUNTS.fullmatch(each)]
+    done = Counter[str]()
+    for count, action in re.findall(r"(\d+) (\w+)", " ".join(receipts)):
+        done[action] += int(count)
+    assert {"stored", "changed", "ended"} == done.keys()
+    assert sum(len(each.writes) for each in read_chapters()) == done.total()

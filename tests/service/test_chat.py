@@ -1,0 +1,220 @@
+"""A talk over HTTP: what is said is kept once, however often it is sent, and answered once."""
+
+import json
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import anyio.to_thread
+import httpx
+
+import recollect
+from recollect.chat import Chatbot
+from recollect.errors import ModelError
+from recollect.formation.config import Assistants, FormationSettings
+from recollect.formation.prompt import Prompts
+from recollect.ports import ModelRequest
+from recollect.service.testing import ROOT_SCOPE, Served
+from recollect.testing.scripted import ScriptedModel
+
+ADA = {"scope": ["users", "ada"]}
+Connect = Callable[..., httpx.Client]
+Start = Callable[..., Served]
+
+
+def events_of(text: str) -> list[tuple[str, dict[str, Any]]]:
+    """Return the named events of a stream that has ended."""
+    found = []
+    for block in text.split("\n\n"):
+        fields = dict(line.partition(": ")[::2] for line in block.splitlines())
+        if "event" in fields:
+            found.append((fields["event"], json.loads(fields["data"])))
+    return found
+
+
+def erased(client: httpx.Client, scope: dict[str, str], target: dict[str, Any]) -> None:
+    """Erase something, in the two steps that it takes."""
+    shown = client.post("/v1/erase/preview", params=scope, json={"target": target}).json()
+    done = client.post("/v1/erase", params=scope, json={"confirm": shown["confirm"]})
+    assert done.is_success
+
+
+def test_a_turn_of_a_chat_is_streamed_and_kept(starting: Start, connect: Connect) -> None:
+    """Tokens come one by one; both messages are kept; what was recalled is told."""
+    model = ScriptedModel(lambda _: "You live in Oslo.", identity="script/test")
+    with connect(starting(model=model)) as client:
+        answer = client.post("/v1/chat", params=ADA, json={"thread": "c", "text": "Home?"})
+        messages = client.get("/v1/threads/c/messages", params=ADA).json()["messages"]
+
+    events = events_of(answer.text)
+    tokens = "".join(content["text"] for name, content in events if name == "token")
+    assert "You live in Oslo." == tokens
+    assert "done" == events[-1][0]
+    assert [events[-1][1]["user"], events[-1][1]["assistant"]] == messages
+    assert ["user", "assistant"] == [each["role"] for each in messages]
+
+
+def test_a_chat_is_with_the_assistant_of_its_scope(starting: Start, connect: Connect) -> None:
+    """Where a scope has an assistant of its own, it answers by that one's prompt."""
+    asked: list[str] = []
+
+    def answer(request: ModelRequest) -> str:
+        asked.append(request.system)
+        return "Aye."
+
+    pirate = FormationSettings(prompts=Prompts(chatbot="Speak as a pirate. {time} {memories}"))
+    assistants = Assistants(
+        named={"pirate": pirate}, scopes={(*ROOT_SCOPE, "users", "ada"): "pirate"}
+    )
+    model = ScriptedModel(answer, identity="script/test")
+    with connect(starting(model=model, assistants=assistants)) as client:
+        for scope in (ADA, {"scope": ["users", "bob"]}):
+            client.post("/v1/chat", params=scope, json={"thread": "c", "text": "Home?"})
+
+    assert [True, False] == [each.startswith("Speak as a pirate.") for each in asked]
+
+
+def test_a_turn_said_again_under_its_key_is_answered_once(
+    starting: Start, connect: Connect
+) -> None:
+    """The message is kept once, and told the answer that was kept; another key is another turn."""
+    answers = iter(["You live in Oslo.", "In Oslo, I said."])
+    model = ScriptedModel(lambda _: next(answers), identity="script/test")
+    with connect(starting(model=model)) as client:
+        told = [
+            client.post(
+                "/v1/chat",
+                params=ADA,
+                json={"thread": "c", "text": "Home?"},
+                headers={"idempotency-key": key},
+            )
+            for key in ("turn-1", "turn-1", "turn-2")
+        ]
+        messages = client.get("/v1/threads/c/messages", params=ADA).json()["messages"]
+
+    first, again, other = (events_of(each.text)[-1][1] for each in told)
+    assert (first["user"], first["assistant"]) == (again["user"], again["assistant"])
+    assert "In Oslo, I said." == other["assistant"]["text"]
+    assert ["user", "assistant"] * 2 == [each["role"] for each in messages]
+
+
+def test_a_turn_that_was_erased_is_not_said_again(starting: Start, connect: Connect) -> None:
+    """A late retry of it is answered with 410, whether it was erased or removed, by no model."""
+    asked: list[ModelRequest] = []
+
+    def answer(request: ModelRequest) -> str:
+        asked.append(request)
+        return "In Oslo."
+
+    turn, headers = {"thread": "c", "text": "Home?"}, {"idempotency-key": "turn-1"}
+    with connect(starting(model=ScriptedModel(answer, identity="script/test"))) as client:
+        for user in ("erased", "removed"):
+            scope = {"scope": user}
+            told = client.post("/v1/chat", params=scope, json=turn, headers=headers)
+            message = events_of(told.text)[-1][1]["user"]["id"]
+            if user == "erased":
+                erased(client, scope, {"message": {"thread": "c", "id": message}})
+            else:
+                client.delete(f"/v1/threads/c/messages/{message}", params=scope)
+            late = client.post("/v1/chat", params=scope, json=turn, headers=headers)
+            messages = client.get("/v1/threads/c/messages", params=scope).json()["messages"]
+            assert (410, "gone") == (late.status_code, late.json()["code"])
+            assert ["assistant"] == [each["role"] for each in messages]
+    assert 2 == len(asked)
+
+
+def test_a_chat_without_a_model_keeps_and_says_so(client: httpx.Client) -> None:
+    """Without a model the stream ends with what is known, no answer, and the reason."""
+    answer = client.post("/v1/chat", params=ADA, json={"thread": "alone", "text": "Hello."})
+
+    (_, kept), (name, done) = events_of(answer.text)
+    assert ("done", None) == (name, done["assistant"])
+    assert kept["user"] == done["user"]
+    assert "no model" in done["reason"]
+
+
+def test_what_was_said_is_told_as_kept_before_it_is_answered(
+    starting: Start, connect: Connect
+) -> None:
+    """Whoever hears no answer knows all the same that the message is there, and under which id."""
+    model = ScriptedModel([ModelError("the model is away")], identity="script/test")
+    with connect(starting(model=model)) as client:
+        answer = client.post("/v1/chat", params=ADA, json={"thread": "c", "text": "Home?"})
+        messages = client.get("/v1/threads/c/messages", params=ADA).json()["messages"]
+
+    (first, kept), (last, _) = events_of(answer.text)
+    assert ("kept", "error") == (first, last)
+    assert [kept["user"]] == messages
+
+
+def test_what_is_refused_for_its_stream_is_not_kept(starting: Start, connect: Connect) -> None:
+    """A turn over the limit of open streams is refused before anything is kept."""
+    with connect(starting(streams_max=1)) as client:
+        with client.stream("GET", "/v1/changes", params=ADA) as changes:
+            assert 200 == changes.status_code
+            answer = client.post("/v1/chat", params=ADA, json={"thread": "c", "text": "Home?"})
+        thread = client.get("/v1/threads/c", params=ADA)
+
+    assert 429 == answer.status_code
+    assert 404 == thread.status_code
+
+
+def said_again_meanwhile(client: httpx.Client, asked: threading.Event, go: threading.Event) -> None:
+    """Say something, say it again under the same key while it is being answered, and wait."""
+    turn = {"thread": "c", "text": "Home?"}
+    key = {"idempotency-key": "turn-1"}
+
+    def say() -> str:
+        return client.post("/v1/chat", params=ADA, json=turn, headers=key).text
+
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(say)
+        assert asked.wait(20)
+        with client.stream("POST", "/v1/chat", params=ADA, json=turn, headers=key) as again:
+            lines = again.iter_lines()
+            assert ": open" == next(lines)
+            go.set()
+            told = "\n".join(lines)
+        answers = [first.result(20), told]
+    texts = [events_of(each)[-1][1]["assistant"]["text"] for each in answers]
+    assert ["In Oslo.", "In Oslo."] == texts
+
+
+def test_what_is_said_again_while_it_is_answered_waits_for_that_answer(
+    starting: Start, connect: Connect
+) -> None:
+    """Of an answer that is under way there is no second one: neither is kept twice."""
+    asked, go = threading.Event(), threading.Event()
+    answers = iter(["In Oslo.", "In Bergen."])
+
+    async def answer(_: ModelRequest) -> str:
+        asked.set()
+        await anyio.to_thread.run_sync(go.wait)
+        return next(answers)
+
+    model = ScriptedModel(answer, identity="script/test")
+    with connect(starting(model=model)) as client:
+        said_again_meanwhile(client, asked, go)
+        messages = client.get("/v1/threads/c/messages", params=ADA).json()["messages"]
+
+    assert [("user", "Home?"), ("assistant", "In Oslo.")] == [
+        (each["role"], each["text"]) for each in messages
+    ]
+
+
+async def test_of_two_answers_to_one_turn_the_first_is_kept() -> None:
+    """Where two processes answer the same turn, the later one takes the answer that was kept."""
+    async with recollect.open("memory:", embedder="none", worker=False) as memory:
+        bots = [Chatbot(memory, ScriptedModel([text]), ("a",), thread="c") for text in "XY"]
+        said = await bots[0].hear("Home?", idempotency_key="turn-1")
+        async with bots[0].answering(said, once=True) as slow:
+            async for _ in slow.pieces:
+                continue
+            async with bots[1].answering(said, once=True) as quick:
+                async for _ in quick.pieces:
+                    continue
+        messages = (await memory.messages(("a",), "c")).rows
+
+    assert ["Home?", "Y"] == [each.text for each in messages]
+    assert slow.kept == quick.kept == messages[1]

@@ -1,0 +1,35 @@
+/** What can go wrong with a request, and what that means for who made it. */
+
+/** What went wrong, as the service tells it (RFC 9457); status 0 where no whole answer came. */
+export class Problem extends Error {
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    readonly title: string,
+    readonly detail: string,
+  ) {
+    super(detail || title || code);
+  }
+}
+
+/** No answer came: the service may not have got the request, or may have carried it out. */
+export const unreachable = (): Problem => new Problem(0, "unreachable", "", "");
+/** An answer began, and broke off. */
+export const cut = (): Problem => new Problem(0, "cut", "", "");
+/** An answer came that is none of the service's: something stands between. */
+export const garbled = (status: number): Problem => new Problem(status, "garbled", "", "");
+
+const TRIED_LATER: ReadonlySet<number> = new Set([0, 408, 425, 429]);
+
+/** Whether the same request can go well a moment later. */
+export function canPass(error: unknown): boolean {
+  return !(error instanceof Problem) || TRIED_LATER.has(error.status) || error.status >= 500 || error.code === "garbled";
+}
+
+/** Whether the request may have been carried out all the same. */
+export function mayBeDone(error: unknown): boolean {
+  return !(error instanceof Problem) || error.status === 0 || error.status === 408 || error.status >= 500 || error.code === "garbled";
+}
+
+export const isGone = (error: unknown): boolean => error instanceof Problem && error.status === 404;
+export const isConflict = (error: unknown): boolean => error instanceof Problem && (error.status === 409 || error.status === 412);

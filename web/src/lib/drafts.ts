@@ -1,0 +1,29 @@
+/** What is typed and not yet sent, by the place where it is typed: it outlasts a look at another screen, and a reload. */
+
+import { useCallback, useState } from "react";
+import { tabShelf } from "./storage";
+
+const NAME = "recollect.drafts";
+
+function all(): Record<string, string> {
+  try {
+    return JSON.parse(tabShelf.get(NAME) ?? "{}") as Record<string, string>;
+  } catch {
+    return {};
+  }
+}
+
+export function useDraft(place: string): [string, (text: string) => void] {
+  const [text, setText] = useState(() => all()[place] ?? "");
+  const set = useCallback(
+    (typed: string) => {
+      setText(typed);
+      const { [place]: _, ...others } = all();
+      tabShelf.set(NAME, JSON.stringify(typed ? { ...others, [place]: typed } : others));
+    },
+    [place],
+  );
+  return [text, set];
+}
+
+export const forgetDrafts = (): void => tabShelf.set(NAME, null);

@@ -1,0 +1,111 @@
+/** Messages on their way to the service: kept in the tab until it is known that the service has them. */
+
+import { useCallback, useSyncExternalStore } from "react";
+import { Problem } from "../api/problem";
+import { tabShelf, type Shelf } from "./storage";
+
+export interface Unsent {
+  /** The idempotency key of every attempt, so that however often it is sent it is kept once. */
+  key: string;
+  /** Where it was said, see `placeOf`. */
+  place: string;
+  text: string;
+  assistant: string;
+  /** The position of the last message that was known when it was said. */
+  after: number;
+  /** The id that the service has kept it under; null as long as it has not said so. */
+  message: string | null;
+  /** Sending; failed before the service said that it has it; kept, and then not answered. */
+  state: "sending" | "unsent" | "unanswered";
+  /** It may have arrived although no answer came. */
+  isUnsure: boolean;
+  error: Pick<Problem, "status" | "code" | "title" | "detail"> | null;
+}
+
+const NAME = "recollect.outbox";
+const NONE: readonly Unsent[] = [];
+
+export class Outbox {
+  private entries: readonly Unsent[];
+  private readonly places = new Map<string, readonly Unsent[]>();
+  private readonly listeners = new Set<() => void>();
+
+  constructor(private readonly shelf: Shelf) {
+    this.entries = read(shelf.get(NAME)).map(interrupted);
+  }
+
+  of(place: string): readonly Unsent[] {
+    const known = this.places.get(place);
+    if (known) return known;
+    const found = this.entries.filter((each) => each.place === place);
+    this.places.set(place, found.length ? found : NONE);
+    return this.places.get(place) ?? NONE;
+  }
+
+  add(entry: Pick<Unsent, "key" | "place" | "text" | "assistant" | "after">): Unsent {
+    const added: Unsent = { ...entry, message: null, state: "sending", isUnsure: false, error: null };
+    // Who says something more waits no longer for the answer to what was said before.
+    const others = this.entries.filter((each) => each.place !== entry.place || each.state !== "unanswered");
+    this.write([...others, added]);
+    return added;
+  }
+
+  change(key: string, part: Partial<Unsent>): void {
+    if (this.has(key)) this.write(this.entries.map((each) => (each.key === key ? { ...each, ...part } : each)));
+  }
+
+  drop(key: string): void {
+    if (this.has(key)) this.write(this.entries.filter((each) => each.key !== key));
+  }
+
+  clear(): void {
+    this.write([]);
+  }
+
+  readonly listen = (changed: () => void): (() => void) => {
+    this.listeners.add(changed);
+    return () => this.listeners.delete(changed);
+  };
+
+  private has(key: string): boolean {
+    return this.entries.some((each) => each.key === key);
+  }
+
+  private write(entries: readonly Unsent[]): void {
+    this.entries = entries;
+    this.places.clear();
+    this.shelf.set(NAME, entries.length ? JSON.stringify(entries) : null);
+    for (const changed of this.listeners) changed();
+  }
+}
+
+function read(written: string | null): Unsent[] {
+  try {
+    const found: unknown = JSON.parse(written ?? "[]");
+    return Array.isArray(found) ? (found as Unsent[]) : [];
+  } catch {
+    return [];
+  }
+}
+
+/** What was being sent when the page was left: nobody has seen how it ended. */
+function interrupted(entry: Unsent): Unsent {
+  if (entry.state !== "sending") return entry;
+  const error = { status: 0, code: "left", title: "", detail: "" };
+  return { ...entry, state: entry.message ? "unanswered" : "unsent", isUnsure: !entry.message, error };
+}
+
+export const outbox = new Outbox(tabShelf);
+
+/** The messages on their way from a place. */
+export function useOutbox(place: string): readonly Unsent[] {
+  return useSyncExternalStore(outbox.listen, useCallback(() => outbox.of(place), [place]));
+}
+
+/** A thread of a scope as the key that is used has it, so that another key's thread of that name is another place. */
+export const placeOf = (bound: readonly string[], scope: readonly string[], thread: string): string => JSON.stringify([bound, scope, thread]);
+
+export function newKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return `page-${[...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
+}

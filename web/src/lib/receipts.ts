@@ -1,0 +1,65 @@
+/** What a formation did, in as few words as its receipt allows. */
+
+import type { Formation, FormationRun, Outcome } from "../api/shapes";
+
+const ACTIONS = ["stored", "changed", "merged", "ended", "dropped", "unchanged", "quarantined", "refused"] as const;
+export type Action = (typeof ACTIONS)[number];
+const WRITES: ReadonlySet<string> = new Set(["stored", "changed", "merged", "ended", "quarantined"]);
+
+export interface Summary {
+  /** How often each thing was done, in the order of `ACTIONS`. */
+  counts: [Action, number][];
+  /** What stands in the place of counts where there are none, or why they are not all. */
+  word: "erased" | "nothing" | "nothing_to_merge" | null;
+  reason: string | null;
+}
+
+/** What one formation did: counts, a reason, or why neither is there. */
+export function summaryOf(formation: Formation): Summary {
+  const { receipt, status } = formation;
+  const counts = countsOf(formation);
+  const reason = receipt.reason || null;
+  if (counts.length || reason) return { counts, word: null, reason };
+  if (isBlank(receipt)) return { counts, word: "erased", reason };
+  return { counts, word: status === "consolidated" ? "nothing_to_merge" : "nothing", reason };
+}
+
+/** An erase in the scope takes what receipts say; counts may be left. */
+export const isBlank = (receipt: Formation["receipt"]): boolean => receipt.outcomes === undefined && receipt.reason === undefined;
+
+/** Counts as the receipt has them, or else of its outcomes; what the model's faults were is counted as refused. */
+function countsOf({ receipt }: Formation): [Action, number][] {
+  const { counts, outcomes = [], refused = [], refused_left_out = 0 } = receipt;
+  const faults = refused.length + refused_left_out;
+  return ACTIONS.flatMap((action): [Action, number][] => {
+    const done = counts ? (counts[action] ?? 0) : outcomes.filter((each: Outcome) => each.action === action).length;
+    const count = action === "refused" ? done + faults : done;
+    return count > 0 ? [[action, count]] : [];
+  });
+}
+
+export interface Formed {
+  /** Why something was not formed; empty where that is not for everybody to know, null if all was. */
+  failure: string | null;
+  isAny: boolean;
+  /** How many memories were written. */
+  written: number;
+  waiting: number;
+  refused: number;
+}
+
+/** What came of asking to form now. */
+export function formedBy({ formations, ends }: FormationRun): Formed {
+  const sum = (wanted: (action: Action) => boolean) =>
+    formations.flatMap((each) => summaryOf(each).counts).reduce((total, [action, count]) => total + (wanted(action) ? count : 0), 0);
+  const failed = ends.filter((each) => each.end !== "formed" && each.end !== "lost");
+  return {
+    failure: failed.length ? (failed.find((each) => each.reason)?.reason ?? "") : null,
+    isAny: ends.some((each) => each.end === "formed"),
+    written: sum((action) => WRITES.has(action) && action !== "quarantined"),
+    waiting: sum((action) => action === "quarantined"),
+    refused: sum((action) => action === "refused"),
+  };
+}
+
+export const actionOf = (action: string): Action | null => ACTIONS.find((each) => each === action) ?? null;

@@ -1,0 +1,35 @@
+/** What the browser keeps for the page. Where it may not, or has no room, it lasts as long as the page is open. */
+
+export interface Shelf {
+  get: (name: string) => string | null;
+  /** Keep a value under a name; null removes it. */
+  set: (name: string, value: string | null) => void;
+}
+
+export function shelfOf(open: () => Storage): Shelf {
+  const held = new Map<string, string | null>();
+  return {
+    get: (name) => {
+      if (held.has(name)) return held.get(name) ?? null;
+      try {
+        return open().getItem(name);
+      } catch {
+        return null;
+      }
+    },
+    set: (name, value) => {
+      try {
+        if (value === null) open().removeItem(name);
+        else open().setItem(name, value);
+        held.delete(name);
+      } catch {
+        held.set(name, value);
+      }
+    },
+  };
+}
+
+/** Until the tab is closed. */
+export const tabShelf = shelfOf(() => sessionStorage);
+/** In this browser, for all tabs. */
+export const browserShelf = shelfOf(() => localStorage);

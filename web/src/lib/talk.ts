@@ -1,0 +1,43 @@
+/** The messages of a thread as the page knows them, and what on its way to the service has become of it. */
+
+import type { Message } from "../api/shapes";
+import type { Unsent } from "./outbox";
+
+type Placed = Pick<Message, "id" | "position">;
+
+/**
+ * The known messages with the newest ones as the service has them now.
+ *
+ * What stands before the newest ones stays, unless messages between the two may be missing.
+ */
+export function withNewest<M extends Placed>(known: readonly M[], newest: readonly M[]): M[] {
+  const first = newest[0];
+  if (!first) return [];
+  const isJoined = known.some((each) => each.position >= first.position);
+  return isJoined ? [...known.filter((each) => each.position < first.position), ...newest] : [...newest];
+}
+
+/** The known messages with earlier ones before them. */
+export function withEarlier<M extends Placed>(known: readonly M[], earlier: readonly M[]): M[] {
+  const first = known[0]?.position ?? Infinity;
+  return [...earlier.filter((each) => each.position < first), ...known];
+}
+
+/** The known messages with one that was just kept. */
+export function withKept<M extends Placed>(known: readonly M[], kept: M): M[] {
+  return [...known.filter((each) => each.position < kept.position), kept, ...known.filter((each) => each.position > kept.position)];
+}
+
+/** What is known of a message on its way, once these messages of its place are known; null if no more than before. */
+export function settled(entry: Unsent, known: readonly Pick<Message, "id" | "position" | "role" | "text">[]): "answered" | { message: string } | null {
+  if (entry.state === "sending") return null;
+  const kept = known.find((each) => (entry.message ? each.id === entry.message : isIt(entry, each)));
+  if (!kept) return null;
+  const next = known.find((each) => each.position > kept.position);
+  if (next?.role === "assistant") return "answered";
+  return entry.message ? null : { message: kept.id };
+}
+
+/** A message that was not acknowledged is the one that came after it was said, with its words. */
+const isIt = (entry: Unsent, message: Pick<Message, "position" | "role" | "text">): boolean =>
+  entry.isUnsure && message.role === "user" && message.position > entry.after && message.text === entry.text;

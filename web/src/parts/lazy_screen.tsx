@@ -1,0 +1,45 @@
+/** A screen whose script is fetched when it is first gone to, from a service that may have stopped or been renewed. */
+
+import { useState, type ComponentType } from "react";
+import { missingBecause } from "../lib/deployment";
+import { useAsked } from "../lib/asking";
+import { useAround } from "../lib/session";
+import { Broken, Loading, Reload } from "./states";
+
+const fetched = new Map<string, ComponentType>();
+
+/** Show what `load` brings; where it brings nothing, say why and what to do. */
+export function lazyScreen(name: string, load: () => Promise<{ default: ComponentType }>): ComponentType {
+  return function LazyScreen() {
+    const asked = useAsked(async () => fetched.get(name) ?? (await load()).default, [name]);
+    const Screen = fetched.get(name) ?? asked.value;
+    if (Screen) {
+      fetched.set(name, Screen);
+      return <Screen />;
+    }
+    if (asked.error) return <Missing />;
+    return <div className="page"><Loading /></div>;
+  };
+}
+
+/** Why the script did not come. The browser does not fetch it again for this page: once the service answers, the page is reloaded. */
+function Missing() {
+  const { t } = useAround();
+  const cause = useAsked(() => missingBecause(), []);
+  const [isTrying, setTrying] = useState(false);
+  if (!cause.value) return <div className="page"><Loading /></div>;
+  const tryAgain = async () => {
+    setTrying(true);
+    const now = await missingBecause();
+    if (now !== "unreachable") location.reload();
+    cause.set(now);
+    setTrying(false);
+  };
+  return (
+    <Broken title={t("missing")} why={t(`missing.${cause.value}`)}>
+      {cause.value === "unreachable"
+        ? <button type="button" className="accent" disabled={isTrying} onClick={() => void tryAgain()}>{t("again")}</button>
+        : <Reload />}
+    </Broken>
+  );
+}

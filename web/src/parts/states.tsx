@@ -1,0 +1,91 @@
+/** What is shown in the place of what cannot be shown: it loads, there is none, it failed, there is more. */
+
+import type { ReactNode } from "react";
+import { canPass, Problem } from "../api/problem";
+import type { Act } from "../lib/act";
+import { sentenceOf, useAround } from "../lib/session";
+import { Icon, type IconName } from "./icons";
+
+/** What went wrong in a sentence, and what can be done: `again` does once more what failed. */
+export function Failure({ error, again, isBusy = false, children }: { error: unknown; again?: () => void; isBusy?: boolean; children?: ReactNode }) {
+  const { t } = useAround();
+  if (!error) return null;
+  const isRefused = error instanceof Problem && error.status === 401;
+  return (
+    <div className="wrong" role="alert">
+      <Icon name="warn" />
+      <p>{sentenceOf(error, t)}{isRefused && ` ${t("failure.key")}`}{children}</p>
+      {again && (
+        <button type="button" className="small" disabled={isBusy} onClick={again}>
+          {t("again")}
+        </button>
+      )}
+      {isRefused && <Reload />}
+    </div>
+  );
+}
+
+/** How an act failed, to be shown where it was done. It is offered again if that can go well. */
+export function ActFailure({ act }: { act: Act }) {
+  const { t } = useAround();
+  if (!act.error) return null;
+  return (
+    <div className="act-failure">
+      <Failure error={act.error} again={canPass(act.error) ? act.again : undefined} isBusy={act.isBusy} />
+      <button type="button" className="plain icon-button" aria-label={t("close")} onClick={act.dismiss}>
+        <Icon name="close" />
+      </button>
+    </div>
+  );
+}
+
+export function Reload() {
+  const { t } = useAround();
+  return <button type="button" className="small" onClick={() => location.reload()}>{t("reload")}</button>;
+}
+
+export function Empty({ icon, title, children }: { icon: IconName; title: string; children?: ReactNode }) {
+  return (
+    <div className="empty">
+      <Icon name={icon} />
+      <p className="empty-title">{title}</p>
+      {children}
+    </div>
+  );
+}
+
+export function Loading({ rows = 3 }: { rows?: number }) {
+  const { t } = useAround();
+  return (
+    <div className="loading" role="status">
+      <span className="unseen">{t("loading")}</span>
+      {Array.from({ length: rows }, (_, place) => (
+        <div key={place} className="bone" />
+      ))}
+    </div>
+  );
+}
+
+/** The end of a list of which there is more; with `error`, more of it could not be had. */
+export function More({ hasMore, isLoading, more, error }: { hasMore: boolean; isLoading: boolean; more: () => void; error?: unknown }) {
+  const { t } = useAround();
+  if (error) return <Failure error={error} again={more} isBusy={isLoading} />;
+  if (!hasMore) return null;
+  return (
+    <button type="button" className="more" disabled={isLoading} onClick={more}>
+      {t("more")}
+    </button>
+  );
+}
+
+/** What stands where something cannot be shown at all: why, what to do, and the buttons for it. */
+export function Broken({ title, why, children }: { title: string; why: string; children: ReactNode }) {
+  return (
+    <div className="broken" role="alert">
+      <Icon name="warn" />
+      <h1 tabIndex={-1}>{title}</h1>
+      <p>{why}</p>
+      <div className="broken-acts">{children}</div>
+    </div>
+  );
+}

@@ -1,0 +1,150 @@
+/** The talk: each message with what it brought into memory, and those that have not gone as they should. */
+
+import { useEffect, useRef, useState, type ReactNode } from "react";
+import { canPass, Problem } from "../api/problem";
+import type { Memory } from "../api/shapes";
+import { useMemoryActs } from "../lib/memory_acts";
+import type { Unsent } from "../lib/outbox";
+import type { Brought } from "../lib/past";
+import { spoken } from "../lib/pointer";
+import { marked } from "../lib/quotes";
+import { useReadingPlace } from "../lib/reading_place";
+import { linkTo } from "../lib/route";
+import { sentenceOf, useAround, useHere, useWording } from "../lib/session";
+import { Badge, memoryLink } from "../parts/basics";
+import { Icon } from "../parts/icons";
+import { ActFailure, Empty, Failure, Loading } from "../parts/states";
+import type { Shown, TalkShown } from "./chat_talk";
+
+export function Messages({ thread, talk, wanted, quotes, brought, changed, edit }: {
+  thread: string;
+  talk: TalkShown;
+  wanted: string | null;
+  quotes: string[];
+  brought: ReadonlyMap<string, Brought[]>;
+  changed: () => void;
+  edit: (unsent: Unsent) => void;
+}) {
+  const { t } = useAround();
+  const { shown } = talk;
+  const box = useRef<HTMLDivElement>(null);
+  const isThere = shown.some((each) => each.id === wanted);
+  const notePlace = useReadingPlace(box, { now: shown, own: talk.said, isHeld: wanted !== null && isThere });
+  useEffect(() => {
+    if (!wanted || !isThere) return;
+    const element = document.getElementById(`message-${wanted}`);
+    element?.scrollIntoView({ block: "center" });
+    element?.focus({ preventScroll: true });
+  }, [wanted, isThere]);
+  if (talk.isLoading) return <div className="messages"><Loading /></div>;
+  return (
+    <div className="messages" ref={box} onScroll={notePlace} role="log" aria-label={t("chat.talk")} aria-busy={talk.isAnswering} tabIndex={0}>
+      {!shown.length && !talk.error && (
+        <Empty icon="chat" title={t("chat.empty")}>
+          <p>{t("chat.empty_about")}</p>
+        </Empty>
+      )}
+      {talk.earlierError ? <Failure error={talk.earlierError} again={talk.earlier} /> : talk.hasEarlier && <button type="button" className="more" onClick={talk.earlier}>{t("chat.earlier")}</button>}
+      {wanted !== null && !isThere && !talk.hasEarlier && !talk.error && <p className="notice">{t("chat.wanted_gone")}</p>}
+      {shown.map((each) => (
+        <Turn key={each.id} thread={thread} message={each} quotes={each.id === wanted ? quotes : []} isWanted={each.id === wanted} brought={brought.get(each.id) ?? []} changed={changed}>
+          {each.unsent && <NotSent unsent={each.unsent} isBusy={talk.isAnswering} again={talk.sayAgain} edit={edit} />}
+        </Turn>
+      ))}
+      <Failure error={talk.error} again={talk.again} />
+    </div>
+  );
+}
+
+function Turn({ thread, message, quotes, isWanted, brought, changed, children }: {
+  thread: string;
+  message: Shown;
+  quotes: string[];
+  isWanted: boolean;
+  brought: Brought[];
+  changed: () => void;
+  children: ReactNode;
+}) {
+  const { t } = useAround();
+  const wording = useWording();
+  const { scope } = useHere();
+  const words = [...quotes, ...(isWanted ? brought.flatMap((each) => each.quotes) : [])];
+  return (
+    <article id={`message-${message.id}`} data-row tabIndex={-1} className={`turn turn-${message.role}${isWanted ? " wanted" : ""}${message.unsent?.state === "unsent" ? " turn-unsent" : ""}`}>
+      <header className="turn-head">
+        <span className="turn-who">{message.name ?? t(`role.${message.role}`)}</span>
+        {message.time && <time dateTime={message.time}>{wording.moment(message.time)}</time>}
+        {message.isInterrupted && <Badge>{t("chat.interrupted")}</Badge>}
+        {message.unsent?.state === "unsent" && <Badge kind="wrong">{t(message.unsent.isUnsure ? "chat.unconfirmed" : "chat.unsent")}</Badge>}
+      </header>
+      <p className="turn-text">
+        {message.text
+          ? marked(message.text, words).map((span, place) => (span.marked ? <mark key={place}>{span.text}</mark> : span.text))
+          : <span className="thinking" role="status"><span className="unseen">{t("chat.thinking")}</span></span>}
+      </p>
+      {brought.length > 0 && (
+        <ul className="marks" aria-label={t("chat.remembered")}>
+          {brought.map((each) => <StoredMark key={`${each.memory.type}/${each.memory.key}/${each.memory.version}`} brought={each} thread={thread} message={message.id} changed={changed} />)}
+        </ul>
+      )}
+      {children}
+      {message.recalled && message.recalled.length > 0 && (
+        <details className="recalled">
+          <summary>{t("chat.recalled", { count: message.recalled.length })}</summary>
+          <ul>
+            {message.recalled.map((each, place) => (
+              <li key={place}>{each.type ? <a href={memoryLink({ type: each.type, key: each.key ?? "" }, scope)}>{each.text || each.type}</a> : each.thread ? <a href={linkTo(["chat", each.thread], scope, { message: each.id })}>{each.text}</a> : each.text}</li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </article>
+  );
+}
+
+/** What a message brought into memory, and the button that takes it back. */
+function StoredMark({ brought, thread, message, changed }: { brought: Brought; thread: string; message: string; changed: () => void }) {
+  const { t } = useAround();
+  const { scope, can } = useHere();
+  const { memory, pointers, quotes } = brought;
+  const acts = useMemoryActs(changed);
+  const [gone, setGone] = useState<Memory | null>(null);
+  if (acts.isBusy || gone === memory) return null;
+  const takeBack = async () => {
+    if (await acts.takeBack(memory, thread, message)) setGone(memory);
+  };
+  return (
+    <li className="stored-mark">
+      <Icon name="memory" />
+      <a href={memoryLink(memory, scope)}>
+        {memory.type}
+        {pointers.some(Boolean) && <span> · {pointers.filter(Boolean).map((each) => spoken(each)).join(", ")}</span>}
+      </a>
+      {!pointers.some(Boolean) && <span className="mark-words">“{quotes[0] ?? memory.text}”</span>}
+      {can("write") && (
+        <button type="button" className="plain mark-undo" onClick={() => void takeBack()} aria-label={t("chat.undo_label", { type: memory.type })}>
+          {t("undo")}
+        </button>
+      )}
+      <ActFailure act={acts} />
+    </li>
+  );
+}
+
+/** Why a message was not sent, or not answered; it can be sent again, which keeps it once, or taken back to the field. */
+function NotSent({ unsent, isBusy, again, edit }: { unsent: Unsent; isBusy: boolean; again: (unsent: Unsent) => void; edit: (unsent: Unsent) => void }) {
+  const { t } = useAround();
+  const { status, code, title, detail } = unsent.error ?? { status: 0, code: "", title: "", detail: "" };
+  const why = sentenceOf(new Problem(status, code, title, detail), t);
+  const isUnsent = unsent.state === "unsent";
+  return (
+    <div className="wrong not-sent" role="alert">
+      <Icon name="warn" />
+      <p>
+        <strong>{t(isUnsent ? (unsent.isUnsure ? "chat.unsure" : "chat.not_sent") : "chat.unanswered")}</strong> {why}
+      </p>
+      {(isUnsent || canPass(new Problem(status, code, title, detail))) && <button type="button" className="small" disabled={isBusy} onClick={() => again(unsent)}>{t("again")}</button>}
+      {isUnsent && <button type="button" className="small" disabled={isBusy} onClick={() => edit(unsent)}>{t("chat.edit_unsent")}</button>}
+    </div>
+  );
+}

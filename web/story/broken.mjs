@@ -1,0 +1,207 @@
+/** Screens that cannot be loaded, read or shown: node broken.mjs ADDRESS FOLDER CHROMIUM. Facts go to standard output. */
+
+import { openBrowser, watched } from "./browser.mjs";
+import { audited, told } from "./chapters.mjs";
+import { Facts } from "./facts.mjs";
+import { openProxy } from "./proxy.mjs";
+
+const [service, folder, chromium] = process.argv.slice(2);
+const facts = new Facts(folder);
+const proxy = await openProxy(service);
+const base = proxy.address;
+const { browser, close } = await openBrowser(chromium);
+const { page, noted } = await watched(browser, base);
+// As for who comes for the first time: a script that was fetched once is kept for a year otherwise.
+proxy.isKept = false;
+
+const button = (name, within = page) => within.getByRole("button", { name, exact: true });
+const healed = () => (proxy.rule = () => undefined);
+/** The screens whose script comes when they are first gone to, and what is there when they are shown. */
+const LAZY = { profile: ".page-head", graph: ".ask", review: ".page-head", formation: ".page-head", types: ".types-code", settings: ".facts" };
+/** All screens, each with what it reads first. */
+const SCREENS = {
+  "chat/talk": [".turn", "/v1/threads"], memories: [".row", "/v1/memories"], "memories/User/User": [".revision", "/v1/memories/User/User"],
+  "recall?q=harbour": [".entry", "/v1/recall"], profile: [".lane", "/v1/memories"], "graph?entity=Ada": [".node", "/v1/graph"], review: [".card", "/v1/review"],
+  formation: [".receipts li", "/v1/formations"], types: [".types-code", "/v1/types"], settings: [".facts", "/v1/usage"],
+};
+const isScript = ({ url }, name) => url.startsWith("/assets/") && url.includes(name) && url.endsWith(".js");
+const main = page.locator("main");
+
+/** What is seen of a screen that failed: never nothing, and the way to the other screens. */
+async function seen(name) {
+  const alert = main.locator(".broken, .wrong").filter({ visible: true }).first();
+  await alert.waitFor();
+  return { text: await alert.innerText(), nav: await page.locator(".side-link").count(), name };
+}
+
+async function opened(place = "recall") {
+  await page.goto("about:blank");
+  await page.goto(`${base}/#/${place}`);
+  await page.locator(".side-link").first().waitFor();
+}
+
+/** The service stops, or answers without the file, before a screen is first gone to. */
+async function missing() {
+  const found = [];
+  for (const [name, ready] of Object.entries(LAZY)) {
+    for (const cause of ["stopped", "without"]) {
+      healed();
+      await opened();
+      proxy.rule = (request) => (cause === "stopped" ? { refuse: true } : isScript(request, name) ? { status: 404, body: "{}" } : undefined);
+      await page.evaluate((place) => (location.hash = `#/${place}`), name);
+      await main.locator(".broken").waitFor();
+      found.push({ cause, ...(await seen(name)) });
+      if (name === "settings") {
+        await facts.picture(page, `missing-${cause}`);
+        await audited(page, facts, `missing ${cause}`);
+      }
+      const again = button(cause === "stopped" ? "Try again" : "Reload", main);
+      await again.click();
+      await main.locator(".broken").waitFor();
+      healed();
+      await again.click();
+      await main.locator(ready).first().waitFor();
+    }
+  }
+  facts.tell("missing", found);
+}
+
+/** The service was renewed while the page was open: its scripts have other names now. */
+async function renewed() {
+  await opened("chat/talk");
+  await page.locator("#composer").fill("Typed before the reload.");
+  const index = await (await page.request.get(`${service}/`)).text();
+  const other = index.replaceAll(/assets\/index-[\w-]+\.js/g, "assets/index-Renewed0.js");
+  proxy.rule = (request) => (request.url === "/" ? { status: 200, type: "text/html", body: other } : isScript(request, "settings") ? { status: 404, body: "{}" } : undefined);
+  await page.evaluate(() => (location.hash = "#/settings"));
+  const told = await seen("settings");
+  await main.locator(".broken", { hasText: "newer version" }).waitFor();
+  facts.tell("renewed", await seen("settings"));
+  for (const [width, height] of [[390, 844], [1920, 1080], [1280, 800]]) {
+    await page.setViewportSize({ width, height });
+    await facts.picture(page, `renewed-${width}`);
+    facts.tell("overflow_px", { screen: `renewed ${width}`, px: await page.evaluate(() => document.documentElement.scrollWidth - innerWidth) });
+  }
+  healed();
+  await button("Reload", main).click();
+  await main.locator(".facts").first().waitFor();
+  await page.evaluate(() => (location.hash = "#/chat/talk"));
+  await page.locator("#composer").waitFor();
+  facts.tell("after_reload", { told: told.text, draft: await page.inputValue("#composer") });
+}
+
+/** Each screen is given what it cannot read: nothing, a status without a word, another page, an answer of another shape. */
+async function unread() {
+  const answers = {
+    nothing: { refuse: true }, status: { status: 503, body: "" }, page: { status: 200, type: "text/html", body: "<h1>Welcome</h1>" },
+    shape: { status: 200, body: JSON.stringify({ threads: [null], messages: [{}], memories: [null], entries: [{}], formations: [{}], types: [{ name: null }], nodes: [{ id: "a" }], edges: 3, revisions: null, usage: [{ day: 4 }] }) },
+  };
+  const found = [];
+  const gone = async (place) => {
+    await page.evaluate((hash) => (location.hash = hash), `#/${place}`);
+  };
+  healed();
+  await opened("types");
+  for (const [place, [ready, path]] of Object.entries(SCREENS)) {
+    for (const [kind, answer] of Object.entries(answers)) {
+      healed();
+      const elsewhere = place === "types" ? "settings" : "types";
+      await gone(elsewhere);
+      await main.locator(SCREENS[elsewhere][0]).first().waitFor();
+      proxy.rule = ({ url }) => (url.startsWith(path) ? answer : undefined);
+      await gone(place);
+      await main.locator(".broken, .wrong, .empty, .turn, .block, .row, .card").filter({ visible: true }).first().waitFor();
+      await page.waitForTimeout(150);
+      const alerts = await main.locator(".broken, .wrong").filter({ visible: true }).allInnerTexts();
+      const again = button("Try again", main);
+      const offers = await again.count();
+      if (kind === "shape") await facts.picture(page, `shape-${place.split(/[?/]/)[0]}`);
+      healed();
+      for (let n = 0; offers && n < 8 && !(await main.locator(ready).first().isVisible()); n++) {
+        if (await again.count()) await again.first().click({ timeout: 1_000 }).catch(() => undefined);
+        await page.waitForTimeout(150);
+      }
+      found.push({ place, kind, alerts, offers, nav: await page.locator(".side-link").count(), isShown: await main.locator(ready).first().isVisible() });
+    }
+  }
+  facts.tell("unread", found);
+}
+
+/** A screen that fails does not take the others with it. */
+async function others() {
+  proxy.rule = ({ url }) => (url.startsWith("/v1/formations") ? { status: 200, body: '{"formations": [{}]}' } : undefined);
+  await opened("formation");
+  await main.locator(".broken").waitFor();
+  await facts.picture(page, "broken");
+  await audited(page, facts, "broken");
+  await page.evaluate(() => localStorage.setItem("recollect.page", JSON.stringify({ language: "zh", theme: "dark" })));
+  await page.reload();
+  await main.locator(".broken").waitFor();
+  await facts.picture(page, "broken-zh");
+  await audited(page, facts, "broken, zh");
+  await page.evaluate(() => localStorage.removeItem("recollect.page"));
+  await page.reload();
+  await main.locator(".broken").waitFor();
+  await page.evaluate(() => (location.hash = "#/memories"));
+  await main.locator(".row").first().waitFor();
+  facts.tell("other_screen", await main.locator(".broken").count());
+  healed();
+}
+
+/** More of a list cannot be had: that is said at its end, what is there stays, and the rest can be had. */
+async function noMore() {
+  await opened("memories");
+  await main.locator(".row").first().waitFor();
+  const before = await main.locator(".row").count();
+  proxy.rule = ({ url }) => (url.startsWith("/v1/memories") && url.includes("cursor") ? { refuse: true } : undefined);
+  await button("Show more").click();
+  const alert = main.locator(".half-list > .wrong").last();
+  await alert.waitFor();
+  const during = await main.locator(".row").count();
+  const isBelow = await page.evaluate(() => document.querySelector(".half-list > .wrong").getBoundingClientRect().top > document.querySelector(".rows").getBoundingClientRect().bottom - 1);
+  healed();
+  await button("Try again", alert).click();
+  await page.waitForFunction((n) => document.querySelectorAll(".row").length > n, before);
+  const after = await main.locator(".row").count();
+  await page.request.put(`${service}/v1/memories/Note/z-new`, { data: { value: { context: "a", content: "b" } } });
+  await page.waitForTimeout(1_200);
+  facts.tell("no_more", { before, during, isBelow, after, afterChange: await main.locator(".row").count() });
+}
+
+/** The page itself does not come: what is there says so. */
+async function start() {
+  proxy.rule = (request) => (isScript(request, "index") ? { refuse: true } : undefined);
+  await page.goto("about:blank");
+  await page.goto(base);
+  await page.locator(".starting").waitFor();
+  const without = await page.locator(".starting").innerText();
+  await facts.picture(page, "without-script");
+  proxy.rule = ({ url }) => (url.startsWith("/v1/") ? { refuse: true } : undefined);
+  await page.goto("about:blank");
+  await page.goto(base);
+  const alert = page.locator(".wrong");
+  await alert.waitFor();
+  const silent = await alert.innerText();
+  healed();
+  await button("Try again", alert).click();
+  await page.locator("#composer").waitFor();
+  facts.tell("start", { without, silent });
+}
+
+/** The browser keeps nothing for the page: it works all the same, as long as it is open. */
+async function noStorage() {
+  const { page: other, noted: seenThere } = await watched(browser, base);
+  await other.addInitScript(() => {
+    for (const name of ["localStorage", "sessionStorage"]) Object.defineProperty(window, name, { get: () => { throw new DOMException("denied", "SecurityError"); } });
+  });
+  await other.goto(`${base}/#/chat/stored`);
+  await other.locator("#composer").fill("Typed without storage.");
+  await other.evaluate(() => (location.hash = "#/settings"));
+  await other.getByLabel("Look").selectOption("dark");
+  await other.evaluate(() => (location.hash = "#/chat/stored"));
+  await other.locator("#composer").waitFor();
+  facts.tell("no_storage", { draft: await other.inputValue("#composer"), theme: await other.evaluate(() => document.documentElement.dataset.theme), errors: seenThere.errors });
+  await other.close();
+}
+
+await told({ missing, renewed, unread, others, noMore, start, noStorage }, { facts, page, noted, close: async () => { await close(); proxy.close(); } });
