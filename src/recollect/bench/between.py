@@ -104,13 +104,22 @@ def places_of(backend: str) -> Iterator[Places | None]:
 
 
 def _server_places(backend: str, folder: Path) -> Places | None:
-    if backend == "postgres":
-        from recollect.testing import postgres  # noqa: PLC0415 - an extra
+    try:
+        return _on_postgres(folder) if backend == "postgres" else _on_redis(folder)
+    except ModuleNotFoundError:  # the store's extra is not installed
+        return None
 
-        urls = [postgres.shared_database(f"between{each}") for each in "12"]
-        if urls[0] is None or urls[1] is None:
-            return None
-        return ServerPlaces(folder, (urls[0], urls[1]), postgres.empty_store)
+
+def _on_postgres(folder: Path) -> Places | None:
+    from recollect.testing import postgres  # noqa: PLC0415 - an extra
+
+    one, other = (postgres.shared_database(f"between{each}") for each in "12")
+    if one is None or other is None:
+        return None
+    return ServerPlaces(folder, (one, other), postgres.empty_store)
+
+
+def _on_redis(folder: Path) -> Places | None:
     from recollect.testing import redis  # noqa: PLC0415 - an extra
 
     server = redis.shared_server()
