@@ -315,6 +315,7 @@ class Recollect(Forming, ThreadSurroundings, Auditing, Restoration, Monitoring):
         self, scope: Scope, writes: Sequence[Write], *, idempotency_key: str | None = None
     ) -> tuple[Memory | None, ...]:
         """Apply all of *writes* in order, or none of them; see `Store.apply`."""
+        writes = check_list(writes, "write")
         with observed("apply", operation_of(writes), LOG, scope) as seen:
             applied = await self.store.apply(scope, writes, idempotency_key=idempotency_key)
             seen.count(len(applied))

@@ -78,7 +78,7 @@ def scope_tag(scope: Sequence[str | int]) -> str:
     Return a short digest by which records at ``INFO`` and above name a scope.
 
     >>> scope_tag(("users", "ada"))
-    'scope 3e7ab2ac'
+    'scope 52d15f25'
     """
     joined = "\0".join(map(str, scope)).encode("utf-8", "surrogatepass")
     return f"scope {blake2b(joined, digest_size=4).hexdigest()}"

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import AsyncIterator, Mapping
 from typing import Final, cast
 
 from recollect.errors import UsageError
 from recollect.formation.config import Assistants
 from recollect.formation.types import MemoryType, load_types
+from recollect.logs import package_logger
 from recollect.records import SCOPE_SETTINGS, JsonObject, Memory, Scope
 from recollect.stores.base import Store
 
 TYPES: Final = "types"
-LOG: Final = logging.getLogger("recollect")
+LOG: Final = package_logger("recollect.memory")
 # Without the name of the scope, which may be a person's.
 _PASSED_OVER: Final = (
     "settings of a scope cannot be used and are passed over: `recollect doctor` names it"

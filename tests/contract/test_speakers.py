@@ -18,7 +18,6 @@ from recollect.stores.plans.erase import EraseMemory
 from recollect.testing import FrozenClock, ScriptedModel, SeededIds
 from recollect.testing.rulemodel import RuleModel, shown_in
 from recollect.tools import MemoryTools
-from recollect.worker import asking
 from recollect.worker.reading import read_documents
 
 HOUSE: Scope = ("households", "h7")
@@ -347,7 +346,7 @@ async def test_without_the_check_profiles_are_merged(
 
     monkeypatch.setattr(ground, "speaker_faults", lambda *_: [])
     if taken == "attribution":
-        monkeypatch.setattr(asking, "attributed", lambda operation, *_: operation)
+        monkeypatch.setattr(ground, "attributed", lambda operation, *_: operation)
     memory = await open_memory(ScriptedModel(answered))
     await talk(memory, ("Ada", OSLO), ("Ines", ROME))
 

@@ -14,6 +14,7 @@ import pytest
 import recollect
 from recollect.app import Recollect
 from recollect.ask import Where
+from recollect.errors import StoreCorruptError
 from recollect.index import Indexes, Taken
 from recollect.recall.collection import Kinds
 from recollect.records import DeleteMemory, PutMemory, Scope
@@ -69,8 +70,12 @@ async def found_by(memory: Recollect, *scopes: Scope) -> list[tuple[Scope, str, 
 
 
 async def follow(folder: Path, seed: int) -> list[int]:
-    """Change the file by two who also recall; return the steps at which they missed something."""
-    choose, missed = Random(seed), []  # noqa: S311 (repeatable)
+    """
+    Change the file by two who also recall; return the steps at which they missed something.
+
+    An entry that an index lists and the file lacks is noticed by the store itself, and told.
+    """
+    choose, missed = Random(seed), list[int]()  # noqa: S311 (repeatable)
     file = folder / f"{seed}.db"
     async with opened(file) as one, opened(file) as other:
         for step in range(STEPS):
@@ -80,7 +85,11 @@ async def follow(folder: Path, seed: int) -> list[int]:
                 await found_by(one, *before)
             async with opened(file) as fresh:
                 truth = await found_by(fresh)
-            if [truth, truth] != [await found_by(one), await found_by(other)]:
+            try:
+                found = [await found_by(one), await found_by(other)]
+            except StoreCorruptError:
+                return [*missed, step]
+            if [truth, truth] != found:
                 missed.append(step)
     return missed
 

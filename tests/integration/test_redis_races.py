@@ -6,6 +6,7 @@ from types import MappingProxyType
 
 import pytest
 
+from recollect.errors import StoreCorruptError
 from recollect.records import NewMessage, PutMemory
 from recollect.stores.base import Store
 from recollect.stores.plans.formation import Debounce
@@ -64,10 +65,14 @@ def test_no_write_of_another_process_is_overwritten(url: str) -> None:
 
 @pytest.mark.usefixtures("never_moved")
 def test_commits_that_compare_nothing_are_noticed(url: str) -> None:
-    """Writes that are not compared with what others wrote are lost."""
+    """Writes that are not compared with what others wrote are lost; the store may notice it."""
     number = STORES * WRITES
+    try:
+        found = asyncio.run(count_up(url))
+    except StoreCorruptError:
+        return
 
-    assert (number, list(range(1, number + 1))) != asyncio.run(count_up(url))
+    assert (number, list(range(1, number + 1))) != found
 
 
 async def claim_all(url: str, scopes: int) -> list[object]:

@@ -16,6 +16,7 @@ from recollect.stores.redis import keys
 from recollect.stores.redis.codec import MEMORIES
 from recollect.stores.rows import MemoryRow
 from recollect.stores.sqlite.checksums import row_checksum
+from recollect.stores.sqlite.page_checksums import checksum_layer
 from recollect.testing.clock import NOON
 from recollect.testing.postgres import PostgresServer, shared_server
 from recollect.testing.redis import RedisServer, empty_store
@@ -74,7 +75,7 @@ async def _dates_in(store: Store, scope: tuple[str, ...]) -> dict[str, datetime 
 
 def undate(path: Path) -> None:
     """Make of a file what the release before would have written."""
-    connection = apsw.Connection(str(path))
+    connection = apsw.Connection(str(path), vfs=checksum_layer())
     connection.create_scalar_function("row_checksum", row_checksum)
     connection.execute(UNDATED)
     connection.close()

@@ -134,7 +134,7 @@ async def test_a_failure_is_told_by_its_code(spans: InMemorySpanExporter) -> Non
     await day(model)
     async with recollect.open(embedder="none") as memory:
         with pytest.raises(VersionConflictError):
-            await memory.put(ADA, "Note", SECRET, {"content": SECRET}, expected=7)
+            await memory.put(ADA, "Note", SECRET, {"context": "a", "content": SECRET}, expected=7)
 
     asked, written = named(spans, "chat b")[0], named(spans, "upsert_memory")[-1]
     assert ("model_denied", "version_conflict") == (

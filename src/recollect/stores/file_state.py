@@ -33,7 +33,7 @@ def described(pages: Sequence[int]) -> str:
     Return how many pages these are, and which, as far as there is room.
 
     >>> described([4])
-    "1 page (4) does not match its checksum"
+    '1 page (4) does not match its checksum'
     >>> described(range(7))
     '7 pages (0, 1, 2, 3, 4, …) do not match their checksums'
     """

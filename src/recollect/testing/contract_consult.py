@@ -8,6 +8,7 @@ from datetime import timedelta
 
 import pytest
 
+from recollect.errors import StoreCorruptError
 from recollect.records import DeleteMemory, Memory, Message, Scope
 from recollect.stores.base import Store
 from recollect.stores.plans.feed import Below
@@ -323,6 +324,13 @@ class ConsultContract(Contract):
 
         assert ["b1", "m1", "b1"] == [name_of(each.content) for each in found]
         assert [BOB, ADA, BOB] == [each.scope for each in found]
+
+    async def test_what_an_index_lists_is_there(self, store: Store) -> None:
+        """are_indexed: *choose* picks only what the feeds list: that an entry is missing is damage then."""  # noqa: E501
+        await tell(store, "m1")
+
+        with pytest.raises(StoreCorruptError, match="recollect doctor"):
+            await store.consult([Cursor(scope=ADA)], lambda _: [(ADA, 7)], are_indexed=True)
 
     @pytest.mark.parametrize("first", [0, 1, 2, 3])
     async def test_messages_and_memories_are_returned(self, store: Store, first: int) -> None:

@@ -50,6 +50,22 @@ class PendingContract(Contract):
 
         assert wanted == found
 
+    async def test_what_is_due_is_counted(self, store: Store, clock: FrozenClock) -> None:
+        """
+        Return how many threads are due to be formed, or were and are put off by a failure.
+
+        Of the threads in which anything waits at most *limit* are looked at.
+        """
+        for thread in ("one", "two"):
+            await tell(store, "m1", thread=thread)
+        await store.append(BOB, TALK, [said("m1")], debounce=Debounce(quiet_s=math.inf))
+        clock.advance(3_600)
+        due = await store.due_count(), await store.due_count(limit=1)
+        lease = await claimed(store, clock)
+        await store.commit(lease, [], Formed(watermarks=dict.fromkeys(("one", "two"), 1)))
+
+        assert ((2, 1), 0) == (due, await store.due_count())
+
     async def test_what_waits_below_is_listed(self, store: Store) -> None:
         """below: The threads of the scopes below it as well."""
         for scope in (ADA, BOB, ADA[:-1], ("other",)):

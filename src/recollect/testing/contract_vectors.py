@@ -61,6 +61,16 @@ class VectorContract(Contract):
         assert [bob] == list(await store.unembedded_scopes(EMBEDDER))
         assert {ada, bob} == set(await store.unembedded_scopes("other/1"))
 
+    async def test_entries_to_embed_are_counted(self, store: Store) -> None:
+        """Return how many entries the embedder has not looked at, counted up to *limit*."""
+        await tell(store, "m1", "m2")
+        await store.append(BOB, TALK, [said("m1")])
+        before = await store.unembedded_count(EMBEDDER)
+        some = await store.unembedded_count(EMBEDDER, limit=2)
+        await embed(store, await batch_of(store))
+
+        assert (3, 2, 1) == (before, some, await store.unembedded_count(EMBEDDER))
+
     async def test_a_scope_has_an_id(self, store: Store) -> None:
         """Return the id of a scope, ``None`` if it holds nothing."""
         await tell(store, "m1")
