@@ -130,6 +130,18 @@ def test_a_neighbour_in_the_graph_is_expanded_by_keyboard(story: Story) -> None:
     assert story.facts["graph"]["before"] < story.facts["graph"]["after"]
 
 
+def test_health_is_shown_with_each_background_task(story: Story) -> None:
+    """Settings say how the store is, and name each task and its state in words."""
+    health = story.facts["health"]
+
+    assert re.match(r"all is well\s+The store answered in [\d.,]+ ms", health["told"])
+    assert ["Counting of usage", "Merging of indexes"] == [
+        each.removesuffix("runs").strip()
+        for each in health["tasks"]
+        if each.startswith(("Counting", "Merging"))
+    ]
+
+
 def test_an_erase_is_previewed_and_guarded(story: Story) -> None:
     """The counts are shown, and nothing is erased before a word is typed."""
     assert "messages" in story.facts["erase_preview"]

@@ -224,7 +224,7 @@ async function keys() {
   await dialog.getByLabel("Name").fill("reader");
   await twice("make a key", { near: dialog, path: "/v1/keys", act: () => button("New key", dialog).click(), typed: () => dialog.getByLabel("Name").inputValue(), done: () => dialog.locator(".secret").waitFor() });
   await button("I have noted it").click();
-  const table = main.locator(".plain-table").first();
+  const table = main.locator(".plain-table", { hasText: "Last used" });
   const row = table.locator("tr", { hasText: "reader" });
   await twice("rotate a key", { near: table, path: "/v1/keys/", act: () => button("Rotate", row).click(), done: () => dialog.locator(".secret").waitFor() });
   await button("I have noted it").click();

@@ -52,6 +52,8 @@ async function refused() {
     await page.setViewportSize({ width, height });
     if (width < 1000) await button("Close", page.locator("#memories-panel")).click();
     await facts.picture(page, `not-sent-${width}`);
+    const tops = await alert.getByRole("button").evaluateAll((all) => all.map((each) => each.getBoundingClientRect().top));
+    if (new Set(tops).size !== 1) throw new Error(`at ${width} px the buttons of a message that was not sent stand at ${tops}`);
     facts.tell("overflow_px", { screen: `not sent ${width}`, px: await page.evaluate(() => document.documentElement.scrollWidth - innerWidth) });
   }
   const told = await alert.innerText();

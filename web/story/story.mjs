@@ -245,6 +245,8 @@ async function otherScreens() {
     await facts.picture(page, name);
     await audited(name);
   }
+  const health = page.locator(".block", { hasText: "Failures in a row" });
+  facts.tell("health", { told: await health.locator(".health-line").innerText(), tasks: await health.locator("tbody th").allInnerTexts() });
   await page.getByLabel("What", { exact: true }).selectOption("scope");
   await button("Preview").click();
   await page.locator("dialog .counts").waitFor();

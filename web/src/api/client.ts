@@ -4,7 +4,7 @@ import { tabShelf } from "../lib/storage";
 import { cut, garbled, Problem, unreachable } from "./problem";
 import { eventsOf, type ServerEvent } from "./sse";
 import type {
-  AuditRow, Backlog, Complaint, EraseReceipt, ErasePreview, EraseTarget, Formation, FormationRun, Graph, Imported, Json, JsonObject,
+  AuditRow, Backlog, Complaint, EraseReceipt, ErasePreview, EraseTarget, Formation, FormationRun, Graph, Health, Imported, Json, JsonObject,
   Key, Me, Memory, MemoryType, Message, RecallAnswer, RecallUse, Revision, Scope, Thread,
 } from "./shapes";
 
@@ -223,6 +223,7 @@ export const api = {
   makeKey: (body: JsonObject) => ask<Key>("POST", "keys", { body }),
   removeKey: (id: string) => ask<void>("DELETE", `keys/${at(id)}`),
   rotateKey: (id: string) => ask<Key>("POST", `keys/${at(id)}/rotate`, { body: {} }),
+  health: () => ask<Health>("GET", "health"),
   usage: (scope: Scope) => ask<JsonObject>("GET", "usage", { scope }),
   audit: (scope: Scope, cursor?: string | null) =>
     ask<Listed & { audit: AuditRow[] }>("GET", "audit", { scope, query: { cursor, limit: 50 } }),

@@ -250,3 +250,23 @@ export interface AuditRow {
   subject: string;
   hash: string;
 }
+
+/** How a background task of the process that answers is. */
+export interface TaskHealth {
+  name: string;
+  state: "running" | "failing" | "stopped";
+  last_success: string | null;
+  last_error: { type: string; text: string; at: string } | null;
+  /** In a row, up to now. */
+  failures: number;
+  retry_at: string | null;
+  /** How much waits for it, null where nothing is counted. */
+  backlog: number | null;
+}
+
+export interface Health {
+  status: "ok" | "degraded" | "down";
+  at: string;
+  store: { state: string; latency_ms: number | null };
+  tasks: TaskHealth[];
+}

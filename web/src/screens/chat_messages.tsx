@@ -143,8 +143,12 @@ function NotSent({ unsent, isBusy, again, edit }: { unsent: Unsent; isBusy: bool
       <p>
         <strong>{t(isUnsent ? (unsent.isUnsure ? "chat.unsure" : "chat.not_sent") : "chat.unanswered")}</strong> {why}
       </p>
-      {(isUnsent || canPass(new Problem(status, code, title, detail))) && <button type="button" className="small" disabled={isBusy} onClick={() => again(unsent)}>{t("again")}</button>}
-      {isUnsent && <button type="button" className="small" disabled={isBusy} onClick={() => edit(unsent)}>{t("chat.edit_unsent")}</button>}
+      {(isUnsent || canPass(new Problem(status, code, title, detail))) && (
+        <div className="not-sent-acts">
+          <button type="button" className="small" disabled={isBusy} onClick={() => again(unsent)}>{t("again")}</button>
+          {isUnsent && <button type="button" className="small" disabled={isBusy} onClick={() => edit(unsent)}>{t("chat.edit_unsent")}</button>}
+        </div>
+      )}
     </div>
   );
 }

@@ -13,6 +13,7 @@ import { useAround, useHere, useWording, type Theme } from "../lib/session";
 import { Dialog, Field, PageHead, ScopeName, When } from "../parts/basics";
 import { Boundary } from "../parts/boundary";
 import { ActFailure, Failure, Loading, More } from "../parts/states";
+import { HealthReport } from "./settings_health";
 
 export default function Settings() {
   const { t } = useAround();
@@ -25,6 +26,7 @@ export default function Settings() {
         <About />
       </div>
       {can("admin") && <Usage />}
+      {can("admin") && <Part title={t("health")} about={t("health.about")}><HealthReport /></Part>}
       {can("admin") && <Keys />}
       <div className="two">
         <Archive />
