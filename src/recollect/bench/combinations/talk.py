@@ -14,12 +14,13 @@ from recollect.errors import GoneError, RecollectError
 from recollect.records import Message, NewMessage, Scope
 from recollect.stores.rows import Cursor
 
-PAGE: Final = 2
+PAGE: Final = 1
+FORMED_AT_ONCE: Final = 0.5
 
 
 @operation("append", weight=8)
 async def append(world: World) -> None:
-    """Append a message or two."""
+    """Append a message or two; often form at once, so that there is much to decide about."""
     scope, thread = world.scope(), world.chance.choice(THREADS)
     pending = [world.pending_message(scope, thread) for _ in range(world.chance.randint(1, 2))]
     given = [message for message, *_ in pending]
@@ -27,6 +28,8 @@ async def append(world: World) -> None:
     for (_, carrier, words), message in zip(pending, kept, strict=True):
         carrier.name = message.id
         world.expected.add(carrier, words)
+    if world.is_odd(FORMED_AT_ONCE):
+        await world.memory.form(scope)
 
 
 @operation("append under a key", weight=5)
