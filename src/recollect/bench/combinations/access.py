@@ -56,7 +56,10 @@ async def revoke_while_forming(world: World) -> None:
 
     world.stage.while_answering = meanwhile
     try:
-        await (view.form(scope) if world.is_odd(0.8) else view.consolidate(scope))
+        if world.is_odd(0.8):
+            await view.form(scope)
+        elif (await view.consolidate(scope)).dropped:
+            world.loses.add(scope)
     except RecollectError:
         pass
     finally:

@@ -41,6 +41,8 @@ async def consolidate(world: World) -> None:
     """Merge or derive memories; sometimes take that back at once."""
     scope = world.scope()
     done = await world.view().consolidate(scope)
+    if done.dropped:  # what was derived from a version that is no more in force goes with it
+        world.loses.add(scope)
     if done.id is not None and world.is_odd(0.2):
         world.loses.add(scope)
         await world.memory.undo(scope, done.id)

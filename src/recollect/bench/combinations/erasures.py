@@ -132,7 +132,7 @@ async def erase_while_forming(world: World) -> None:
     try:
         if world.is_odd(0.7):
             await world.memory.form(scope)
-        else:
-            await world.memory.consolidate(scope)
+        elif (await world.memory.consolidate(scope)).dropped:
+            world.loses.add(scope)
     finally:
         world.stage.while_answering = None
