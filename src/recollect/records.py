@@ -18,6 +18,10 @@ Trust: TypeAlias = Literal["user", "assistant", "external"]
 MemoryState: TypeAlias = Literal["active", "quarantined", "rejected"]
 """Only active memories are recalled; the others wait for, or have had, a person's verdict."""
 FormationStatus: TypeAlias = Literal["formed", "failed", "dead", "redriven", "consolidated"]
+FormationAction: TypeAlias = Literal[
+    "stored", "changed", "merged", "ended", "dropped", "unchanged", "quarantined", "refused"
+]
+"""What a formation did with what a model asked for; receipts count each."""
 """
 A dead formation gave messages up; once it is redriven, they wait to be formed again. A
 consolidated one read memories, and no messages.

@@ -16,6 +16,7 @@ from recollect.formation.types import MemoryType
 from recollect.formation.window import Window
 from recollect.records import (
     EvidenceMap,
+    FormationAction,
     JsonObject,
     Memory,
     MemoryState,
@@ -24,9 +25,6 @@ from recollect.records import (
     Write,
 )
 
-Action: TypeAlias = Literal[
-    "stored", "changed", "merged", "ended", "dropped", "unchanged", "quarantined", "refused"
-]
 Address: TypeAlias = tuple[str, str]
 Refused: TypeAlias = Literal["rejected", "erased"]
 
@@ -47,7 +45,7 @@ class Outcome:
     It is *stale* if it was refused because it no longer fits what it was to change.
     """
 
-    action: Action
+    action: FormationAction
     type: str
     key: str
     reason: str = ""

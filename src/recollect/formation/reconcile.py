@@ -33,7 +33,6 @@ from recollect.formation.operations import (
     same_operation,
 )
 from recollect.formation.outcomes import (
-    Action,
     Address,
     Grounded,
     Outcome,
@@ -49,10 +48,9 @@ from recollect.formation.succession import A_MOMENT
 from recollect.formation.types import MemoryType
 from recollect.formation.window import Window
 from recollect.provenance import merged_evidence
-from recollect.records import EndMemory, EvidenceMap, Memory, PutMemory
+from recollect.records import EndMemory, EvidenceMap, FormationAction, Memory, PutMemory
 
 __all__ = [
-    "Action",
     "Address",
     "Grounded",
     "Outcome",
@@ -298,7 +296,7 @@ def _merged(memory: Memory, evidence: EvidenceMap, grounds: Grounds, present: Pr
         state="active" if is_released else memory.state,
         expires_at=expiry_of(type_, present.now) or memory.expires_at,
     )
-    action: Action = "stored" if is_released else "merged"
+    action: FormationAction = "stored" if is_released else "merged"
     return Outcome(action=action, type=name, key=memory.key, reason=reason, write=write)
 
 

@@ -8,8 +8,7 @@ from dataclasses import replace
 from typing import Final, get_args
 
 from recollect.errors import NotFoundError, UsageError
-from recollect.formation.outcomes import Action
-from recollect.records import Formation, Json, JsonObject, Scope
+from recollect.records import Formation, FormationAction, Json, JsonObject, Scope
 from recollect.stores.plans.fields import Fields
 from recollect.stores.plans.lanes import redriven_lanes
 from recollect.stores.plans.waiting import LANES, again_of, due_at_once, with_again
@@ -147,7 +146,7 @@ def _counts_of(receipt: str) -> dict[str, Json]:
     found = json.loads(receipt).get("counts")
     if not isinstance(found, dict):
         return {}
-    counts = {action: found.get(action) for action in get_args(Action)}
+    counts = {action: found.get(action) for action in get_args(FormationAction)}
     return {
         action: count
         for action, count in counts.items()
