@@ -124,7 +124,7 @@ def test_a_worker_that_acts_as_nobody_is_caught(
     starting: Callable[..., Served], connect: Connect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The mutant: where the worker does not act for who asked, nothing tells of him."""
-    monkeypatch.setattr(Worker, "acting", lambda worker, _: worker)
+    monkeypatch.setattr(Worker, "acting", lambda worker, *_, **__: worker)
     served = starting(model=RuleModel())
 
     assert [] == formed_by_request(served, connect(served), "mutant")

@@ -289,7 +289,7 @@ class Asked:
         self._open: list[Any] = []
         self._all_came = anyio.Event()
         book = ConnectionBook(room, lambda: self._open, is_trusted=trusted.__contains__)
-        self._limits = ConnectionLimits(self._answer, book, trusted)
+        self._book, self._limits = book, ConnectionLimits(self._answer, book, trusted)
         self.statuses: dict[int, int] = {}
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -298,7 +298,7 @@ class Asked:
 
     async def at_once(self, requests: Sequence[dict[str, Any]]) -> list[int]:
         """Make requests one after the other, and return their statuses in that order."""
-        async with anyio.create_task_group() as group:
+        async with self._book.running(), anyio.create_task_group() as group:
             for number, each in enumerate(requests):
                 group.start_soon(partial(self._ask, number, **each))
                 await anyio.wait_all_tasks_blocked()

@@ -206,6 +206,7 @@ class Attacker:
             "/v1/erase": {"confirm": choose(self._stolen["confirm"])},
             "/v1/keys": {"name": "x", "scope": list(choose(HOSTILE)), "permissions": ["read"]},
             "/rotate": {},
+            "/v1/undo": {"undo": choose(self._stolen["confirm"])},
             "/chat": {"thread": THREAD, "text": "which secret"},
         }
         endings = sorted((each for each in found if path.endswith(each)), key=len)
@@ -338,6 +339,7 @@ def test_a_service_that_does_not_check_scopes_is_caught(
     """The walker finds foreign bytes where the scope of a request is taken as it is."""
     _, stolen = plant(served, connect)
     monkeypatch.setattr(callers if way == "MCP" else reaching, "granted", unchecked)
+    monkeypatch.setattr(reaching, "relative", lambda _, scope: list(scope))
     only = MCP if way == "MCP" else "GET"
     attacker = Attacker(7, stolen=stolen, only=only)
 
