@@ -180,6 +180,8 @@ async def _read_tallies(world: World, page: OpenPage) -> None:
 async def follow(world: World) -> None:
     """Follow the feed of a scope from where its reader was: it has then what a new one gets."""
     for scope in SCOPES:
+        # A vector that comes between both readings would move an entry.
+        await world.memory.settled(scope)
         follower = world.followers[scope]
         follower.take_in(await world.memory.store.changes(follower.cursor))
         fresh = await world.memory.store.changes(Cursor(scope=scope))
