@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, get_type_hints
@@ -443,7 +444,10 @@ async def answers(served: Served, key: str, way: Way, begun: "Begun") -> list[Js
     ) as client:
 
         async def ask(method: str, path: str) -> None:
-            answer = await client.request(method, path)
+            answer = None
+            while answer is None:  # an address has a share of what sent no key yet
+                with suppress(httpx.ReadError):
+                    answer = await client.request(method, path)
             found.append(last_of(answer.headers["content-type"], answer.content))
 
         async with anyio.create_task_group() as group:
