@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-STATIC: Final = Path("src/recollect/service/static")
+STATIC: Final = Path("src/recollect/server/static")
 INDEX: Final = "index.html"
 RELEASE: Final = "RECOLLECT_RELEASE"
 _NAMED: Final = re.compile(r"""(?:src|href)="\./([^"]+)\"""")

@@ -12,8 +12,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from recollect.app import Recollect, open  # noqa: A004 (users write recollect.open)
-    from recollect.ask import Where
     from recollect.errors import (
         ConflictError,
         EmbedderError,
@@ -34,7 +32,9 @@ if TYPE_CHECKING:
         UsageError,
         VersionConflictError,
     )
-    from recollect.recall.result import Recall, Recalled
+    from recollect.memory.facade import Recollect, open  # noqa: A004 (users write recollect.open)
+    from recollect.recall.query import Where
+    from recollect.recall.results import Recall, Recalled
     from recollect.records import (
         Attachment,
         DeleteMemory,
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
         Trust,
         Write,
     )
-    from recollect.stores.plans.erase import (
+    from recollect.stores.plans.erasure import (
         EraseExpired,
         EraseMemory,
         EraseMessages,
@@ -68,7 +68,7 @@ if TYPE_CHECKING:
     )
     from recollect.stores.plans.formation import Debounce
     from recollect.stores.plans.undo import Undo, UndoLog
-    from recollect.sync import SyncRecollect, open_sync
+    from recollect.sync.facade import SyncRecollect, open_sync
 
 __version__ = "0.1.0"
 
@@ -87,15 +87,15 @@ _ERASING: Final = (
     " EraseThread"
 )
 _HOMES: Final = {
-    "recollect.app": "Recollect open",
-    "recollect.ask": "Where",
+    "recollect.memory.facade": "Recollect open",
+    "recollect.recall.query": "Where",
     "recollect.errors": _ERRORS,
-    "recollect.recall.result": "Recall Recalled",
+    "recollect.recall.results": "Recall Recalled",
     "recollect.records": _RECORDS,
-    "recollect.stores.plans.erase": _ERASING,
+    "recollect.stores.plans.erasure": _ERASING,
     "recollect.stores.plans.formation": "Debounce",
     "recollect.stores.plans.undo": "Undo UndoLog",
-    "recollect.sync": "SyncRecollect open_sync",
+    "recollect.sync.facade": "SyncRecollect open_sync",
 }
 _HOME_OF: Final = {name: home for home, names in _HOMES.items() for name in names.split()}
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 
 from recollect.ports import Clock, Ids
-from recollect.stores.base import Store
-from recollect.stores.open import open_store
+from recollect.stores.contract.base import Store
+from recollect.stores.locator import open_store
 from recollect.testing.postgres import empty_store, shared_database
 from recollect.testing.redis import empty_store as empty_redis
 from recollect.testing.redis import shared_server as shared_redis

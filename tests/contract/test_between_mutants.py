@@ -10,19 +10,19 @@ from typing import Any, Final, TypeAlias
 
 import pytest
 
-from recollect.app import Recollect
 from recollect.bench.combinations.histories import Tally, play
 from recollect.bench.combinations.stage import FilePlaces
-from recollect.formation import derivation
+from recollect.formation import derived_memories as derivation
+from recollect.memory.facade import Recollect
 from recollect.ports import Ids
 from recollect.records import Evidence, EvidenceMap, Memory, Scope
+from recollect.stores.contract.backend import Transactor
 from recollect.stores.meter import plan_charged
 from recollect.stores.plans import undo as undoing
-from recollect.stores.plans.erase import EraseTarget, plan_erase
+from recollect.stores.plans.erasure import EraseTarget, plan_erase
 from recollect.stores.plans.formation import Lease, check_lease
 from recollect.stores.rows import ReceiptRow, ScopeRow
-from recollect.stores.transactor import Transactor
-from recollect.stores.unit import Planned, Rows
+from recollect.stores.unit_of_work import Planned, Rows
 from recollect.worker.loop import Worker
 
 HISTORIES_MAX: Final = 60
@@ -116,7 +116,7 @@ plan_undo, take_back = undoing.plan_undo, undoing._Undoing.take_back
 ERASE: Final = "erase messages"
 MUTANTS: dict[str, tuple[list[Patch], Collection[str]]] = {
     "erase, retry: an erase forgets the keys": (
-        [("stores.erase.plan_erase", forgetting)],
+        [("stores.contract.erasure.plan_erase", forgetting)],
         ("append under a key", "retry", ERASE),
     ),
     "revoke, open formation: the key is asked for at the beginning alone": (
@@ -128,16 +128,16 @@ MUTANTS: dict[str, tuple[list[Patch], Collection[str]]] = {
         ("append", "append", "form", "erase while forming"),
     ),
     "import, ledger: what was erased comes back": (
-        [("record_intake.Intake._leave_out_erased", nothing)],
+        [("lifecycle.record_intake.Intake._leave_out_erased", nothing)],
         ("append", "export", ERASE, "import"),
     ),
     "backup, ledger: what was erased since comes back": (
-        [("backups._since", lambda *_: [])],
+        [("lifecycle.backups._since", lambda *_: [])],
         ("append", "back up", ERASE, "restore a backup"),
     ),
     "patch, erase: a new value rests on its own quote alone": (
         [
-            ("provenance.carried_over", given_alone),
+            ("stores.provenance.carried_over", given_alone),
             ("formation.evidence.carried_over", given_alone),
             ("formation.attribution.carried_over", given_alone),
             ("stores.plans.memories.kept_evidence", own_alone),
@@ -145,11 +145,11 @@ MUTANTS: dict[str, tuple[list[Patch], Collection[str]]] = {
         ("append", "form", ERASE),
     ),
     "undo, erase: a change is taken back after an erase": (
-        [("stores.memories.plan_undo", undone_anyway)],
+        [("stores.contract.memories.plan_undo", undone_anyway)],
         ("append", "put", "form", "forget", "edit", "undo", ERASE, "erase a memory"),
     ),
     "embedder, view: a view has a runtime of its own": (
-        [("app.Recollect.over", of_its_own)],
+        [("memory.facade.Recollect.over", of_its_own)],
         ("append", "change the embedder"),
     ),
     "migration, undo: what was made stays": (
@@ -157,23 +157,23 @@ MUTANTS: dict[str, tuple[list[Patch], Collection[str]]] = {
         ("append", "form", "migrate a type"),
     ),
     "consolidate, erase: a merged memory rests on one source": (
-        [("formation.derivation._evidence", first_alone)],
+        [("formation.derived_memories._evidence", first_alone)],
         ("append", "form", "consolidate", ERASE),
     ),
     "copy, keys: keys stay behind": (
-        [("copying._Copying._carry_keys", nothing)],
+        [("lifecycle.store_copy._Copying._carry_keys", nothing)],
         ("append under a key", "copy", "retry"),
     ),
     "crash, append under a key: keys are known to one process": (
-        [("stores.transactor.Transactor._digest_secret", of_this_process)],
+        [("stores.contract.backend.Transactor._digest_secret", of_this_process)],
         ("append under a key", "crash in an append", "reopen", "retry"),
     ),
     "reject, form again: nobody remembers the refusal": (
-        [("formation.outcomes.Present.refused", lambda *_: None)],
+        [("formation.operation_outcomes.Present.refused", lambda *_: None)],
         ("append", "form", "say a rejected note again"),
     ),
     "quota, revoke: what was refused stays reserved": (
-        [("stores.base.MeteredStore._change", kept_reserved)],
+        [("stores.contract.base.MeteredStore._change", kept_reserved)],
         ("append", "write with a revoked key", "write over quota"),
     ),
 }

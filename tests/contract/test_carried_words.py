@@ -7,14 +7,14 @@ from typing import Final, TypeAlias
 
 import pytest
 
-from recollect.app import Recollect
 from recollect.formation.config import FormationSettings
 from recollect.formation.types import NOTE, USER
-from recollect.integrations.langgraph.formed import revised
+from recollect.integrations.langgraph.formed_store import revised
+from recollect.memory.facade import Recollect
 from recollect.ports import Clock, Ids, ModelRequest, ToolCall
 from recollect.records import Evidence, Json, JsonObject, Memory, NewMessage, PutMemory
-from recollect.stores.base import Store
-from recollect.stores.plans.erase import EraseMessages
+from recollect.stores.contract.base import Store
+from recollect.stores.plans.erasure import EraseMessages
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.scripted import ScriptedAnswer, ScriptedModel
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollect.bench.congruence import BATCH, DIFFERENT, FORGETFUL, LENGTHS, compare
-from recollect.stores.inprocess import Tables
+from recollect.stores.memory import Tables
 from recollect.testing.congruence import first_difference, history
 from recollect.testing.postgres import PostgresServer, shared_server
 from recollect.testing.redis import RedisServer, bytes_left

@@ -21,18 +21,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.app import Recollect
-from recollect.ask import Where
-from recollect.chat.correcting import correction_of
-from recollect.erasure import Remainder
+from recollect.agents.tools import MemoryTools
+from recollect.chat.corrections import correction_of
 from recollect.errors import RecollectError
-from recollect.formation import derivation
+from recollect.formation import derived_memories as derivation
 from recollect.formation.config import FormationSettings
-from recollect.formation.pointers import leaves, value_at
 from recollect.formation.types import NOTE, USER
+from recollect.memory.facade import Recollect
 from recollect.ports import Clock, Ids
-from recollect.provenance import Founded
-from recollect.recall.terms import encode_terms
+from recollect.recall.query import Where
 from recollect.records import (
     EndMemory,
     Evidence,
@@ -43,15 +40,18 @@ from recollect.records import (
     NewMessage,
     PutMemory,
 )
-from recollect.stores.base import Store
-from recollect.stores.open import open_store
-from recollect.stores.plans.derived import row_remainder, row_sources
-from recollect.stores.plans.erase import EraseMessages, EraseSource, EraseTarget, EraseThread
+from recollect.stores.contract.base import Store
+from recollect.stores.json_pointers import leaves, value_at
+from recollect.stores.locator import open_store
+from recollect.stores.plans.derived_rows import row_remainder, row_sources
+from recollect.stores.plans.erasure import EraseMessages, EraseSource, EraseTarget, EraseThread
+from recollect.stores.provenance import Founded
+from recollect.stores.remainder import Remainder
 from recollect.stores.rows import MemoryRow, RevisionRow
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.carried_words import FILLER, CarryingModel, SaidWords
 from recollect.testing.scripted import ScriptedModel
-from recollect.tools import MemoryTools
+from recollect.text.terms import encode_terms
 
 Opener: TypeAlias = Callable[[Clock, Ids], Store]
 ADA: Final = ("users", "ada")
@@ -342,18 +342,18 @@ derivation_evidence = derivation._evidence
 Patch: TypeAlias = tuple[str, object]
 MUTANTS: dict[str, list[Patch]] = {
     "a replaced value drops its old evidence": [
-        ("provenance.carried_over", given_alone),
+        ("stores.provenance.carried_over", given_alone),
         ("formation.evidence.carried_over", given_alone),
         ("formation.attribution.carried_over", given_alone),
         ("stores.plans.memories.kept_evidence", own_alone),
     ],
     "what a model was shown is no source": [("formation.attribution.carried_over", given_alone)],
     "an edit by hand drops all evidence": [("stores.plans.memories.kept_evidence", own_alone)],
-    "one of a group is enough": [("erasure.group_of", lambda _: 0)],
-    "past versions are not looked at": [("stores.plans.erase.row_remainder", present_alone)],
-    "a consolidation forgets its sources": [("formation.derivation._evidence", first_alone)],
-    "a refused value rests on nothing": [("formation.review.evidence_at", lambda *_: ())],
-    "a repetition is always believed": [("provenance.is_enough", lambda *_: True)],
+    "one of a group is enough": [("stores.remainder.group_of", lambda _: 0)],
+    "past versions are not looked at": [("stores.plans.erasure.row_remainder", present_alone)],
+    "a consolidation forgets its sources": [("formation.derived_memories._evidence", first_alone)],
+    "a refused value rests on nothing": [("formation.verdicts.evidence_at", lambda *_: ())],
+    "a repetition is always believed": [("stores.provenance.is_enough", lambda *_: True)],
 }
 
 

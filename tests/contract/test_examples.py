@@ -7,17 +7,17 @@ from typing import Any, TypeAlias
 import pytest
 
 from recollect import ConflictError, Evidence, LimitError, NewMessage, NotFoundError, UsageError
-from recollect.app import Recollect
+from recollect.agents.examples import Example, Examples, Imported
 from recollect.errors import StaleReadError
-from recollect.examples import Example, Examples, Imported
+from recollect.memory.facade import Recollect
 from recollect.ports import Clock, Ids
-from recollect.recall.budget import estimated_tokens
-from recollect.recall.render import read_block
+from recollect.recall.rendering import read_block
 from recollect.records import EndMemory, JsonObject, PutMemory
-from recollect.stores.base import Store
-from recollect.stores.plans.erase import EraseMessages
-from recollect.stores.validate import JSON_BYTES_MAX, WRITES_MAX
+from recollect.stores.contract.base import Store
+from recollect.stores.plans.erasure import EraseMessages
+from recollect.stores.validation import JSON_BYTES_MAX, WRITES_MAX
 from recollect.testing import FrozenClock, SeededIds
+from recollect.text.token_estimate import estimated_tokens
 
 ADA = ("users", "ada")
 TASKS = {

@@ -8,13 +8,14 @@ import anyio
 import pytest
 
 from recollect import Evidence, LimitError, NewMessage, NotFoundError, PutMemory, UsageError
-from recollect.app import Recollect
-from recollect.graph import Entity, KnowledgeGraph, NewFact, following
-from recollect.graph.following import read_once
+from recollect.graph import Entity, KnowledgeGraph, NewFact
+from recollect.graph import graph_access as following
+from recollect.graph.graph_access import read_once
+from recollect.memory.facade import Recollect
 from recollect.ports import Clock, Ids
 from recollect.records import Trust
-from recollect.stores.base import Store
-from recollect.stores.plans.erase import EraseMessages, EraseScope
+from recollect.stores.contract.base import Store
+from recollect.stores.plans.erasure import EraseMessages, EraseScope
 from recollect.testing import FrozenClock, SeededIds
 
 ADA = ("users", "ada")

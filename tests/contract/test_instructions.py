@@ -8,13 +8,13 @@ import anyio
 import pytest
 
 from recollect import Evidence, NewMessage, NotFoundError, UsageError, VersionConflictError
-from recollect.app import Recollect
+from recollect.agents.instructions import Case, Edit, Instructions, Prompt, Trajectory
 from recollect.errors import ModelError, ProposalRefusedError, StaleReadError
-from recollect.instructions import Case, Edit, Instructions, Prompt, Trajectory
+from recollect.memory.facade import Recollect
 from recollect.ports import Clock, Ids, ModelAnswer, ModelRequest, ToolCall
 from recollect.records import Json, JsonObject, PutMemory
-from recollect.stores.base import Store
-from recollect.stores.plans.erase import EraseMessages
+from recollect.stores.contract.base import Store
+from recollect.stores.plans.erasure import EraseMessages
 from recollect.testing import FrozenClock, ScriptedModel, SeededIds
 
 AGENT = ("acme", "agents")

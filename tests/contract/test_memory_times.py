@@ -7,15 +7,15 @@ from typing import TypeAlias
 
 import pytest
 
-from recollect.app import Recollect
-from recollect.ask import Where
-from recollect.json_records import memory_record
+from recollect.agents.tools.tool_answers import shown_of
+from recollect.memory.facade import Recollect
 from recollect.ports import Clock, Ids, ModelRequest, ToolCall
-from recollect.recall.render import Record, read_block
+from recollect.recall.query import Where
+from recollect.recall.rendering import Record, read_block
 from recollect.records import Evidence, JsonObject, NewMessage, PutMemory, Scope
-from recollect.stores.base import Store
+from recollect.stores.contract.base import Store
 from recollect.testing import FrozenClock, ScriptedModel, SeededIds
-from recollect.tools.answers import shown_of
+from recollect.wire.records import memory_record
 
 ADA: Scope = ("users", "ada")
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)

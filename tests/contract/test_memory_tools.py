@@ -7,20 +7,21 @@ from typing import Any, TypeAlias
 import anyio
 import pytest
 
-from recollect import NewMessage, UsageError, app
-from recollect.app import Recollect
-from recollect.ask import Where
+from recollect import NewMessage, UsageError
+from recollect.agents.tools import MemoryTools
+from recollect.agents.tools.memory_tools import MESSAGES_SEEN
 from recollect.formation.config import FormationSettings
 from recollect.formation.types import load_types
 from recollect.formation.types.builtin import FACT, NOTE, USER
 from recollect.formation.types.memory_type import TYPES_MAX
+from recollect.memory import facade as app
+from recollect.memory.facade import Recollect
 from recollect.ports import Clock, Ids, ToolCall
+from recollect.recall.query import Where
 from recollect.records import FORGOTTEN, Json, JsonObject
-from recollect.stores.base import Store
-from recollect.stores.plans.erase import EraseMemory, EraseReceipt, EraseScope, EraseThread
+from recollect.stores.contract.base import Store
+from recollect.stores.plans.erasure import EraseMemory, EraseReceipt, EraseScope, EraseThread
 from recollect.testing import FrozenClock, ScriptedModel, SeededIds
-from recollect.tools import MemoryTools
-from recollect.tools.memory_tools import MESSAGES_SEEN
 
 ADA = ("users", "ada")
 SAM = ("users", "sam")

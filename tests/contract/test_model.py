@@ -31,10 +31,10 @@ from recollect.records import (
     Scope,
     Write,
 )
-from recollect.stores.base import Store
-from recollect.stores.open import open_store
+from recollect.stores.contract.base import Store
+from recollect.stores.locator import open_store
 from recollect.stores.plans import formation
-from recollect.stores.plans.erase import (
+from recollect.stores.plans.erasure import (
     EraseMemory,
     EraseMessages,
     EraseScope,
@@ -44,7 +44,7 @@ from recollect.stores.plans.erase import (
 )
 from recollect.stores.plans.formation import Debounce, Formed, Lease
 from recollect.stores.rows import Cursor, ScopeRow, ThreadRow
-from recollect.stores.unit import Effect
+from recollect.stores.unit_of_work import Effect
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.follower import FeedFollower
 from recollect.testing.store_model import StoreModel
@@ -465,13 +465,13 @@ MUTANTS: dict[str, Mutant] = {
         "plans.threads.signalled", _forget_longest_wait, append_thrice,
     ),
     "any lease is trusted": ("plans.formation.check_lease", _trust_any_lease, be_late),
-    "removals are not fed": ("inprocess.Tables.removed", lambda *_: (), remove_one),
+    "removals are not fed": ("memory.Tables.removed", lambda *_: (), remove_one),
     "expiry is not seen": ("plans.memories.is_expired", lambda *_: False, outlive),
-    "evidence is not followed": ("plans.erase._revised", lambda *_: (Effect(), {}), erase_one),
+    "evidence is not followed": ("plans.erasure._revised", lambda *_: (Effect(), {}), erase_one),
     "sessions never end": ("plans.threads.session_after", lambda *_: "@1", pause),
-    "what was erased is not gone": ("plans.erase.blanked_keys", lambda *_: [], retry_erased),
-    "keys go with their scope": ("plans.erase.spent_keys", lambda *_: [], retry_erased),
-    "every claim is granted": ("inprocess.is_leased", lambda *_: False, claim_twice),
+    "what was erased is not gone": ("plans.erasure.blanked_keys", lambda *_: [], retry_erased),
+    "keys go with their scope": ("plans.erasure.spent_keys", lambda *_: [], retry_erased),
+    "every claim is granted": ("memory.is_leased", lambda *_: False, claim_twice),
 }  # fmt: skip
 
 

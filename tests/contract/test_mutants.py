@@ -13,10 +13,12 @@ import pytest
 from recollect.errors import RecollectError
 from recollect.records import Scope
 from recollect.stores.digests import keyed_digest
-from recollect.stores.inprocess import InProcessStore, Tables
-from recollect.stores.plans import erase, feed, formation, threads
+from recollect.stores.memory import InProcessStore, Tables
+from recollect.stores.plans import changes as feed
+from recollect.stores.plans import erasure as erase
+from recollect.stores.plans import formation, threads
+from recollect.stores.plans.idempotency import Idempotency, blanked_keys
 from recollect.stores.plans.memories import PreparedWrite, plan_writes
-from recollect.stores.plans.requests import Idempotency, blanked_keys
 from recollect.stores.plans.said_times import SaidTimes
 from recollect.stores.rows import (
     MICROSECONDS,
@@ -27,7 +29,7 @@ from recollect.stores.rows import (
     ScopeRow,
     ThreadRow,
 )
-from recollect.stores.unit import Effect, Planned, Rows
+from recollect.stores.unit_of_work import Effect, Planned, Rows
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.contract_append import AppendContract
 from recollect.testing.contract_edits import EditContract
@@ -151,60 +153,68 @@ STALE = LeaseContract.test_one_claim_holds_a_scope
 ANEW = LeaseContract.test_what_is_erased_is_not_formed
 MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, object]]] = {
     "scopes are joined strings": (
-        "inprocess.Tables.scopes_below", joined, TargetContract.test_scopes_below_are_erased, {},
+        "memory.Tables.scopes_below", joined, TargetContract.test_scopes_below_are_erased, {},
     ),
     "ids are folded": (
-        "threads.check_id", folded, IdentityContract.test_every_id_names_a_thread, {},
+        "contract.threads.check_id", folded, IdentityContract.test_every_id_names_a_thread, {},
     ),
     "no fence is checked": ("plans.formation.check_lease", any_fence, STALE, {}),
-    "an erase leaves the epoch": ("erase.plan_erase", same_epoch, ANEW, {"target": M1}),
+    "an erase leaves the epoch": ("contract.erasure.plan_erase", same_epoch, ANEW, {"target": M1}),
     "an erase resets nobody": (
-        "erase.plan_erase", same_epoch, ResetContract.test_an_erase_resets_readers, {"target": M1},
+        "contract.erasure.plan_erase",
+        same_epoch,
+        ResetContract.test_an_erase_resets_readers,
+        {"target": M1},
     ),
     "evidence is not followed": (
-        "plans.erase._revised", lambda *_: (Effect(), {}),
+        "plans.erasure._revised", lambda *_: (Effect(), {}),
         EraseContract.test_an_erase_takes_what_rests_on_it, {},
     ),
     "evidence in removed messages is forgotten": (
-        "inprocess.Tables.evidence_in", lambda *_: (),
+        "memory.Tables.evidence_in", lambda *_: (),
         EvidenceContract.test_the_removed_can_be_erased,
         {"target": erase.EraseThread(thread="talk")},
     ),
     "removals are not fed": (
-        "inprocess.Tables.removed", lambda *_: (), FeedContract.test_removals_come_until_seen, {},
+        "memory.Tables.removed", lambda *_: (), FeedContract.test_removals_come_until_seen, {},
     ),
     "any request is repeated under a key": (
         "plans.threads.uids_under_key", any_request,
         IdempotencyContract.test_a_key_is_for_one_request, {},
     ),
     "keys are good for ever": (
-        "plans.requests.is_old", lambda *_: False,
+        "plans.idempotency.is_old", lambda *_: False,
         IdempotencyContract.test_a_key_is_good_for_a_week, {},
     ),
     "an erase forgets keys": (
-        "erase.plan_erase", forgetting, RetryContract.test_an_erase_leaves_other_keys, {},
+        "contract.erasure.plan_erase",
+        forgetting,
+        RetryContract.test_an_erase_leaves_other_keys,
+        {},
     ),
     "an erase forgets the keys of what it takes": (
-        "erase.plan_erase", forgetting, RetryContract.test_what_was_erased_is_not_kept_again,
+        "contract.erasure.plan_erase",
+        forgetting,
+        RetryContract.test_what_was_erased_is_not_kept_again,
         {"target": M1},
     ),
     "keys are forgotten with their scope": (
-        "plans.erase.spent_keys", lambda *_: [], RetryContract.test_keys_outlive_their_scope,
+        "plans.erasure.spent_keys", lambda *_: [], RetryContract.test_keys_outlive_their_scope,
         {"below": False},
     ),
     "keys outside of scopes are not looked for": (
-        "plans.requests._places", lambda scope, _: (scope.id,),
+        "plans.idempotency._places", lambda scope, _: (scope.id,),
         RetryContract.test_keys_outlive_an_emptied_scope, {},
     ),
     "what is gone is answered as before": (
-        "plans.erase.blanked_keys", emptied,
+        "plans.erasure.blanked_keys", emptied,
         RetryContract.test_a_request_is_gone_with_its_last_part, {},
     ),
     "what expired is written again": (
-        "plans.erase.blanked_keys", lambda *_: [], RetryContract.test_what_expired_is_gone, {},
+        "plans.erasure.blanked_keys", lambda *_: [], RetryContract.test_what_expired_is_gone, {},
     ),
     "digests of keys need no secret": (
-        "plans.requests.keyed_digest", unkeyed, RetryContract.test_keys_are_kept_as_digests, {},
+        "plans.idempotency.keyed_digest", unkeyed, RetryContract.test_keys_are_kept_as_digests, {},
     ),
     "what is to be followed is dropped": (
         "plans.threads.compacted",
@@ -216,7 +226,7 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
         ResetContract.test_a_reader_far_behind_starts_over, {},
     ),
     "messages are stored twice": (
-        "inprocess.Tables.messages_by_id", lambda *_: (),
+        "memory.Tables.messages_by_id", lambda *_: (),
         AppendContract.test_the_same_message_is_stored_once, {},
     ),
     "positions are reused": (
@@ -245,7 +255,9 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
         "plans.threads.plan_writes", deaf, SaidTimeContract.test_words_and_memory_come_at_once, {},
     ),
     "erased words leave their time": (
-        "plans.erase.SaidTimes", Undying, SaidTimeContract.test_erased_words_take_their_time_along,
+        "plans.erasure.SaidTimes",
+        Undying,
+        SaidTimeContract.test_erased_words_take_their_time_along,
         {},
     ),
     "a moved message moves nothing": (
@@ -253,7 +265,7 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
         SaidTimeContract.test_a_message_with_another_time_moves_the_memory, {},
     ),
     "a vector is kept for any text": (
-        "feed.plan_embedded", any_text, VectorContract.test_vectors_are_kept, {},
+        "contract.changes.plan_embedded", any_text, VectorContract.test_vectors_are_kept, {},
     ),
 }  # fmt: skip
 

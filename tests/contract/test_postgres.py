@@ -6,8 +6,8 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from recollect.stores.base import Store
-from recollect.stores.open import open_store
+from recollect.stores.contract.base import Store
+from recollect.stores.locator import open_store
 from recollect.stores.postgres.store import PostgresStore
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.contract_durable import DurableContract, Reopen

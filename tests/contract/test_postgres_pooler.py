@@ -9,7 +9,7 @@ import pytest
 
 from recollect.bench.connections import DATABASE, LASTING, interleave
 from recollect.records import NewMessage
-from recollect.stores.base import Store
+from recollect.stores.contract.base import Store
 from recollect.stores.plans.formation import Debounce
 from recollect.stores.postgres.connections import connect
 from recollect.stores.postgres.location import location_of

@@ -7,12 +7,12 @@ from typing import TypeAlias
 import pytest
 
 from recollect import NewMessage
-from recollect.app import Recollect
-from recollect.ask import Where
+from recollect.memory.facade import Recollect
 from recollect.ports import Clock, Ids
-from recollect.recall.result import Recall
+from recollect.recall.query import Where
+from recollect.recall.results import Recall
 from recollect.records import Evidence, Memory, PutMemory, Trust
-from recollect.stores.base import Store
+from recollect.stores.contract.base import Store
 from recollect.testing import FrozenClock, SeededIds
 
 ADA = ("users", "ada")

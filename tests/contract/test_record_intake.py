@@ -6,13 +6,15 @@ from typing import TypeAlias, cast
 
 import pytest
 
-from recollect import record_intake
-from recollect.app import Recollect
-from recollect.erased_records import Doomed, Erasures, ScopeErasures, note_erased
 from recollect.errors import ConflictError, UsageError
 from recollect.formation.types.builtin import NOTE
+from recollect.lifecycle import record_intake
+from recollect.lifecycle.erased_records import Doomed, Erasures, ScopeErasures, note_erased
+from recollect.lifecycle.record_intake import RecordNote, Taken
+from recollect.memory.facade import Recollect
+from recollect.memory.restoration import open_intake
+from recollect.memory.scope_types import types_below, types_in_force
 from recollect.ports import Clock, Ids
-from recollect.record_intake import RecordNote, Taken
 from recollect.records import (
     ATTACHMENT,
     ATTACHMENT_PART,
@@ -29,11 +31,9 @@ from recollect.records import (
     PutMemory,
     Scope,
 )
-from recollect.restoration import open_intake
-from recollect.scope_types import types_below, types_in_force
-from recollect.stores.base import Store
-from recollect.stores.inprocess import InProcessStore
-from recollect.stores.plans.erase import (
+from recollect.stores.contract.base import Store
+from recollect.stores.memory import InProcessStore
+from recollect.stores.plans.erasure import (
     EraseMemory,
     EraseMessages,
     EraseScope,

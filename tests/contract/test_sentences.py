@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 import pytest
 
-from recollect.stores.base import Store
+from recollect.stores.contract.base import Store
 from recollect.testing.contract_durable import DurableContract
 from recollect.testing.store_contract import StoreContract
 

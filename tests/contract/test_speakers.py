@@ -6,19 +6,19 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from recollect.app import Recollect
+from recollect.agents.tools import MemoryTools
 from recollect.chat.chatbot import Chatbot
-from recollect.formation import ground
 from recollect.formation.config import FormationSettings
+from recollect.formation.grounding import grounds as ground
 from recollect.formation.types import NOTE, USER, MemoryType, load_types
+from recollect.memory.facade import Recollect
 from recollect.ports import Clock, Ids, ModelRequest, ToolCall
 from recollect.records import Evidence, Json, JsonObject, Memory, NewMessage, PutMemory, Scope
-from recollect.stores.base import Store
-from recollect.stores.plans.erase import EraseMemory
+from recollect.stores.contract.base import Store
+from recollect.stores.plans.erasure import EraseMemory
 from recollect.testing import FrozenClock, ScriptedModel, SeededIds
 from recollect.testing.rulemodel import RuleModel, shown_in
-from recollect.tools import MemoryTools
-from recollect.worker.reading import read_documents
+from recollect.worker.formation_input import read_documents
 
 HOUSE: Scope = ("households", "h7")
 ADAS: Scope = ("users", "ada")

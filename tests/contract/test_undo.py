@@ -13,13 +13,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.app import Recollect
-from recollect.chat.correcting import correction_of
-from recollect.erasure import MEMORY_THREAD, version_name
+from recollect.chat.corrections import correction_of
 from recollect.errors import StaleReadError, UsageError, VersionConflictError
 from recollect.formation.config import FormationSettings
-from recollect.formation.identity import proposal_key
 from recollect.formation.types import FACT, NOTE, USER
+from recollect.formation.value_identity import proposal_key
+from recollect.memory.facade import Recollect
 from recollect.ports import Clock, Ids, ModelRequest, ToolCall
 from recollect.records import (
     DeleteMemory,
@@ -31,11 +30,12 @@ from recollect.records import (
     NewMessage,
     PutMemory,
 )
-from recollect.stores.base import Store
-from recollect.stores.open import open_store
+from recollect.stores.contract.base import Store
+from recollect.stores.locator import open_store
 from recollect.stores.plans import undo as undoing
-from recollect.stores.plans.erase import EraseMessages
+from recollect.stores.plans.erasure import EraseMessages
 from recollect.stores.plans.undo import Undo, UndoLog
+from recollect.stores.remainder import MEMORY_THREAD, version_name
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.scripted import ScriptedAnswer, ScriptedModel
 

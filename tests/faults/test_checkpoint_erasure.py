@@ -15,10 +15,10 @@ from langgraph.checkpoint.base import empty_checkpoint
 import recollect
 from recollect import NewMessage, StoreUnavailableError
 from recollect.integrations.langgraph import checkpointer, thread_id_of
-from recollect.integrations.langgraph.completing import CompleteSaver
+from recollect.integrations.langgraph.saver_base import CompleteSaver
 from recollect.records import Scope
-from recollect.stores.checkpoints import CheckpointThreads
-from recollect.stores.plans.erase import (
+from recollect.stores.checkpoint_threads import CheckpointThreads
+from recollect.stores.plans.erasure import (
     EraseMemory,
     EraseMessages,
     EraseScope,
@@ -26,8 +26,8 @@ from recollect.stores.plans.erase import (
     EraseTarget,
     EraseThread,
 )
-from recollect.stores.postgres import cleaning
 from recollect.stores.postgres import store as postgres_store
+from recollect.stores.postgres import vacuum as cleaning
 from recollect.stores.sqlite import checkpoints as files
 from recollect.stores.sqlite import store as sqlite_store
 from recollect.testing.postgres import PostgresServer, find_binaries

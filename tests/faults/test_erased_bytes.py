@@ -13,9 +13,9 @@ import pytest
 from recollect.bench.proofs import KEPT, TARGETS, UNCUT, chance, erase
 from recollect.errors import LeaseLostError
 from recollect.records import Evidence, NewMessage, PutMemory, Scope
-from recollect.stores.base import Store
-from recollect.stores.open import open_store
-from recollect.stores.plans.erase import (
+from recollect.stores.contract.base import Store
+from recollect.stores.locator import open_store
+from recollect.stores.plans.erasure import (
     EraseMemory,
     EraseMessages,
     EraseScope,

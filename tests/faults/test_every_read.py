@@ -32,9 +32,11 @@ from recollect.bench.changed_bytes import (
 from recollect.bench.every_read import ESCAPED, REFUSED, wrong
 from recollect.bench.proofs import chance
 from recollect.records import Scope
-from recollect.stores.open import examine_file
-from recollect.stores.plans import feed, positions
-from recollect.stores.sqlite import connect, rows
+from recollect.stores.locator import examine_file
+from recollect.stores.plans import changes as feed
+from recollect.stores.plans import positions
+from recollect.stores.sqlite import connections as connect
+from recollect.stores.sqlite import rows
 from recollect.stores.sqlite.page_checksums import RESERVED_AT, checksum_layer, has_checksum
 from recollect.stores.sqlite.store import SQLiteStore
 from recollect.testing import FrozenClock, HashedEmbedder, SeededIds

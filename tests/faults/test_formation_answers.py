@@ -18,8 +18,8 @@ from recollect.ports import ModelAnswer, ModelRequest, ToolCall
 from recollect.records import Evidence, Formation, Json, JsonObject, Memory, NewMessage, PutMemory
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.scripted import ScriptedModel
-from recollect.worker import asking
-from recollect.worker.former import Result
+from recollect.worker import model_calls as asking
+from recollect.worker.formation_run import Result
 
 REPAIRS: Final = 2
 SAID: Final = (
@@ -425,7 +425,8 @@ async def test_a_patch_that_is_carried_out_in_part_is_seen(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The mutant: operations that can be carried out are, whatever becomes of the others."""
-    from recollect.formation import answer, documents, evidence
+    from recollect.formation import answer, evidence
+    from recollect.formation import document_updates as documents
 
     honest = patching.apply_patch
 

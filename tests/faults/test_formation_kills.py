@@ -16,22 +16,22 @@ from typing import Any, Final
 
 import pytest
 
-from recollect.app import Recollect
 from recollect.errors import ModelError
 from recollect.formation.config import FormationSettings
 from recollect.formation.types import NOTE, USER
+from recollect.memory.facade import Recollect
 from recollect.ports import ModelAnswer, ModelRequest, ToolCall
 from recollect.records import Json, NewMessage, PutMemory, Scope, Write
-from recollect.stores.open import open_store
+from recollect.stores.locator import open_store
 from recollect.stores.plans.formation import Formed, Lease
 from recollect.stores.sqlite import writer
 from recollect.stores.sqlite.effects import write_effect
-from recollect.stores.unit import Effect
+from recollect.stores.unit_of_work import Effect
 from recollect.testing import FrozenClock
 from recollect.testing.invariants import violations
 from recollect.testing.rulemodel import shown_in
 from recollect.testing.scripted import ScriptedModel
-from recollect.worker import asking
+from recollect.worker import model_calls as asking
 
 SCOPE: Final[Scope] = ("users", "ada")
 POINTS: Final = (
@@ -141,7 +141,7 @@ def _arm(memory: Recollect, point: str, *, torn: bool) -> None:  # noqa: C901 (e
 
 def killed(path: Path, age_s: float, point: str, *, torn: bool = False) -> None:
     """Run a child that dies at *point*."""
-    _processes.set_forkserver_preload(["recollect.app", "recollect.testing.scripted"])
+    _processes.set_forkserver_preload(["recollect.memory.facade", "recollect.testing.scripted"])
     given = {"given": (str(path), age_s, point, torn)}
     child = _processes.Process(
         target=runpy.run_path, args=(__file__,), kwargs={"init_globals": given, "run_name": "child"}

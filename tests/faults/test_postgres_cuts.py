@@ -8,7 +8,7 @@ import pytest
 from recollect.bench.connections import GUESSED, cut, url_through
 from recollect.errors import StoreUnavailableError
 from recollect.records import NewMessage, PutMemory
-from recollect.stores.plans.erase import EraseMessages
+from recollect.stores.plans.erasure import EraseMessages
 from recollect.stores.postgres.store import PostgresStore
 from recollect.testing.postgres import PostgresServer, empty_store, shared_database, shared_server
 from recollect.testing.proxy import Cut, FaultyProxy

@@ -21,8 +21,8 @@ from recollect.bench.proofs import (
 )
 from recollect.errors import StoreError
 from recollect.records import Evidence, NewMessage, PutMemory, Scope
-from recollect.stores.base import Store
-from recollect.stores.plans.erase import EraseThread
+from recollect.stores.contract.base import Store
+from recollect.stores.plans.erasure import EraseThread
 from recollect.stores.plans.formation import Formed, Lease
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.invariants import contents, violations

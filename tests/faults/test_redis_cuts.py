@@ -7,8 +7,8 @@ import pytest
 
 from recollect.errors import StoreUnavailableError
 from recollect.records import NewMessage, PutMemory
-from recollect.stores.redis.committing import Commit
-from recollect.stores.redis.connecting import Server
+from recollect.stores.redis.commit import Commit
+from recollect.stores.redis.connections import Server
 from recollect.stores.redis.scripts import DIGESTS
 from recollect.stores.redis.store import RedisStore
 from recollect.testing.proxy import Cut, FaultyProxy

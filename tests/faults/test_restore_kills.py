@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from recollect.backups import restore_backup
-from recollect.copying import content_digest, copy_store
 from recollect.errors import ConflictError, UsageError
-from recollect.record_digests import Digest
+from recollect.lifecycle.backups import restore_backup
+from recollect.lifecycle.store_copy import content_digest, copy_store
 from recollect.records import NewMessage, PutMemory
-from recollect.stores.open import open_store
-from recollect.stores.plans.erase import EraseThread
-from recollect.stores.plans.ledger import LedgerEntry
+from recollect.stores.locator import open_store
+from recollect.stores.plans.erase_ledger import LedgerEntry
+from recollect.stores.plans.erasure import EraseThread
+from recollect.wire.record_digests import Digest
 
 SCOPES = ("ada", "bob", "eve")
 MESSAGES = 600
@@ -26,8 +26,8 @@ PARTS = 2
 CHILD = """
 import asyncio, os, signal, sys
 from pathlib import Path
-from recollect.backups import restore_backup
-from recollect.stores.archive import ArchiveStore
+from recollect.lifecycle.backups import restore_backup
+from recollect.stores.contract.archive import ArchiveStore
 
 backup, store, count, when = sys.argv[1:]
 restore, left = ArchiveStore.restore, [int(count)]

@@ -19,19 +19,19 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 import recollect
 from recollect import SyncRecollect
-from recollect.examples import Examples
-from recollect.instructions import Instructions, Trajectory
+from recollect.agents.examples import Examples
+from recollect.agents.instructions import Instructions, Trajectory
 from recollect.integrations.langchain.middleware import (
     CompactionMiddleware,
     ExamplesMiddleware,
     FormationMiddleware,
     InstructionsMiddleware,
     RecallMiddleware,
-    recalling,
 )
+from recollect.integrations.langchain.middleware import recall_middleware as recalling
 from recollect.integrations.langgraph import RecollectStore
 from recollect.ports import ToolCall
-from recollect.recall.render import Record, read_block
+from recollect.recall.rendering import Record, read_block
 from recollect.testing import RuleModel, ScriptedModel
 
 new_agent: Any = create_agent  # its own types are too many to be told apart here

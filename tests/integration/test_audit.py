@@ -15,20 +15,20 @@ from click.testing import CliRunner, Result
 import recollect
 from recollect.cli import main
 from recollect.errors import StoreClosedError
-from recollect.stores.inprocess import InProcessStore, Tables
+from recollect.stores.memory import InProcessStore, Tables
 from recollect.stores.plans import audit
 from recollect.stores.plans.audit import AuditVerdict
-from recollect.stores.plans.erase import EraseScope
+from recollect.stores.plans.erasure import EraseScope
 from recollect.stores.postgres.connections import connect
 from recollect.stores.postgres.location import location_of
 from recollect.stores.postgres.migrations import STEPS, schema_version
 from recollect.stores.rows import AuditRow
 from recollect.stores.sqlite import migrations
-from recollect.stores.sqlite.connect import Location
-from recollect.stores.sqlite.opening import open_file
+from recollect.stores.sqlite.bootstrap import open_file
+from recollect.stores.sqlite.connections import Location
 from recollect.stores.sqlite.page_checksums import checksum_layer
 from recollect.stores.sqlite.store import SQLiteStore
-from recollect.stores.unit import Effect, Plan, Rows
+from recollect.stores.unit_of_work import Effect, Plan, Rows
 from recollect.testing import FrozenClock
 from recollect.testing.contract_audit import FIRST, KEY, TAMPERINGS, AuditContract, four_changes
 from recollect.testing.postgres import PostgresServer, shared_server
@@ -242,7 +242,7 @@ WITHOUT = {
 }
 MUTANTS: dict[str, tuple[str, object, str]] = {
     "nobody asks where it ends": (
-        "recollect.stores.audit.read_verdict",
+        "recollect.stores.contract.audit.read_verdict",
         forgetful,
         "the tail is cut off",
     ),
@@ -279,7 +279,7 @@ async def test_a_weaker_audit_would_be_noticed(
 
 async def test_names_that_an_erase_leaves_would_be_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """The mutant: an erase that leaves the names of whoever acted fails the contract."""
-    monkeypatch.setattr("recollect.stores.erase.plan_unnamed", kept_names)
+    monkeypatch.setattr("recollect.stores.contract.erasure.plan_unnamed", kept_names)
 
     with pytest.raises(AssertionError):
         await AuditContract().test_of_an_erased_scope_the_actors_names_go(InProcessStore())

@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from recollect.backups import back_up, read_ledger, restore_backup, write_ledger
-from recollect.copying import content_digest
 from recollect.errors import (
     ConflictError,
     GoneError,
@@ -16,12 +14,13 @@ from recollect.errors import (
     StoreCorruptError,
     UsageError,
 )
-from recollect.forgetting import forgotten_at, note_forgotten
-from recollect.record_digests import Digest
+from recollect.lifecycle.backups import back_up, read_ledger, restore_backup, write_ledger
+from recollect.lifecycle.forgotten import forgotten_at, note_forgotten
+from recollect.lifecycle.store_copy import content_digest
 from recollect.records import Evidence, JsonObject, NewMessage, PutMemory, Scope
-from recollect.stores.base import Store
-from recollect.stores.open import open_store
-from recollect.stores.plans.erase import (
+from recollect.stores.contract.base import Store
+from recollect.stores.locator import open_store
+from recollect.stores.plans.erasure import (
     EraseMemory,
     EraseMessages,
     EraseScope,
@@ -30,6 +29,7 @@ from recollect.stores.plans.erase import (
     EraseThread,
 )
 from recollect.testing.postgres import empty_store, shared_database
+from recollect.wire.record_digests import Digest
 
 ADA: Scope = ("acme", "ada")
 CANARY = "heliotrope-canary"

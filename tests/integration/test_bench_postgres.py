@@ -8,7 +8,7 @@ from recollect.bench.postgres import PostgresPlan, own_database, run
 from recollect.bench.postgres_filled import copy_scope
 from recollect.errors import UsageError
 from recollect.records import NewMessage
-from recollect.stores.open import open_store
+from recollect.stores.locator import open_store
 from recollect.testing.postgres import PostgresServer, shared_server
 
 SMALL = PostgresPlan(

@@ -18,7 +18,7 @@ from recollect.bench.reembedding import (
     run,
 )
 from recollect.ports import Embedder
-from recollect.recall.fuse import WEIGHTS
+from recollect.recall.fusion import WEIGHTS
 from recollect.testing.embedder import HashedEmbedder
 
 THINGS = "kayak cello orchid lighthouse sourdough telescope harmonica glacier walnut".split()

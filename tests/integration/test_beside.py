@@ -17,8 +17,8 @@ from recollect import (
     Recollect,
     VersionConflictError,
 )
-from recollect import beside as beside_module
-from recollect.beside import ATTACHMENT_BYTES_MAX, PART_BYTES
+from recollect.memory import thread_state as beside_module
+from recollect.memory.thread_state import ATTACHMENT_BYTES_MAX, PART_BYTES
 from recollect.records import PutMemory
 
 ADA, BOB = ("users", "ada"), ("users", "bob")

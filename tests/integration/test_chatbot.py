@@ -9,12 +9,12 @@ import pytest
 
 import recollect
 from recollect.chat import Chatbot
-from recollect.chat.prompting import NOTHING_KNOWN, filled
+from recollect.chat.chat_prompt import NOTHING_KNOWN, filled
 from recollect.errors import ModelError, ModelUnavailableError, NotFoundError, UsageError
 from recollect.formation.config import FormationSettings
 from recollect.formation.prompt import Prompts
 from recollect.ports import ModelAnswer, ModelRequest
-from recollect.recall.render import read_block
+from recollect.recall.rendering import read_block
 from recollect.records import Message
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.rulemodel import RuleModel

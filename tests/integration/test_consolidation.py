@@ -23,11 +23,11 @@ from recollect.records import (
     PutMemory,
     Scope,
 )
-from recollect.stores.plans.erase import EraseMemory, EraseMessages, EraseThread
+from recollect.stores.plans.erasure import EraseMemory, EraseMessages, EraseThread
 from recollect.stores.plans.formation import Debounce
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.scripted import ScriptedModel
-from recollect.worker.consolidating import OUTDATED
+from recollect.worker.consolidation_run import OUTDATED
 
 ADA: Scope = ("users", "ada")
 Shown = dict[str, Mapping[str, Json]]

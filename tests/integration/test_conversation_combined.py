@@ -18,7 +18,7 @@ from recollect.conversation import (
     SimpleMemory,
     VectorStoreRetrieverMemory,
 )
-from recollect.conversation.parts import Part, as_messages, groups_of, part_of, within
+from recollect.conversation.prompt_parts import Part, as_messages, groups_of, part_of, within
 from recollect.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage, buffer_string
 from recollect.records import JsonObject
 from recollect.testing import ScriptedModel

@@ -17,7 +17,6 @@ from recollect.conversation import (
 )
 from recollect.conversation.thread_view import ThreadView
 from recollect.conversation.token_buffer import HELD_FROM
-from recollect.home import new_private_scope, private_memory
 from recollect.messages import (
     AIMessage,
     HumanMessage,
@@ -26,6 +25,7 @@ from recollect.messages import (
     summarize_conversation,
 )
 from recollect.ports import ModelAnswer
+from recollect.sync.object_home import new_private_scope, private_memory
 from recollect.testing import ScriptedModel
 
 ADA = ("users", "ada")

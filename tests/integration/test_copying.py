@@ -7,16 +7,16 @@ from typing import TypeVar
 
 import pytest
 
-from recollect import copying
-from recollect.copying import Copied, content_digest, copy_store
-from recollect.destinations import MARK
 from recollect.errors import ConflictError, GoneError, UsageError
+from recollect.lifecycle import store_copy as copying
+from recollect.lifecycle.copy_journal import MARK
+from recollect.lifecycle.store_copy import Copied, content_digest, copy_store
 from recollect.records import Evidence, JsonObject, NewMessage, PutMemory, Scope
-from recollect.stores.base import Store
-from recollect.stores.inprocess import InProcessStore
-from recollect.stores.open import open_store
-from recollect.stores.plans.erase import EraseMemory, EraseScope, EraseThread
-from recollect.stores.unit import Plan
+from recollect.stores.contract.base import Store
+from recollect.stores.locator import open_store
+from recollect.stores.memory import InProcessStore
+from recollect.stores.plans.erasure import EraseMemory, EraseScope, EraseThread
+from recollect.stores.unit_of_work import Plan
 from recollect.testing import FrozenClock
 from recollect.testing.postgres import empty_store, shared_database
 

@@ -9,17 +9,17 @@ from typing import TypeVar, cast
 
 import pytest
 
-from recollect import copying
-from recollect.copying import content_digest, copy_store
-from recollect.destinations import NOTES
 from recollect.errors import ConflictError
+from recollect.lifecycle import store_copy as copying
+from recollect.lifecycle.copy_journal import NOTES
+from recollect.lifecycle.store_copy import content_digest, copy_store
 from recollect.records import JsonObject, NewMessage, PutMemory, Scope
-from recollect.stores.base import Store
-from recollect.stores.inprocess import InProcessStore
-from recollect.stores.open import open_store
-from recollect.stores.plans.erase import EraseMessages, EraseScope, EraseThread
-from recollect.stores.plans.outside import LEFT, MIRROR, OUTSIDE_SCOPE
-from recollect.stores.unit import Plan
+from recollect.stores.contract.base import Store
+from recollect.stores.locator import open_store
+from recollect.stores.memory import InProcessStore
+from recollect.stores.plans.erasure import EraseMessages, EraseScope, EraseThread
+from recollect.stores.plans.outside_removals import LEFT, MIRROR, OUTSIDE_SCOPE
+from recollect.stores.unit_of_work import Plan
 from recollect.testing.samples import feed_from_start
 
 ResultT = TypeVar("ResultT")

@@ -13,9 +13,9 @@ from langchain_community.graphs.networkx_graph import NetworkxEntityGraph
 
 import recollect
 from recollect import NotFoundError, Recollect, SyncRecollect, VersionConflictError
-from recollect.formation.identity import content_key
+from recollect.formation.value_identity import content_key
 from recollect.graph import EntityGraph, KnowledgeGraph, KnowledgeTriple, NewFact
-from recollect.graph.planning import Draft, Proposal, plan_additions
+from recollect.graph.fact_plans import Draft, Proposal, plan_additions
 
 NAMES = st.sampled_from(["a", "A", "b", "c", "d", "", " a", "张伟", "<b>"])
 DEPTHS = st.integers(1, 3)

@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 
 from recollect import EraseScope, NewMessage, Recollect
-from recollect.copying import copy_store
 from recollect.errors import StoreCorruptError, StoreError, StoreFullError, StoreUnavailableError
+from recollect.lifecycle.store_copy import copy_store
 from recollect.records import Scope
-from recollect.stores.inprocess import InProcessStore
-from recollect.stores.open import open_store
-from recollect.stores.sqlite import cleaning
+from recollect.stores.locator import open_store
+from recollect.stores.memory import InProcessStore
+from recollect.stores.sqlite import vacuum as cleaning
 
 ADA: Scope = ("users", "ada")
 SAID = [NewMessage(role="user", text="my canary", id="m1")]

@@ -13,10 +13,10 @@ from langchain_core.prompts import FewShotPromptTemplate, PromptTemplate
 
 import recollect
 from recollect import UsageError
+from recollect.agents.examples import Examples
 from recollect.bench.conversations import Fields, Question
 from recollect.bench.examples import ExamplesPlan, above, examples_page, run, split
 from recollect.errors import MissingKeyError
-from recollect.examples import Examples
 from recollect.integrations.langchain import RecollectExampleSelector
 from recollect.testing import HashedEmbedder
 

@@ -12,18 +12,18 @@ from typing import Any, Final
 import pytest
 
 from recollect.formation.answer import OPERATIONS_MAX
-from recollect.formation.citing import CITATIONS_MAX
+from recollect.formation.citations import CITATIONS_MAX
 from recollect.formation.config import FormationSettings, Limits
+from recollect.formation.grounding.injection import instructs
 from recollect.formation.offer import offer_of
 from recollect.formation.types import NOTE, USER
 from recollect.formation.window import Line, Window
-from recollect.formation.wording.instructing import instructs
 from recollect.ports import ToolCall
 from recollect.records import Message
-from recollect.stores.validate import TEXT_CHARACTERS_MAX
+from recollect.stores.validation import TEXT_CHARACTERS_MAX
 from recollect.testing.scripted import ScriptedModel
-from recollect.worker import asking
-from recollect.worker.asking import Asking
+from recollect.worker import model_calls as asking
+from recollect.worker.model_calls import Asking
 
 LAG_MS_MAX: Final = 50.0
 DECIDING_S_MAX: Final = 30.0

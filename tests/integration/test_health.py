@@ -8,18 +8,18 @@ import pytest
 
 import recollect
 from recollect import EraseThread, NewMessage, Recollect
-from recollect.embedding import EMBEDDING
 from recollect.errors import (
     EmbedderError,
     ModelDeniedError,
     StoreClosedError,
     StoreUnavailableError,
 )
-from recollect.health import Health, TaskHealth
-from recollect.monitoring import CLEANING
+from recollect.memory.health import CLEANING
+from recollect.memory.runtime import MERGING
+from recollect.observability.health import Health, TaskHealth
 from recollect.ports import Vector
+from recollect.recall.vector_backlog import EMBEDDING
 from recollect.records import Scope
-from recollect.runtime import MERGING
 from recollect.testing import HashedEmbedder
 from recollect.testing.rulemodel import RuleModel
 from recollect.testing.scripted import ScriptedModel
@@ -124,7 +124,7 @@ class Moody(HashedEmbedder):
 @pytest.fixture
 async def moody(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[tuple[Recollect, Moody]]:
     """Yield a memory whose embedder fails."""
-    monkeypatch.setattr("recollect.embedding.RETRY_S", 0.02)
+    monkeypatch.setattr("recollect.recall.vector_backlog.RETRY_S", 0.02)
     embedder = Moody()
     async with recollect.open("memory:", embedder=embedder) as memory:
         yield memory, embedder
@@ -221,7 +221,7 @@ async def test_a_store_that_is_away_is_down(monkeypatch: pytest.MonkeyPatch) -> 
 
 async def test_a_store_that_does_not_answer_is_down(monkeypatch: pytest.MonkeyPatch) -> None:
     """No answer in time is one too."""
-    monkeypatch.setattr("recollect.monitoring.ANSWER_S", 0.01)
+    monkeypatch.setattr("recollect.memory.health.ANSWER_S", 0.01)
     async with recollect.open("memory:", embedder="none") as memory:
 
         async def hang(*_: object) -> None:
@@ -280,7 +280,7 @@ async def test_an_error_that_ends_a_task_is_logged(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """What nobody expected ends the memory as before, and says which task it was."""
-    monkeypatch.setattr("recollect.runtime.MERGE_EVERY_S", 0.01)
+    monkeypatch.setattr("recollect.memory.runtime.MERGE_EVERY_S", 0.01)
     memory = recollect.open("memory:", embedder="none")
 
     def fail() -> int:

@@ -13,7 +13,7 @@ import pytest
 import recollect
 from recollect import NewMessage, Recollect, SyncRecollect, UsageError
 from recollect.errors import StoreClosedError
-from recollect.home import Home, private_memory
+from recollect.sync.object_home import Home, private_memory
 
 ADA = ("users", "ada")
 

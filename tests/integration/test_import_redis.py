@@ -14,19 +14,19 @@ from langchain_community.chat_message_histories import RedisChatMessageHistory
 from langchain_core.messages import AIMessage, FunctionMessage, HumanMessage, ToolMessage
 
 import recollect
-from recollect.app import Recollect
 from recollect.conversation import ChatHistory, KeyValueMemory
 from recollect.errors import StoreUnavailableError, UsageError
 from recollect.importers import Imported, RedisSelection, Refused, import_redis
 from recollect.importers.autochain import CLASSES, OBJECTS
-from recollect.importers.pickled import VALUES_MAX, read_pickle
-from recollect.importers.redis_database import (
+from recollect.importers.pickle_reader import VALUES_MAX, read_pickle
+from recollect.importers.redis_keys import (
     EXPIRING,
     OTHER_KEYS,
     name_of,
     refused_documents,
 )
-from recollect.sync import SyncRecollect
+from recollect.memory.facade import Recollect
+from recollect.sync.facade import SyncRecollect
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 

@@ -12,12 +12,12 @@ from langgraph.store.base import GetOp, PutOp
 
 import recollect
 from recollect import Recollect, StoreClosedError, SyncRecollect
-from recollect.embedding import SWEEP_S
 from recollect.integrations.langgraph import RecollectStore
 from recollect.ports import Vector
+from recollect.recall.vector_backlog import SWEEP_S
 from recollect.records import Memory, Scope
 from recollect.stores.in_place import NeedsLoopError, has_loop, run_in_place
-from recollect.stores.plans.erase import EraseScope
+from recollect.stores.plans.erasure import EraseScope
 from recollect.stores.rows import Cursor, Feed
 from recollect.stores.sqlite.readers import READERS_MAX, Readers
 from recollect.stores.sqlite.store import SQLiteStore

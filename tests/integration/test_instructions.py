@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 import recollect
+from recollect.agents.instructions import Case, Instructions, Trajectory
 from recollect.errors import ProposalRefusedError, UsageError
 from recollect.formation.types import INSTRUCTIONS
 from recollect.formation.types.schema import violations
-from recollect.instructions import Case, Instructions, Trajectory
 from recollect.ports import ToolCall
 from recollect.records import NewMessage, PutMemory
 from recollect.testing import ScriptedModel

@@ -15,7 +15,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 import recollect
 from recollect import NewMessage, SyncRecollect
-from recollect.examples import Examples
+from recollect.agents.examples import Examples
 from recollect.integrations.langchain import (
     RecollectExampleSelector,
     RecollectRetriever,
@@ -26,9 +26,9 @@ from recollect.integrations.langchain.middleware import (
     FormationMiddleware,
     RecallMiddleware,
 )
-from recollect.integrations.langgraph.keepable import keepable
+from recollect.integrations.langgraph.storable_messages import keepable
 from recollect.messages import text_of
-from recollect.stores.validate import TEXT_CHARACTERS_MAX
+from recollect.stores.validation import TEXT_CHARACTERS_MAX
 
 new_agent: Any = create_agent  # its own types are too many to be told apart here
 ADA = ("users", "ada")

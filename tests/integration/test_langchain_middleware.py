@@ -21,9 +21,10 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 import recollect
 from recollect import EraseThread, NewMessage, SyncRecollect, UsageError
-from recollect.examples import Examples
+from recollect.agents.examples import Examples
+from recollect.agents.instructions import Instructions
+from recollect.agents.tools import MemoryTools
 from recollect.formation import window
-from recollect.instructions import Instructions
 from recollect.integrations.langchain import memory_tools
 from recollect.integrations.langchain.middleware import (
     Caller,
@@ -33,14 +34,13 @@ from recollect.integrations.langchain.middleware import (
     FormationMiddleware,
     InstructionsMiddleware,
     RecallMiddleware,
-    forming,
-    recalling,
 )
+from recollect.integrations.langchain.middleware import formation_middleware as forming
+from recollect.integrations.langchain.middleware import recall_middleware as recalling
 from recollect.integrations.langgraph import checkpointer, thread_id_of
-from recollect.recall.budget import estimated_tokens
-from recollect.recall.render import Record, read_block, render_block
+from recollect.recall.rendering import Record, read_block, render_block
 from recollect.testing import RuleModel, ScriptedModel
-from recollect.tools import MemoryTools
+from recollect.text.token_estimate import estimated_tokens
 
 new_agent: Any = create_agent  # its own types are too many to be told apart here
 ADA, BEA = ("users", "ada"), ("users", "bea")

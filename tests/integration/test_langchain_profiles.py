@@ -13,7 +13,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 import recollect
 from recollect import SyncRecollect
 from recollect.integrations.langchain.middleware import RecallMiddleware
-from recollect.recall.render import read_block
+from recollect.recall.rendering import read_block
 
 ADA = ("users", "ada")
 new_agent: Any = create_agent  # its own types are too many to be told apart here

@@ -15,7 +15,7 @@ import recollect
 from recollect import SyncRecollect
 from recollect.integrations.langgraph import RecollectStore
 from recollect.records import Scope
-from recollect.stores.paths import stored_path
+from recollect.stores.scope_paths import stored_path
 from recollect.stores.sqlite import rows
 
 ROOT = ("app",)

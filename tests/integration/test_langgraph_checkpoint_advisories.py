@@ -21,10 +21,10 @@ from langgraph.types import Interrupt, Send
 from recollect import UsageError
 from recollect.errors import StoreCorruptError
 from recollect.integrations.langgraph import checkpointer, thread_id_of
-from recollect.integrations.langgraph.completing import CompleteSaver
 from recollect.integrations.langgraph.postgres_saver import PostgresCheckpoints
-from recollect.integrations.langgraph.serializing import StrictSerializer
-from recollect.stores.checkpoints import CheckpointThreads
+from recollect.integrations.langgraph.saver_base import CompleteSaver
+from recollect.integrations.langgraph.serializer import StrictSerializer
+from recollect.stores.checkpoint_threads import CheckpointThreads
 from recollect.testing.postgres import shared_database
 
 

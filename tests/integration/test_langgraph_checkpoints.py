@@ -26,7 +26,7 @@ import recollect
 from recollect import UsageError
 from recollect.errors import ConflictError, MissingExtraError, NotFoundError, StoreError
 from recollect.integrations.langgraph import checkpointer, thread_id_of, thread_of
-from recollect.integrations.langgraph.completing import CompleteSaver
+from recollect.integrations.langgraph.saver_base import CompleteSaver
 from recollect.integrations.langgraph.sqlite_saver import SQLiteCheckpoints
 from recollect.stores.sqlite import checkpoints as files
 from recollect.stores.sqlite import engine

@@ -11,7 +11,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver, empty_checkpoint
 from langgraph.checkpoint.serde.types import _DeltaSnapshot
 
 from recollect.integrations.langgraph import checkpointer
-from recollect.integrations.langgraph.completing import CompleteSaver
+from recollect.integrations.langgraph.saver_base import CompleteSaver
 from recollect.testing.postgres import shared_database
 
 THREAD = "delta"

@@ -14,7 +14,8 @@ from anyio import to_thread
 
 import recollect
 from recollect import Recollect, StoreClosedError, UsageError
-from recollect.integrations.langgraph import RecollectStore, forwarding
+from recollect.integrations.langgraph import RecollectStore
+from recollect.integrations.langgraph import home_loop as forwarding
 
 ROOT = ("app",)
 ADA = ("users", "ada")

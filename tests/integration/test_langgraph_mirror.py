@@ -25,12 +25,13 @@ from langgraph.types import Durability
 
 import recollect
 from recollect import Recollect, SyncRecollect, UsageError
-from recollect.integrations.langgraph import MessageMirror, checkpointer, mirror, thread_id_of
-from recollect.integrations.langgraph.completing import CompleteSaver
+from recollect.integrations.langgraph import MessageMirror, checkpointer, thread_id_of
+from recollect.integrations.langgraph import message_mirror as mirror
+from recollect.integrations.langgraph.saver_base import CompleteSaver
 from recollect.messages import MessageLike, message_of
 from recollect.records import NewMessage
-from recollect.stores.plans.erase import EraseMessages, EraseThread
-from recollect.stores.validate import TEXT_CHARACTERS_MAX
+from recollect.stores.plans.erasure import EraseMessages, EraseThread
+from recollect.stores.validation import TEXT_CHARACTERS_MAX
 
 ADA, TALK = ("users", "ada"), "talk"
 THREAD_ID = thread_id_of(ADA, TALK)

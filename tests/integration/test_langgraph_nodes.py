@@ -16,16 +16,16 @@ from langgraph.graph.message import add_messages
 
 import recollect
 from recollect import SyncRecollect, UsageError
-from recollect.instructions import Case, Instructions
+from recollect.agents.instructions import Case, Instructions
 from recollect.integrations.langgraph import (
     call_model,
     nodes,
-    procedural,
     remove_node,
     summarise_node,
     trim_node,
     update_instructions,
 )
+from recollect.integrations.langgraph import procedural_nodes as procedural
 from recollect.messages import tool_pairs
 from recollect.ports import ModelAnswer, ToolCall
 from recollect.testing import ScriptedModel

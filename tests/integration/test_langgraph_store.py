@@ -24,9 +24,9 @@ from recollect.errors import StoreFullError
 from recollect.integrations.langgraph import RecollectStore
 from recollect.records import PutMemory
 from recollect.stores.plans import memories as plans
-from recollect.stores.plans.erase import EraseScope
+from recollect.stores.plans.erasure import EraseScope
 from recollect.stores.rows import ScopeRow
-from recollect.stores.unit import Rows
+from recollect.stores.unit_of_work import Rows
 from recollect.testing import FrozenClock, HashedEmbedder
 
 ROOT = ("app",)

@@ -31,8 +31,8 @@ from recollect.errors import (
     StoreError,
     StoreUnavailableError,
 )
-from recollect.health import TaskMonitor
-from recollect.logs import summary_of
+from recollect.observability.health import TaskMonitor
+from recollect.observability.logs import summary_of
 from recollect.ports import ToolCall, Vector
 from recollect.records import JsonObject
 from recollect.testing import HashedEmbedder
@@ -216,7 +216,7 @@ async def test_a_text_of_an_error_in_the_log_is_noticed(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The mutant: where the error's own text is logged, the test above reports it."""
-    monkeypatch.setattr("recollect.health.summary_of", str)
+    monkeypatch.setattr("recollect.observability.health.summary_of", str)
     model = ScriptedModel(answers())
     async with recollect.open("memory:", embedder="none", model=model, worker=False) as memory:
         await play(memory)
@@ -254,7 +254,8 @@ async def test_an_operation_that_takes_long_is_a_warning(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Once for each operation, however often it happens."""
-    monkeypatch.setattr("recollect.telemetry.observed.__wrapped__.__kwdefaults__", {"slow_s": 0.0})
+    defaults = "recollect.observability.spans.observed.__wrapped__.__kwdefaults__"
+    monkeypatch.setattr(defaults, {"slow_s": 0.0})
     async with recollect.open("memory:", embedder="none") as memory:
         for number in range(3):
             await memory.append(SCOPE, THREAD, said(number))
@@ -288,7 +289,7 @@ def test_every_logger_is_that_of_a_package() -> None:
     found = [
         f"{path.relative_to(source)}:{number}"
         for path in source.rglob("*.py")
-        if path.name not in {"logs.py", "running.py", "restarts.py"}
+        if path.name not in {"logs.py", "process.py", "restarts.py"}
         for number, line in enumerate(path.read_text("utf-8").splitlines(), 1)
         if "getLogger(" in line or "exc_info=True" in line or ".exception(" in line
     ]

@@ -8,9 +8,9 @@ import pytest
 
 import recollect
 from recollect import NewMessage
+from recollect.agents.tools import MemoryTools
 from recollect.integrations.langchain import memory_tools
 from recollect.integrations.langgraph import RecollectStore
-from recollect.tools import MemoryTools
 
 ADA = ("users", "ada")
 SAID = "I'm Ada, I drink green tea"

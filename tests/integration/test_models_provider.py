@@ -627,7 +627,7 @@ async def test_without_hiding_the_key_would_be_shown(
     provider: Provider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The mutant that the tests above must catch: an adapter that hides nothing."""
-    monkeypatch.setattr("recollect.models.failures.hidden", lambda text, _: text)
+    monkeypatch.setattr("recollect.models.provider_errors.hidden", lambda text, _: text)
     provider.acts = [answers(openai_error(None, f"Incorrect API key provided: {KEY}."), 401)]
 
     with pytest.raises(ModelError) as failure:

@@ -15,13 +15,14 @@ import pytest
 from recollect.errors import StoreClosedError, StoreError
 from recollect.records import NewMessage
 from recollect.stores.plans.formation import Debounce, Formed
-from recollect.stores.postgres import rows, work
+from recollect.stores.postgres import rows
+from recollect.stores.postgres import unit_runner as work
+from recollect.stores.postgres.row_security import SWEEPING
 from recollect.stores.postgres.statements import QUERIES, SESSION
 from recollect.stores.postgres.store import PostgresStore
-from recollect.stores.postgres.wall import SWEEPING
 from recollect.stores.server import clock
-from recollect.stores.unit import Plan
-from recollect.stores.world import SystemClock
+from recollect.stores.system_clock import SystemClock
+from recollect.stores.unit_of_work import Plan
 from recollect.testing.postgres import empty_store, shared_database
 
 HELLO = NewMessage(role="user", text="hello")

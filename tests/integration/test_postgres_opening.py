@@ -20,15 +20,16 @@ from recollect.errors import (
     UsageError,
 )
 from recollect.records import NewMessage
-from recollect.stores.open import finish_upgrade, open_store
-from recollect.stores.postgres import connections, migrations, opening
+from recollect.stores.locator import finish_upgrade, open_store
+from recollect.stores.postgres import bootstrap as opening
+from recollect.stores.postgres import connections, migrations
 from recollect.stores.postgres.connections import connect
 from recollect.stores.postgres.location import location_of
 from recollect.stores.postgres.migrations import STEPS, differences, migrate, schema_version
 from recollect.stores.postgres.statements import SESSION
 from recollect.stores.postgres.store import PostgresStore
-from recollect.stores.postgres.work import TRIES_MAX
-from recollect.stores.unit import NOTHING, Effect, Planned, Rows
+from recollect.stores.postgres.unit_runner import TRIES_MAX
+from recollect.stores.unit_of_work import NOTHING, Effect, Planned, Rows
 from recollect.testing.postgres import (
     PostgresServer,
     empty_store,

@@ -7,17 +7,17 @@ from typing import Any
 
 import pytest
 
-from recollect.app import Recollect
+from recollect.memory.facade import Recollect
 from recollect.records import NewMessage, PutMemory, Scope
-from recollect.stores.plans.erase import EraseMessages, EraseScope
-from recollect.stores.plans.feed import Consultation, Entry, read_chosen
-from recollect.stores.postgres.known import KNOWN_SCOPES_MAX, KnownScopes
+from recollect.stores.plans.changes import Consultation, Entry, read_chosen
+from recollect.stores.plans.erasure import EraseMessages, EraseScope
+from recollect.stores.postgres.row_security import CLOSED, Wall
+from recollect.stores.postgres.scope_guesses import KNOWN_SCOPES_MAX, KnownScopes
 from recollect.stores.postgres.statements import SESSION
 from recollect.stores.postgres.store import PostgresStore
 from recollect.stores.postgres.transaction import Bound, Question, Stored, Transaction
-from recollect.stores.postgres.wall import CLOSED, Wall
 from recollect.stores.rows import Cursor, Feed, ScopeRow
-from recollect.stores.unit import Rows
+from recollect.stores.unit_of_work import Rows
 from recollect.testing.postgres import empty_store, shared_database
 
 ADA: Scope = ("users", "ada")

@@ -12,8 +12,8 @@ from psycopg.sql import SQL, Identifier
 
 from recollect.errors import StoreCorruptError, StoreError
 from recollect.records import NewMessage, PutMemory
-from recollect.stores.base import Store
-from recollect.stores.plans.erase import EraseMessages
+from recollect.stores.contract.base import Store
+from recollect.stores.plans.erasure import EraseMessages
 from recollect.stores.plans.formation import Debounce, Formed
 from recollect.stores.postgres import migrations
 from recollect.stores.postgres.connections import connect

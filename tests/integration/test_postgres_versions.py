@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from recollect.records import NewMessage, PutMemory
-from recollect.stores.plans.erase import EraseMessages
+from recollect.stores.plans.erasure import EraseMessages
 from recollect.stores.plans.formation import Debounce, Formed
 from recollect.stores.postgres.connections import connect
 from recollect.stores.postgres.location import location_of

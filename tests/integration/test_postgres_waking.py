@@ -10,7 +10,7 @@ from recollect.formation.config import FormationSettings
 from recollect.records import NewMessage
 from recollect.stores.plans.formation import Debounce
 from recollect.stores.postgres.store import PostgresStore
-from recollect.stores.server.waking import Bell, Listener
+from recollect.stores.server.notifications import Bell, Listener
 from recollect.testing.postgres import empty_store, shared_database
 from recollect.testing.rulemodel import RuleModel
 from recollect.worker import loop

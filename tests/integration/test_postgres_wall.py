@@ -11,9 +11,9 @@ import pytest
 from recollect.bench.connections import LASTING, interleave
 from recollect.errors import RecollectError, StoreReadOnlyError
 from recollect.records import NewMessage, PutMemory, Scope
-from recollect.stores.base import Store
-from recollect.stores.inprocess import InProcessStore
-from recollect.stores.plans.erase import EraseMemory, EraseMessages, EraseScope
+from recollect.stores.contract.base import Store
+from recollect.stores.memory import InProcessStore
+from recollect.stores.plans.erasure import EraseMemory, EraseMessages, EraseScope
 from recollect.stores.plans.formation import Debounce, Formed
 from recollect.stores.postgres.statements import QUERIES, WRITES
 from recollect.stores.postgres.store import PostgresStore

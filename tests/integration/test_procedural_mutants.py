@@ -8,15 +8,17 @@ import pytest
 
 import recollect
 from recollect import EraseMessages, NewMessage, Recollect
+from recollect.agents.instructions import Instructions, RuleChange, Trajectory
+from recollect.agents.instructions import instruction_store as keeping
+from recollect.agents.instructions import proposals as proposing
+from recollect.agents.instructions.rule_changes import applied, rules_in
+from recollect.agents.tools import MemoryTools, memory_tools
 from recollect.errors import StaleReadError
-from recollect.formation import rules
-from recollect.instructions import Instructions, RuleChange, Trajectory, keeping, proposing
-from recollect.instructions.rules import applied, rules_in
+from recollect.formation import instruction_rules as rules
 from recollect.ports import ModelAnswer, ModelRequest, ToolCall
-from recollect.provenance import Source
 from recollect.records import Evidence, EvidenceMap, JsonObject, PutMemory, Scope
+from recollect.stores.provenance import Source
 from recollect.testing import ScriptedModel
-from recollect.tools import MemoryTools, memory_tools
 
 AGENT = ("acme", "agents")
 ADA = ("users", "ada")

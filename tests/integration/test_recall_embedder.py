@@ -9,17 +9,18 @@ import anyio
 import numpy as np
 import pytest
 
-from recollect import NewMessage, Recall, Recollect, Where, recaller
+from recollect import NewMessage, Recall, Recollect, Where
 from recollect.embedders.adapters import CallableEmbedder
-from recollect.embedding import Embedding
 from recollect.errors import EmbedderError
 from recollect.ports import Embedder, Vector
-from recollect.recall.collection import Collection
-from recollect.recall.question import Question
-from recollect.recall.search import look_ahead
+from recollect.recall import recaller
+from recollect.recall.candidates import Collection
+from recollect.recall.query_analysis import Question
+from recollect.recall.ranking import look_ahead
+from recollect.recall.vector_backlog import Embedding
 from recollect.records import Scope
-from recollect.stores.inprocess import InProcessStore
-from recollect.stores.open import open_store
+from recollect.stores.locator import open_store
+from recollect.stores.memory import InProcessStore
 from recollect.stores.rows import Cursor
 from recollect.testing import NOON, HashedEmbedder
 

@@ -14,15 +14,16 @@ from typing import Any
 import pytest
 
 from recollect import recall
-from recollect.recall.analyse import terms_of
-from recollect.recall.budget import estimated_tokens, packed
-from recollect.recall.dates import asks_when, days_meant, has_time_expression
-from recollect.recall.question import _pattern, names_in, read_question, without_names
-from recollect.recall.render import Record, read_block, render_block
-from recollect.recall.repeats import SaidAlready
-from recollect.recall.result import Recalled
-from recollect.recall.terms import encode_terms
+from recollect.recall.duplicates import SaidAlready
+from recollect.recall.packing import packed
+from recollect.recall.query_analysis import _pattern, names_in, read_question, without_names
+from recollect.recall.rendering import Record, read_block, render_block
+from recollect.recall.results import Recalled
 from recollect.records import Evidence, Memory, Message
+from recollect.text.analysis import terms_of
+from recollect.text.terms import encode_terms
+from recollect.text.time_expressions import asks_when, days_meant, has_time_expression
+from recollect.text.token_estimate import estimated_tokens
 
 BYTES = 100_000
 PATTERN_S_MAX = 0.15
@@ -192,7 +193,7 @@ def test_every_pattern_is_looked_at() -> None:
         "question",
         "render",
     }
-    assert {"recollect.recall.question"} == {place.partition(":")[0] for place in MADE_LATER}
+    assert {"recollect.recall.query_analysis"} == {place.partition(":")[0] for place in MADE_LATER}
     assert len(MADE_LATER) == 1
 
 

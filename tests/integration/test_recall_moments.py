@@ -12,18 +12,18 @@ from typing import Any
 import pytest
 
 import recollect
-from recollect.app import Recollect
-from recollect.ask import Where
 from recollect.errors import StoreCorruptError
-from recollect.index import Indexes, Taken
-from recollect.recall.collection import Kinds
+from recollect.memory.facade import Recollect
+from recollect.recall.candidates import Kinds
+from recollect.recall.index_cache import Indexes, Taken
+from recollect.recall.query import Where
 from recollect.records import DeleteMemory, PutMemory, Scope
-from recollect.stores.calls import Call, answer
-from recollect.stores.plans.erase import EraseScope
-from recollect.stores.plans.feed import Below
+from recollect.stores.plans.changes import Below
+from recollect.stores.plans.erasure import EraseScope
 from recollect.stores.rows import Moment, Moments
 from recollect.stores.sqlite import readers
 from recollect.stores.sqlite.rows import SQLiteRows
+from recollect.stores.thread_calls import Call, answer
 
 pytestmark = pytest.mark.anyio
 

@@ -10,11 +10,11 @@ from langchain_core.messages import HumanMessage
 import recollect
 from recollect import NewMessage, SyncRecollect
 from recollect.errors import UsageError
-from recollect.formation.wording.foreign import without_recalled
-from recollect.integrations.langchain.middleware.placing import with_block, words_of
-from recollect.recall import render
-from recollect.recall.render import PREAMBLE, Record, read_block, render_block
-from recollect.recall.result import Recall, in_time, record_of
+from recollect.formation.grounding.foreign_text import without_recalled
+from recollect.integrations.langchain.middleware.prompt_placement import with_block, words_of
+from recollect.recall import rendering as render
+from recollect.recall.rendering import PREAMBLE, Record, read_block, render_block
+from recollect.recall.results import Recall, in_time, record_of
 
 ADA = ("users", "ada")
 SHOWN = "harbour"

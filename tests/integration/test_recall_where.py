@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from recollect import EndMemory, LimitError, NewMessage, Recall, Recollect, UsageError, Where
-from recollect.ask import MATCHES_MAX
-from recollect.recall import collection as collections
-from recollect.recall.budget import estimated_tokens
-from recollect.recall.render import Record, read_block
+from recollect.recall import candidates as collections
+from recollect.recall.query import MATCHES_MAX
+from recollect.recall.rendering import Record, read_block
 from recollect.records import PutMemory, Scope
-from recollect.stores.open import open_store
+from recollect.stores.locator import open_store
 from recollect.testing import NOON, CountingIds, FrozenClock, HashedEmbedder
+from recollect.text.token_estimate import estimated_tokens
 
 pytestmark = pytest.mark.anyio
 

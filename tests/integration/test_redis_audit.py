@@ -12,13 +12,15 @@ import pytest
 from recollect.errors import StoreCorruptError, StoreFullError
 from recollect.stores.plans import audit
 from recollect.stores.plans.audit import AuditVerdict, chain_of, first_previous, hash_of
-from recollect.stores.plans.erase import EraseScope
-from recollect.stores.redis import committing, keys, work
+from recollect.stores.plans.erasure import EraseScope
+from recollect.stores.redis import commit as committing
+from recollect.stores.redis import keys
+from recollect.stores.redis import unit_runner as work
 from recollect.stores.redis.codec import decode_audited, encode_audited
-from recollect.stores.redis.reading import Client, Reading
+from recollect.stores.redis.optimistic_reads import Client, Reading
 from recollect.stores.redis.store import RedisStore
 from recollect.stores.rows import AuditRow
-from recollect.stores.unit import Effect, Planned, Rows
+from recollect.stores.unit_of_work import Effect, Planned, Rows
 from recollect.testing.contract_audit import FIRST, KEY, four_changes
 from recollect.testing.redis import RedisServer, open_server, shared_server
 from recollect.testing.samples import ADA, TALK, keep_facts, tell

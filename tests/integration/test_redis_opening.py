@@ -16,10 +16,10 @@ from recollect.errors import (
     UsageError,
 )
 from recollect.records import NewMessage
-from recollect.stores.open import open_store
-from recollect.stores.plans.erase import EraseScope
+from recollect.stores.locator import open_store
+from recollect.stores.plans.erasure import EraseScope
 from recollect.stores.redis import keys
-from recollect.stores.redis.opening import FORMAT
+from recollect.stores.redis.bootstrap import FORMAT
 from recollect.stores.redis.store import RedisStore
 from recollect.testing.redis import RedisServer, find_server, open_server
 

@@ -8,9 +8,10 @@ import pytest
 
 from recollect.errors import StoreCorruptError
 from recollect.records import NewMessage, PutMemory
-from recollect.stores.base import Store
+from recollect.stores.contract.base import Store
 from recollect.stores.plans.formation import Debounce
-from recollect.stores.redis import reading, work
+from recollect.stores.redis import optimistic_reads as reading
+from recollect.stores.redis import unit_runner as work
 from recollect.stores.redis.scripts import DIGESTS, SCRIPTS
 from recollect.stores.redis.store import RedisStore
 from recollect.testing.redis import shared_server

@@ -10,9 +10,9 @@ import pytest
 from click.testing import CliRunner
 
 import recollect
-from recollect.app import Recollect
 from recollect.cli import main
 from recollect.errors import EmbedderError, NotFoundError, UsageError
+from recollect.memory.facade import Recollect
 from recollect.ports import Vector
 from recollect.records import NewMessage, Scope
 from recollect.testing.embedder import HashedEmbedder

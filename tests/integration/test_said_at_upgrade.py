@@ -10,8 +10,8 @@ import pytest
 
 from recollect.errors import StoreCorruptError
 from recollect.records import NewMessage
-from recollect.stores.base import Store
-from recollect.stores.open import open_store
+from recollect.stores.contract.base import Store
+from recollect.stores.locator import open_store
 from recollect.stores.redis import keys
 from recollect.stores.redis.codec import MEMORIES
 from recollect.stores.rows import MemoryRow

@@ -8,8 +8,8 @@ import recollect
 from recollect import Recollect
 from recollect.formation.config import Assistants, FormationSettings
 from recollect.formation.types import BUILTIN_TYPES, FACT, NOTE, USER, MemoryType
+from recollect.memory.scope_types import TYPES, types_below, types_in_force
 from recollect.records import SCOPE_SETTINGS, PutMemory, Scope
-from recollect.scope_types import TYPES, types_below, types_in_force
 
 ACME: Scope = ("acme",)
 ADA: Scope = ("acme", "ada")

@@ -9,8 +9,8 @@ import pytest
 
 from recollect.errors import StoreError, UsageError
 from recollect.records import NewMessage
-from recollect.stores.inprocess import InProcessStore
-from recollect.stores.open import open_store
+from recollect.stores.locator import open_store
+from recollect.stores.memory import InProcessStore
 from recollect.stores.sqlite.store import SQLiteStore
 
 SOURCE = Path(__file__).parents[2] / "src"
@@ -114,7 +114,7 @@ def test_drivers_are_loaded_when_an_address_names_them() -> None:
     """A store in memory loads no SQLite."""
     program = (
         "import sys\n"
-        "from recollect.stores.open import open_store\n"
+        "from recollect.stores.locator import open_store\n"
         "open_store('memory:')\n"
         "print('apsw' in sys.modules)\n"
     )

@@ -15,12 +15,12 @@ import pytest
 
 from recollect.errors import StoreUnavailableError
 from recollect.records import DeleteMemory, Evidence, NewMessage, PutMemory, Scope
-from recollect.stores.plans.erase import EraseMemory, EraseMessages, EraseScope, EraseThread
-from recollect.stores.sqlite import cleaning
+from recollect.stores.plans.erasure import EraseMemory, EraseMessages, EraseScope, EraseThread
 from recollect.stores.sqlite import store as store_module
-from recollect.stores.sqlite.connect import Location, connect
+from recollect.stores.sqlite import vacuum as cleaning
+from recollect.stores.sqlite.connections import Location, connect
+from recollect.stores.sqlite.free_pages import free_pages, gap_of
 from recollect.stores.sqlite.page_checksums import checksum_layer
-from recollect.stores.sqlite.pages import free_pages, gap_of
 from recollect.stores.sqlite.store import SQLiteStore
 from recollect.testing import FrozenClock, SeededIds
 
@@ -290,7 +290,7 @@ async def test_a_reader_elsewhere_defers_the_cleaning(
 BUSY = """
 import asyncio, sys
 from recollect.records import NewMessage
-from recollect.stores.plans.erase import EraseMessages
+from recollect.stores.plans.erasure import EraseMessages
 from recollect.stores.sqlite.store import SQLiteStore
 
 file, name, rounds = sys.argv[1:]

@@ -18,7 +18,7 @@ from recollect.errors import (
 )
 from recollect.records import NewMessage, PutMemory
 from recollect.stores.sqlite.store import SQLiteStore
-from recollect.stores.unit import NOTHING, Planned, Rows
+from recollect.stores.unit_of_work import NOTHING, Planned, Rows
 
 ADA = ("users", "ada")
 LAYER = "watched"

@@ -12,7 +12,7 @@ from recollect.errors import (
     StoreUnavailableError,
     UsageError,
 )
-from recollect.stores.sqlite.failures import store_errors
+from recollect.stores.sqlite.driver_errors import store_errors
 
 FILE = "/var/lib/memory.db"
 

@@ -12,12 +12,12 @@ import pytest
 from recollect.records import NewMessage, Scope
 from recollect.stores.plans.formation import Debounce
 from recollect.stores.rows import Cursor, ScopeRow, ThreadRow
-from recollect.stores.sqlite.connect import Location, connect
+from recollect.stores.sqlite.connections import Location, connect
 from recollect.stores.sqlite.effects import write_effect
 from recollect.stores.sqlite.page_checksums import checksum_layer
 from recollect.stores.sqlite.rows import SQLiteRows
 from recollect.stores.sqlite.store import SQLiteStore
-from recollect.stores.unit import Effect
+from recollect.stores.unit_of_work import Effect
 
 pytestmark = pytest.mark.prove
 

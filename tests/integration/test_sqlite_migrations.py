@@ -14,8 +14,8 @@ import pytest
 from recollect.errors import StoreError, StoreUnavailableError
 from recollect.records import NewMessage
 from recollect.stores.sqlite import migrations
-from recollect.stores.sqlite.connect import Location
-from recollect.stores.sqlite.opening import open_file
+from recollect.stores.sqlite.bootstrap import open_file
+from recollect.stores.sqlite.connections import Location
 from recollect.stores.sqlite.page_checksums import checksum_layer
 from recollect.stores.sqlite.store import SQLiteStore
 
@@ -32,7 +32,9 @@ NURSERY = r'''
 """Open a store again and again, each time in a child that is killed one event later."""
 import json, os, signal, sys
 import apsw
-from recollect.stores.sqlite import connect, migrations, opening
+from recollect.stores.sqlite import migrations
+from recollect.stores.sqlite import connections as connect
+from recollect.stores.sqlite import bootstrap as opening
 from recollect.stores.sqlite.page_checksums import checksum_layer
 
 kind, second_step, mutant, *files = sys.argv[1:]

@@ -15,9 +15,11 @@ from recollect.cli import main
 from recollect.errors import StoreCorruptError, StoreError, StoreVersionError, UsageError
 from recollect.records import NewMessage, Scope
 from recollect.stores.file_state import FileState, described
-from recollect.stores.open import accept_pages, examine_file, finish_upgrade
-from recollect.stores.plans.erase import EraseScope
-from recollect.stores.sqlite import connect, page_rewrites
+from recollect.stores.locator import accept_pages, examine_file, finish_upgrade
+from recollect.stores.plans.erasure import EraseScope
+from recollect.stores.sqlite import connections as connect
+from recollect.stores.sqlite import page_rewrites
+from recollect.stores.sqlite.free_pages import gap_of
 from recollect.stores.sqlite.page_checksums import (
     LAYER,
     RESERVED_AT,
@@ -35,7 +37,6 @@ from recollect.stores.sqlite.page_rewrites import (
     repeat_rewrites,
     rewrite_pages,
 )
-from recollect.stores.sqlite.pages import gap_of
 from recollect.stores.sqlite.store import SQLiteStore
 
 ADA: Scope = ("clients", "ada")

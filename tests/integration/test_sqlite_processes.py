@@ -23,7 +23,7 @@ ADA = ("users", "ada")
 SHARING = """
 import asyncio, sys
 from recollect.records import NewMessage
-from recollect.stores.sqlite import connect
+from recollect.stores.sqlite import connections as connect
 from recollect.stores.sqlite.store import SQLiteStore
 
 file, name, count, patience = sys.argv[1:]

@@ -9,15 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.records import Evidence, FormationStatus, PutMemory, Scope
-from recollect.stores.inprocess import InProcessStore, Tables
-from recollect.stores.paths import range_below, segments_of, stored_path
-from recollect.stores.plans.erase import EraseMessages
+from recollect.stores.memory import InProcessStore, Tables
+from recollect.stores.plans.erasure import EraseMessages
 from recollect.stores.rows import FormationRow, MemoryRow, ScopeRow, ThreadRow
+from recollect.stores.scope_paths import range_below, segments_of, stored_path
 from recollect.stores.sqlite.effects import write_effect
 from recollect.stores.sqlite.migrations import migrate
 from recollect.stores.sqlite.rows import SQLiteRows
 from recollect.stores.sqlite.store import SQLiteStore
-from recollect.stores.unit import Effect, Rows
+from recollect.stores.unit_of_work import Effect, Rows
 from recollect.testing import CountingIds, FrozenClock
 from recollect.testing.samples import ADA, TALK, said
 

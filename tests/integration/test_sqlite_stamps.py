@@ -11,12 +11,12 @@ import pytest
 
 from recollect.errors import StaleReadError, VersionConflictError
 from recollect.records import SCOPE_SETTINGS, NewMessage, PutMemory, Scope
-from recollect.stores.plans.stamped import changes_settings
+from recollect.stores.plans.preconditions import changes_settings
 from recollect.stores.sqlite import stamps
 from recollect.stores.sqlite.stamps import Stamps
 from recollect.stores.sqlite.store import SQLiteStore
-from recollect.stores.unit import Effect
-from recollect.stores.world import timer_s
+from recollect.stores.system_clock import timer_s
+from recollect.stores.unit_of_work import Effect
 
 pytestmark = pytest.mark.anyio
 

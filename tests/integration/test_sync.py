@@ -26,9 +26,9 @@ from recollect import (
     Where,
     open_sync,
 )
-from recollect import sync as sync_module
 from recollect.errors import StoreClosedError
 from recollect.records import Scope
+from recollect.sync import facade as sync_module
 from recollect.testing import NOON, CountingIds, FrozenClock, HashedEmbedder
 
 ADA: Scope = ("users", "ada")

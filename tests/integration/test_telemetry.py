@@ -15,8 +15,7 @@ import recollect
 from recollect import DeleteMemory, EraseThread, NewMessage, VersionConflictError
 from recollect.errors import ModelDeniedError
 from recollect.formation.config import FormationSettings
-from recollect.records import Scope
-from recollect.telemetry import (
+from recollect.observability.spans import (
     ERROR_TYPE,
     FINISH_REASONS,
     INPUT_TOKENS,
@@ -28,9 +27,10 @@ from recollect.telemetry import (
     REQUEST_MODEL,
     memory_span,
 )
+from recollect.records import Scope
 from recollect.testing.rulemodel import RuleModel
 from recollect.testing.scripted import ScriptedModel
-from recollect.worker.former import END
+from recollect.worker.formation_run import END
 
 SECRET = "heliotrope"
 ADA: Scope = ("users", "Quarrender")

@@ -7,14 +7,14 @@ from uuid import uuid4
 import anyio
 import pytest
 
-from recollect.access import RESERVED
 from recollect.errors import QuotaError, StoreFullError, StoreUnavailableError
-from recollect.quotas import DOCUMENTS, Quotas, counted_scope
 from recollect.records import PutMemory, Scope
-from recollect.stores.base import Store
-from recollect.stores.inprocess import InProcessStore
+from recollect.server.authorization import RESERVED
+from recollect.server.quotas import DOCUMENTS, Quotas, counted_scope
+from recollect.server.usage import UsageBook
+from recollect.stores.contract.base import Store
+from recollect.stores.memory import InProcessStore
 from recollect.testing import FrozenClock
-from recollect.usage import UsageBook
 
 ADA: Scope = ("acme", "ada")
 NOTE = {"context": "drinks", "content": "Likes green tea"}

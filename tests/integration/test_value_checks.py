@@ -6,9 +6,9 @@ import pytest
 
 import recollect
 from recollect import UsageError
-from recollect.app import Recollect
 from recollect.formation.config import FormationSettings
 from recollect.formation.types import MemoryType
+from recollect.memory.facade import Recollect
 from recollect.records import SCOPE_SETTINGS, JsonObject, PutMemory
 
 ADA = ("acme", "ada")

@@ -13,18 +13,18 @@ from hypothesis import strategies as st
 
 import recollect
 from recollect import Recollect, SyncRecollect, UsageError
+from recollect.agents.instructions import Instructions
 from recollect.errors import RecollectError, StoreClosedError
 from recollect.formation.config import FormationSettings
 from recollect.formation.types import NOTE
-from recollect.guarding import guarded
-from recollect.instructions import Instructions
 from recollect.integrations.langgraph import checkpointer, thread_id_of
-from recollect.integrations.langgraph.forwarding import forwarded
+from recollect.integrations.langgraph.home_loop import forwarded
+from recollect.memory.erasure_guard import guarded
 from recollect.ports import ModelRequest, ToolCall
 from recollect.records import Attachment, DeleteMemory, NewMessage, PutMemory, Scope
-from recollect.stores.base import ActingStore, SinceStore, Store, StoreView
-from recollect.stores.inprocess import InProcessStore
-from recollect.stores.plans.erase import EraseMemory, EraseScope
+from recollect.stores.contract.base import ActingStore, SinceStore, Store, StoreView
+from recollect.stores.memory import InProcessStore
+from recollect.stores.plans.erasure import EraseMemory, EraseScope
 from recollect.stores.postgres.store import PostgresStore
 from recollect.stores.redis.store import RedisStore
 from recollect.stores.sqlite.store import SQLiteStore

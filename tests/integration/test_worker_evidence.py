@@ -10,10 +10,10 @@ import pytest
 import recollect
 from recollect.formation.config import FormationSettings
 from recollect.formation.patch import apply_patch
-from recollect.formation.pointers import covers, leaves
 from recollect.formation.types import USER
 from recollect.ports import ModelRequest, ToolCall
 from recollect.records import Json, JsonObject, NewMessage
+from recollect.stores.json_pointers import covers, leaves
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.rulemodel import shown_in
 from recollect.testing.scripted import ScriptedAnswer, ScriptedModel

@@ -23,14 +23,14 @@ from recollect.formation.types import NOTE, USER, MemoryType
 from recollect.formation.window import Window
 from recollect.ports import ModelAnswer, ModelRequest, ToolCall
 from recollect.records import Json, Memory, NewMessage, PutMemory, Scope
-from recollect.stores.base import Store
+from recollect.stores.contract.base import Store
 from recollect.stores.plans.formation import DueThread, Formed
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.rulemodel import RuleModel, shown_in
 from recollect.testing.scripted import Script, ScriptedAnswer, ScriptedModel
-from recollect.worker import former as forming
-from recollect.worker.former import Result
-from recollect.worker.reading import read_window
+from recollect.worker import formation_run as forming
+from recollect.worker.formation_input import read_window
+from recollect.worker.formation_run import Result
 
 ADA = ("users", "ada")
 BOB = ("users", "bob")

@@ -18,14 +18,14 @@ from recollect.formation.types import NOTE, USER, MemoryType, load_types
 from recollect.ports import ModelRequest, ToolCall
 from recollect.records import Lane, NewMessage
 from recollect.stores.plans import formation as plans
-from recollect.stores.plans.erase import EraseMessages, EraseScope, EraseThread
+from recollect.stores.plans.erasure import EraseMessages, EraseScope, EraseThread
 from recollect.stores.plans.formation import Debounce
 from recollect.stores.rows import ThreadRow
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.postgres import empty_store, shared_database
 from recollect.testing.rulemodel import RuleModel, shown_in
 from recollect.testing.scripted import ScriptedAnswer, ScriptedModel
-from recollect.worker.former import Result
+from recollect.worker.formation_run import Result
 
 ADA = ("users", "ada")
 NOTHING = ToolCall(name="remember_nothing", arguments="{}")
@@ -490,7 +490,7 @@ def offers_all(types: Sequence[MemoryType], _recorded: object) -> tuple[MemoryTy
     [
         (plans, "left_lanes", keeps_no_place),
         (plans, "formed_lanes", moves_no_lane),
-        ("recollect.worker.former", "formed_with_talk", offers_all),
+        ("recollect.worker.formation_run", "formed_with_talk", offers_all),
     ],
 )
 async def test_the_count_notices_what_is_lost_or_doubled(

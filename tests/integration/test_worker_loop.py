@@ -26,8 +26,8 @@ from recollect.stores.plans.formation import Debounce, Lease
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.rulemodel import RuleModel
 from recollect.testing.scripted import ScriptedAnswer, ScriptedModel
-from recollect.worker.breaker import OUTAGES_MAX
-from recollect.worker.former import Result
+from recollect.worker.circuit_breaker import OUTAGES_MAX
+from recollect.worker.formation_run import Result
 from recollect.worker.loop import Worker
 
 ADA = ("users", "ada")

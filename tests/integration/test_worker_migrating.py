@@ -19,16 +19,16 @@ from recollect.errors import (
     VersionConflictError,
 )
 from recollect.formation.config import FormationSettings
-from recollect.formation.migration import in_other_mode
+from recollect.formation.type_migration import in_other_mode
 from recollect.formation.types import MemoryType, UpdateMode, load_types
 from recollect.ports import ModelRequest, ToolCall
 from recollect.records import Evidence, Memory, NewMessage
-from recollect.stores.plans.erase import EraseMemory, EraseMessages
+from recollect.stores.plans.erasure import EraseMemory, EraseMessages
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.postgres import empty_store, shared_database
 from recollect.testing.rulemodel import shown_in
 from recollect.testing.scripted import ScriptedAnswer, ScriptedModel
-from recollect.worker import former
+from recollect.worker import formation_run as former
 
 ADA = ("users", "ada")
 STORES = ("memory", "sqlite", "postgres")

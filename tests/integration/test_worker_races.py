@@ -17,13 +17,13 @@ from typing import Final
 import pytest
 
 import recollect
-from recollect.app import Recollect
 from recollect.errors import StoreUnavailableError
 from recollect.formation.config import FormationSettings
 from recollect.formation.types import NOTE
+from recollect.memory.facade import Recollect
 from recollect.ports import ModelAnswer, ModelRequest, ToolCall
 from recollect.records import NewMessage, Scope
-from recollect.stores.open import open_store
+from recollect.stores.locator import open_store
 from recollect.stores.plans import formation as planning
 from recollect.stores.plans.formation import Debounce, Lease
 from recollect.stores.rows import ScopeRow
@@ -31,7 +31,7 @@ from recollect.testing.postgres import empty_store, shared_database
 from recollect.testing.redis import shared_server
 from recollect.testing.rulemodel import shown_in
 from recollect.testing.scripted import ScriptedModel
-from recollect.worker.former import Result
+from recollect.worker.formation_run import Result
 
 ADA: Final[Scope] = ("users", "ada")
 WORKERS: Final = 8
@@ -189,7 +189,7 @@ if __name__ == "child":
 async def test_workers_in_processes_form_each_message_once(races: int, tmp_path: Path) -> None:
     """Eight of them on one file, while messages keep coming."""
     processes = multiprocessing.get_context("forkserver")
-    processes.set_forkserver_preload(["recollect.app", "recollect.testing.scripted"])
+    processes.set_forkserver_preload(["recollect.memory.facade", "recollect.testing.scripted"])
     path, said, done = tmp_path / "store.db", list[str](), processes.Event()
     async with opened(path) as memory:
         named = {"init_globals": {"given": (path, done)}, "run_name": "child"}

@@ -7,18 +7,18 @@ from contextlib import asynccontextmanager
 import pytest
 
 import recollect
+from recollect.agents.tools import MemoryTools
 from recollect.errors import UsageError
-from recollect.forgetting import forgotten_at
-from recollect.formation.citing import cited_words
+from recollect.formation.citations import cited_words
 from recollect.formation.config import FormationSettings
-from recollect.formation.identity import field_key
 from recollect.formation.types import FACT, NOTE, USER
+from recollect.formation.value_identity import field_key
+from recollect.lifecycle.forgotten import forgotten_at
 from recollect.ports import ToolCall
 from recollect.records import Json, Memory, NewMessage, PutMemory
-from recollect.stores.plans.erase import EraseMemory
+from recollect.stores.plans.erasure import EraseMemory
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.scripted import ScriptedModel
-from recollect.tools import MemoryTools
 
 ADA = ("users", "ada")
 

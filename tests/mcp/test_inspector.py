@@ -11,9 +11,9 @@ from typing import Any, Final
 
 import pytest
 
-from recollect.mcp.http import PATH, mcp_door
-from recollect.mcp.offering import MANNERS
-from recollect.service.testing import Served, serving
+from recollect.server.mcp.capabilities import MANNERS
+from recollect.server.mcp.streamable_http import PATH, mcp_door
+from recollect.server.testing import Served, serving
 
 HERE: Final = Path(__file__).parent / "inspector"
 BUILD: Final = HERE / "node_modules" / "@modelcontextprotocol" / "inspector-cli" / "build"

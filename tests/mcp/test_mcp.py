@@ -22,15 +22,15 @@ import recollect
 from mcp import Client, StdioServerParameters
 from recollect.formation.config import Assistants
 from recollect.formation.types.builtin import DEFAULT_TYPES
-from recollect.mcp import http
-from recollect.mcp.acting import THREAD, Tools
-from recollect.mcp.callers import local_caller
-from recollect.mcp.http import PATH, create_mcp_app
-from recollect.mcp.offering import MANNERS, tools_offered
-from recollect.mcp.server import mcp_server
 from recollect.records import SCOPE_SETTINGS, NewMessage, PutMemory, Scope
-from recollect.service.running import bound_socket, server_of, url_of
-from recollect.service.settings import Settings
+from recollect.server.http.process import bound_socket, server_of, url_of
+from recollect.server.mcp import streamable_http as http
+from recollect.server.mcp.callers import local_caller
+from recollect.server.mcp.capabilities import MANNERS, tools_offered
+from recollect.server.mcp.protocol_server import mcp_server
+from recollect.server.mcp.streamable_http import PATH, create_mcp_app
+from recollect.server.mcp.tool_calls import THREAD, Tools
+from recollect.server.settings import Settings
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(240)]
 

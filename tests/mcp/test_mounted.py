@@ -18,11 +18,11 @@ import pytest
 from mcp.client.streamable_http import streamable_http_client
 
 from mcp import Client
-from recollect.mcp.http import PATH, mcp_door
-from recollect.service import opening
-from recollect.service.doors import Door, late_door
-from recollect.service.settings import Settings
-from recollect.service.testing import Served, serving
+from recollect.server.http import state as opening
+from recollect.server.http.mounts import Door, late_door
+from recollect.server.mcp.streamable_http import PATH, mcp_door
+from recollect.server.settings import Settings
+from recollect.server.testing import Served, serving
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(240)]
 MODES = ("auto", "legacy", "2026-07-28")

@@ -23,7 +23,7 @@ from langgraph.store.memory import InMemoryStore
 
 import recollect
 from recollect.integrations.langgraph import RecollectStore
-from recollect.sync import SyncRecollect
+from recollect.sync.facade import SyncRecollect
 from recollect.testing import FrozenClock, HashedEmbedder
 
 SqliteStore = pytest.importorskip(

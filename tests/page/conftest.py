@@ -21,7 +21,7 @@ import pytest
 ROOT: Final = Path(__file__).parents[2]
 WEB: Final = ROOT / "web"
 HERE: Final = Path(__file__).parent
-STATIC: Final = ROOT / "src" / "recollect" / "service" / "static"
+STATIC: Final = ROOT / "src" / "recollect" / "server" / "static"
 PICTURES: Final = HERE / "pictures"
 START_S: Final = 60.0
 STORY_S: Final = 480.0

@@ -18,7 +18,7 @@ from recollect.testing.scripted import ScriptedModel
 if TYPE_CHECKING:
     from tests.page.conftest import Story, Walks
 
-    from recollect.app import Recollect
+    from recollect.memory.facade import Recollect
 
 HERE: Final = Path(__file__).parent
 SCOPE: Final[Scope] = ("default",)

@@ -9,7 +9,7 @@ import pytest
 
 from recollect.errors import ModelUnavailableError
 from recollect.ports import ModelRequest
-from recollect.service.testing import serving
+from recollect.server.testing import serving
 from recollect.testing.scripted import ScriptedModel
 
 if TYPE_CHECKING:

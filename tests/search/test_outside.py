@@ -15,7 +15,7 @@ from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
 from langchain_core.vectorstores import InMemoryVectorStore, VectorStore
 
-import recollect.outside
+import recollect.recall.outside_vectors
 from recollect import (
     DeleteMemory,
     EraseMessages,
@@ -27,14 +27,14 @@ from recollect import (
 )
 from recollect.errors import EmbedderError, StoreError
 from recollect.integrations.langchain import OutsideVectorStore
-from recollect.integrations.langchain.outside import UID
+from recollect.integrations.langchain.outside_vector_store import UID
 from recollect.integrations.search import ChromaDBSearch, OutsideSearch
-from recollect.outside import SCOPE_FIELD, scope_name
 from recollect.ports import Vector
+from recollect.recall.outside_vectors import SCOPE_FIELD, scope_name
 from recollect.records import Scope
-from recollect.stores.inprocess import InProcessStore
-from recollect.stores.open import open_store
-from recollect.stores.plans.outside import OUTSIDE_SCOPE
+from recollect.stores.locator import open_store
+from recollect.stores.memory import InProcessStore
+from recollect.stores.plans.outside_removals import OUTSIDE_SCOPE
 from recollect.testing.embedder import HashedEmbedder
 
 pytestmark = pytest.mark.anyio
@@ -380,7 +380,7 @@ async def test_recall_does_not_wait_for_an_outside_store_that_hangs(
 ) -> None:
     """It waits for ``ANSWER_S``, and says which store did not answer."""
     vectors = OutsideVectorStore(chroma(tmp_path), name="entries")
-    monkeypatch.setattr(recollect.outside, "ANSWER_S", HANGS_S)
+    monkeypatch.setattr(recollect.recall.outside_vectors, "ANSWER_S", HANGS_S)
     async with Recollect(InProcessStore(), embedder="none", outside=vectors) as memory:
         await memory.append(ADA, "t", TALK)
         await memory.settled(ADA)

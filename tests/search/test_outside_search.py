@@ -15,9 +15,9 @@ from recollect.integrations.search import (
     OutsideSearch,
     PineconeSearch,
 )
-from recollect.integrations.search.vectors import VectorSearch
+from recollect.integrations.search.embedding_search import VectorSearch
 from recollect.records import Scope
-from recollect.stores.inprocess import InProcessStore
+from recollect.stores.memory import InProcessStore
 from recollect.testing.embedder import HashedEmbedder
 
 pytestmark = pytest.mark.anyio

@@ -23,9 +23,9 @@ from recollect.integrations.search import (
     RecollectDoc,
     RecollectSearch,
     chroma,
-    own,
     pinecone_index,
 )
+from recollect.integrations.search import own_index as own
 from recollect.testing.embedder import HashedEmbedder
 
 OSLO = "Oslo is the capital of Norway."

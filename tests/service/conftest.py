@@ -12,8 +12,8 @@ import pytest
 from langgraph_sdk import get_sync_client
 from langgraph_sdk.client import SyncLangGraphClient
 
-from recollect.service.documenting import ANSWERS, operations
-from recollect.service.testing import Served, serving
+from recollect.server.http.openapi import ANSWERS, operations
+from recollect.server.testing import Served, serving
 from recollect.testing.postgres import empty_store, shared_database
 from recollect.testing.redis import shared_server as shared_redis
 

@@ -6,7 +6,8 @@ from datetime import timedelta
 
 import pytest
 
-from recollect.access import (
+from recollect.errors import ForbiddenError, QuotaError, UnknownKeyError, UsageError
+from recollect.server.authorization import (
     KEYS_SCOPE,
     PERMISSIONS,
     Keys,
@@ -15,11 +16,10 @@ from recollect.access import (
     granted,
     relative,
 )
-from recollect.errors import ForbiddenError, QuotaError, UnknownKeyError, UsageError
-from recollect.service.rates import Rates
-from recollect.service.signing import Signer
-from recollect.stores.base import Store
-from recollect.stores.open import open_store
+from recollect.server.http.rate_limits import Rates
+from recollect.server.http.signed_tokens import Signer
+from recollect.stores.contract.base import Store
+from recollect.stores.locator import open_store
 from recollect.testing import FrozenClock
 
 

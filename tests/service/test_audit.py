@@ -7,10 +7,10 @@ from typing import Any
 import httpx
 import pytest
 
-from recollect.access import KEYS_SCOPE
 from recollect.records import Scope
-from recollect.service.reaching import Reach
-from recollect.service.testing import Served
+from recollect.server.authorization import KEYS_SCOPE
+from recollect.server.http.scope_access import Reach
+from recollect.server.testing import Served
 from recollect.stores.plans.audit import AuditEntry
 from recollect.testing.rulemodel import RuleModel
 from recollect.worker.loop import Worker

@@ -15,7 +15,7 @@ from recollect.errors import ModelError
 from recollect.formation.config import Assistants, FormationSettings
 from recollect.formation.prompt import Prompts
 from recollect.ports import ModelRequest
-from recollect.service.testing import ROOT_SCOPE, Served
+from recollect.server.testing import ROOT_SCOPE, Served
 from recollect.testing.scripted import ScriptedModel
 
 ADA = {"scope": ["users", "ada"]}

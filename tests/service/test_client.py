@@ -15,10 +15,9 @@ import pytest
 
 import recollect
 from recollect import EraseMessages, EraseScope, EraseThread, NewMessage, Recollect, Where, errors
-from recollect.access import PERMISSIONS
 from recollect.client import Client, SyncClient
-from recollect.client.asking import WAIT_S_MAX, Asker, Request
-from recollect.client.failing import classes, error_of
+from recollect.client.http_requests import WAIT_S_MAX, Asker, Request
+from recollect.client.problem_errors import classes, error_of
 from recollect.errors import (
     ConflictError,
     ForbiddenError,
@@ -34,9 +33,10 @@ from recollect.errors import (
     VersionConflictError,
 )
 from recollect.records import Scope
-from recollect.service.problem import problem_of
-from recollect.service.rates import Rates
-from recollect.service.testing import Served
+from recollect.server.authorization import PERMISSIONS
+from recollect.server.http.problems import problem_of
+from recollect.server.http.rate_limits import Rates
+from recollect.server.testing import Served
 from recollect.testing.proxy import Cut, FaultyProxy
 from recollect.testing.scripted import ScriptedModel
 

@@ -14,8 +14,8 @@ import pytest
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from recollect.access import Principal
-from recollect.service.connection_book import (
+from recollect.server.authorization import Principal
+from recollect.server.connection_book import (
     ABORT_S,
     KEYED_IDLE_S,
     ConnectionBook,
@@ -24,8 +24,8 @@ from recollect.service.connection_book import (
     address_key,
     to_close,
 )
-from recollect.service.connection_limits import ConnectionLimits, TrustedProxies
-from recollect.service.testing import Served
+from recollect.server.connection_limits import ConnectionLimits, TrustedProxies
+from recollect.server.testing import Served
 
 pytestmark = pytest.mark.timeout(240)
 Connect = Callable[..., httpx.Client]

@@ -7,8 +7,8 @@ from typing import Any
 import httpx
 import pytest
 
-from recollect.service import direct
-from recollect.service.testing import Served, serving
+from recollect.server.http import fast_routes as direct
+from recollect.server.testing import Served, serving
 
 PATH = "/v1/threads/t/messages"
 SAID = {"role": "user", "text": "We moved to Oslo.", "id": "m1", "time": "2026-05-01T00:00:00Z"}

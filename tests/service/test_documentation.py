@@ -7,8 +7,8 @@ from pathlib import Path
 
 import httpx
 
-from recollect.service import Settings
-from recollect.service.testing import Served
+from recollect.server import Settings
+from recollect.server.testing import Served
 
 PAGE = Path(__file__).parents[2] / "docs" / "service.md"
 RUN_S_MAX = 120

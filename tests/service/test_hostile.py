@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from recollect.service.testing import Served
+from recollect.server.testing import Served
 
 Connect = Callable[..., httpx.Client]
 ANSWER_S_MAX = 20.0

@@ -8,11 +8,11 @@ from typing import Any
 import httpx
 import pytest
 
-from recollect.access import Permission, Principal
-from recollect.recall import question
-from recollect.recall.analyse import terms_of
+from recollect.recall import query_analysis as question
 from recollect.records import Scope
-from recollect.service import reaching
+from recollect.server.authorization import Permission, Principal
+from recollect.server.http import scope_access as reaching
+from recollect.text.analysis import terms_of
 
 BOAT = "My boat is called Penelope"
 # What a search engine's own language could be made of; each holds a word that is remembered.

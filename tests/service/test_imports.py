@@ -8,9 +8,9 @@ from typing import Any
 import httpx
 import pytest
 
-from recollect import record_intake
+from recollect.lifecycle import record_intake
 from recollect.records import SCOPE_SETTINGS, PutMemory
-from recollect.service.testing import ROOT_SCOPE, Served
+from recollect.server.testing import ROOT_SCOPE, Served
 
 LINES = {"content-type": "application/x-ndjson"}
 TRIP: dict[str, Any] = {

@@ -13,8 +13,8 @@ import pytest
 from langgraph_sdk import get_sync_client
 
 import recollect
-from recollect.app import Recollect
-from recollect.service.testing import Served, serving
+from recollect.memory.facade import Recollect
+from recollect.server.testing import Served, serving
 from recollect.testing.rulemodel import RuleModel
 
 JAVASCRIPT = "@langchain/langgraph-sdk@1.15.0", "@langchain/core@1"

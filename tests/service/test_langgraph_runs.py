@@ -20,13 +20,14 @@ from langgraph_sdk.errors import (
 )
 
 import recollect
-from recollect.access import RESERVED
-from recollect.app import Recollect
 from recollect.formation.config import Assistants, FormationSettings
 from recollect.formation.types import NOTE
+from recollect.memory.facade import Recollect
 from recollect.records import Formation, Scope
-from recollect.service.langgraph import kept, threads
-from recollect.service.testing import Served, serving
+from recollect.server.authorization import RESERVED
+from recollect.server.langgraph import run_records as kept
+from recollect.server.langgraph import threads
+from recollect.server.testing import Served, serving
 from recollect.stores.plans.formation import Debounce
 from recollect.testing.clock import FrozenClock
 from recollect.testing.rulemodel import RuleModel

@@ -15,7 +15,7 @@ from langgraph_sdk.errors import (
     UnprocessableEntityError,
 )
 
-from recollect.service.testing import Served
+from recollect.server.testing import Served
 
 Connect = Callable[..., httpx.Client]
 GraphClient = Callable[..., SyncLangGraphClient]

@@ -16,9 +16,9 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph_sdk import get_client
 
 import recollect
-from recollect.app import Recollect
 from recollect.formation.types import NOTE
-from recollect.service.testing import Served, serving
+from recollect.memory.facade import Recollect
+from recollect.server.testing import Served, serving
 from recollect.testing.rulemodel import RuleModel
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "memory_service"

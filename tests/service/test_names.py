@@ -8,8 +8,8 @@ from fastapi.routing import APIRoute
 
 from recollect import NewMessage
 from recollect.client import SyncClient
-from recollect.service.named import NamedRoute
-from recollect.service.testing import Served
+from recollect.server.http.path_names import NamedRoute
+from recollect.server.testing import Served
 
 Connect = Callable[..., httpx.Client]
 NAMES = (

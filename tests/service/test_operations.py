@@ -12,11 +12,11 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from recollect import telemetry
 from recollect.client import SyncClient
 from recollect.errors import ModelDeniedError, UnknownKeyError
-from recollect.service.observing import JsonLines
-from recollect.service.testing import Served
+from recollect.observability import spans as telemetry
+from recollect.server.http.request_log import JsonLines
+from recollect.server.testing import Served
 from recollect.testing.scripted import ScriptedModel
 
 Connect = Callable[..., httpx.Client]

@@ -11,20 +11,20 @@ import httpx
 import pytest
 from fastapi.routing import APIRoute
 
-from recollect.access import PERMISSIONS, RESERVED
-from recollect.app import Recollect
-from recollect.mcp.http import PATH as MCP_PATH
-from recollect.mcp.http import mcp_door
-from recollect.mcp.offering import MANNERS
-from recollect.quotas import DOCUMENTS
+from recollect.memory.facade import Recollect
 from recollect.records import UNREVISED_TYPES, JsonObject, PutMemory, Scope
-from recollect.service import opening
-from recollect.service.authenticating import is_guarded
-from recollect.service.langgraph import LANGGRAPH_ROUTERS
-from recollect.service.routes import ROUTERS
-from recollect.service.testing import Served, serving
-from recollect.stores.base import MeteredStore, Store
-from recollect.stores.validate import encode_json
+from recollect.server.authorization import PERMISSIONS, RESERVED
+from recollect.server.http import state as opening
+from recollect.server.http.authentication import is_guarded
+from recollect.server.langgraph import LANGGRAPH_ROUTERS
+from recollect.server.mcp.capabilities import MANNERS
+from recollect.server.mcp.streamable_http import PATH as MCP_PATH
+from recollect.server.mcp.streamable_http import mcp_door
+from recollect.server.quotas import DOCUMENTS
+from recollect.server.routes import ROUTERS
+from recollect.server.testing import Served, serving
+from recollect.stores.contract.base import MeteredStore, Store
+from recollect.stores.validation import encode_json
 from recollect.testing.rulemodel import RuleModel
 
 pytestmark = pytest.mark.timeout(240)

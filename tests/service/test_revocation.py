@@ -20,25 +20,25 @@ import pytest
 from fastapi.routing import APIRoute
 from starlette.responses import StreamingResponse
 
-from recollect.access import KEYS_SCOPE, Keys
-from recollect.app import Recollect
-from recollect.mcp.acting import Tools
-from recollect.mcp.http import PATH as MCP_PATH
-from recollect.mcp.http import mcp_door
+from recollect.memory.facade import Recollect
 from recollect.ports import ModelAnswer, ModelRequest
 from recollect.records import SERVICE_KEY, JsonObject, PutMemory
-from recollect.service import key_watch
-from recollect.service.authenticating import is_guarded
-from recollect.service.deadlines import PATIENT
-from recollect.service.direct import Direct
-from recollect.service.key_watch import KeyWatch
-from recollect.service.langgraph import LANGGRAPH_ROUTERS
-from recollect.service.reaching import Reach
-from recollect.service.routes import ROUTERS
-from recollect.service.streaming import FollowingResponse
-from recollect.service.testing import Served, serving
-from recollect.stores.base import Store
-from recollect.stores.open import open_store
+from recollect.server import key_watch
+from recollect.server.authorization import KEYS_SCOPE, Keys
+from recollect.server.http.authentication import is_guarded
+from recollect.server.http.deadlines import PATIENT
+from recollect.server.http.event_streams import FollowingResponse
+from recollect.server.http.fast_routes import Direct
+from recollect.server.http.scope_access import Reach
+from recollect.server.key_watch import KeyWatch
+from recollect.server.langgraph import LANGGRAPH_ROUTERS
+from recollect.server.mcp.streamable_http import PATH as MCP_PATH
+from recollect.server.mcp.streamable_http import mcp_door
+from recollect.server.mcp.tool_calls import Tools
+from recollect.server.routes import ROUTERS
+from recollect.server.testing import Served, serving
+from recollect.stores.contract.base import Store
+from recollect.stores.locator import open_store
 from recollect.testing.scripted import ScriptedModel
 
 pytestmark = pytest.mark.timeout(240)
@@ -669,7 +669,7 @@ def test_a_transaction_that_does_not_ask_is_noticed(
     served: Served, new_key: NewKey, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without its proviso what is in flight is written."""
-    monkeypatch.setattr("recollect.service.reaching.proviso_of", lambda *_: None)
+    monkeypatch.setattr("recollect.server.http.scope_access.proviso_of", lambda *_: None)
 
     with pytest.raises(AssertionError):
         hold_to_refusal(served, new_key(served, "read", "write"), monkeypatch, "a memory")

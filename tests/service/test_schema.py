@@ -21,10 +21,10 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from recollect.service import reaching
-from recollect.service.answered.parts import Answered
-from recollect.service.documenting import ANSWERS, STREAMS, operations
-from recollect.service.testing import Served, serving
+from recollect.server.http import scope_access as reaching
+from recollect.server.http.openapi import ANSWERS, STREAMS, operations
+from recollect.server.schemas.elements import Answered
+from recollect.server.testing import Served, serving
 from recollect.testing.rulemodel import RuleModel
 
 Connect = Callable[..., httpx.Client]

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from recollect.errors import UsageError
-from recollect.service import Settings, read_settings
+from recollect.server import Settings, read_settings
 
 GOOD_SECRET = "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7cF0xL"
 

@@ -8,12 +8,12 @@ from typing import Any
 import httpx
 import pytest
 
-from recollect.access import Keys
-from recollect.auditing import Auditing
+from recollect.memory.audit_access import Auditing
 from recollect.records import SCOPE_SETTINGS, JsonObject, PutMemory
-from recollect.service.testing import Served, serving
-from recollect.stores.base import Store
-from recollect.stores.open import open_store
+from recollect.server.authorization import Keys
+from recollect.server.testing import Served, serving
+from recollect.stores.contract.base import Store
+from recollect.stores.locator import open_store
 
 Connect = Callable[..., httpx.Client]
 NewKey = Callable[..., str]

@@ -9,7 +9,7 @@ import pytest
 
 from recollect.errors import ModelDeniedError
 from recollect.ports import ToolCall
-from recollect.service.testing import Served
+from recollect.server.testing import Served
 from recollect.testing.rulemodel import RuleModel
 from recollect.testing.scripted import ScriptedModel
 

@@ -12,15 +12,15 @@ import httpx
 import pytest
 from fastapi.routing import APIRoute
 
-from recollect.access import PERMISSIONS, Permission, Principal
-from recollect.app import Recollect
-from recollect.mcp import callers
-from recollect.mcp.http import PATH, mcp_door
-from recollect.mcp.offering import MANNERS
+from recollect.memory.facade import Recollect
 from recollect.records import PutMemory, Scope
-from recollect.service import reaching
-from recollect.service.routes import ROUTERS
-from recollect.service.testing import Served, serving
+from recollect.server.authorization import PERMISSIONS, Permission, Principal
+from recollect.server.http import scope_access as reaching
+from recollect.server.mcp import callers
+from recollect.server.mcp.capabilities import MANNERS
+from recollect.server.mcp.streamable_http import PATH, mcp_door
+from recollect.server.routes import ROUTERS
+from recollect.server.testing import Served, serving
 
 Connect = Callable[..., httpx.Client]
 SAMPLE = 300

@@ -8,8 +8,8 @@ import httpx
 import pytest
 
 from recollect.records import PutMemory
-from recollect.service import undo
-from recollect.service.testing import ROOT_SCOPE, Served
+from recollect.server import undo
+from recollect.server.testing import ROOT_SCOPE, Served
 
 Connect = Callable[..., httpx.Client]
 NewKey = Callable[..., str]

@@ -8,10 +8,10 @@ import pytest
 
 from recollect.errors import StoreUnavailableError
 from recollect.records import NewMessage, Scope
-from recollect.service import watching
-from recollect.service.watching import Watch
-from recollect.stores.base import Store
-from recollect.stores.inprocess import InProcessStore
+from recollect.server.http import change_watch as watching
+from recollect.server.http.change_watch import Watch
+from recollect.stores.contract.base import Store
+from recollect.stores.memory import InProcessStore
 from recollect.stores.rows import Cursor
 
 ADA: Scope = ("users", "ada")

@@ -18,7 +18,7 @@ import conftest  # type: ignore[import-not-found]  # noqa: E402
 conftest.forbid_network()
 import langchain_core.messages  # noqa: E402, F401
 
-import recollect.sync  # noqa: E402, F401
+import recollect.sync.facade  # noqa: E402, F401
 
 del sys.path[0]
 

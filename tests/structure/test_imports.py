@@ -23,65 +23,37 @@ DRIVERS = frozenset(
 
 # Which group a module of the package belongs to, by the first part of its name.
 GROUP_OF = {
-    **dict.fromkeys(("errors", "health", "logs", "ports", "records", "telemetry"), "ground"),
-    **dict.fromkeys(("formation", "recall", "erasure", "messages", "provenance"), "decisions"),
+    **dict.fromkeys(("errors", "observability", "ports", "records", "text"), "ground"),
     "stores": "contract",
-    **dict.fromkeys(
-        ("ask", "choice", "embedding", "index", "neighbours", "outside", "recaller"), "memory"
-    ),
+    **dict.fromkeys(("formation", "messages"), "decisions"),
+    "recall": "recall",
     **dict.fromkeys(("models", "embedders"), "adapters"),
     "testing": "testing",
+    **dict.fromkeys(("memory", "lifecycle", "wire", "worker"), "app"),
+    "sync": "sync",
+    **dict.fromkeys(("conversation", "graph", "agents"), "policies"),
     **dict.fromkeys(
         (
-            *("app", "auditing", "backups", "beside", "copying", "destinations", "erased_records"),
-            *("forgetting", "forming", "guarding", "monitoring", "paging", "record_digests"),
-            *("record_intake", "reembedding", "reserved_records", "restoration", "runtime"),
-            *("scope_types", "turns", "value_checks", "worker"),
-        ),
-        "app",
-    ),
-    **dict.fromkeys(("sync", "bridge", "portal", "home"), "sync"),
-    **dict.fromkeys(("conversation", "graph", "examples", "instructions", "tools"), "policies"),
-    **dict.fromkeys(
-        (
-            *(
-                "integrations",
-                "access",
-                "key_checks",
-                "quotas",
-                "usage",
-                "standing",
-                "service",
-                "mcp",
-                "cli",
-                "bench",
-                "importers",
-                "demo",
-            ),
-            "json_records",
-            "exporters",
-            "chat",
-            "client",
-            "evaluation",
-            "__main__",
+            *("bench", "chat", "cli", "client", "demo", "evaluation", "exporters", "importers"),
+            *("integrations", "server", "__main__"),
         ),
         "doors",
     ),
 }
-BACKENDS = frozenset({"inprocess", "sqlite", "postgres", "redis"})
+BACKENDS = frozenset({"memory", "sqlite", "postgres", "redis"})
 # Below stores/, the one module that maps an address to a backend.
-OPENER = "open"
+OPENER = "locator"
 
-_LOWER = {"ground", "decisions", "contract"}
-_APP = _LOWER | {"memory", "opener", "adapters"}
+_LOWER = {"ground", "contract"}
+_APP = _LOWER | {"decisions", "recall", "opener", "adapters"}
 # What a module of each group may import, besides its own group.
 MAY_IMPORT = {
     "ground": set[str](),
-    "decisions": {"ground", "contract"},
-    "contract": {"ground", "decisions"},
+    "contract": {"ground"},
+    "decisions": _LOWER,
     "backend": _LOWER,
     "opener": _LOWER | {"backend"},
-    "memory": _LOWER,
+    "recall": _LOWER | {"decisions"},
     "adapters": {"ground"},
     "testing": _APP | {"backend"},
     "app": _APP,
@@ -178,26 +150,29 @@ def test_imports_point_one_way() -> None:
 @pytest.mark.parametrize(
     ("module", "text"),
     [
-        ("recollect.records", "import recollect.recall.fuse"),
-        ("recollect.errors", "from recollect.app import Recollect"),
-        ("recollect.recall.fuse", "from recollect.stores.sqlite.store import SQLiteStore"),
-        ("recollect.recall.fuse", "from ..stores.sqlite import store"),
-        ("recollect.recall.fuse", "from .. import index"),
+        ("recollect.records", "import recollect.recall.fusion"),
+        ("recollect.errors", "from recollect.memory.facade import Recollect"),
+        ("recollect.recall.fusion", "from recollect.stores.sqlite.store import SQLiteStore"),
+        ("recollect.recall.fusion", "from ..stores.sqlite import store"),
+        ("recollect.recall.fusion", "from .. import worker"),
         ("recollect.formation.plan", "from recollect import Recollect"),
         ("recollect.formation.plan", "def f():\n    import recollect.worker"),
-        ("recollect.stores.base", "from recollect.stores import sqlite"),
-        ("recollect.stores.base", "from recollect.stores.open import open_store"),
+        ("recollect.stores.contract.base", "from recollect.stores import sqlite"),
+        ("recollect.stores.contract.base", "from recollect.stores.locator import open_store"),
         ("recollect.stores.sqlite.store", "from recollect.stores.redis import store"),
-        ("recollect.stores.sqlite.store", "from recollect.index import ScopeIndex"),
-        ("recollect.index", "from recollect.stores.inprocess import InProcessStore"),
-        ("recollect.index", "import importlib\nimportlib.import_module('recollect.cli')"),
-        ("recollect.embedders.minilm", "from recollect.recall.text import normalise"),
+        ("recollect.stores.sqlite.store", "from recollect.recall.index_cache import ScopeIndex"),
+        ("recollect.recall.index_cache", "from recollect.stores.memory import InProcessStore"),
+        (
+            "recollect.recall.index_cache",
+            "import importlib\nimportlib.import_module('recollect.cli')",
+        ),
+        ("recollect.embedders.minilm", "from recollect.recall.fusion import fused"),
         ("recollect.embedders.minilm", "from recollect.models.openai import Client"),
-        ("recollect.testing.store_contract", "from recollect.app import Recollect"),
-        ("recollect.app", "from recollect.sync import SyncRecollect"),
-        ("recollect.app", "from recollect.stores.sqlite.store import SQLiteStore"),
-        ("recollect.app", "from recollect.testing import FrozenClock"),
-        ("recollect.sync", "from recollect.cli import main"),
+        ("recollect.testing.store_contract", "from recollect.memory.facade import Recollect"),
+        ("recollect.memory.facade", "from recollect.sync.facade import SyncRecollect"),
+        ("recollect.memory.facade", "from recollect.stores.sqlite.store import SQLiteStore"),
+        ("recollect.memory.facade", "from recollect.testing import FrozenClock"),
+        ("recollect.sync.facade", "from recollect.cli import main"),
         ("recollect.cli.show", "from recollect.stores.sqlite import store"),
         ("recollect.sundries", "import json"),
     ],
@@ -212,14 +187,17 @@ def test_a_forbidden_import_is_reported(module: str, text: str) -> None:
 @pytest.mark.parametrize(
     ("module", "text"),
     [
-        ("recollect", "from recollect.app import Recollect"),
+        ("recollect", "from recollect.memory.facade import Recollect"),
         ("recollect.ports", "from recollect.records import Scope"),
-        ("recollect.recall.fuse", "import numpy\nfrom recollect import records"),
-        ("recollect.stores.threads", "from . import base\nfrom ..errors import StoreError"),
+        ("recollect.recall.fusion", "import numpy\nfrom recollect import records"),
+        (
+            "recollect.stores.contract.threads",
+            "from . import base\nfrom ..errors import StoreError",
+        ),
         ("recollect.stores.sqlite.store", "from .. import base\nfrom . import rows"),
-        ("recollect.stores.open", "def f():\n    from recollect.stores.sqlite import store"),
-        ("recollect.app", "from recollect.stores.open import open_store"),
-        ("recollect.testing.store_contract", "from recollect.stores.base import Store"),
+        ("recollect.stores.locator", "def f():\n    from recollect.stores.sqlite import store"),
+        ("recollect.memory.facade", "from recollect.stores.locator import open_store"),
+        ("recollect.testing.store_contract", "from recollect.stores.contract.base import Store"),
         ("recollect.cli.show", "from recollect import SyncRecollect, __version__"),
     ],
 )

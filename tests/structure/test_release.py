@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-STATIC = Path("src") / "recollect" / "service" / "static"
+STATIC = Path("src") / "recollect" / "server" / "static"
 INDEX = """\
 <!doctype html><script type="module" src="./assets/index-1.js"></script>
 <link rel="stylesheet" href="./assets/index-1.css" />
@@ -90,8 +90,8 @@ def test_a_release_carries_the_page(project: Path) -> None:
     finished = build(project, release=True)
 
     assert finished.returncode == 0, finished.stdout + finished.stderr
-    assert "recollect/service/static/index.html" in wheel_of(project)
-    assert "recollect/service/static/assets/index-1.js" in wheel_of(project)
+    assert "recollect/server/static/index.html" in wheel_of(project)
+    assert "recollect/server/static/assets/index-1.js" in wheel_of(project)
 
 
 def test_a_build_from_source_needs_no_page(project: Path) -> None:

@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 
 import recollect
 from recollect.cli import main
-from recollect.cli.configuring import forming_of
+from recollect.cli.formation_config import forming_of
 from recollect.errors import EXIT_STATUS, NotFoundError, UsageError
 from recollect.formation.config import DEFAULT_MODEL, FormationSettings
 from recollect.formation.types import NOTE, USER

@@ -12,14 +12,14 @@ import pytest
 from click.testing import CliRunner, Result
 
 from recollect.cli import main
-from recollect.cli.importing import REFUSED_SHOWN_MAX
+from recollect.cli.commands.import_files import REFUSED_SHOWN_MAX
 from recollect.errors import EXIT_STATUS
 from recollect.importers import BATCH_ROWS
-from recollect.importers.forms import MISCOUNTED, UNENDED
+from recollect.importers.form_detection import MISCOUNTED, UNENDED
 from recollect.importers.mem0 import METADATA
-from recollect.record_digests import Digest
 from recollect.records import PutMemory
-from recollect.stores.open import open_store
+from recollect.stores.locator import open_store
+from recollect.wire.record_digests import Digest
 
 ROW: Mapping[str, object] = {
     "conversation_id": "c",

@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 
 import recollect
 from recollect.cli import main, output
-from recollect.recall.render import read_block
+from recollect.recall.rendering import read_block
 from recollect.records import FORGOTTEN, PutMemory
 
 ADA = ("users", "ada")

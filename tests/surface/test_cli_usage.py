@@ -11,15 +11,15 @@ from click.testing import CliRunner
 
 import recollect
 from recollect import cli
-from recollect.access import PERMISSIONS, Keys
 from recollect.cli import main
 from recollect.formation.config import Assistants
-from recollect.mcp.acting import Tools
-from recollect.mcp.callers import local_caller
-from recollect.quotas import counting
 from recollect.records import JsonObject, Scope
-from recollect.stores.open import open_store
-from recollect.usage import UsageBook
+from recollect.server.authorization import PERMISSIONS, Keys
+from recollect.server.mcp.callers import local_caller
+from recollect.server.mcp.tool_calls import Tools
+from recollect.server.quotas import counting
+from recollect.server.usage import UsageBook
+from recollect.stores.locator import open_store
 
 ADA: Scope = ("acme", "ada")
 NOTE = {"context": "drinks", "content": "Likes green tea"}
@@ -67,11 +67,11 @@ def test_the_command_line_is_counted_beside_a_service(
 
 
 OPENERS: Mapping[str, str] = {
-    "opening.py": "counts",
-    "choosing.py": "for `chat`, which counts; the service, which does itself; and what only forms",
-    "mcp_serving.py": "counts over stdio; over HTTP the service does",
-    "copying.py": "copies a whole store, with its counts",
-    "reembedding.py": "writes vectors alone",
+    "store_choice.py": "counts",
+    "memory_choice.py": "for `chat`, which counts; the service, which does itself; and what only forms",
+    "mcp.py": "counts over stdio; over HTTP the service does",
+    "copy.py": "copies a whole store, with its counts",
+    "switch_embedder.py": "writes vectors alone",
 }
 """The modules of the command line that open a store, and how what they write is counted."""
 
@@ -81,7 +81,7 @@ def test_every_command_that_opens_a_store_is_known() -> None:
     folder = Path(cli.__file__).parent
     opening_ones = {
         path.name
-        for path in folder.glob("*.py")
+        for path in folder.rglob("*.py")
         if not path.name.startswith("bench")
         and re.search(r"\brecollect\.open\(|\bopen_store\(|\bopen_sync\(", path.read_text("utf-8"))
     }

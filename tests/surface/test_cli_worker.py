@@ -24,7 +24,8 @@ WAIT_S_MAX = 60.0
 # A worker whose model never answers, or only after it was told to end.
 WAITING = """
 import sys, anyio
-from recollect.cli import main, working
+from recollect.cli import main
+from recollect.cli.commands import worker as working
 from recollect.ports import ModelAnswer, ToolCall
 from recollect.testing.scripted import ScriptedModel
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.recall.analyse import (
+from recollect.text.analysis import (
     ANALYSER_VERSION,
     FUNCTION_CHARACTERS,
     STOP_WORDS,

@@ -4,11 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.recall.budget import Packed, estimated_tokens, packed
-from recollect.recall.repeats import SaidAlready
-from recollect.recall.result import Recalled
+from recollect.recall.duplicates import SaidAlready
+from recollect.recall.packing import Packed, packed
+from recollect.recall.results import Recalled
 from recollect.records import Message
 from recollect.testing.clock import NOON
+from recollect.text.token_estimate import estimated_tokens
 
 WORDS = st.sampled_from("kite red sky \u6211\u517b\u732b Zo\u00eb ! yesterday".split())
 TEXTS = st.lists(st.lists(WORDS, max_size=12).map(" ".join), max_size=15)

@@ -2,10 +2,10 @@
 
 from datetime import UTC, datetime
 
-from recollect.chat.prompting import known_within
-from recollect.recall.budget import estimated_tokens
-from recollect.recall.result import Recalled
+from recollect.chat.chat_prompt import known_within
+from recollect.recall.results import Recalled
 from recollect.records import Memory, Scope
+from recollect.text.token_estimate import estimated_tokens
 
 ADA: Scope = ("users", "ada")
 TEAM: Scope = ("users",)

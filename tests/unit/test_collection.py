@@ -9,17 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.recall import collection as collections
-from recollect.recall.collection import Collection, Eligibility
-from recollect.recall.index import ScopeIndex, refreshed
+from recollect.recall import candidates as collections
+from recollect.recall.candidates import Collection, Eligibility
 from recollect.recall.lexical import lexical_scores
-from recollect.recall.question import read_question
-from recollect.recall.search import search
-from recollect.recall.terms import encode_terms, term_hash
-from recollect.recall.vectors import encode_vector
+from recollect.recall.query_analysis import read_question
+from recollect.recall.ranking import search
+from recollect.recall.scope_index import ScopeIndex, refreshed
 from recollect.records import Scope
 from recollect.stores.rows import Feed, FeedEntry
+from recollect.stores.vector_codec import encode_vector
 from recollect.testing import HashedEmbedder
+from recollect.text.terms import encode_terms, term_hash
 
 ADA: Scope = ("users", "ada")
 NOW = 1_000

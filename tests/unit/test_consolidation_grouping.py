@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.formation.grouping import (
+from recollect.formation.similarity_groups import (
     GROUP_MAX,
     Group,
     address_of,

@@ -5,9 +5,9 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from recollect.erasure import MEMORY_THREAD, Cited
-from recollect.stores.inprocess import InProcessStore
+from recollect.stores.memory import InProcessStore
 from recollect.stores.plans.memories import _Staged
+from recollect.stores.remainder import MEMORY_THREAD, Cited
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.contract_derived import DerivedContract
 from recollect.testing.erasure_table import DERIVATIONS, DerivationCase
@@ -29,10 +29,10 @@ def none_counts(found: Found, erased: set[tuple[str, str]]) -> Found | None:
 
 
 MUTANTS: dict[str, tuple[str, object, int]] = {
-    "sources are alternatives": ("recollect.erasure._left_of", all_must_go, 0),
-    "sources are not followed": ("recollect.erasure._left_of", none_counts, 3),
+    "sources are alternatives": ("recollect.stores.remainder._left_of", all_must_go, 0),
+    "sources are not followed": ("recollect.stores.remainder._left_of", none_counts, 3),
     "an erase brings nothing back": (
-        "recollect.stores.plans.erase.replaced_by", lambda *_: [], 0,
+        "recollect.stores.plans.erasure.replaced_by", lambda *_: [], 0,
     ),
     "a deletion brings nothing back": (
         "recollect.stores.plans.memories.replaced_by", lambda *_: [], 4,

@@ -5,7 +5,6 @@ from datetime import UTC, datetime
 
 import pytest
 
-from recollect.erasure import MEMORY_THREAD, named_version, version_name
 from recollect.errors import UsageError
 from recollect.formation.consolidation import (
     Batch,
@@ -14,12 +13,13 @@ from recollect.formation.consolidation import (
     read_calls,
     request_of,
 )
-from recollect.formation.derivation import Standing, changes_in, planned, sources_of
-from recollect.formation.grouping import Group, address_of
+from recollect.formation.derived_memories import Standing, changes_in, planned, sources_of
+from recollect.formation.similarity_groups import Group, address_of
 from recollect.formation.types import NOTE
 from recollect.ports import ModelAnswer, ToolCall
-from recollect.recall.budget import estimated_tokens
 from recollect.records import EndMemory, Evidence, Json, Memory, PutMemory, Trust
+from recollect.stores.remainder import MEMORY_THREAD, named_version, version_name
+from recollect.text.token_estimate import estimated_tokens
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 

@@ -8,7 +8,7 @@ from langchain_core.prompts import ChatPromptTemplate, PromptTemplate
 
 from recollect import ModelError, UsageError
 from recollect.conversation import prompts
-from recollect.conversation.asking import (
+from recollect.conversation.model_prompt import (
     Asking,
     checked,
     checked_exactly,

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.recall import dates
-from recollect.recall.dates import Days, asks_when, days_meant, has_time_expression
+from recollect.text import time_expressions as dates
+from recollect.text.time_expressions import Days, asks_when, days_meant, has_time_expression
 
 ASKED_AT = date(2024, 5, 15)  # a Wednesday
 YEARS = [2022, 2023]

@@ -5,7 +5,7 @@ from threading import Condition
 
 import pytest
 
-from recollect.embedders.ending import END_S, NativeCalls
+from recollect.embedders.native_shutdown import END_S, NativeCalls
 from recollect.errors import EmbedderError
 
 

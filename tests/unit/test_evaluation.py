@@ -19,7 +19,7 @@ from recollect.evaluation import (
     run_cases,
     shipped_cases,
 )
-from recollect.evaluation.loading import read_cases
+from recollect.evaluation.case_files import read_cases
 from recollect.evaluation.measures import total
 from recollect.formation.support import Support
 from recollect.ports import Model, ToolCall
@@ -152,7 +152,7 @@ def test_without_grounding_what_is_invented_is_stored_and_counted(
     """The count of ungrounded leaves does not rest on the refusals: it reads what is stored."""
     heard = "recollect.formation.support.heard.HeardWindow.lacks"
     monkeypatch.setattr(heard, lambda *_, **__: ())
-    monkeypatch.setattr("recollect.formation.ground.support_of", lambda *_: Support())
+    monkeypatch.setattr("recollect.formation.grounding.grounds.support_of", lambda *_: Support())
 
     figures = anyio.run(figures_of, lambda case: Hallucinating(deeds_of(case)))
 

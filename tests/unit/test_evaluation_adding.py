@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 import recollect
-from recollect.app import Recollect
 from recollect.errors import NotFoundError, UsageError
 from recollect.evaluation import deeds_of, form, load_cases
-from recollect.evaluation.adding import draft_of_formation, draft_of_memory
-from recollect.evaluation.drafting import Draft, append_case, case_text
+from recollect.evaluation.case_capture import draft_of_formation, draft_of_memory
+from recollect.evaluation.case_drafts import Draft, append_case, case_text
+from recollect.memory.facade import Recollect
 from recollect.records import Json, NewMessage
 from recollect.testing.clock import FrozenClock
 from recollect.testing.oracle import Oracle

@@ -7,8 +7,8 @@ import pytest
 
 from recollect.errors import LimitError, NotFoundError, UsageError
 from recollect.evaluation import case_params, chosen, load_cases, shipped_cases
-from recollect.evaluation.answering import deeds_of, pattern_of
-from recollect.evaluation.loading import FILE_BYTES_MAX, read_cases
+from recollect.evaluation.case_files import FILE_BYTES_MAX, read_cases
+from recollect.evaluation.oracle_script import deeds_of, pattern_of
 
 CASE = """
 [[case]]

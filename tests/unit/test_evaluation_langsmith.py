@@ -9,7 +9,7 @@ import pytest
 
 from recollect.errors import RecollectError, UsageError
 from recollect.evaluation import Measured, deeds_of, form, shipped_cases
-from recollect.evaluation.langsmith import dataset_rows, export, send_rows
+from recollect.evaluation.langsmith_export import dataset_rows, export, send_rows
 from recollect.records import Json
 from recollect.testing.oracle import Oracle
 

@@ -18,8 +18,8 @@ from recollect.evaluation import (
     shipped_cases,
     write_report,
 )
-from recollect.evaluation.compare import comparison_page
-from recollect.evaluation.report import ROWS, as_json, from_json, page, written
+from recollect.evaluation.eval_report import ROWS, as_json, from_json, page, written
+from recollect.evaluation.run_comparison import comparison_page
 from recollect.testing.bad_models import Forgetful, OverInserting
 from recollect.testing.oracle import Oracle
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.formation.answer import OPERATIONS_MAX, Reading, read_answer
-from recollect.formation.citing import CITATIONS_MAX, CITED_FORM, cited_words
+from recollect.formation.citations import CITATIONS_MAX, CITED_FORM, cited_words
 from recollect.formation.offer import Offer, offer_of
 from recollect.formation.operations import Citation, End, Insert, Patch
 from recollect.formation.prompt import Prompts

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.formation import claims
-from recollect.formation.claims import Source, names, unsupported
+from recollect.formation.claims import Source, unsupported
+from recollect.formation.grounding import latin_names as names
 from recollect.records import Json
 
 SAID_AT = datetime(2024, 5, 6, 12, tzinfo=UTC)  # a Monday

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from recollect.formation.completing import NEAR_LINES, completed
+from recollect.formation.grounding.implied_citations import NEAR_LINES, completed
 from recollect.formation.offer import Offer, offer_of
 from recollect.formation.operations import Change, Citation, Insert, Patch
 from recollect.formation.support import HeardWindow

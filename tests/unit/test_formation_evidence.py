@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.erasure import remainder_of
 from recollect.formation import evidence as evidencing
 from recollect.formation.evidence import (
     QUOTE_CHARACTERS_MAX,
@@ -19,9 +18,10 @@ from recollect.formation.evidence import (
 )
 from recollect.formation.operations import Citation
 from recollect.formation.patch import PatchError
-from recollect.formation.pointers import covers, is_list, leaves, value_at
 from recollect.formation.window import Line, Window
 from recollect.records import Evidence, EvidenceMap, Json, JsonObject, Message
+from recollect.stores.json_pointers import covers, is_list, leaves, value_at
+from recollect.stores.remainder import remainder_of
 
 AT = datetime(2026, 5, 1, tzinfo=UTC)
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from recollect.formation.wording import instructing
-from recollect.formation.wording.foreign import foreign_spans, instructs, without_recalled
-from recollect.recall.render import Record, render_block
+from recollect.formation.grounding import injection as instructing
+from recollect.formation.grounding.foreign_text import foreign_spans, instructs, without_recalled
+from recollect.recall.rendering import Record, render_block
 
 LONG: Final = (
     "the harbour is closed to all ships until the ice has gone and the pilots are back at work"

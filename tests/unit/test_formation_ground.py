@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from recollect.formation.ground import Grounds, grounds_of, least, moment_of
+from recollect.formation.grounding.grounds import Grounds, grounds_of, least, moment_of
 from recollect.formation.offer import offer_of
 from recollect.formation.operations import Change, Citation, End, Insert, Operation, Patch
 from recollect.formation.support import HeardWindow

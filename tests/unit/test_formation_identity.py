@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.formation.identity import (
+from recollect.formation.types import FACT, NOTE, USER
+from recollect.formation.value_identity import (
     PROPOSED_CHARACTERS_MAX,
     changing_keys,
     content_key,
@@ -20,9 +21,8 @@ from recollect.formation.identity import (
     same_in,
     same_text,
 )
-from recollect.formation.types import FACT, NOTE, USER
 from recollect.records import Json, JsonObject
-from recollect.stores.validate import ID_CHARACTERS_MAX, check_id
+from recollect.stores.validation import ID_CHARACTERS_MAX, check_id
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=30)
 

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from recollect.formation import claims
 from recollect.formation.claims import Source, unsupported
-from recollect.formation.claims.clock_times import times_in
-from recollect.formation.claims.numerals import counts_in, digit_runs, numbers_in, plain
-from recollect.formation.claims.numerals_chinese import chinese_values
 from recollect.records import Json
+from recollect.text.clock_times import times_in
+from recollect.text.numerals import counts_in, digit_runs, numbers_in, plain
+from recollect.text.numerals_chinese import chinese_values
 
 SAID_AT = datetime(2024, 5, 6, 12, tzinfo=UTC)
 

@@ -16,8 +16,8 @@ from recollect.formation.patch import (
     apply_patch,
     changed_pointers,
 )
-from recollect.formation.pointers import leaves, parse_pointer, value_at
 from recollect.records import Json, JsonObject
+from recollect.stores.json_pointers import leaves, parse_pointer, value_at
 
 Operation = dict[str, Json]
 

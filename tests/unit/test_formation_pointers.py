@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.errors import NotFoundError, UsageError
-from recollect.formation.pointers import (
+from recollect.records import Json
+from recollect.stores.json_pointers import (
     covers,
     join_pointer,
     leaves,
@@ -15,7 +16,6 @@ from recollect.formation.pointers import (
     shown,
     value_at,
 )
-from recollect.records import Json
 
 STEPS = st.lists(st.text(st.sampled_from("a~/01 \u6e29\n"), max_size=4), max_size=4)
 # The example document of RFC 6901, section 5, in part.

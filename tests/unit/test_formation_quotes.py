@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.formation.wording.quotes import find_quote, hedges_in, keeps_hedge
+from recollect.formation.grounding.quotes import find_quote, hedges_in, keeps_hedge
 
 # Quote, text, and the words of the text that it stands for.
 FOUND: Final = [

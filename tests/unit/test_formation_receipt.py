@@ -11,20 +11,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.formation.config import Prices
-from recollect.formation.ground import Grounds
-from recollect.formation.operations import Citation, Fault, Insert
-from recollect.formation.receipt import (
+from recollect.formation.formation_receipt import (
     TEXT_CHARACTERS_MAX,
     Asked,
     Exchange,
     kept_text,
     receipt_of,
 )
-from recollect.formation.reconcile import Grounded, Outcome
+from recollect.formation.grounding.grounds import Grounds
+from recollect.formation.operations import Citation, Fault, Insert
+from recollect.formation.reconciliation import Grounded, Outcome
 from recollect.formation.window import Line, Window
 from recollect.ports import ModelAnswer, ModelRequest, Tool, ToolCall, Turn, Usage
 from recollect.records import Json, JsonObject, Message
-from recollect.stores.validate import check_object
+from recollect.stores.validation import check_object
 
 AT = datetime(2026, 5, 1, 12, tzinfo=UTC)
 LINE = Line(

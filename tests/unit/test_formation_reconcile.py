@@ -8,11 +8,10 @@ from typing import Any
 
 import pytest
 
-from recollect.formation.ground import Grounds
-from recollect.formation.identity import content_key, field_key, refusing_keys
+from recollect.formation.grounding.grounds import Grounds
 from recollect.formation.offer import offer_of
 from recollect.formation.operations import Change, Citation, End, Insert, Operation, Patch
-from recollect.formation.reconcile import (
+from recollect.formation.reconciliation import (
     Grounded,
     Outcome,
     Present,
@@ -21,6 +20,7 @@ from recollect.formation.reconcile import (
     rival_type,
 )
 from recollect.formation.types import FACT, NOTE, USER, MemoryType
+from recollect.formation.value_identity import content_key, field_key, refusing_keys
 from recollect.formation.window import Line, Window
 from recollect.records import (
     EndMemory,

@@ -8,8 +8,8 @@ import pytest
 
 from recollect.errors import NotFoundError, UsageError, VersionConflictError
 from recollect.formation import types
-from recollect.formation.identity import content_key, field_key
-from recollect.formation.review import approval_of, rejection_of
+from recollect.formation.value_identity import content_key, field_key
+from recollect.formation.verdicts import approval_of, rejection_of
 from recollect.records import (
     DeleteMemory,
     EndMemory,

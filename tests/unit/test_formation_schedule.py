@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.errors import UsageError
-from recollect.formation.schedule import check_schedule, has_struck
+from recollect.formation.cron import check_schedule, has_struck
 
 THREE = datetime(2026, 5, 1, 3, tzinfo=UTC)
 INSTANT = timedelta(microseconds=1)

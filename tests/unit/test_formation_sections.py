@@ -5,7 +5,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.formation.sections import hidden_fields, shown_value
+from recollect.formation.document_excerpts import hidden_fields, shown_value
 from recollect.records import Json
 
 WORDS = st.sampled_from(["boat", "garden", "violin", "tax"])

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.errors import UsageError
-from recollect.formation.identity import normalised, proposed_for, refusing_keys
 from recollect.formation.speakers import (
     NAME_CHARACTERS_MAX,
     SpeakerDocuments,
@@ -20,8 +19,9 @@ from recollect.formation.speakers import (
 )
 from recollect.formation.types import NOTE, USER, load_types
 from recollect.formation.types.builtin import INSTRUCTIONS
+from recollect.formation.value_identity import normalised, proposed_for, refusing_keys
 from recollect.records import SPEAKER_MARK, Evidence, Memory, Message, Scope
-from recollect.stores.validate import ID_CHARACTERS_MAX, check_id
+from recollect.stores.validation import ID_CHARACTERS_MAX, check_id
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 HOUSE: Scope = ("households", "h7")

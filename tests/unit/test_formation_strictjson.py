@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.formation.strictjson import (
+from recollect.formation.strict_json import (
     NUMBER_CHARACTERS_MAX,
     TEXT_CHARACTERS_MAX,
     NotJsonError,
     read_json,
 )
 from recollect.records import Json
-from recollect.stores.validate import JSON_DEPTH_MAX
+from recollect.stores.validation import JSON_DEPTH_MAX
 
 SCALARS = (
     st.none()

@@ -17,9 +17,10 @@ from recollect.bench.support import (
     verdict_on,
 )
 from recollect.formation import support
+from recollect.formation.grounding import foreign_text as foreign
 from recollect.formation.support import judgement, polarity
 from recollect.formation.support.heard import ASKED_CHARACTERS_MAX
-from recollect.formation.wording import announcements, foreign
+from recollect.formation.wording import announcements
 
 CORPUS: Final = Path(__file__).parents[1] / "corpus"
 HONEST_SHARE_MIN: Final = 0.98

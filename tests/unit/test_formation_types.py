@@ -19,7 +19,7 @@ from recollect.formation.types import (
     check_types_change,
     load_types,
 )
-from recollect.formation.types.load import FILE_BYTES_MAX
+from recollect.formation.types.loader import FILE_BYTES_MAX
 from recollect.formation.types.memory_type import (
     DESCRIPTION_CHARACTERS_MAX,
     SCHEMA_BYTES_MAX,

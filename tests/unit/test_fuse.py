@@ -10,16 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.ports import Vector
-from recollect.recall.collection import Collection, Eligibility
-from recollect.recall.fuse import WEIGHTS, WEIGHTS_WITHOUT_VECTOR, Ranking, best_of, fused
-from recollect.recall.index import ScopeIndex, refreshed
-from recollect.recall.question import read_question
-from recollect.recall.search import Hit, search
+from recollect.recall.candidates import Collection, Eligibility
+from recollect.recall.fusion import WEIGHTS, WEIGHTS_WITHOUT_VECTOR, Ranking, best_of, fused
+from recollect.recall.query_analysis import read_question
+from recollect.recall.ranking import Hit, search
+from recollect.recall.scope_index import ScopeIndex, refreshed
 from recollect.recall.signals import Signal, signals_of
-from recollect.recall.terms import encode_terms
-from recollect.recall.vectors import encode_vector
 from recollect.stores.rows import Feed, FeedEntry
+from recollect.stores.vector_codec import encode_vector
 from recollect.testing import HashedEmbedder
+from recollect.text.terms import encode_terms
 
 ADA = ("users", "ada")
 ASKED_AT = date(2024, 5, 15)

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from recollect import LimitError, UsageError
 from recollect.graph.aliases import aliases_of
-from recollect.graph.facts import NewFact, Value, shown, written
-from recollect.graph.names import NAME_CHARACTERS_MAX, clean_name, name_key
+from recollect.graph.name_matching import NAME_CHARACTERS_MAX, clean_name, name_key
+from recollect.graph.values import NewFact, Value, shown, written
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ import pytest
 
 from recollect.errors import NotFoundError, UsageError
 from recollect.importers import Incoming, Refused, Row, open_source, read_rows
-from recollect.importers.documents import CutOffError, Scanner
-from recollect.importers.sources import LINE_BYTES_MAX
+from recollect.importers.input_files import LINE_BYTES_MAX
+from recollect.importers.json_stream import CutOffError, Scanner
 
 COUNT = 300
 

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from recollect.app import Recollect
 from recollect.errors import UsageError
 from recollect.importers import (
     Changed,
@@ -18,18 +17,19 @@ from recollect.importers import (
     Refused,
     Remembered,
     Row,
-    forms,
     graphiti,
     import_file,
     mem0,
     open_source,
     read_rows,
-    sources,
 )
-from recollect.importers.documents import LEVELS_MAX, NESTED
-from recollect.importers.langchain import element_value
-from recollect.stores.inprocess import InProcessStore
-from recollect.stores.validate import JSON_DEPTH_MAX
+from recollect.importers import form_detection as forms
+from recollect.importers import input_files as sources
+from recollect.importers.json_stream import LEVELS_MAX, NESTED
+from recollect.importers.langchain_messages import element_value
+from recollect.memory.facade import Recollect
+from recollect.stores.memory import InProcessStore
+from recollect.stores.validation import JSON_DEPTH_MAX
 
 
 def node(

@@ -7,12 +7,13 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from recollect.app import Recollect
-from recollect.importers import BATCH_ROWS, Imported, Refused, Source, import_file, openai
-from recollect.record_intake import UNFOUNDED
+from recollect.importers import BATCH_ROWS, Imported, Refused, Source, import_file
+from recollect.importers import openai_chats as openai
+from recollect.lifecycle.record_intake import UNFOUNDED
+from recollect.memory.facade import Recollect
 from recollect.records import Evidence, NewMessage
-from recollect.stores.inprocess import InProcessStore
-from recollect.stores.plans.erase import EraseScope, EraseThread
+from recollect.stores.memory import InProcessStore
+from recollect.stores.plans.erasure import EraseScope, EraseThread
 from recollect.testing import FrozenClock
 
 ADA = ("users", "ada")

@@ -12,10 +12,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from recollect.embedding import Embedding
-from recollect.recall import index as indexing
-from recollect.recall.collection import Collection, Eligibility
-from recollect.recall.index import (
+from recollect.recall import scope_index as indexing
+from recollect.recall.candidates import Collection, Eligibility
+from recollect.recall.query_analysis import read_question
+from recollect.recall.ranking import search
+from recollect.recall.scope_index import (
     MERGE_ENTRIES_MAX,
     SEGMENTS_MAX,
     Names,
@@ -24,16 +25,15 @@ from recollect.recall.index import (
     needs_merging,
     refreshed,
 )
-from recollect.recall.question import read_question
-from recollect.recall.search import search
 from recollect.recall.segment import MESSAGE
-from recollect.recall.terms import encode_terms, term_hash
-from recollect.recall.vectors import encode_vector
+from recollect.recall.vector_backlog import Embedding
 from recollect.records import DeleteMemory, NewMessage, PutMemory, Scope
-from recollect.stores.inprocess import InProcessStore
-from recollect.stores.plans.erase import EraseMessages, EraseThread
+from recollect.stores.memory import InProcessStore
+from recollect.stores.plans.erasure import EraseMessages, EraseThread
 from recollect.stores.rows import Feed, FeedEntry
+from recollect.stores.vector_codec import encode_vector
 from recollect.testing import NOON, CountingIds, FrozenClock, HashedEmbedder
+from recollect.text.terms import encode_terms, term_hash
 
 ADA: Scope = ("users", "ada")
 EMBEDDER = HashedEmbedder(16)

@@ -9,16 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect import index as caching
-from recollect.index import LISTINGS_MAX, Indexes, Taken
-from recollect.recall import index as indexing
-from recollect.recall.collection import SCATTERED_FROM, Eligibility
-from recollect.recall.index import ScopeIndex, refreshed
+from recollect.recall import index_cache as caching
+from recollect.recall import scope_index as indexing
+from recollect.recall.candidates import SCATTERED_FROM, Eligibility
+from recollect.recall.index_cache import LISTINGS_MAX, Indexes, Taken
+from recollect.recall.scope_index import ScopeIndex, refreshed
 from recollect.recall.segment import ROLES
-from recollect.recall.terms import encode_terms
 from recollect.records import Scope
-from recollect.stores.plans.feed import Below
+from recollect.stores.plans.changes import Below
 from recollect.stores.rows import Feed, FeedEntry, Moment
+from recollect.text.terms import encode_terms
 
 ADA: Scope = ("users", "ada")
 BOB: Scope = ("users", "bob")

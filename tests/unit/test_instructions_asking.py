@@ -1,8 +1,8 @@
 """What a model is shown of the talks by which it is to improve instructions."""
 
-from recollect.instructions.asking import TALKS_CHARACTERS_MAX, request_of
-from recollect.instructions.records import Trajectory
-from recollect.recall.render import Record, read_block
+from recollect.agents.instructions.instruction_records import Trajectory
+from recollect.agents.instructions.reflection import TALKS_CHARACTERS_MAX, request_of
+from recollect.recall.rendering import Record, read_block
 
 
 def shown(*talks: Trajectory) -> list[Record]:

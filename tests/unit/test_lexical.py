@@ -9,11 +9,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from recollect.recall.collection import Collection, Eligibility
-from recollect.recall.index import ScopeIndex, refreshed
+from recollect.recall.candidates import Collection, Eligibility
 from recollect.recall.lexical import LexicalScores, lexical_scores
-from recollect.recall.terms import encode_terms, query_hashes
+from recollect.recall.scope_index import ScopeIndex, refreshed
 from recollect.stores.rows import Feed, FeedEntry
+from recollect.text.terms import encode_terms, query_hashes
 
 SCOPE = ("users", "ada")
 K1 = 1.2

@@ -7,9 +7,17 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from recollect.errors import ModelDeniedError, StoreError, UsageError
-from recollect.health import Health, StoreHealth, TaskMonitor, Tasks
-from recollect.logs import KEYS_MAX, REPEAT_S, Repeats, place_of, scope_tag, summary_of, times
-from recollect.models.failures import read_failure
+from recollect.models.provider_errors import read_failure
+from recollect.observability.health import Health, StoreHealth, TaskMonitor, Tasks
+from recollect.observability.logs import (
+    KEYS_MAX,
+    REPEAT_S,
+    Repeats,
+    place_of,
+    scope_tag,
+    summary_of,
+    times,
+)
 from recollect.testing import NOON
 
 SECRET = "heliotrope"

@@ -10,10 +10,10 @@ from blockbuster import BlockingError
 
 import recollect
 from recollect import NewMessage, Recollect
-from recollect.bridge import MemoryBridge
-from recollect.home import Home
 from recollect.stores.sqlite.rows import SQLiteRows
 from recollect.stores.sqlite.store import SQLiteStore
+from recollect.sync.bridge import MemoryBridge
+from recollect.sync.object_home import Home
 from recollect.testing.loop_guard import guarded_loops
 
 ADA = ("users", "ada")

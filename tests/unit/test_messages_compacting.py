@@ -86,7 +86,7 @@ def test_a_compacted_talk_is_whole(turns: list[int], keep: int, trigger: int) ->
 
 def test_a_cut_that_carries_no_question_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """The mutant shows only the rest, which can begin with a call."""
-    from recollect.messages import compacting
+    from recollect.messages import compaction as compacting
 
     whole = compacting.compacted
 

@@ -21,7 +21,7 @@ from recollect.messages import (
     summarised,
     summarize_conversation,
 )
-from recollect.messages.prompting import is_chinese, summary_request
+from recollect.messages.summary_prompt import is_chinese, summary_request
 from recollect.ports import ModelAnswer
 from recollect.testing import ScriptedModel
 

@@ -16,7 +16,7 @@ from recollect.errors import (
     ModelUnavailableError,
     NotFoundError,
 )
-from recollect.models.failures import (
+from recollect.models.provider_errors import (
     RETRY_AFTER_S_MAX,
     asking,
     cause_of,

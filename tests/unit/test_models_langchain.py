@@ -10,7 +10,13 @@ from langchain_core.runnables import Runnable
 
 from recollect.errors import ModelError, UsageError
 from recollect.models import LangChainModel, open_model
-from recollect.models.conversing import RECEIVED, messages_of, read_message, stopped_by, text_of
+from recollect.models.langchain_messages import (
+    RECEIVED,
+    messages_of,
+    read_message,
+    stopped_by,
+    text_of,
+)
 from recollect.ports import ModelAnswer, ModelRequest, Tool, ToolCall, Turn, Usage
 
 NOTE = Tool(name="note", description="Keep a note.", parameters={"type": "object"})

@@ -20,7 +20,7 @@ from recollect.models import (
     load_environment,
     open_model,
 )
-from recollect.models.opening import parsed_choice
+from recollect.models.model_choice import parsed_choice
 from recollect.ports import ModelRequest
 from recollect.testing.scripted import ScriptedModel
 

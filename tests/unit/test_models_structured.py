@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.models import PromptedModel
-from recollect.models.structured import calls_schema, in_words, read_calls, with_calls
+from recollect.models.structured_output import calls_schema, in_words, read_calls, with_calls
 from recollect.ports import ModelAnswer, ModelRequest, Tool, ToolCall, Turn
 from recollect.testing.scripted import ScriptedModel
 

@@ -6,8 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.erasure import Cited, Remainder, Sources, group_of, remainder_of, split_pointer
 from recollect.records import Json, JsonObject
+from recollect.stores.remainder import (
+    Cited,
+    Remainder,
+    Sources,
+    group_of,
+    remainder_of,
+    split_pointer,
+)
 from recollect.testing.erasure_table import named
 from recollect.testing.truth_tables import ERASURES, ErasureCase
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.errors import LeaseLostError, UsageError
-from recollect.stores.inprocess import Tables
+from recollect.stores.memory import Tables
 from recollect.stores.plans.formation import (
     Claim,
     Debounce,
@@ -25,7 +25,7 @@ from recollect.stores.plans.formation import (
     signalled,
 )
 from recollect.stores.rows import ScopeRow, ThreadRow
-from recollect.stores.unit import NOTHING, Effect
+from recollect.stores.unit_of_work import NOTHING, Effect
 
 S = 1_000_000
 WAIT = Debounce(quiet_s=10, max_wait_s=25)

@@ -6,10 +6,10 @@ import pytest
 
 from recollect.errors import LimitError, UsageError
 from recollect.records import Scope
-from recollect.stores import validate
+from recollect.stores import validation as validate
 from recollect.stores.digests import keyed_digest, request_digest, text_hash
-from recollect.stores.plans.requests import idempotency_of
-from recollect.stores.validate import ID_CHARACTERS_MAX, check_id, check_scope
+from recollect.stores.plans.idempotency import idempotency_of
+from recollect.stores.validation import ID_CHARACTERS_MAX, check_id, check_scope
 from recollect.testing.truth_tables import ILLEGAL_IDS, LEGAL_IDS
 
 

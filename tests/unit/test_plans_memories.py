@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from recollect.errors import UsageError, VersionConflictError
 from recollect.records import Evidence, PutMemory
-from recollect.stores.inprocess import Tables
+from recollect.stores.memory import Tables
+from recollect.stores.plans.changes import read_past
 from recollect.stores.plans.evidence import decode_evidence, encode_evidence, evidence_messages
-from recollect.stores.plans.feed import read_past
 from recollect.stores.plans.memories import (
     PreparedWrite,
     check_validity,
@@ -21,7 +21,7 @@ from recollect.stores.plans.memories import (
     prepare_write,
 )
 from recollect.stores.rows import MemoryRow
-from recollect.stores.validate import check_time
+from recollect.stores.validation import check_time
 from recollect.testing import NOON, CountingIds
 from recollect.testing.truth_tables import BELIEFS, VALIDITIES, BeliefCase, hour
 

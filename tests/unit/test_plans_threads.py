@@ -13,7 +13,7 @@ from recollect.stores.plans.threads import (
     thread_of,
 )
 from recollect.stores.rows import MICROSECONDS, MessageRow, ThreadRow
-from recollect.stores.validate import to_datetime
+from recollect.stores.validation import to_datetime
 from recollect.testing import NOON, CountingIds
 
 GAP = SESSION_GAP_S * MICROSECONDS

@@ -2,10 +2,10 @@
 
 from datetime import UTC, datetime
 
-from recollect.examples import Chosen, Example, Selection
-from recollect.instructions import Prompt
-from recollect.recall.render import Record, read_block
-from recollect.recall.result import Recall, Recalled
+from recollect.agents.examples import Chosen, Example, Selection
+from recollect.agents.instructions import Prompt
+from recollect.recall.rendering import Record, read_block
+from recollect.recall.results import Recall, Recalled
 from recollect.records import Message
 
 NOON = datetime(2024, 5, 6, 12, tzinfo=UTC)

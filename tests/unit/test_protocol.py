@@ -18,10 +18,10 @@ import pytest
 
 from recollect.errors import LeaseLostError, UsageError
 from recollect.records import Evidence, NewMessage, PutMemory, Scope
-from recollect.stores import inprocess
-from recollect.stores.inprocess import Tables
+from recollect.stores import memory as inprocess
+from recollect.stores.memory import Tables
 from recollect.stores.plans import formation, receipts, threads
-from recollect.stores.plans.erase import (
+from recollect.stores.plans.erasure import (
     EraseMessages,
     EraseScope,
     EraseTarget,
@@ -47,9 +47,9 @@ from recollect.stores.plans.formation import (
     signalled,
 )
 from recollect.stores.plans.memories import PreparedPut, PreparedWrite, plan_writes, prepare_write
+from recollect.stores.plans.pending_messages import is_waiting
 from recollect.stores.plans.receipts import plan_redrive
 from recollect.stores.plans.threads import Append, PreparedMessage, plan_append, prepare_message
-from recollect.stores.plans.waiting import is_waiting
 from recollect.stores.rows import (
     FormationRow,
     MemoryRow,
@@ -58,7 +58,7 @@ from recollect.stores.rows import (
     ScopeRow,
     ThreadRow,
 )
-from recollect.stores.unit import Effect, Plan, Planned, Rows
+from recollect.stores.unit_of_work import Effect, Plan, Planned, Rows
 from recollect.testing import NOON, CountingIds
 
 ResultT = TypeVar("ResultT")

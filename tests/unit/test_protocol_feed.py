@@ -15,10 +15,10 @@ import pytest
 
 from recollect.errors import NotFoundError
 from recollect.records import DeleteMemory, NewMessage, PutMemory
-from recollect.stores.inprocess import ScopeTable, Tables
-from recollect.stores.plans import requests
-from recollect.stores.plans.erase import EraseMessages, EraseScope, plan_erase
-from recollect.stores.plans.feed import read_feed
+from recollect.stores.memory import ScopeTable, Tables
+from recollect.stores.plans import idempotency as requests
+from recollect.stores.plans.changes import read_feed
+from recollect.stores.plans.erasure import EraseMessages, EraseScope, plan_erase
 from recollect.stores.plans.formation import Debounce
 from recollect.stores.plans.memories import plan_apply, prepare_write
 from recollect.stores.plans.threads import (
@@ -31,7 +31,7 @@ from recollect.stores.plans.threads import (
     prepare_message,
 )
 from recollect.stores.rows import Cursor, Feed, FeedEntry, ReceiptRow, ScopeRow
-from recollect.stores.unit import Plan
+from recollect.stores.unit_of_work import Plan
 from recollect.testing import NOON, CountingIds
 from recollect.testing.follower import FeedFollower
 
@@ -314,8 +314,8 @@ MUTANTS: dict[str, tuple[Writers, Wrong]] = {
     "the seq is drawn outside the transaction": (DrawFirst(), None),
     "a reset is ignored": (ForDeaf(), None),
     "tombstones go without a word": (CompactSilently(), None),
-    "removals leave no tombstone": (Writers(), ("inprocess.Tables.removed", lambda *_: ())),
-    "changes are passed over": (Writers(), ("inprocess.Tables.changed", without_edits)),
+    "removals leave no tombstone": (Writers(), ("memory.Tables.removed", lambda *_: ())),
+    "changes are passed over": (Writers(), ("memory.Tables.changed", without_edits)),
     "a scope made anew has the old epoch": (
         Writers(), ("plans.threads.opened", one_epoch),
     ),

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.erasure import remainder_of
 from recollect.formation.attribution import (
     Exhibits,
     document_evidence,
@@ -16,7 +15,8 @@ from recollect.formation.attribution import (
     schema_words,
 )
 from recollect.formation.window import Line, Window
-from recollect.provenance import (
+from recollect.records import Evidence, EvidenceMap, JsonObject, Memory, Message
+from recollect.stores.provenance import (
     Founded,
     all_of,
     cited_at_once,
@@ -26,7 +26,7 @@ from recollect.provenance import (
     quoted,
     words_of,
 )
-from recollect.records import Evidence, EvidenceMap, JsonObject, Memory, Message
+from recollect.stores.remainder import remainder_of
 
 AT = datetime(2026, 5, 1, tzinfo=UTC)
 NURSE, MOVED, CAT = "I am a nurse in Tromsø", "I moved to Bergen", "my cat Miso"

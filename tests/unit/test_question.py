@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.recall.question import days_of, names_in, read_question, without_names
-from recollect.recall.terms import query_hashes
+from recollect.recall.query_analysis import days_of, names_in, read_question, without_names
+from recollect.text.terms import query_hashes
 
 ASKED_AT = date(2024, 5, 15)
 NAMES = ["Ada Lovelace", "Bob", "Bo", "Zo\u00eb", "\u5c0f\u660e", "C++ (bot)"]

@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from recollect.errors import UsageError
-from recollect.recall.render import PREAMBLE, Record, read_block, render_block
+from recollect.recall.rendering import PREAMBLE, Record, read_block, render_block
 
 Render = Callable[[Sequence[Record]], str]
 

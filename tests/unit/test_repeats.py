@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
-from recollect.recall import repeats
-from recollect.recall.budget import estimated_tokens, packed
-from recollect.recall.repeats import SaidAlready
-from recollect.recall.result import Recalled
-from recollect.recall.text import memory_text
+from recollect.recall import duplicates as repeats
+from recollect.recall.duplicates import SaidAlready
+from recollect.recall.packing import packed
+from recollect.recall.results import Recalled
 from recollect.records import Evidence, JsonObject, Memory, Message, Scope, Trust
+from recollect.text.searchable import memory_text
+from recollect.text.token_estimate import estimated_tokens
 
 ADA: Scope = ("ada",)
 BOB: Scope = ("bob",)

@@ -10,17 +10,17 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from recollect.ports import Vector
-from recollect.recall.collection import Collection, Eligibility
-from recollect.recall.dates import Days
-from recollect.recall.fuse import WEIGHTS, WEIGHTS_WITHOUT_VECTOR
-from recollect.recall.index import ScopeIndex, refreshed
-from recollect.recall.question import read_question
-from recollect.recall.search import look_ahead, search
+from recollect.recall.candidates import Collection, Eligibility
+from recollect.recall.fusion import WEIGHTS, WEIGHTS_WITHOUT_VECTOR
+from recollect.recall.query_analysis import read_question
+from recollect.recall.ranking import look_ahead, search
+from recollect.recall.scope_index import ScopeIndex, refreshed
 from recollect.recall.signals import lifted, outside_similarity, signals_of, standardised
-from recollect.recall.terms import encode_terms
-from recollect.recall.vectors import encode_vector
 from recollect.records import Scope
 from recollect.stores.rows import Feed, FeedEntry
+from recollect.stores.vector_codec import encode_vector
+from recollect.text.terms import encode_terms
+from recollect.text.time_expressions import Days
 
 ADA: Scope = ("users", "ada")
 ASKED_AT = date(2024, 5, 15)

@@ -10,10 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.recall import terms as stored_terms
-from recollect.recall.analyse import ANALYSER_VERSION, is_first_person, terms_of
-from recollect.recall.dates import has_time_expression
-from recollect.recall.terms import (
+from recollect.records import NewMessage, PutMemory
+from recollect.stores.memory import InProcessStore
+from recollect.stores.rows import Cursor, Feed
+from recollect.testing import NOON, CountingIds, FrozenClock
+from recollect.text import terms as stored_terms
+from recollect.text.analysis import ANALYSER_VERSION, is_first_person, terms_of
+from recollect.text.terms import (
     COUNT_MAX,
     StoredTerms,
     date_terms,
@@ -23,10 +26,7 @@ from recollect.recall.terms import (
     query_hashes,
     term_hash,
 )
-from recollect.records import NewMessage, PutMemory
-from recollect.stores.inprocess import InProcessStore
-from recollect.stores.rows import Cursor, Feed
-from recollect.testing import NOON, CountingIds, FrozenClock
+from recollect.text.time_expressions import has_time_expression
 
 ADA = ("users", "ada")
 HEADER_BYTES = 8

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.recall.text import memory_text, message_text
 from recollect.records import Json
+from recollect.text.searchable import memory_text, message_text
 
 PICTURE = {"type": "image", "caption": "a red kite"}
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.ports import Vector
-from recollect.recall.vectors import NO_VECTOR, decode_vectors, encode_vector, similarities
+from recollect.stores.vector_codec import NO_VECTOR, decode_vectors, encode_vector, similarities
 
 DIMENSIONS = 384
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.embedders import wordpiece
-from recollect.embedders.install import REMEDY, VOCABULARY, installed
+from recollect.embedders.minilm_install import REMEDY, VOCABULARY, installed
 from recollect.embedders.wordpiece import WordPiece, read_vocabulary
 
 SMALL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "play", "##ing", "##in", "##g", "cafe", "[", "]"]

@@ -7,15 +7,15 @@ from datetime import UTC, datetime
 import pytest
 
 from recollect.formation.config import FormationSettings, Limits
+from recollect.formation.formation_receipt import Asked
 from recollect.formation.offer import offer_of
 from recollect.formation.operations import Insert, Patch
-from recollect.formation.receipt import Asked
 from recollect.formation.types import NOTE, USER
 from recollect.formation.window import Line, Window
 from recollect.ports import ModelAnswer, ToolCall, Usage
 from recollect.records import Json, Memory, Message
 from recollect.testing.scripted import ScriptedAnswer, ScriptedModel
-from recollect.worker.asking import Asking
+from recollect.worker.model_calls import Asking
 
 AT = datetime(2026, 5, 1, 12, tzinfo=UTC)
 WORDS = "I moved to Porto. I own a boat. I like tea."

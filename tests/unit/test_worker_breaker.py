@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.worker.breaker import (
+from recollect.worker.circuit_breaker import (
     COOLDOWN_S,
     COOLDOWN_S_MAX,
     OUTAGES_MAX,

@@ -15,7 +15,7 @@ from langgraph_sdk.client import LangGraphClient
 
 from memory_service.configuration import Configuration, model_named
 from recollect.ports import ModelRequest, Turn
-from recollect.recall.text import memory_text
+from recollect.text.searchable import memory_text
 
 RECALLED = 10
 

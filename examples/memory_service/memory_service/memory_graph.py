@@ -11,7 +11,7 @@ from memory_service.configuration import Configuration
 from memory_service.kept import ROOT, opened
 from recollect import NewMessage, SyncRecollect
 from recollect.errors import ConflictError
-from recollect.integrations.langgraph.keepable import keepable
+from recollect.integrations.langgraph.storable_messages import keepable
 from recollect.messages import record_of
 from recollect.records import JsonObject, Scope
 

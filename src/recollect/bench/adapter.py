@@ -7,12 +7,12 @@ from contextlib import AsyncExitStack
 from typing import Final
 from zlib import crc32
 
-from recollect.app import Recollect
 from recollect.bench.conversations import Conversation, Message, Question
+from recollect.memory.facade import Recollect
 from recollect.ports import Embedder, Vector
 from recollect.records import Message as Kept
 from recollect.records import NewMessage, Role, Scope
-from recollect.stores.open import open_store
+from recollect.stores.locator import open_store
 
 _SCOPE: Final[Scope] = ("bench",)
 _THREAD: Final = "conversation"

@@ -12,7 +12,7 @@ from typing import Final
 from recollect.bench.combinations.histories import Tally, operations_on, play
 from recollect.bench.combinations.promises import PROMISES
 from recollect.bench.combinations.stage import FilePlaces, Places, ServerPlaces
-from recollect.stores.world import timer_s
+from recollect.stores.system_clock import timer_s
 
 BACKENDS: Final = ("memory", "sqlite", "postgres", "redis")
 REASONS_MAX: Final = 5

@@ -17,14 +17,14 @@ from typing import Any, Final
 
 import apsw
 
-from recollect.app import Recollect
-from recollect.app import open as open_memory
 from recollect.bench.every_read import REFUSED, Known, answers, known_in, wrong
 from recollect.bench.outcomes import Outcome
 from recollect.errors import StoreError
+from recollect.memory.facade import Recollect
+from recollect.memory.facade import open as open_memory
 from recollect.records import DeleteMemory, Evidence, NewMessage, PutMemory, Scope
-from recollect.stores.open import examine_file
-from recollect.stores.plans.erase import EraseMessages
+from recollect.stores.locator import examine_file
+from recollect.stores.plans.erasure import EraseMessages
 from recollect.stores.plans.formation import Debounce
 from recollect.testing.clock import FrozenClock
 from recollect.testing.embedder import HashedEmbedder

@@ -13,7 +13,6 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 import recollect
-from recollect.app import Recollect
 from recollect.bench.speed import Row, Talk
 from recollect.conversation import (
     BaseMemory,
@@ -27,11 +26,12 @@ from recollect.conversation import (
     ConversationTokenBufferMemory,
     VectorStoreRetrieverMemory,
 )
+from recollect.memory.facade import Recollect
 from recollect.messages import buffer_string, is_message
 from recollect.ports import ModelRequest
-from recollect.recall.budget import estimated_tokens
 from recollect.records import Scope
-from recollect.stores.world import timer_s
+from recollect.stores.system_clock import timer_s
+from recollect.text.token_estimate import estimated_tokens
 
 SCOPE: Final[Scope] = ("bench",)
 NAMES: Final = ("Mira", "Oslo", "Aurora", "Tomas", "Porto")

@@ -10,12 +10,12 @@ from pathlib import Path
 import anyio
 import apsw
 
-from recollect.app import Recollect
+from recollect.memory.facade import Recollect
 from recollect.ports import Model
 from recollect.records import NewMessage
-from recollect.stores.open import open_store
+from recollect.stores.locator import open_store
 from recollect.stores.plans.formation import Debounce
-from recollect.stores.world import timer_s
+from recollect.stores.system_clock import timer_s
 
 
 @dataclass(slots=True)

@@ -11,7 +11,7 @@ from typing import Final
 from recollect.bench.outcomes import Outcome
 from recollect.errors import RecollectError
 from recollect.records import NewMessage, PutMemory, Scope
-from recollect.stores.base import Store
+from recollect.stores.contract.base import Store
 from recollect.testing.postgres import PostgresServer, empty_store
 from recollect.testing.postgres_faults import (
     HastyStore,

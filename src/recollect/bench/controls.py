@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from recollect.bench.conversations import Conversation, Message, Question
 from recollect.ports import Embedder
-from recollect.recall.text import message_text
+from recollect.text.searchable import message_text
 
 K1: Final = 1.2
 B: Final = 0.75

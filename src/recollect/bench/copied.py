@@ -8,11 +8,11 @@ import sys
 from collections.abc import Sequence
 from typing import Any, Final
 
-from recollect.copying import copy_store
-from recollect.destinations import MARK
+from recollect.lifecycle.copy_journal import MARK
+from recollect.lifecycle.store_copy import copy_store
 from recollect.records import JsonObject, Scope
-from recollect.stores.base import Store
-from recollect.stores.open import open_store
+from recollect.stores.contract.base import Store
+from recollect.stores.locator import open_store
 
 PART: Final = "part"
 """The line that says that a part of a scope is on its place."""

@@ -18,14 +18,14 @@ from anyio import to_thread
 
 from recollect.bench import copied
 from recollect.bench.postgres import own_database
-from recollect.copying import content_digest
 from recollect.errors import StoreError
-from recollect.record_digests import Digest
+from recollect.lifecycle.store_copy import content_digest
 from recollect.records import NewMessage, PutMemory, Scope
-from recollect.stores.open import open_store
+from recollect.stores.locator import open_store
 from recollect.stores.plans.archive import RESTORE_RECORDS
-from recollect.stores.world import timer_s
+from recollect.stores.system_clock import timer_s
 from recollect.testing.redis import borrowed_database, open_server
+from recollect.wire.record_digests import Digest
 
 SCOPES: Final = 20
 SCOPE_MESSAGES: Final = 1_500

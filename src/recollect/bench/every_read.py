@@ -6,12 +6,12 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
-from recollect.app import Recollect
-from recollect.ask import Where
 from recollect.errors import RecollectError, StoreError
+from recollect.memory.facade import Recollect
+from recollect.recall.query import Where
 from recollect.records import Memory, Scope, Thread
 from recollect.stores.rows import Cursor
-from recollect.stores.validate import to_datetime
+from recollect.stores.validation import to_datetime
 
 Read: TypeAlias = Callable[[Recollect], Awaitable[object]]
 

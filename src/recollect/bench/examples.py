@@ -19,16 +19,16 @@ from typing import Final
 
 import numpy as np
 
-from recollect.app import Recollect
-from recollect.app import open as open_memory
+from recollect.agents.examples import Basis, Example, Examples
+from recollect.agents.examples.example_values import line_of
 from recollect.bench.conversations import Question
 from recollect.bench.datasets import DATASETS
 from recollect.embedders import EmbedderChoice
 from recollect.errors import UsageError
-from recollect.examples import Basis, Example, Examples
-from recollect.examples.values import line_of
-from recollect.recall.analyse import terms_of
+from recollect.memory.facade import Recollect
+from recollect.memory.facade import open as open_memory
 from recollect.testing import SeededIds
+from recollect.text.analysis import terms_of
 
 INPUTS_MIN: Final = 200
 SEEDS_MIN: Final = 5

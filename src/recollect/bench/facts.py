@@ -9,19 +9,19 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from recollect.app import Recollect
 from recollect.bench.adapter import new_message
 from recollect.bench.conversations import Conversation, Question
 from recollect.bench.datasets import Dataset
 from recollect.bench.recorded import RECORDINGS, Fact, Session, read_sessions
 from recollect.embedders import EmbedderChoice
-from recollect.recall.analyse import terms_of
-from recollect.recall.budget import estimated_tokens
-from recollect.recall.result import Recalled
-from recollect.recall.terms import date_terms
-from recollect.recall.text import message_text
+from recollect.memory.facade import Recollect
+from recollect.recall.results import Recalled
 from recollect.records import Evidence, Message, NewMessage, PutMemory, Scope
-from recollect.stores.open import open_store
+from recollect.stores.locator import open_store
+from recollect.text.analysis import terms_of
+from recollect.text.searchable import message_text
+from recollect.text.terms import date_terms
+from recollect.text.token_estimate import estimated_tokens
 
 SCOPE: Final[Scope] = ("bench",)
 THREAD: Final = "conversation"

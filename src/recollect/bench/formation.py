@@ -6,16 +6,16 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Final
 
-from recollect.app import Recollect
 from recollect.bench.adapter import new_message
 from recollect.bench.conversations import Message
 from recollect.bench.peers import Peer
 from recollect.bench.recorded import RecordedModel, Session
 from recollect.formation.config import FormationSettings
 from recollect.formation.types import DEFAULT_TYPES, NOTE, MemoryType
-from recollect.recall.budget import estimated_tokens
+from recollect.memory.facade import Recollect
 from recollect.records import NewMessage
-from recollect.stores.open import open_store
+from recollect.stores.locator import open_store
+from recollect.text.token_estimate import estimated_tokens
 
 EXCHANGE_MESSAGES: Final = 2
 

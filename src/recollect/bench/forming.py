@@ -8,16 +8,16 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Final
 
-from recollect.app import Recollect
 from recollect.bench.adapter import new_message
 from recollect.bench.recorded import RecordedModel, Session
 from recollect.formation.config import FormationSettings
-from recollect.formation.identity import normalised
 from recollect.formation.types import NOTE
-from recollect.paging import each_memory
+from recollect.formation.value_identity import normalised
+from recollect.memory.facade import Recollect
+from recollect.memory.pagination import each_memory
 from recollect.records import Formation, Scope
-from recollect.stores.open import open_store
-from recollect.worker.former import Result
+from recollect.stores.locator import open_store
+from recollect.worker.formation_run import Result
 
 ROWS_A_PAGE: Final = 100
 REASONS_SHOWN: Final = 12

@@ -22,7 +22,7 @@ from langgraph.store.memory import InMemoryStore
 import recollect
 from recollect.integrations.langgraph import RecollectStore
 from recollect.ports import Vector
-from recollect.stores.world import timer_s
+from recollect.stores.system_clock import timer_s
 from recollect.testing import HashedEmbedder
 
 SIZES: Final = (1_000, 10_000)

@@ -10,15 +10,15 @@ from pathlib import Path
 from statistics import fmean
 from typing import Final
 
-from recollect.app import Recollect
 from recollect.bench.datasets import Dataset
 from recollect.bench.reembedding import DEPTH, Asked, counting_questions, filled
 from recollect.embedders import EmbedderChoice
 from recollect.integrations.search import ChromaDBSearch, OutsideSearch
+from recollect.memory.facade import Recollect
 from recollect.ports import Embedder, OutsideVectors
-from recollect.recall.fuse import WEIGHTS, WEIGHTS_WITHOUT_VECTOR
+from recollect.recall.fusion import WEIGHTS, WEIGHTS_WITHOUT_VECTOR
 from recollect.records import Scope
-from recollect.stores.open import open_store
+from recollect.stores.locator import open_store
 
 TRIED: Final = (0.0, 0.05, 0.1, 0.2, 0.3, 0.6)
 _SIGNAL: Final = "outside"

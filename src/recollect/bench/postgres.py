@@ -15,16 +15,16 @@ from typing import Any, Final
 import anyio
 import numpy as np
 
-from recollect.app import Recollect
 from recollect.bench.postgres_controls import bare_claims_a_second, bare_commits_a_second
 from recollect.bench.postgres_filled import copy_scope
 from recollect.bench.speed import CALLERS, Row, SpeedReport, Talk
 from recollect.errors import UsageError
+from recollect.memory.facade import Recollect
 from recollect.records import NewMessage, Scope
-from recollect.stores.base import Store
-from recollect.stores.open import open_store
+from recollect.stores.contract.base import Store
+from recollect.stores.locator import open_store
 from recollect.stores.plans.formation import Debounce, Formed
-from recollect.stores.world import timer_s
+from recollect.stores.system_clock import timer_s
 from recollect.testing.postgres import PostgresServer, find_binaries, made_database
 
 SCOPE_ENTRIES: Final = 600

@@ -7,7 +7,7 @@ from typing import Final
 
 import psycopg
 
-from recollect.stores.world import timer_s
+from recollect.stores.system_clock import timer_s
 
 CONNECTIONS: Final = 10
 """As many as a store uses at the same time."""

@@ -18,7 +18,7 @@ from recollect.bench.connections import (
 )
 from recollect.bench.outcomes import Outcome, Report, Row
 from recollect.bench.restarts import TORN, UNSYNCED, Load, restart
-from recollect.stores.world import timer_s
+from recollect.stores.system_clock import timer_s
 from recollect.testing.postgres import PostgresServer, open_server
 
 if TYPE_CHECKING:

@@ -17,14 +17,14 @@ from typing import Final, Literal, TypeAlias
 
 import apsw
 
-from recollect.app import Recollect
 from recollect.bench.changed_bytes import UNCOMPARED, change_bytes
 from recollect.bench.outcomes import Outcome, Report, Row
 from recollect.errors import RecollectError, StoreError
+from recollect.memory.facade import Recollect
 from recollect.records import Evidence, NewMessage, PutMemory, Scope
-from recollect.stores.base import Store
-from recollect.stores.open import open_store
-from recollect.stores.plans.erase import (
+from recollect.stores.contract.base import Store
+from recollect.stores.locator import open_store
+from recollect.stores.plans.erasure import (
     EraseMemory,
     EraseMessages,
     EraseScope,
@@ -34,7 +34,7 @@ from recollect.stores.plans.erase import (
 )
 from recollect.stores.plans.formation import Formed
 from recollect.stores.rows import Cursor
-from recollect.stores.world import timer_s
+from recollect.stores.system_clock import timer_s
 from recollect.testing.clock import FrozenClock
 from recollect.testing.ids import SeededIds
 from recollect.testing.invariants import (

@@ -13,11 +13,11 @@ from typing import Final
 from recollect.bench.conversations import Fields, Message, locate, read_fields
 from recollect.bench.datasets import DATASETS, Dataset
 from recollect.errors import UsageError
-from recollect.formation.citing import CITATIONS_MAX, cited_words
+from recollect.formation.citations import CITATIONS_MAX, cited_words
 from recollect.formation.prompt import KEPT, on_one_line
 from recollect.ports import ModelAnswer, ModelRequest, ToolCall, Usage
-from recollect.recall.budget import estimated_tokens
 from recollect.testing.rulemodel import shown_in, tokens_of
+from recollect.text.token_estimate import estimated_tokens
 
 QUOTE_CHARACTERS_MAX: Final = 500
 """So much of a message is quoted: an assistant's answer may be as long as a page."""

@@ -10,9 +10,9 @@ from typing import Final
 from recollect.bench.outcomes import Outcome, Report, Row
 from recollect.errors import StoreCorruptError, StoreUnavailableError
 from recollect.records import NewMessage, PutMemory
-from recollect.stores.base import Store
-from recollect.stores.open import open_store
-from recollect.stores.world import timer_s
+from recollect.stores.contract.base import Store
+from recollect.stores.locator import open_store
+from recollect.stores.system_clock import timer_s
 from recollect.testing.redis import RedisServer, open_server
 
 WRITERS: Final = 4

@@ -14,14 +14,14 @@ from typing import Final
 import anyio
 import numpy as np
 
-from recollect.app import Recollect
 from recollect.bench.adapter import new_message
 from recollect.bench.conversations import Conversation, Question
 from recollect.bench.datasets import Dataset
 from recollect.embedders import EmbedderChoice
+from recollect.memory.facade import Recollect
 from recollect.ports import Embedder, Vector
 from recollect.records import Message, NewMessage, Scope
-from recollect.stores.open import open_store
+from recollect.stores.locator import open_store
 
 DEPTH: Final = 10
 ASKERS: Final = 4

@@ -16,16 +16,16 @@ from typing import Final
 
 from anyio import to_thread
 
-from recollect.app import Recollect
 from recollect.bench.outcomes import Outcome
 from recollect.errors import RecollectError, StoreUnavailableError
 from recollect.formation.config import FormationSettings
 from recollect.formation.types import NOTE
+from recollect.memory.facade import Recollect
 from recollect.ports import ModelAnswer, ModelRequest, ToolCall
 from recollect.records import NewMessage, Scope
-from recollect.stores.base import Store
+from recollect.stores.contract.base import Store
 from recollect.stores.plans.formation import Debounce
-from recollect.stores.world import timer_s
+from recollect.stores.system_clock import timer_s
 from recollect.testing.postgres import PostgresServer, open_server
 from recollect.testing.postgres_faults import WatchedStore, shorten_leases, tear_commits
 from recollect.testing.rulemodel import shown_in

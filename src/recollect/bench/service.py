@@ -30,7 +30,7 @@ from recollect.bench.service_report import (
 )
 from recollect.bench.speed import Talk
 from recollect.stores.plans.formation import Debounce
-from recollect.stores.world import timer_s
+from recollect.stores.system_clock import timer_s
 
 _QUIET_S: Final = 3.0
 

@@ -16,8 +16,8 @@ from typing import Final
 from recollect.bench.load import Order, Request
 from recollect.bench.outcomes import Outcome, Report, Row
 from recollect.bench.served import Process, serving
-from recollect.stores.open import open_store
-from recollect.stores.world import timer_s
+from recollect.stores.locator import open_store
+from recollect.stores.system_clock import timer_s
 from recollect.testing.invariants import violations
 
 CLIENTS: Final = 32

@@ -7,7 +7,6 @@ import json
 from pathlib import Path
 from typing import Final
 
-from recollect.app import Recollect
 from recollect.bench.load import Request, percentile, put
 from recollect.bench.served import Process, serving
 from recollect.bench.service_report import (
@@ -21,9 +20,10 @@ from recollect.bench.service_report import (
     order_of,
 )
 from recollect.bench.speed import Talk
+from recollect.memory.facade import Recollect
 from recollect.records import Scope
-from recollect.stores.open import open_store
-from recollect.stores.world import timer_s
+from recollect.stores.locator import open_store
+from recollect.stores.system_clock import timer_s
 
 ENTRIES: Final = 600
 _FILLED_AT_ONCE: Final = 50

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 import recollect
-from recollect.embedders.install import IDENTITY, cache_folder, folder
+from recollect.embedders.minilm_install import IDENTITY, cache_folder, folder
 
 OURS: Final = "recollect"
 EMBEDDER_EXTRA: Final = "minilm"

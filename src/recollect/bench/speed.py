@@ -16,17 +16,17 @@ from typing import Final
 
 import numpy as np
 
-from recollect.app import Recollect
 from recollect.bench.commits import append_all, bare_commits_a_second, counted_syncs
 from recollect.bench.controls import PlainBm25, PlainCosine, dated_text, spoken_text
 from recollect.bench.conversations import Conversation, Message, Question
+from recollect.memory.facade import Recollect
 from recollect.ports import Embedder, Vector
-from recollect.recall.analyse import terms_of
 from recollect.records import NewMessage, Scope
-from recollect.stores.open import open_store
+from recollect.stores.locator import open_store
 from recollect.stores.plans.formation import Debounce
-from recollect.stores.world import timer_s
+from recollect.stores.system_clock import timer_s
 from recollect.testing.rulemodel import RuleModel
+from recollect.text.analysis import terms_of
 
 THREAD_MESSAGES: Final = 500
 SESSION_MESSAGES: Final = 20

@@ -14,12 +14,12 @@ from typing import Any, Final, TypeAlias
 
 from recollect.errors import UsageError
 from recollect.formation.answer import read_answer
-from recollect.formation.completing import completed
-from recollect.formation.ground import Grounds, decide, grounds_of
+from recollect.formation.grounding.grounds import Grounds, decide, grounds_of
+from recollect.formation.grounding.implied_citations import completed
 from recollect.formation.offer import Offer, offer_of
+from recollect.formation.operation_outcomes import Grounded, Outcome, Present
 from recollect.formation.operations import Operation
-from recollect.formation.outcomes import Grounded, Outcome, Present
-from recollect.formation.reconcile import reconcile
+from recollect.formation.reconciliation import reconcile
 from recollect.formation.support import HeardWindow, Support
 from recollect.formation.types.builtin import BUILTIN_TYPES, DEFAULT_TYPES
 from recollect.formation.window import Line, Window

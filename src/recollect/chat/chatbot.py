@@ -9,18 +9,18 @@ from typing import Final
 
 from anyio import CancelScope
 
-from recollect.app import Recollect
-from recollect.ask import query_in
-from recollect.chat.correcting import correction_of
-from recollect.chat.prompting import Known, filled, known_within, scope_entries, turns_of
+from recollect.chat.chat_prompt import Known, filled, known_within, scope_entries, turns_of
+from recollect.chat.corrections import correction_of
 from recollect.errors import GoneError, NotFoundError, UsageError
 from recollect.formation.config import FormationSettings
+from recollect.memory.facade import Recollect
 from recollect.ports import Model, ModelRequest, TokenCounter
-from recollect.recall.budget import estimated_tokens
+from recollect.recall.query import query_in
 from recollect.records import Evidence, Json, JsonObject, Memory, Message, NewMessage, Scope
 from recollect.stores.plans.formation import Debounce
-from recollect.stores.validate import readable, to_datetime
-from recollect.worker.reading import read_documents
+from recollect.stores.validation import readable, to_datetime
+from recollect.text.token_estimate import estimated_tokens
+from recollect.worker.formation_input import read_documents
 
 MEMORY_TOKENS: Final = 1_000
 """How much of what is remembered goes into a prompt, unless it is said."""

@@ -16,9 +16,9 @@ from recollect.cli.bench_reembedding import reembed_bench
 from recollect.cli.bench_reports import cached, report_option, write_json, write_report_file
 from recollect.cli.bench_service import service
 from recollect.cli.bench_support import support_bench
-from recollect.cli.opening import run
 from recollect.cli.options import embedder_option
 from recollect.cli.output import print_line, print_table, progress_bar
+from recollect.cli.store_choice import run
 from recollect.errors import MissingExtraError, UsageError
 
 if TYPE_CHECKING:
@@ -167,7 +167,7 @@ def plan_of(
     from recollect.bench.controls import PlainBm25, PlainCosine, dated_text, spoken_text
     from recollect.bench.datasets import DATASETS
     from recollect.bench.runner import Plan
-    from recollect.recall.analyse import terms_of
+    from recollect.text.analysis import terms_of
 
     # The day is among the words that recollect searches, so the control gets it too.
     recollect = RecollectSystem(embedder, missing_percent=missing_percent)

@@ -9,28 +9,28 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 import click
 
-from recollect.cli.chat_shown import (
+from recollect.cli.chat_tables import (
     aside,
     dated_words,
     print_known,
     print_memory,
     print_versions,
 )
-from recollect.cli.erasing import preview_of, print_receipt
-from recollect.cli.formation_shown import countdown, summed_counts, waiting_of
+from recollect.cli.commands.erase import preview_of, print_receipt
+from recollect.cli.commands.recall import parts_of, words_of
+from recollect.cli.commands.worker import outcome_lines, summed_up
+from recollect.cli.formation_tables import countdown, summed_counts, waiting_of
 from recollect.cli.output import counted, print_entry, print_table
-from recollect.cli.recalling import parts_of, words_of
-from recollect.cli.working import outcome_lines, summed_up
 from recollect.errors import NotFoundError, UsageError
-from recollect.json_records import minute, who_of
-from recollect.paging import each_memory
+from recollect.memory.pagination import each_memory
 from recollect.records import BESIDE_TYPES
+from recollect.wire.records import minute, who_of
 
 if TYPE_CHECKING:
     from recollect.chat import Chatbot, Known
     from recollect.records import Json, Memory, Message, Thread
-    from recollect.stores.plans.erase import EraseTarget
-    from recollect.worker.former import Result
+    from recollect.stores.plans.erasure import EraseTarget
+    from recollect.worker.formation_run import Result
 
 ResultT = TypeVar("ResultT")
 FORMATIONS_LOOKED_AT: Final = 20
@@ -244,7 +244,7 @@ class ChatCommands:
         print_receipt(self._call(lambda: self._memory.erase(scope, target)))
 
     def _target(self, rest: str) -> tuple[EraseTarget, str]:
-        from recollect.stores.plans.erase import EraseMemory, EraseScope, EraseThread
+        from recollect.stores.plans.erasure import EraseMemory, EraseScope, EraseThread
 
         if rest == "thread":
             return EraseThread(thread=self._bot.thread), f"thread {self._bot.thread}"
@@ -308,13 +308,13 @@ class ChatCommands:
         return UsageError(f"write {self._commands[command].usage}")
 
     def _now(self) -> datetime:
-        from recollect.stores.validate import to_datetime
+        from recollect.stores.validation import to_datetime
 
         return to_datetime(self._memory.store.now())
 
 
 def _json(written: str) -> Json:
-    from recollect.formation.strictjson import NotJsonError, read_json
+    from recollect.formation.strict_json import NotJsonError, read_json
 
     try:
         return read_json(written)

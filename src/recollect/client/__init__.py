@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from recollect.client.client import Client
-from recollect.client.face import SyncClient
-from recollect.client.reading import Answerer, ErasePreview
+from recollect.client.response_records import Answerer, ErasePreview
+from recollect.client.sync_client import SyncClient
 
 __all__ = ["Answerer", "Client", "ErasePreview", "SyncClient"]

@@ -11,8 +11,7 @@ from uuid import uuid4
 
 import anyio
 
-from recollect.ask import Where
-from recollect.client.asking import (
+from recollect.client.http_requests import (
     RETRIES,
     Answer,
     Asker,
@@ -21,8 +20,9 @@ from recollect.client.asking import (
     opened_web,
     path_of,
 )
-from recollect.client.failing import error_of
-from recollect.client.reading import (
+from recollect.client.problem_errors import error_of
+from recollect.client.request_params import target_sent, where_sent
+from recollect.client.response_records import (
     Answerer,
     ErasePreview,
     answerer_of,
@@ -40,11 +40,10 @@ from recollect.client.reading import (
     thread_of,
     written,
 )
-from recollect.client.targets import target_sent, where_sent
 from recollect.errors import ConflictError, NotFoundError, StoreClosedError
-from recollect.health import Health
-from recollect.recall.result import Recall
-from recollect.record_digests import END
+from recollect.observability.health import Health
+from recollect.recall.query import Where
+from recollect.recall.results import Recall
 from recollect.records import (
     EvidenceMap,
     Formation,
@@ -60,7 +59,8 @@ from recollect.records import (
     Thread,
 )
 from recollect.stores.plans.audit import AuditEntry, AuditVerdict
-from recollect.stores.plans.erase import EraseReceipt, EraseTarget
+from recollect.stores.plans.erasure import EraseReceipt, EraseTarget
+from recollect.wire.record_digests import END
 
 TIMEOUT_S: Final = 60.0
 _LINES: Final = "application/x-ndjson"

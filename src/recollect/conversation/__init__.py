@@ -10,6 +10,7 @@ from recollect.conversation.base import (
     Values,
 )
 from recollect.conversation.buffer import ConversationBufferMemory
+from recollect.conversation.buffer_window import ConversationBufferWindowMemory
 from recollect.conversation.chain_memory import ChainMemory
 from recollect.conversation.chain_steps import (
     achain_inputs,
@@ -21,31 +22,30 @@ from recollect.conversation.chain_steps import (
     keep_action,
     keep_outputs,
 )
-from recollect.conversation.chat_messages import (
-    ChatMessageHistory,
-    MessageType,
-    openai_messages,
-)
 from recollect.conversation.combined import CombinedMemory, ReadOnlySharedMemory, SimpleMemory
-from recollect.conversation.documents import DocumentSearch, Found, SearchDocument
+from recollect.conversation.document_search import DocumentSearch, Found, SearchDocument
 from recollect.conversation.entity import ConversationEntityMemory
 from recollect.conversation.entity_store import (
     BaseEntityStore,
     InMemoryEntityStore,
     ScopeEntityStore,
 )
-from recollect.conversation.history import ChatHistory
 from recollect.conversation.key_value import BufferMemory, KeyValueMemory
-from recollect.conversation.knowledge import ConversationKGMemory
+from recollect.conversation.knowledge_graph import ConversationKGMemory
 from recollect.conversation.long_term import LongTermMemory
-from recollect.conversation.parts import Part
+from recollect.conversation.openai_messages import (
+    ChatMessageHistory,
+    MessageType,
+    openai_messages,
+)
+from recollect.conversation.prompt_parts import Part
 from recollect.conversation.redis_memory import RedisMemory
 from recollect.conversation.retriever import VectorStoreRetrieverMemory
 from recollect.conversation.summary import ConversationSummaryMemory
 from recollect.conversation.summary_buffer import ConversationSummaryBufferMemory
+from recollect.conversation.thread_history import ChatHistory
 from recollect.conversation.token_buffer import ConversationTokenBufferMemory
-from recollect.conversation.window import ConversationBufferWindowMemory
-from recollect.home import Home
+from recollect.sync.object_home import Home
 
 __all__ = [
     "BaseEntityStore",

@@ -9,14 +9,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeAlias, TypedDict, Unpack
 
-from recollect.app import Recollect
-from recollect.conversation.history import ChatHistory, ForeignHistory, ForeignTalk, Talk
-from recollect.conversation.keys import check_key, input_key_of, output_key_of, text_at
-from recollect.conversation.parts import Entry, Part, as_messages, groups_of, part_of
+from recollect.conversation.prompt_parts import Entry, Part, as_messages, groups_of, part_of
+from recollect.conversation.thread_history import ChatHistory, ForeignHistory, ForeignTalk, Talk
+from recollect.conversation.turn_keys import check_key, input_key_of, output_key_of, text_at
 from recollect.errors import UsageError
-from recollect.home import AnyRecollect, Home
+from recollect.memory.facade import Recollect
 from recollect.messages import AnyMessage, buffer_string, message_classes
 from recollect.records import Scope
+from recollect.sync.object_home import AnyRecollect, Home
 
 Values: TypeAlias = Mapping[str, Any]
 """A chain's inputs or outputs by key."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Unpack
 
-from recollect.app import Recollect
 from recollect.conversation.base import Transcript, TranscriptMemory
 from recollect.errors import LimitError
-from recollect.home import AnyRecollect
+from recollect.memory.facade import Recollect
 from recollect.messages import AnyMessage, buffer_string
 from recollect.ports import TokenCounter
-from recollect.recall.budget import estimated_tokens
 from recollect.records import Scope
+from recollect.sync.object_home import AnyRecollect
+from recollect.text.token_estimate import estimated_tokens
 
 
 class ConversationBufferMemory(TranscriptMemory):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any
 
-from recollect.conversation.chat_messages import ChatMessageHistory, MessageType
+from recollect.conversation.openai_messages import ChatMessageHistory, MessageType
 from recollect.records import Json
 
 

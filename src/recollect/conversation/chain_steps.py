@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from recollect.conversation.chain_memory import ChainMemory
-from recollect.conversation.chat_messages import CONVERSATIONAL, MessageType
 from recollect.conversation.json_form import json_of
+from recollect.conversation.openai_messages import CONVERSATIONAL, MessageType
 from recollect.errors import UsageError
 from recollect.records import Json
 

@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 from recollect.conversation.base import BaseMemory, ChatMemory, PolicyMemory, Values, pass_over
-from recollect.conversation.history import ChatHistory
-from recollect.conversation.parts import Part, part_of, within
+from recollect.conversation.prompt_parts import Part, part_of, within
 from recollect.conversation.retriever import VectorStoreRetrieverMemory
+from recollect.conversation.thread_history import ChatHistory
 from recollect.errors import UsageError
 from recollect.ports import TokenCounter
-from recollect.recall.budget import estimated_tokens
+from recollect.text.token_estimate import estimated_tokens
 
 ValueT = TypeVar("ValueT")
 

@@ -7,11 +7,12 @@ from typing import Any, Final, Unpack, cast
 
 from anyio import to_thread
 
-from recollect.app import Recollect
-from recollect.conversation.asking import PromptChoice
 from recollect.conversation.base import Conversation, Values, options_of, pass_over
+from recollect.conversation.buffer_window import MESSAGES_PER_TURN
+from recollect.conversation.catch_up import ReadingMemory
+from recollect.conversation.document_sources import sources_in, telling
 from recollect.conversation.entity_names import folded, mentioned
-from recollect.conversation.entity_reading import EntityPrompts, EntityReader
+from recollect.conversation.entity_prompts import EntityPrompts, EntityReader
 from recollect.conversation.entity_store import (
     BaseEntityStore,
     InMemoryEntityStore,
@@ -19,14 +20,13 @@ from recollect.conversation.entity_store import (
     Learnt,
     ScopeEntityStore,
 )
-from recollect.conversation.history import Placed
-from recollect.conversation.reading import ReadingMemory
-from recollect.conversation.sources import sources_in, telling
-from recollect.conversation.window import MESSAGES_PER_TURN
+from recollect.conversation.model_prompt import PromptChoice
+from recollect.conversation.thread_history import Placed
 from recollect.errors import UsageError, VersionConflictError
-from recollect.home import AnyRecollect
+from recollect.memory.facade import Recollect
 from recollect.messages import AnyMessage, buffer_string, kind_of, text_of
 from recollect.records import Evidence, Scope
+from recollect.sync.object_home import AnyRecollect
 
 TRIES_MAX: Final = 5
 """So often a turn is read again because another writer was first."""

@@ -11,14 +11,14 @@ from typing import Final
 
 from anyio import to_thread
 
-from recollect.app import Recollect
 from recollect.conversation.base import pass_over
+from recollect.conversation.document_sources import short, versions_before
 from recollect.conversation.entity_names import folded
-from recollect.conversation.sources import short, versions_before
-from recollect.erasure import MEMORY_THREAD
-from recollect.home import AnyRecollect, Home
+from recollect.memory.facade import Recollect
 from recollect.records import DeleteMemory, Evidence, EvidenceMap, Memory, PutMemory, Scope
-from recollect.stores.validate import PAGE_ROWS_MAX, WRITES_MAX
+from recollect.stores.remainder import MEMORY_THREAD
+from recollect.stores.validation import PAGE_ROWS_MAX, WRITES_MAX
+from recollect.sync.object_home import AnyRecollect, Home
 
 ENTITY_TYPE: Final = "Entity"
 

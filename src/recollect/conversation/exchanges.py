@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Final
 from uuid import uuid4
 
-from recollect.app import Recollect
 from recollect.errors import UsageError
+from recollect.memory.facade import Recollect
 from recollect.records import JsonObject, Message, NewMessage, Role, Scope
 
 METADATA_KEY: Final = "exchange"

@@ -8,7 +8,7 @@ from enum import Enum
 from typing import cast
 
 from recollect.records import Json
-from recollect.stores.validate import JSON_DEPTH_MAX, encode_json
+from recollect.stores.validation import JSON_DEPTH_MAX, encode_json
 
 
 def json_of(value: object, what: str) -> Json:

@@ -10,16 +10,16 @@ from hashlib import blake2b
 from typing import Any, Final
 from urllib.parse import quote
 
-from recollect.app import Recollect
 from recollect.conversation.chain_memory import ChainMemory
-from recollect.conversation.chat_messages import ChatMessageHistory, MessageType, message_for
-from recollect.conversation.history import ChatHistory
 from recollect.conversation.json_form import json_of
+from recollect.conversation.openai_messages import ChatMessageHistory, MessageType, message_for
+from recollect.conversation.thread_history import ChatHistory
 from recollect.errors import UsageError
-from recollect.home import AnyRecollect, Home
+from recollect.memory.facade import Recollect
 from recollect.messages import AnyMessage
 from recollect.records import DeleteMemory, Evidence, EvidenceMap, Json, Memory, PutMemory, Scope
-from recollect.stores.validate import PAGE_ROWS_MAX, WRITES_MAX, check_text, to_datetime
+from recollect.stores.validation import PAGE_ROWS_MAX, WRITES_MAX, check_text, to_datetime
+from recollect.sync.object_home import AnyRecollect, Home
 
 TYPE: Final = "Item"
 EXPIRE_S_MAX: Final = 3_155_760_000

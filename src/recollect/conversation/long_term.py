@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from recollect.conversation.chain_steps import INTERMEDIATE_STEPS
-from recollect.conversation.chat_messages import ChatMessageHistory
-from recollect.conversation.documents import DocumentSearch, Found, are_documents, shown
+from recollect.conversation.document_search import DocumentSearch, Found, are_documents, shown
 from recollect.conversation.key_value import BufferMemory
+from recollect.conversation.openai_messages import ChatMessageHistory
 from recollect.errors import UsageError
-from recollect.home import AnyRecollect
 from recollect.records import Scope
+from recollect.sync.object_home import AnyRecollect
 
 _MISSING: Final = object()
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from recollect.app import Recollect
-from recollect.conversation.history import Placed
-from recollect.conversation.sources import key_of, said_in
+from recollect.conversation.document_sources import key_of, said_in
+from recollect.conversation.thread_history import Placed
+from recollect.memory.facade import Recollect
 from recollect.records import DeleteMemory, PutMemory, Scope
 
 PROGRESS_TYPE: Final = "Item"

@@ -13,9 +13,9 @@ from urllib.parse import quote, unquote
 from anyio import to_thread
 
 from recollect.conversation.chain_memory import ChainMemory
-from recollect.conversation.chat_messages import ChatMessageHistory, MessageType, message_for
 from recollect.conversation.json_form import json_of
 from recollect.conversation.key_value import checked_key
+from recollect.conversation.openai_messages import ChatMessageHistory, MessageType, message_for
 from recollect.errors import (
     MissingExtraError,
     StoreCorruptError,
@@ -25,7 +25,7 @@ from recollect.errors import (
 )
 from recollect.messages import AnyMessage, message_classes, message_of, record_of
 from recollect.records import Json, NewMessage
-from recollect.stores.validate import encode_json
+from recollect.stores.validation import encode_json
 
 if TYPE_CHECKING:
     from redis import Redis

@@ -8,8 +8,6 @@ from typing import Any, Final, Protocol, runtime_checkable
 
 from anyio import to_thread
 
-from recollect.app import Recollect
-from recollect.ask import Where, query_in
 from recollect.conversation.base import PolicyMemory, Values, pass_over
 from recollect.conversation.exchanges import (
     Document,
@@ -17,11 +15,13 @@ from recollect.conversation.exchanges import (
     exchange_of,
     text_of,
 )
-from recollect.conversation.keys import input_key_of
-from recollect.conversation.parts import Part, as_text
+from recollect.conversation.prompt_parts import Part, as_text
+from recollect.conversation.turn_keys import input_key_of
 from recollect.errors import UsageError
-from recollect.home import AnyRecollect, Home, new_private_scope, private_memory
+from recollect.memory.facade import Recollect
+from recollect.recall.query import Where, query_in
 from recollect.records import JsonObject, Message, Scope
+from recollect.sync.object_home import AnyRecollect, Home, new_private_scope, private_memory
 
 HITS_PER_EXCHANGE: Final = 3
 """Both sides of an exchange may be found, and one that says the same: so many are asked for."""

@@ -7,16 +7,16 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, Final, Self, Unpack
 
-from recollect.app import Recollect
-from recollect.conversation.counting import counter_of
-from recollect.conversation.history import ChatHistory, ForeignHistory, Placed
-from recollect.conversation.summarizing import Summarising, SummarizingMemory
+from recollect.conversation.summary_base import Summarising, SummarizingMemory
+from recollect.conversation.thread_history import ChatHistory, ForeignHistory, Placed
+from recollect.conversation.token_counts import counter_of
 from recollect.errors import RecollectError, UsageError
-from recollect.home import AnyRecollect
-from recollect.logs import package_logger
+from recollect.memory.facade import Recollect
 from recollect.messages import AnyMessage, kind_of, text_of
+from recollect.observability.logs import package_logger
 from recollect.ports import TokenCounter
 from recollect.records import Scope
+from recollect.sync.object_home import AnyRecollect
 
 LOG: Final = package_logger("recollect.conversation")
 SUMMARISING: Final = "summarising"

@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Final, Unpack
 
-from recollect.app import Recollect
-from recollect.conversation.counting import counter_of, newest_that_fit
-from recollect.conversation.history import Placed
-from recollect.conversation.summarizing import Summarising, SummarizingMemory
+from recollect.conversation.summary_base import Summarising, SummarizingMemory
+from recollect.conversation.thread_history import Placed
+from recollect.conversation.token_counts import counter_of, newest_that_fit
 from recollect.errors import UsageError
-from recollect.home import AnyRecollect
-from recollect.messages.cuts import whole_cut
+from recollect.memory.facade import Recollect
+from recollect.messages.cut_points import whole_cut
 from recollect.ports import TokenCounter
 from recollect.records import Scope
-from recollect.stores.validate import POSITION_MAX
+from recollect.stores.validation import POSITION_MAX
+from recollect.sync.object_home import AnyRecollect
 
 AT_ONCE: Final = POSITION_MAX
 """All messages over the limit are worked in by one call, however many they are."""

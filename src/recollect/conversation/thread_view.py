@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
 from recollect.records import Message, Scope
+from recollect.stores.contract.threads import ThreadStore
 from recollect.stores.plans.threads import ThreadChanges
-from recollect.stores.threads import ThreadStore
 
 MadeT = TypeVar("MadeT")
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Unpack
 
-from recollect.app import Recollect
 from recollect.conversation.base import Transcript, TranscriptMemory
-from recollect.conversation.counting import (
+from recollect.conversation.thread_history import Line
+from recollect.conversation.token_counts import (
     Cost,
     Count,
     Estimate,
@@ -16,12 +16,12 @@ from recollect.conversation.counting import (
     first_that_fits,
     newest_that_fit,
 )
-from recollect.conversation.history import Line
-from recollect.home import AnyRecollect
+from recollect.memory.facade import Recollect
 from recollect.messages import AnyMessage
-from recollect.messages.cuts import past_results
+from recollect.messages.cut_points import past_results
 from recollect.ports import TokenCounter
 from recollect.records import Scope
+from recollect.sync.object_home import AnyRecollect
 
 READ_AT_ONCE: Final = 32
 HELD_FROM: Final = 512

@@ -9,13 +9,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, Literal
 
-from recollect.app import Recollect
-from recollect.ask import Where
 from recollect.demo.story import SCOPE
-from recollect.recall.result import Recall, Recalled, text_of
+from recollect.memory.facade import Recollect
+from recollect.recall.query import Where
+from recollect.recall.results import Recall, Recalled, text_of
 from recollect.records import Memory, Message
-from recollect.stores.plans.erase import EraseMessages, EraseReceipt
-from recollect.stores.world import timer_s
+from recollect.stores.plans.erasure import EraseMessages, EraseReceipt
+from recollect.stores.system_clock import timer_s
 
 PAGE_ROWS: Final = 1_000
 SHOWN_ENTRIES: Final = 2

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Final
 
 import recollect
-from recollect.app import Recollect
 from recollect.cli.output import print_labelled, print_line, print_title
 from recollect.demo.acts import (
     DOOR_CODE,
@@ -29,9 +28,10 @@ from recollect.demo.acts import (
     scan_ms,
 )
 from recollect.demo.story import SCOPE, Played, StoryClock, play, read_chapters
-from recollect.recall.result import Recalled
+from recollect.memory.facade import Recollect
+from recollect.recall.results import Recalled
 from recollect.records import Memory, Message
-from recollect.stores.plans.erase import EraseReceipt
+from recollect.stores.plans.erasure import EraseReceipt
 
 REASONS: Final = {
     "dense": "meaning",

@@ -10,12 +10,12 @@ from importlib.resources import files
 from itertools import groupby
 from typing import Any, BinaryIO, Final, cast
 
-from recollect.app import Recollect
 from recollect.errors import UsageError
-from recollect.formation.outcomes import Outcome
-from recollect.formation.receipt import Asked, receipt_of
+from recollect.formation.formation_receipt import Asked, receipt_of
+from recollect.formation.operation_outcomes import Outcome
 from recollect.formation.window import Window
 from recollect.importers import Incoming, Source, read_rows
+from recollect.memory.facade import Recollect
 from recollect.records import EndMemory, Evidence, NewMessage, PutMemory, Scope, Write
 from recollect.stores.plans.formation import Formed
 

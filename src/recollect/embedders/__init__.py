@@ -46,8 +46,8 @@ def open_embedder(choice: EmbedderChoice) -> Embedder | None:
 
 
 def _minilm(*, is_required: bool) -> Embedder | None:
-    from recollect.embedders.install import installed
     from recollect.embedders.minilm import MiniLmEmbedder
+    from recollect.embedders.minilm_install import installed
 
     embedder = MiniLmEmbedder()
     if is_required:

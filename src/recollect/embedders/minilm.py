@@ -18,8 +18,7 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from recollect.embedders.ending import NativeCalls
-from recollect.embedders.install import (
+from recollect.embedders.minilm_install import (
     EXTRA,
     GRAPH,
     IDENTITY,
@@ -29,6 +28,7 @@ from recollect.embedders.install import (
     folder,
     verify,
 )
+from recollect.embedders.native_shutdown import NativeCalls
 from recollect.embedders.wordpiece import WordPiece, read_vocabulary
 from recollect.errors import EmbedderError, MissingExtraError
 from recollect.ports import Vector

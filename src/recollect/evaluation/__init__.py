@@ -14,14 +14,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recollect.evaluation.answering import deeds_of
+from recollect.evaluation.case_files import load_cases, shipped_cases
+from recollect.evaluation.case_runner import CaseRun, RunPlan, run_case, run_cases
 from recollect.evaluation.cases import Case, Expectation, Talk, chosen
-from recollect.evaluation.compare import Comparison, compared, read_report
-from recollect.evaluation.langsmith import dataset_rows, send_rows
-from recollect.evaluation.loading import load_cases, shipped_cases
+from recollect.evaluation.eval_report import EvalReport, report_of, write_report
+from recollect.evaluation.langsmith_export import dataset_rows, send_rows
 from recollect.evaluation.measures import Figures, Measured, Verdict, measured
-from recollect.evaluation.report import EvalReport, report_of, write_report
-from recollect.evaluation.runner import CaseRun, RunPlan, run_case, run_cases
+from recollect.evaluation.oracle_script import deeds_of
+from recollect.evaluation.run_comparison import Comparison, compared, read_report
 from recollect.ports import Model
 
 if TYPE_CHECKING:

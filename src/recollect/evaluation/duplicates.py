@@ -7,14 +7,14 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import Final
 
-from recollect.evaluation.answering import pattern_of
+from recollect.evaluation.case_runner import CaseRun
 from recollect.evaluation.cases import Case, Expectation
 from recollect.evaluation.leaves import grouped, is_current
-from recollect.evaluation.runner import CaseRun
-from recollect.formation.identity import normalised, same_text
-from recollect.formation.pointers import leaves
-from recollect.recall.analyse import terms_of
+from recollect.evaluation.oracle_script import pattern_of
+from recollect.formation.value_identity import normalised, same_text
 from recollect.records import Memory
+from recollect.stores.json_pointers import leaves
+from recollect.text.analysis import terms_of
 
 NEAR: Final = 0.6
 """Share of common terms (of all terms of both) from which on two entries are near duplicates."""

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from recollect.evaluation.answering import pattern_of
 from recollect.evaluation.cases import Case, Expectation
+from recollect.evaluation.oracle_script import pattern_of
 from recollect.formation.claims import Source, unsupported
-from recollect.formation.identity import required_fields
-from recollect.formation.pointers import covers as stands_in
-from recollect.formation.pointers import leaves, parse_pointer
+from recollect.formation.value_identity import required_fields
 from recollect.records import Json, Memory
+from recollect.stores.json_pointers import covers as stands_in
+from recollect.stores.json_pointers import leaves, parse_pointer
 
 _PLACE: Final = re.compile(r"/\d+(?=/|$)")
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
 
-from recollect.evaluation.answering import pattern_of
+from recollect.evaluation.case_runner import CaseRun, Step
 from recollect.evaluation.cases import Case, Expectation
 from recollect.evaluation.duplicates import duplicate_counts
 from recollect.evaluation.leaves import (
@@ -27,9 +27,9 @@ from recollect.evaluation.leaves import (
     spoken_of,
     unheard,
 )
-from recollect.evaluation.runner import CaseRun, Step
-from recollect.formation.pointers import leaves
+from recollect.evaluation.oracle_script import pattern_of
 from recollect.records import Formation, Json, Memory
+from recollect.stores.json_pointers import leaves
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from recollect.errors import UsageError
-from recollect.formation.citing import check_fields, read_because, read_citation
+from recollect.formation.citations import check_fields, read_because, read_citation
 from recollect.formation.offer import Offer
 from recollect.formation.operations import (
     Change,
@@ -21,13 +21,13 @@ from recollect.formation.operations import (
     WrongCallError,
 )
 from recollect.formation.patch import PatchError, apply_patch
-from recollect.formation.pointers import is_list
-from recollect.formation.strictjson import NotJsonError, read_json
+from recollect.formation.strict_json import NotJsonError, read_json
 from recollect.formation.tool_names import END, NOTHING, PATCH
 from recollect.formation.types.schema import violations
 from recollect.ports import ModelAnswer, ToolCall
 from recollect.records import Json
-from recollect.stores.validate import ID_CHARACTERS_MAX, encode_json
+from recollect.stores.json_pointers import is_list
+from recollect.stores.validation import ID_CHARACTERS_MAX, encode_json
 
 OPERATIONS_MAX: Final = 100
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from recollect.erasure import MEMORY_THREAD
-from recollect.formation.pointers import Scalar, covers, is_list, leaves
 from recollect.formation.window import Line, Window
-from recollect.provenance import (
+from recollect.records import Evidence, EvidenceMap, Json, JsonObject, Memory
+from recollect.stores.json_pointers import Scalar, covers, is_list, leaves
+from recollect.stores.provenance import (
     NO_WORDS,
     Found,
     Founded,
@@ -34,7 +34,7 @@ from recollect.provenance import (
     words_of,
     words_on_the_way,
 )
-from recollect.records import Evidence, EvidenceMap, Json, JsonObject, Memory
+from recollect.stores.remainder import MEMORY_THREAD
 
 CARRIED_MAX: Final = 100
 """So many messages of its sources a derived memory names itself; its sources name the rest."""

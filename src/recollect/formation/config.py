@@ -8,8 +8,8 @@ from types import MappingProxyType
 from typing import Final, TypeVar, cast
 
 from recollect.errors import UsageError
+from recollect.formation.cron import check_schedule
 from recollect.formation.prompt import Prompts
-from recollect.formation.schedule import check_schedule
 from recollect.formation.types import BUILTIN_TYPES, DEFAULT_TYPES, MemoryType, load_types
 from recollect.records import Json, JsonObject, Scope
 from recollect.stores.plans.formation import Debounce

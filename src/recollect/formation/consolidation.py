@@ -16,19 +16,19 @@ from typing import Final
 from recollect.errors import UsageError
 from recollect.formation.claims import Source as SaidSource
 from recollect.formation.claims import unsupported
-from recollect.formation.grouping import Address, Group, address_of
+from recollect.formation.grounding.foreign_text import instructs
+from recollect.formation.grounding.quotes import keeps_hedge
 from recollect.formation.operations import Fault, FaultKind
-from recollect.formation.pointers import leaves
-from recollect.formation.strictjson import NotJsonError, read_json
+from recollect.formation.similarity_groups import Address, Group, address_of
+from recollect.formation.strict_json import NotJsonError, read_json
 from recollect.formation.types import MemoryType
 from recollect.formation.types.schema import violations
-from recollect.formation.wording.foreign import instructs
-from recollect.formation.wording.quotes import keeps_hedge
 from recollect.ports import ModelAnswer, ModelRequest, TokenCounter, Tool, ToolCall, Turn
-from recollect.provenance import NO_WORDS, Source, Words, unusual, words_in
-from recollect.recall.text import memory_text
 from recollect.records import Json, JsonObject, Memory
-from recollect.stores.validate import ID_CHARACTERS_MAX, encode_json
+from recollect.stores.json_pointers import leaves
+from recollect.stores.provenance import NO_WORDS, Source, Words, unusual, words_in
+from recollect.stores.validation import ID_CHARACTERS_MAX, encode_json
+from recollect.text.searchable import memory_text
 
 MERGE: Final = "merge_memories"
 DERIVE: Final = "derive_memory"

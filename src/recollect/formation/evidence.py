@@ -9,7 +9,9 @@ from typing import Final
 from recollect.formation.attribution import ANY_SCHEMA, SchemaWords
 from recollect.formation.operations import Citation
 from recollect.formation.patch import apply_patch
-from recollect.formation.pointers import (
+from recollect.formation.window import Window
+from recollect.records import Evidence, EvidenceMap, Json, JsonObject
+from recollect.stores.json_pointers import (
     Scalar,
     covers,
     is_list,
@@ -18,8 +20,7 @@ from recollect.formation.pointers import (
     parse_pointer,
     value_at,
 )
-from recollect.formation.window import Window
-from recollect.provenance import (
+from recollect.stores.provenance import (
     Found,
     Founded,
     Origins,
@@ -34,7 +35,6 @@ from recollect.provenance import (
     unusual,
     words_in,
 )
-from recollect.records import Evidence, EvidenceMap, Json, JsonObject
 
 QUOTE_CHARACTERS_MAX: Final = 500
 """So much of the cited words is kept; the message has the rest."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from recollect.formation.sections import hidden_fields
+from recollect.formation.document_excerpts import hidden_fields
 from recollect.formation.speakers import SpeakerDocuments
 from recollect.formation.tool_names import END, NOTHING, PATCH
 from recollect.formation.types import MemoryType

@@ -14,9 +14,9 @@ from recollect.formation.operations import (
     Patch,
     cited_by,
 )
-from recollect.formation.pointers import covers, leaves
 from recollect.formation.speakers import Speaker, SpeakerDocuments, speaker_of
 from recollect.formation.window import Window
+from recollect.stores.json_pointers import covers, leaves
 
 
 def attributed(operation: Operation, window: Window, offer: Offer) -> Operation:

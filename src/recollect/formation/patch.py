@@ -12,7 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final, TypeAlias
 
 from recollect.errors import ModelError, NotFoundError, UsageError
-from recollect.formation.pointers import (
+from recollect.records import Json, JsonObject
+from recollect.stores.json_pointers import (
     child_of,
     covers,
     element_index,
@@ -25,8 +26,7 @@ from recollect.formation.pointers import (
     value_at,
     whose,
 )
-from recollect.records import Json, JsonObject
-from recollect.stores.validate import JSON_BYTES_MAX, JSON_DEPTH_MAX, encode_json
+from recollect.stores.validation import JSON_BYTES_MAX, JSON_DEPTH_MAX, encode_json
 
 OPERATIONS_MAX: Final = 1_000
 

@@ -17,9 +17,9 @@ from string import Formatter
 from typing import Final, get_args
 
 from recollect.errors import UsageError
+from recollect.formation.document_excerpts import shown_value
 from recollect.formation.offer import Offer
 from recollect.formation.operations import Fault
-from recollect.formation.sections import shown_value
 from recollect.formation.tool_names import NOTHING
 from recollect.formation.types import MemoryType
 from recollect.formation.window import Line, Window

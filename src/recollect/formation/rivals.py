@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
-from recollect.formation.identity import normalised, required_fields, same_text
 from recollect.formation.succession import Succession, holds_from, succession_of
 from recollect.formation.types import MemoryType
-from recollect.recall.text import memory_text
+from recollect.formation.value_identity import normalised, required_fields, same_text
 from recollect.records import JsonObject, Memory
+from recollect.text.searchable import memory_text
 
 
 def is_single(type_: MemoryType, value: JsonObject) -> bool:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Final, TypeAlias
 
-from recollect.formation.identity import normalised
 from recollect.formation.types import MemoryType
+from recollect.formation.value_identity import normalised
 from recollect.records import SPEAKER_MARK, Memory, Message, Scope
 
 Speaker: TypeAlias = "str | None"

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
-from recollect.formation.wording.foreign import without_recalled
-from recollect.formation.wording.quotes import QuotableText
+from recollect.formation.grounding.foreign_text import without_recalled
+from recollect.formation.grounding.quotes import QuotableText
 from recollect.ports import TokenCounter
-from recollect.recall.text import message_text
 from recollect.records import Message, Scope
+from recollect.text.searchable import message_text
 
 MESSAGES_MAX: Final = 200
 """No window holds more new messages, whatever is configured."""

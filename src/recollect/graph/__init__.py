@@ -6,7 +6,6 @@ The knowledge graph: the ``Fact`` and ``Entity`` memories of a scope as a graph.
 """
 
 from recollect.graph.entity_graph import EntityGraph
-from recollect.graph.facts import Addition, Entity, Fact, NewFact, Value
 from recollect.graph.knowledge import KnowledgeGraph
 from recollect.graph.triples import (
     KG_TRIPLE_DELIMITER,
@@ -14,6 +13,7 @@ from recollect.graph.triples import (
     get_entities,
     parse_triples,
 )
+from recollect.graph.values import Addition, Entity, Fact, NewFact, Value
 
 __all__ = [
     "KG_TRIPLE_DELIMITER",

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any, Final, Self
 import anyio
 from anyio import to_thread
 
-from recollect.app import Recollect
 from recollect.errors import NotFoundError, UsageError
-from recollect.graph.ending import end_of, is_ended_by
-from recollect.graph.facts import NewFact
+from recollect.graph.fact_ends import end_of, is_ended_by
+from recollect.graph.graph_snapshot import View, holds
 from recollect.graph.knowledge import KnowledgeGraph
-from recollect.graph.names import name_key
+from recollect.graph.name_matching import name_key
 from recollect.graph.network import load_networkx, network_of, topological_groups, writable
-from recollect.graph.original import (
+from recollect.graph.networkx_entity_graph import (
     TRIPLES_AT_ONCE_MAX,
     Changes,
     digraph_of,
@@ -27,10 +26,11 @@ from recollect.graph.original import (
 )
 from recollect.graph.picture import svg_of
 from recollect.graph.triples import KnowledgeTriple
-from recollect.graph.twins import twins
-from recollect.graph.view import View, holds
-from recollect.home import private_memory
+from recollect.graph.values import NewFact
+from recollect.memory.facade import Recollect
 from recollect.records import Evidence, Trust, Write
+from recollect.sync.dual import twins
+from recollect.sync.object_home import private_memory
 
 if TYPE_CHECKING:
     from networkx import DiGraph, MultiDiGraph

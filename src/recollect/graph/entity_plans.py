@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from recollect.errors import LimitError, NotFoundError
-from recollect.formation.identity import content_key
-from recollect.graph.facts import (
+from recollect.formation.value_identity import content_key
+from recollect.graph.graph_snapshot import View
+from recollect.graph.name_matching import clean_name, name_key, numbered
+from recollect.graph.values import (
     ENTITY_TYPE,
 )
-from recollect.graph.names import clean_name, name_key, numbered
-from recollect.graph.view import View
 from recollect.records import Json, JsonObject, Memory, PutMemory, Write
 
 ALIASES_MAX: Final = 100

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from recollect.graph.asking import Asking
-from recollect.graph.naming import Naming
-from recollect.graph.stating import Stating
+from recollect.graph.entities import Naming
+from recollect.graph.fact_writes import Stating
+from recollect.graph.queries import Asking
 
 
 class KnowledgeGraph(Stating, Naming, Asking):

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Final, Literal, TypeAlias
 
 from recollect.errors import LimitError, UsageError
-from recollect.graph.view import KnownFact, View, in_order
+from recollect.graph.graph_snapshot import KnownFact, View, in_order
 
 Direction: TypeAlias = Literal["out", "in", "both"]
 """Which facts are followed: those of an entity, those that name it, or both."""

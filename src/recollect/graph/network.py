@@ -9,9 +9,9 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Final
 
 from recollect.errors import LimitError, MissingExtraError, UsageError
-from recollect.graph.facts import shown
+from recollect.graph.graph_snapshot import KnownFact, View, holds
 from recollect.graph.neighbourhood import check_steps
-from recollect.graph.view import KnownFact, View, holds
+from recollect.graph.values import shown
 
 if TYPE_CHECKING:
     from networkx import DiGraph, MultiDiGraph

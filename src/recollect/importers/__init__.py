@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from recollect.importers.entries import Archived, Changed, Incoming, Refused, Remembered, Row
-from recollect.importers.reading import read_rows
-from recollect.importers.redis_database import RedisSelection, import_redis
-from recollect.importers.run import BATCH_ROWS, Imported, ImportProgress, import_file
-from recollect.importers.sources import LINE_BYTES_MAX, Source, open_source
+from recollect.importers.file_forms import read_rows
+from recollect.importers.import_entries import Archived, Changed, Incoming, Refused, Remembered, Row
+from recollect.importers.import_run import BATCH_ROWS, Imported, ImportProgress, import_file
+from recollect.importers.input_files import LINE_BYTES_MAX, Source, open_source
+from recollect.importers.redis_keys import RedisSelection, import_redis
 from recollect.importers.times import read_zone
 
 __all__ = (

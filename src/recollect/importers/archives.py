@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from typing import BinaryIO, Final, cast
 
 from recollect.errors import UsageError
-from recollect.importers import sources
-from recollect.importers.entries import shown
-from recollect.importers.sources import Source
+from recollect.importers import input_files as sources
+from recollect.importers.import_entries import shown
+from recollect.importers.input_files import Source
 
 FILES_MAX: Final = 10_000
 OTHER_FILES: Final = "other files of the archive were left out"

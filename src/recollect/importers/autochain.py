@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from recollect.conversation.chat_messages import MessageType, message_for
 from recollect.conversation.json_form import json_of
 from recollect.conversation.key_value import OF_THREAD, TYPE, quoted_part, thread_prefix
+from recollect.conversation.openai_messages import MessageType, message_for
 from recollect.errors import RecollectError, UsageError
-from recollect.importers.entries import (
+from recollect.importers.import_entries import (
     Changed,
     Incoming,
     Reading,
@@ -19,8 +19,8 @@ from recollect.importers.entries import (
     made_id,
     shown,
 )
-from recollect.importers.pickled import PickledObject, read_pickle
-from recollect.importers.remembering import Found, remembered
+from recollect.importers.memory_records import Found, remembered
+from recollect.importers.pickle_reader import PickledObject, read_pickle
 from recollect.messages import record_of
 from recollect.records import Json
 

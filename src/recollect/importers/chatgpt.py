@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Final
 
 from recollect.errors import UsageError
-from recollect.importers.entries import (
+from recollect.importers.import_entries import (
     Changed,
     Incoming,
     Reading,
@@ -18,7 +18,7 @@ from recollect.importers.entries import (
     optional_text_in,
     shown,
 )
-from recollect.importers.remembering import from_epoch
+from recollect.importers.memory_records import from_epoch
 from recollect.records import Json, JsonObject, NewMessage, Role
 
 OTHER_BRANCHES: Final = "messages of other branches than the current one were left out"

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from recollect.errors import UsageError
-from recollect.importers.entries import (
+from recollect.importers.import_entries import (
     Changed,
     Incoming,
     Reading,
@@ -19,7 +19,7 @@ from recollect.importers.entries import (
     shown,
     text_in,
 )
-from recollect.importers.remembering import Found, remembered
+from recollect.importers.memory_records import Found, remembered
 from recollect.records import Json, JsonObject, NewMessage, Role
 
 OTHER_BRANCHES: Final = "messages of other branches than the current one were left out"

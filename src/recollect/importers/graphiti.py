@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
 from recollect.errors import UsageError
-from recollect.importers.documents import NESTED, is_nested
-from recollect.importers.entries import (
+from recollect.importers.graph_records import entity, fact_key, relation, times_of
+from recollect.importers.import_entries import (
     Changed,
     Incoming,
     Reading,
@@ -19,8 +19,8 @@ from recollect.importers.entries import (
     read_moment,
     text_in,
 )
-from recollect.importers.knowledge import entity, fact_key, relation, times_of
-from recollect.importers.remembering import Found, moment_in, remembered
+from recollect.importers.json_stream import NESTED, is_nested
+from recollect.importers.memory_records import Found, moment_in, remembered
 from recollect.records import Json, JsonObject, NewMessage, Role
 
 EDGES_HELD_MAX: Final = 100_000

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Final
 
 from recollect.errors import UsageError
-from recollect.importers.entries import (
+from recollect.importers.import_entries import (
     Incoming,
     Reading,
     Refused,

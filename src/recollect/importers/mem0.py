@@ -6,11 +6,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from recollect.errors import UsageError
-from recollect.importers.documents import NESTED, is_nested
-from recollect.importers.entries import Changed, Reading, Refused, Row, optional_text_in, text_in
-from recollect.importers.remembering import Found, Past, moment_in, remembered
-from recollect.recall.text import memory_text
+from recollect.importers.import_entries import (
+    Changed,
+    Reading,
+    Refused,
+    Row,
+    optional_text_in,
+    text_in,
+)
+from recollect.importers.json_stream import NESTED, is_nested
+from recollect.importers.memory_records import Found, Past, moment_in, remembered
 from recollect.records import Json, JsonObject, Scope
+from recollect.text.searchable import memory_text
 
 OWNERS: Final = (
     ("user_id", "users"),

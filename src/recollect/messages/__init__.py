@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from recollect.messages.classes import (
+from recollect.messages.coercion import MessageLike, coerced, coerced_all
+from recollect.messages.compaction import (
+    Compaction,
+    CompactionLimits,
+    compacted,
+    plan_compaction,
+)
+from recollect.messages.message_fields import AnyMessage, changed, is_message, kind_of, text_of
+from recollect.messages.message_records import message_of, record_of
+from recollect.messages.message_types import (
     OWN_CLASSES,
     AIMessage,
     ChatMessage,
@@ -14,28 +23,11 @@ from recollect.messages.classes import (
     ToolMessage,
     message_classes,
 )
-from recollect.messages.coercion import MessageLike, coerced, coerced_all
-from recollect.messages.compacting import (
-    Compaction,
-    CompactionLimits,
-    compacted,
-    plan_compaction,
-)
-from recollect.messages.counting import (
-    CountingModel,
-    MessageCounter,
-    count_tokens_approximately,
-    estimated,
-    rough_tokens,
-)
-from recollect.messages.editing import REMOVE_ALL_MESSAGES, Keep, add_messages, keep_range
-from recollect.messages.fields import AnyMessage, changed, is_message, kind_of, text_of
-from recollect.messages.merging import merge_message_runs
 from recollect.messages.pairs import tool_pairs, whole_pairs
-from recollect.messages.records import message_of, record_of
-from recollect.messages.rendering import buffer_string
-from recollect.messages.selecting import filter_messages
-from recollect.messages.summarising import (
+from recollect.messages.reducers import REMOVE_ALL_MESSAGES, Keep, add_messages, keep_range
+from recollect.messages.run_merging import merge_message_runs
+from recollect.messages.selection_filters import filter_messages
+from recollect.messages.summarization import (
     Summarised,
     SummaryPlan,
     is_summary,
@@ -44,6 +36,14 @@ from recollect.messages.summarising import (
     summarize_conversation,
     summary_of,
 )
+from recollect.messages.token_counting import (
+    CountingModel,
+    MessageCounter,
+    count_tokens_approximately,
+    estimated,
+    rough_tokens,
+)
+from recollect.messages.transcript import buffer_string
 from recollect.messages.trimming import trim_messages
 
 __all__ = [

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, TypeAlias, cast
 
 from recollect.errors import UsageError
-from recollect.messages.classes import MessageClasses, message_classes
-from recollect.messages.fields import KIND_OF_CLASS, AnyMessage, Content, Kind, is_message
-from recollect.messages.records import message_of
+from recollect.messages.message_fields import KIND_OF_CLASS, AnyMessage, Content, Kind, is_message
+from recollect.messages.message_records import message_of
+from recollect.messages.message_types import MessageClasses, message_classes
 from recollect.records import JsonObject, Message, NewMessage
 
 MessageLike: TypeAlias = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from recollect.messages.fields import (
+from recollect.messages.message_fields import (
     AnyMessage,
     MessageT,
     kind_of,

@@ -2,10 +2,10 @@
 
 from recollect.models.callables import CallableModel
 from recollect.models.environment import load_environment
-from recollect.models.langchain import LangChainModel, ToolMode
-from recollect.models.opening import ModelChoice, open_model
+from recollect.models.langchain_model import LangChainModel, ToolMode
+from recollect.models.model_choice import ModelChoice, open_model
 from recollect.models.replay import Recording, Replay
-from recollect.models.structured import PromptedModel
+from recollect.models.structured_output import PromptedModel
 
 __all__ = (
     "CallableModel",

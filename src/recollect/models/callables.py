@@ -7,8 +7,8 @@ from inspect import isawaitable
 from typing import Any, Final, TypeAlias
 
 from recollect.errors import ModelError, UsageError
-from recollect.models.failures import asking
-from recollect.models.structured import calls_before, read_calls
+from recollect.models.provider_errors import asking
+from recollect.models.structured_output import calls_before, read_calls
 from recollect.ports import ModelAnswer, ModelRequest, ToolCall, Usage
 
 Answered: TypeAlias = "ModelAnswer | str | Mapping[str, Any]"

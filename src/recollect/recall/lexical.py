@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.recall.bm25 import length_norm, saturated, term_weight
-from recollect.recall.collection import Collection, Floats
+from recollect.recall.candidates import Collection, Floats
 
 
 @dataclass(frozen=True, slots=True)

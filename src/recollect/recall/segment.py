@@ -10,9 +10,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.recall.terms import StoredTerms, decode_terms
-from recollect.recall.vectors import decode_vectors
 from recollect.stores.rows import FeedEntry
+from recollect.stores.vector_codec import decode_vectors
+from recollect.text.terms import StoredTerms, decode_terms
 
 NEVER: Final = np.iinfo(np.int64).max
 ALWAYS: Final = np.iinfo(np.int64).min

@@ -10,12 +10,12 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from recollect.ports import Vector
-from recollect.recall.collection import Bools, Collection, Floats
-from recollect.recall.dates import LONGEST_LIFTED_DAYS, Days
+from recollect.recall.candidates import Bools, Collection, Floats
 from recollect.recall.lexical import lexical_scores
-from recollect.recall.question import Question, days_of, names_in
+from recollect.recall.query_analysis import Question, days_of, names_in
 from recollect.recall.segment import ROLES
 from recollect.records import Scope
+from recollect.text.time_expressions import LONGEST_LIFTED_DAYS, Days
 
 OutsideHits: TypeAlias = Mapping[Scope, Mapping[int, float]]
 """What an outside store of vectors found: for each scope the similarities of some uids."""

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any, Final
 
-from recollect.stores.making import maker_of
-from recollect.stores.paths import segments_of
+from recollect.stores.fast_records import maker_of
 from recollect.stores.rows import (
     AuditRow,
     FeedEntry,
@@ -20,6 +19,7 @@ from recollect.stores.rows import (
     ScopeRow,
     ThreadRow,
 )
+from recollect.stores.scope_paths import segments_of
 
 thread_row: Final = maker_of(ThreadRow)
 message_row: Final = maker_of(MessageRow)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from recollect.errors import StoreCorruptError, StoreError
-from recollect.logs import Repeats, summary_of, times
+from recollect.observability.logs import Repeats, summary_of, times
 
 _REPEATS: Final = Repeats()
 

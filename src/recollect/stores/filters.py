@@ -28,7 +28,7 @@ from typing import Any, Final
 
 from recollect.errors import LimitError, UsageError
 from recollect.records import Json, JsonObject
-from recollect.stores.validate import encode_json
+from recollect.stores.validation import encode_json
 
 CONDITIONS_MAX: Final = 50
 OPERAND_DEPTH: Final = 3

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final, Protocol
 
 from recollect.records import Scope
-from recollect.stores.unit import Effect, Plan, Planned, ResultT, Rows
+from recollect.stores.unit_of_work import Effect, Plan, Planned, ResultT, Rows
 
 UNMEASURED_ACTIONS: Final = frozenset(
     {"erase", "remove", "keep", "prolong", "pause", "resume", "signal", "redrive", "form"}

@@ -7,13 +7,13 @@ from functools import partial
 from typing import Final, final
 
 from recollect.records import JsonObject, Scope
+from recollect.stores.contract.backend import Transactor
 from recollect.stores.plans.key_transfer import (
     plan_requests,
     plan_secret,
     read_requests,
 )
-from recollect.stores.transactor import Transactor
-from recollect.stores.validate import check_scope
+from recollect.stores.validation import check_scope
 
 _TOGETHER: Final = 500
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, TypeGuard
 
-from recollect.formation.citing import cited_words
-from recollect.formation.pointers import is_list, join_pointer
+from recollect.formation.citations import cited_words
 from recollect.formation.tool_names import PATCH
 from recollect.records import Json, JsonObject
+from recollect.stores.json_pointers import is_list, join_pointer
 from recollect.testing.oracle import Called, Known, Oracle, Request, Said
 
 

@@ -11,14 +11,12 @@ from pathlib import Path
 from random import Random
 from typing import Any, Final, TypeAlias, cast
 
-from recollect.ask import Ask, Where
-from recollect.embedding import Embedding
 from recollect.errors import RecollectError
-from recollect.index import Indexes
-from recollect.recall.budget import estimated_tokens
-from recollect.recall.result import Recall
-from recollect.recall.vectors import encode_vector
-from recollect.recaller import Recaller
+from recollect.recall.index_cache import Indexes
+from recollect.recall.query import Ask, Where
+from recollect.recall.recaller import Recaller
+from recollect.recall.results import Recall
+from recollect.recall.vector_backlog import Embedding
 from recollect.records import (
     DeleteMemory,
     EndMemory,
@@ -28,10 +26,11 @@ from recollect.records import (
     Scope,
     Write,
 )
-from recollect.stores.base import Store
-from recollect.stores.inprocess import Tables
-from recollect.stores.open import open_store
-from recollect.stores.plans.erase import (
+from recollect.stores.contract.base import Store
+from recollect.stores.locator import open_store
+from recollect.stores.memory import Tables
+from recollect.stores.plans.changes import Unembedded
+from recollect.stores.plans.erasure import (
     EraseMemory,
     EraseMessages,
     EraseScope,
@@ -39,13 +38,14 @@ from recollect.stores.plans.erase import (
     EraseTarget,
     EraseThread,
 )
-from recollect.stores.plans.feed import Unembedded
 from recollect.stores.plans.formation import Debounce, Formed, Lease
 from recollect.stores.rows import Cursor, Feed
+from recollect.stores.vector_codec import encode_vector
 from recollect.testing.clock import NOON, FrozenClock
 from recollect.testing.embedder import HashedEmbedder
 from recollect.testing.ids import SeededIds
 from recollect.testing.truth_tables import FILTERS, ILLEGAL_IDS
+from recollect.text.token_estimate import estimated_tokens
 
 SCOPES: tuple[Scope, ...] = (("a",), ("a", "é"), ("a", "!"), ("ab",), ("%", "_"))
 THREADS = ("t", "T", "%", "爱")

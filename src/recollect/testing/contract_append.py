@@ -8,9 +8,9 @@ from datetime import datetime
 import pytest
 
 from recollect.errors import ConflictError, LimitError, UsageError, VersionConflictError
-from recollect.stores.base import Store
+from recollect.stores.contract.base import Store
 from recollect.stores.plans.formation import Debounce
-from recollect.stores.validate import MESSAGES_MAX, WRITES_MAX
+from recollect.stores.validation import MESSAGES_MAX, WRITES_MAX
 from recollect.testing.clock import FrozenClock
 from recollect.testing.contract import Contract
 from recollect.testing.samples import (

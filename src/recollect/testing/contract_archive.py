@@ -10,11 +10,11 @@ import pytest
 
 from recollect.errors import ConflictError, LimitError, UsageError
 from recollect.records import EndMemory, NewMessage, PutMemory
-from recollect.stores.base import Store
-from recollect.stores.inprocess import InProcessStore
+from recollect.stores.contract.base import Store
+from recollect.stores.memory import InProcessStore
 from recollect.stores.plans.archive import RECORDS_MAX
 from recollect.stores.plans.formation import Formed
-from recollect.stores.plans.outside import LEFT, MIRROR, OUTSIDE_SCOPE
+from recollect.stores.plans.outside_removals import LEFT, MIRROR, OUTSIDE_SCOPE
 from recollect.testing.clock import FrozenClock
 from recollect.testing.contract import Contract
 from recollect.testing.samples import (

@@ -11,12 +11,12 @@ import pytest
 from anyio import create_task_group
 
 from recollect.errors import UsageError, VersionConflictError
-from recollect.stores.base import ActingStore, Store
+from recollect.stores.contract.base import ActingStore, Store
 from recollect.stores.plans.audit import hash_of
-from recollect.stores.plans.erase import EraseMemory, EraseScope, EraseThread
+from recollect.stores.plans.erasure import EraseMemory, EraseScope, EraseThread
 from recollect.stores.plans.formation import Formed
 from recollect.stores.rows import AuditRow
-from recollect.stores.unit import Query, Rows
+from recollect.stores.unit_of_work import Query, Rows
 from recollect.testing.clock import FrozenClock
 from recollect.testing.contract import Contract
 from recollect.testing.samples import ADA, BOB, SOON, TALK, claimed, fact, keep_facts, said, tell

@@ -9,9 +9,13 @@ import pytest
 
 from recollect.errors import ConflictError, LimitError, NotFoundError, UsageError
 from recollect.records import JsonObject
-from recollect.stores.base import Store
+from recollect.stores.contract.base import Store
 from recollect.stores.plans.formation import LEASE_S_MAX, Debounce, DueThread, Formed
-from recollect.stores.plans.waiting import RECKONED_MESSAGES_MAX, SETTINGS_BYTES_MAX, WAIT_S_MAX
+from recollect.stores.plans.pending_messages import (
+    RECKONED_MESSAGES_MAX,
+    SETTINGS_BYTES_MAX,
+    WAIT_S_MAX,
+)
 from recollect.testing.clock import FrozenClock
 from recollect.testing.contract import Contract
 from recollect.testing.samples import (

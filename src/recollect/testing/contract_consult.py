@@ -10,10 +10,10 @@ import pytest
 
 from recollect.errors import StoreCorruptError
 from recollect.records import DeleteMemory, Memory, Message, Scope
-from recollect.stores.base import Store
-from recollect.stores.plans.feed import Below
+from recollect.stores.contract.base import Store
+from recollect.stores.plans.changes import Below
 from recollect.stores.rows import Cursor, Feed, Moment
-from recollect.stores.validate import to_datetime
+from recollect.stores.validation import to_datetime
 from recollect.testing.clock import FrozenClock
 from recollect.testing.contract import Contract
 from recollect.testing.samples import (

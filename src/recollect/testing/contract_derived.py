@@ -6,11 +6,11 @@ from typing import Final
 
 import pytest
 
-from recollect.erasure import MEMORY_THREAD, merged_into, version_name
 from recollect.errors import UsageError, VersionConflictError
 from recollect.records import DeleteMemory, EndMemory, Evidence, PutMemory
-from recollect.stores.base import Store
-from recollect.stores.plans.erase import EraseMemory, EraseMessages
+from recollect.stores.contract.base import Store
+from recollect.stores.plans.erasure import EraseMemory, EraseMessages
+from recollect.stores.remainder import MEMORY_THREAD, merged_into, version_name
 from recollect.testing.clock import FrozenClock
 from recollect.testing.contract import Contract
 from recollect.testing.erasure_table import DERIVATIONS, DerivationCase, Fate

@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from recollect.errors import ConflictError
-from recollect.stores.base import Store
-from recollect.stores.plans.erase import EraseMessages
+from recollect.stores.contract.base import Store
+from recollect.stores.plans.erasure import EraseMessages
 from recollect.stores.plans.formation import Formed
 from recollect.testing.clock import FrozenClock
 from recollect.testing.contract import Contract

@@ -8,8 +8,8 @@ import pytest
 
 from recollect.errors import NotFoundError, UsageError
 from recollect.records import NewMessage
-from recollect.stores.base import Store
-from recollect.stores.plans.erase import EraseMessages
+from recollect.stores.contract.base import Store
+from recollect.stores.plans.erasure import EraseMessages
 from recollect.testing.clock import FrozenClock
 from recollect.testing.contract import Contract
 from recollect.testing.samples import (

@@ -8,10 +8,11 @@ import pytest
 
 from recollect.errors import StoreUnavailableError
 from recollect.records import DeleteMemory, JsonObject, PutMemory
-from recollect.stores.base import Store
-from recollect.stores.checkpoints import CheckpointThreads, thread_id_of
-from recollect.stores.inprocess import InProcessStore
-from recollect.stores.plans.erase import (
+from recollect.stores.checkpoint_threads import CheckpointThreads, thread_id_of
+from recollect.stores.contract.base import Store
+from recollect.stores.memory import InProcessStore
+from recollect.stores.plans.erase_ledger import named_in
+from recollect.stores.plans.erasure import (
     EraseMemory,
     EraseMessages,
     EraseScope,
@@ -19,8 +20,7 @@ from recollect.stores.plans.erase import (
     EraseTarget,
     EraseThread,
 )
-from recollect.stores.plans.ledger import named_in
-from recollect.stores.plans.outside import LEFT, MIRROR, OUTSIDE_SCOPE
+from recollect.stores.plans.outside_removals import LEFT, MIRROR, OUTSIDE_SCOPE
 from recollect.testing.clock import FrozenClock
 from recollect.testing.contract import Contract
 from recollect.testing.samples import (

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from recollect.records import Evidence, JsonObject, Lane, PutMemory
-from recollect.stores.base import Store
-from recollect.stores.plans.erase import EraseMemory, EraseMessages, EraseThread
+from recollect.stores.contract.base import Store
+from recollect.stores.plans.erasure import EraseMemory, EraseMessages, EraseThread
 from recollect.stores.plans.formation import Formed
 from recollect.testing.clock import FrozenClock
 from recollect.testing.contract import Contract

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import cast
 
 from recollect.records import DeleteMemory, EndMemory, Memory, NewMessage, PutMemory, Scope
-from recollect.stores.base import Store
-from recollect.stores.plans.erase import EraseMemory, EraseScope
+from recollect.stores.contract.base import Store
+from recollect.stores.plans.erasure import EraseMemory, EraseScope
 from recollect.stores.rows import Cursor, Feed
 from recollect.testing.clock import FrozenClock
 from recollect.testing.contract import Contract

@@ -6,7 +6,7 @@ import pytest
 
 from recollect.errors import LeaseLostError, UsageError, VersionConflictError
 from recollect.records import DeleteMemory, Write
-from recollect.stores.base import Store
+from recollect.stores.contract.base import Store
 from recollect.stores.plans.formation import DueThread, Formed
 from recollect.testing.clock import FrozenClock
 from recollect.testing.contract import Contract

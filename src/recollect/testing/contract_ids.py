@@ -10,8 +10,8 @@ import pytest
 
 from recollect.errors import LimitError, UsageError
 from recollect.records import DeleteMemory, EndMemory, Evidence, PutMemory, Scope, Write
-from recollect.stores.base import Store
-from recollect.stores.plans.erase import (
+from recollect.stores.contract.base import Store
+from recollect.stores.plans.erasure import (
     EraseMemory,
     EraseMessages,
     EraseScope,
@@ -19,7 +19,7 @@ from recollect.stores.plans.erase import (
     EraseTarget,
     EraseThread,
 )
-from recollect.stores.validate import SEGMENTS_MAX
+from recollect.stores.validation import SEGMENTS_MAX
 from recollect.testing.clock import NOON, FrozenClock
 from recollect.testing.contract import Contract
 from recollect.testing.samples import ADA, BOB, TALK, claimed, fact, ids_in, said, tell

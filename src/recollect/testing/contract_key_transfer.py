@@ -6,9 +6,9 @@ import pytest
 
 from recollect.errors import GoneError, UsageError
 from recollect.records import DeleteMemory, JsonObject, Scope
-from recollect.stores.base import Store
-from recollect.stores.inprocess import InProcessStore
-from recollect.stores.plans.erase import EraseMessages, EraseScope, EraseThread
+from recollect.stores.contract.base import Store
+from recollect.stores.memory import InProcessStore
+from recollect.stores.plans.erasure import EraseMessages, EraseScope, EraseThread
 from recollect.stores.plans.upkeep import KEY_S
 from recollect.testing.clock import FrozenClock
 from recollect.testing.contract import Contract

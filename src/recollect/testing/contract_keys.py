@@ -6,7 +6,7 @@ import pytest
 
 from recollect.errors import ConflictError, NotFoundError, UsageError, VersionConflictError
 from recollect.records import DeleteMemory, NewMessage
-from recollect.stores.base import Store
+from recollect.stores.contract.base import Store
 from recollect.stores.plans.upkeep import KEY_S
 from recollect.testing.clock import FrozenClock
 from recollect.testing.contract import Contract

@@ -8,8 +8,8 @@ import pytest
 
 from recollect.errors import NotFoundError, UsageError
 from recollect.records import Lane
-from recollect.stores.base import Store
-from recollect.stores.plans.erase import EraseThread
+from recollect.stores.contract.base import Store
+from recollect.stores.plans.erasure import EraseThread
 from recollect.stores.plans.formation import Formed
 from recollect.testing.clock import FrozenClock
 from recollect.testing.contract import Contract

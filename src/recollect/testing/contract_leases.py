@@ -7,8 +7,8 @@ from itertools import pairwise
 import pytest
 
 from recollect.errors import LeaseLostError
-from recollect.stores.base import Store
-from recollect.stores.plans.erase import EraseMemory, EraseMessages, EraseScope, EraseThread
+from recollect.stores.contract.base import Store
+from recollect.stores.plans.erasure import EraseMemory, EraseMessages, EraseScope, EraseThread
 from recollect.stores.plans.formation import Formed, Lease
 from recollect.testing.clock import FrozenClock
 from recollect.testing.contract import Contract

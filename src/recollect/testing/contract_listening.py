@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recollect.stores.base import Store
+from recollect.stores.contract.base import Store
 from recollect.testing.contract import Contract
 from recollect.testing.samples import ADA, TALK, tell
 

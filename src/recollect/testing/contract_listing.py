@@ -11,8 +11,8 @@ import pytest
 
 from recollect.errors import UsageError
 from recollect.records import JsonObject, PutMemory, Scope
-from recollect.stores.base import Store
-from recollect.stores.plans.erase import EraseScope, EraseThread
+from recollect.stores.contract.base import Store
+from recollect.stores.plans.erasure import EraseScope, EraseThread
 from recollect.testing.clock import FrozenClock
 from recollect.testing.contract import Contract
 from recollect.testing.samples import ADA, TALK, fact, said, seconds, tell

@@ -11,9 +11,9 @@ import pytest
 
 from recollect.errors import ConflictError, UsageError
 from recollect.records import Json, NewMessage
-from recollect.stores.base import Store
+from recollect.stores.contract.base import Store
 from recollect.stores.plans.threads import SESSION_GAP_S
-from recollect.stores.validate import FUTURE_S_MAX
+from recollect.stores.validation import FUTURE_S_MAX
 from recollect.testing.clock import FrozenClock
 from recollect.testing.contract import Contract
 from recollect.testing.samples import (

@@ -8,8 +8,8 @@ import pytest
 
 from recollect.errors import UsageError
 from recollect.records import Memory, PutMemory, Scope
-from recollect.stores.base import Store
-from recollect.stores.validate import WRITES_MAX
+from recollect.stores.contract.base import Store
+from recollect.stores.validation import WRITES_MAX
 from recollect.testing.clock import FrozenClock
 from recollect.testing.contract import Contract
 from recollect.testing.samples import fact, seconds

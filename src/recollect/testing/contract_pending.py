@@ -7,7 +7,7 @@ import math
 import pytest
 
 from recollect.errors import NotFoundError, UsageError
-from recollect.stores.base import Store
+from recollect.stores.contract.base import Store
 from recollect.stores.plans.formation import Debounce, Formed
 from recollect.testing.clock import FrozenClock
 from recollect.testing.contract import Contract

@@ -9,8 +9,8 @@ import pytest
 
 from recollect.errors import LimitError, UsageError
 from recollect.records import Memory, ProlongMemory
-from recollect.stores.base import Store
-from recollect.stores.validate import WRITES_MAX
+from recollect.stores.contract.base import Store
+from recollect.stores.validation import WRITES_MAX
 from recollect.testing.clock import NOON, FrozenClock
 from recollect.testing.contract import Contract
 from recollect.testing.samples import ADA, contents, fact, feed_after, feed_from_start, seconds

@@ -8,8 +8,8 @@ import pytest
 
 from recollect.errors import UsageError
 from recollect.records import Formation, FormationStatus, JsonObject, Scope
-from recollect.stores.base import Store
-from recollect.stores.plans.erase import (
+from recollect.stores.contract.base import Store
+from recollect.stores.plans.erasure import (
     EraseMemory,
     EraseMessages,
     EraseScope,

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from recollect.errors import NotFoundError, UsageError
-from recollect.stores.base import Store
-from recollect.stores.plans.erase import EraseMessages, EraseTarget, EraseThread
+from recollect.stores.contract.base import Store
+from recollect.stores.plans.erasure import EraseMessages, EraseTarget, EraseThread
 from recollect.stores.plans.formation import Formed
 from recollect.testing.clock import FrozenClock
 from recollect.testing.contract import Contract

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from recollect.records import DeleteMemory
-from recollect.stores.base import Store
+from recollect.stores.contract.base import Store
 from recollect.stores.plans import upkeep
-from recollect.stores.plans.erase import EraseMemory, EraseMessages, EraseScope, EraseThread
+from recollect.stores.plans.erasure import EraseMemory, EraseMessages, EraseScope, EraseThread
 from recollect.testing.clock import FrozenClock
 from recollect.testing.contract import Contract
 from recollect.testing.samples import (

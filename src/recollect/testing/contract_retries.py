@@ -9,9 +9,9 @@ import pytest
 
 from recollect.errors import ConflictError, GoneError
 from recollect.records import DeleteMemory, NewMessage, PutMemory
-from recollect.stores.base import Store
+from recollect.stores.contract.base import Store
 from recollect.stores.digests import keyed_digest
-from recollect.stores.plans.erase import (
+from recollect.stores.plans.erasure import (
     EraseExpired,
     EraseMemory,
     EraseMessages,

@@ -6,7 +6,6 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from recollect.erasure import MEMORY_THREAD, version_name
 from recollect.records import (
     DeleteMemory,
     EndMemory,
@@ -16,8 +15,9 @@ from recollect.records import (
     PutMemory,
     Scope,
 )
-from recollect.stores.base import Store
-from recollect.stores.plans.erase import EraseMessages, EraseThread
+from recollect.stores.contract.base import Store
+from recollect.stores.plans.erasure import EraseMessages, EraseThread
+from recollect.stores.remainder import MEMORY_THREAD, version_name
 from recollect.stores.rows import MICROSECONDS
 from recollect.testing.clock import NOON, FrozenClock
 from recollect.testing.contract import Contract

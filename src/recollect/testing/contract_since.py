@@ -6,9 +6,9 @@ import pytest
 
 from recollect.errors import StaleReadError
 from recollect.records import EndMemory
-from recollect.stores.base import Store
-from recollect.stores.plans.erase import EraseMessages, EraseScope, EraseTarget, EraseThread
-from recollect.stores.validate import to_datetime
+from recollect.stores.contract.base import Store
+from recollect.stores.plans.erasure import EraseMessages, EraseScope, EraseTarget, EraseThread
+from recollect.stores.validation import to_datetime
 from recollect.testing.contract import Contract
 from recollect.testing.contract_stamps import KEY
 from recollect.testing.samples import ADA, BOB, TALK, fact, ids_in, keep_facts, said, tell

@@ -9,8 +9,8 @@ import pytest
 
 from recollect.errors import StaleReadError
 from recollect.records import SCOPE_SETTINGS, DeleteMemory, PutMemory
-from recollect.stores.base import Store
-from recollect.stores.plans.erase import EraseMemory, EraseScope
+from recollect.stores.contract.base import Store
+from recollect.stores.plans.erasure import EraseMemory, EraseScope
 from recollect.testing.contract import Contract
 from recollect.testing.samples import ADA, BOB, TALK, ids_in, said, tell
 

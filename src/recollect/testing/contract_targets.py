@@ -9,8 +9,8 @@ import pytest
 
 from recollect.errors import UsageError, VersionConflictError
 from recollect.records import FORGOTTEN, PutMemory, Scope
-from recollect.stores.base import Store
-from recollect.stores.plans.erase import (
+from recollect.stores.contract.base import Store
+from recollect.stores.plans.erasure import (
     EraseExpired,
     EraseMemory,
     EraseMessages,
@@ -19,7 +19,7 @@ from recollect.stores.plans.erase import (
     EraseTarget,
     EraseThread,
 )
-from recollect.stores.validate import to_datetime
+from recollect.stores.validation import to_datetime
 from recollect.testing.clock import FrozenClock
 from recollect.testing.contract import Contract
 from recollect.testing.samples import (

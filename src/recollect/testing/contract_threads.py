@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from recollect.errors import UsageError
-from recollect.stores.base import Store
-from recollect.stores.plans.erase import EraseMessages
-from recollect.stores.validate import PAGE_ROWS_MAX
+from recollect.stores.contract.base import Store
+from recollect.stores.plans.erasure import EraseMessages
+from recollect.stores.validation import PAGE_ROWS_MAX
 from recollect.testing.clock import FrozenClock
 from recollect.testing.contract import Contract
 from recollect.testing.samples import ADA, BOB, SOON, TALK, ids_in, said, seconds, tell

@@ -9,8 +9,8 @@ import pytest
 
 from recollect.errors import ConflictError, RecollectError, StoreClosedError, VersionConflictError
 from recollect.records import DeleteMemory
-from recollect.stores.base import Store
-from recollect.stores.plans.erase import EraseScope
+from recollect.stores.contract.base import Store
+from recollect.stores.plans.erasure import EraseScope
 from recollect.stores.plans.formation import Formed, Lease
 from recollect.stores.rows import Cursor
 from recollect.testing.clock import NOON, FrozenClock

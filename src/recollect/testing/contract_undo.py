@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from recollect.erasure import MEMORY_THREAD, version_name
 from recollect.errors import ConflictError, StaleReadError, UsageError, VersionConflictError
 from recollect.records import DeleteMemory, EndMemory, Evidence, Memory, PutMemory, Revision
-from recollect.stores.base import Store
-from recollect.stores.plans.erase import EraseMessages
+from recollect.stores.contract.base import Store
+from recollect.stores.plans.erasure import EraseMessages
 from recollect.stores.plans.undo import UNDONE, Undo, UndoLog
+from recollect.stores.remainder import MEMORY_THREAD, version_name
 from recollect.testing.clock import FrozenClock
 from recollect.testing.contract import Contract
 from recollect.testing.samples import ADA, BOB, TALK, fact, keep_facts, resting, tell

@@ -8,8 +8,8 @@ import pytest
 
 from recollect.errors import LimitError, UsageError
 from recollect.records import EndMemory, Evidence, JsonObject, PutMemory, Write
-from recollect.stores.base import Store
-from recollect.stores.validate import INTEGER_BITS_MAX, JSON_DEPTH_MAX
+from recollect.stores.contract.base import Store
+from recollect.stores.validation import INTEGER_BITS_MAX, JSON_DEPTH_MAX
 from recollect.testing.clock import NOON
 from recollect.testing.contract import Contract
 from recollect.testing.samples import (

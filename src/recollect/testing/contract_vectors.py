@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from recollect.stores.base import Store
-from recollect.stores.plans.erase import EraseMessages, EraseScope
-from recollect.stores.plans.feed import EMBED_ENTRIES_MAX, Unembedded
+from recollect.stores.contract.base import Store
+from recollect.stores.plans.changes import EMBED_ENTRIES_MAX, Unembedded
+from recollect.stores.plans.erasure import EraseMessages, EraseScope
 from recollect.testing.clock import FrozenClock
 from recollect.testing.contract import Contract
 from recollect.testing.samples import (

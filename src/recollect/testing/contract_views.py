@@ -9,9 +9,9 @@ import pytest
 
 from recollect.errors import ForbiddenError, NotFoundError, QuotaError
 from recollect.records import SCOPE_SETTINGS, DeleteMemory, JsonObject, Scope
-from recollect.stores.base import Store
-from recollect.stores.plans.erase import EraseScope
-from recollect.stores.unit import Effect, Rows
+from recollect.stores.contract.base import Store
+from recollect.stores.plans.erasure import EraseScope
+from recollect.stores.unit_of_work import Effect, Rows
 from recollect.testing.clock import FrozenClock
 from recollect.testing.contract import Contract
 from recollect.testing.contract_stamps import KEY, setting

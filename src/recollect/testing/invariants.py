@@ -15,15 +15,15 @@ from typing import Final, TypeAlias
 
 import apsw
 
-from recollect.recall.terms import decode_terms, encode_terms
 from recollect.records import Evidence, JsonObject, Message, NewMessage, PutMemory, Scope
-from recollect.stores.base import Store
+from recollect.stores.contract.base import Store
 from recollect.stores.digests import text_hash
-from recollect.stores.paths import stored_path
-from recollect.stores.plans.erase import EraseMessages
+from recollect.stores.plans.erasure import EraseMessages
 from recollect.stores.plans.formation import Debounce, Formed, Lease
+from recollect.stores.scope_paths import stored_path
 from recollect.stores.sqlite.examination import SCOPED_TABLES, examine
 from recollect.stores.sqlite.page_checksums import checksum_layer
+from recollect.text.terms import decode_terms, encode_terms
 
 Contents: TypeAlias = Mapping[str, tuple[tuple[object, ...], ...]]
 """Every row of a scope, by table."""

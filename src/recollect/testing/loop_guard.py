@@ -31,9 +31,9 @@ _STRANGERS: Final = frozenset({logging.__file__, inspect.__file__})
 _LINES_TOLD: Final = 6
 _ALLOWED: Final = (
     # A file is opened where `open` is called, before anything can wait for the memory.
-    ("stores/open.py", "_open_sqlite"),
+    ("stores/locator.py", "_open_sqlite"),
     # Commands that run alone, on a loop of their own: they copy files as fast as they can.
-    ("backups.py", None),
+    ("lifecycle/backups.py", None),
     ("cli/", None),
 )
 _SCANNED: Final = ["recollect"]

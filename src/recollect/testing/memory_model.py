@@ -8,10 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Protocol, TypeAlias
 
-from recollect.erasure import remainder_of
 from recollect.errors import NotFoundError, UsageError, VersionConflictError
-from recollect.provenance import Founded, Said, Words, kept_evidence
-from recollect.recall.text import memory_text
 from recollect.records import (
     DeleteMemory,
     EndMemory,
@@ -23,7 +20,10 @@ from recollect.records import (
     Scope,
     Write,
 )
+from recollect.stores.provenance import Founded, Said, Words, kept_evidence
+from recollect.stores.remainder import remainder_of
 from recollect.testing.thread_model import NUMBERS
+from recollect.text.searchable import memory_text
 
 SaidAt: TypeAlias = Callable[[AbstractSet[tuple[str, str]]], datetime | None]
 """When the newest of some messages was said."""

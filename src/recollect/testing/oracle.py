@@ -12,12 +12,12 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from recollect.formation.citing import cited_words
-from recollect.formation.pointers import parse_pointer
+from recollect.formation.citations import cited_words
+from recollect.formation.grounding.quotes import find_quote
 from recollect.formation.tool_names import END, NOTHING, PATCH
-from recollect.formation.wording.quotes import find_quote
 from recollect.ports import ModelAnswer, ModelRequest, ToolCall
 from recollect.records import Json, JsonObject
+from recollect.stores.json_pointers import parse_pointer
 from recollect.testing.pattern import Pattern, leaves_at
 from recollect.testing.rulemodel import shown_in
 from recollect.testing.scripted import usage_of

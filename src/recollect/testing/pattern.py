@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from recollect.errors import NotFoundError, UsageError
-from recollect.formation.identity import normalised
-from recollect.formation.pointers import join_pointer, leaves, value_at
+from recollect.formation.value_identity import normalised
 from recollect.records import Json, JsonObject
+from recollect.stores.json_pointers import join_pointer, leaves, value_at
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

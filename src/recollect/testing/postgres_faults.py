@@ -15,14 +15,15 @@ from psycopg.pq import TransactionStatus
 from recollect.errors import RecollectError
 from recollect.records import Write
 from recollect.stores.plans.formation import Formed, Lease
-from recollect.stores.postgres import effects, rows, transaction, work
+from recollect.stores.postgres import effects, rows, transaction
 from recollect.stores.postgres import store as store_module
+from recollect.stores.postgres import unit_runner as work
 from recollect.stores.postgres.connections import Connections
 from recollect.stores.postgres.location import Location
+from recollect.stores.postgres.row_security import Wall
 from recollect.stores.postgres.statements import QUERIES, SESSION, WRITES
 from recollect.stores.postgres.store import PostgresStore
 from recollect.stores.postgres.transaction import Connection, Transaction
-from recollect.stores.postgres.wall import Wall
 
 ResultT = TypeVar("ResultT")
 

@@ -16,7 +16,8 @@ from unittest.mock import patch
 import apsw
 
 from recollect.ports import Clock, Ids
-from recollect.stores.durability import Durability
+from recollect.stores.contract.durability import Durability
+from recollect.stores.sqlite.free_pages import page_size
 from recollect.stores.sqlite.page_checksums import (
     RESERVED_AT,
     RESERVED_BYTES,
@@ -24,7 +25,6 @@ from recollect.stores.sqlite.page_checksums import (
     has_checksum,
     with_checksum,
 )
-from recollect.stores.sqlite.pages import page_size
 from recollect.stores.sqlite.store import SQLiteStore
 
 SECTOR_BYTES: Final = 512

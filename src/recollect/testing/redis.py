@@ -19,7 +19,7 @@ import redis
 
 from recollect.errors import UsageError
 from recollect.stores.redis import store as store_module
-from recollect.stores.redis.failures import store_errors
+from recollect.stores.redis.driver_errors import store_errors
 from recollect.stores.redis.keys import PREFIX
 from recollect.stores.redis.location import location_of
 

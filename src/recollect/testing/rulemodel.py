@@ -13,14 +13,14 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from recollect.formation.citing import cited_words
+from recollect.formation.citations import cited_words
 from recollect.formation.consolidation import LEAVE
-from recollect.formation.identity import normalised
 from recollect.formation.prompt import SPEAKERS
+from recollect.formation.value_identity import normalised
 from recollect.ports import ModelAnswer, ModelRequest, ToolCall, Usage
-from recollect.recall.analyse import terms_of
-from recollect.recall.budget import estimated_tokens
 from recollect.records import Json
+from recollect.text.analysis import terms_of
+from recollect.text.token_estimate import estimated_tokens
 
 _PROPER: Final = r"([A-Z]\w+(?: [A-Z]\w+)*|[\u4e00-\u9fff]{2,4}?)"
 _NAME: Final = rf"{_PROPER}(?=[.,!?;，。！？]|$| and\b)"

@@ -6,8 +6,8 @@ from datetime import timedelta
 from typing import Final
 
 from recollect.records import Evidence, Memory, Message, NewMessage, PutMemory, Scope
-from recollect.stores.base import Store
-from recollect.stores.plans.erase import EraseReceipt
+from recollect.stores.contract.base import Store
+from recollect.stores.plans.erasure import EraseReceipt
 from recollect.stores.plans.formation import Debounce, Lease
 from recollect.stores.rows import Cursor, Feed
 from recollect.testing.clock import FrozenClock

@@ -8,15 +8,15 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from recollect.errors import ConflictError, GoneError
-from recollect.provenance import NO_WORDS, Words, quoted, words_of
 from recollect.records import Evidence
-from recollect.stores.plans.erase import (
+from recollect.stores.plans.erasure import (
     EraseMemory,
     EraseMessages,
     EraseSource,
     EraseTarget,
     EraseThread,
 )
+from recollect.stores.provenance import NO_WORDS, Words, quoted, words_of
 from recollect.testing.memory_model import MemoryModel
 from recollect.testing.thread_model import ThreadModel
 

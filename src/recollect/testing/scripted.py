@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 
 from recollect.errors import ModelError
 from recollect.ports import ModelAnswer, ModelRequest, ToolCall, Usage
-from recollect.recall.budget import estimated_tokens
+from recollect.text.token_estimate import estimated_tokens
 
 ScriptedAnswer: TypeAlias = ModelAnswer | str | ToolCall | Sequence[ToolCall] | Exception
 """A whole answer, its text, its call or calls, or an error to raise."""

@@ -83,7 +83,7 @@ class StoreContract(
     TransactionContract,
 ):
     """
-    Every promise of `recollect.stores.base.Store`, as a test.
+    Every promise of `recollect.stores.contract.base.Store`, as a test.
 
     Subclass it, and define an async fixture ``store`` that yields an empty store made
     with the class's fixture ``clock``.

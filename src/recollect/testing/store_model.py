@@ -16,7 +16,7 @@ from recollect.errors import (
 )
 from recollect.ports import Clock
 from recollect.records import Memory, Message, NewMessage, Scope, Thread, Write
-from recollect.stores.plans.erase import (
+from recollect.stores.plans.erasure import (
     EraseScope,
     EraseTarget,
 )

@@ -7,8 +7,8 @@ from typing import Final
 import anyio
 
 from recollect.errors import LeaseLostError, StoreError
-from recollect.logs import package_logger, summary_of
-from recollect.stores.base import Store
+from recollect.observability.logs import package_logger, summary_of
+from recollect.stores.contract.base import Store
 from recollect.stores.plans.formation import Lease
 
 LOG: Final = package_logger("recollect.worker")

@@ -22,17 +22,17 @@ from recollect.errors import (
     UsageError,
 )
 from recollect.formation.config import Assistants
-from recollect.formation.schedule import has_struck
-from recollect.health import TaskMonitor
-from recollect.logs import package_logger, scope_tag
+from recollect.formation.cron import has_struck
+from recollect.observability.health import TaskMonitor
+from recollect.observability.logs import package_logger, scope_tag
 from recollect.records import Scope, Thread
-from recollect.stores.base import Store
-from recollect.stores.formation import DEAF
-from recollect.stores.unit import Proviso
-from recollect.stores.validate import to_datetime
-from recollect.worker.breaker import Breaker
-from recollect.worker.former import LEASE_S, Former, Result
-from recollect.worker.striking import Striking
+from recollect.stores.contract.base import Store
+from recollect.stores.contract.formation import DEAF
+from recollect.stores.unit_of_work import Proviso
+from recollect.stores.validation import to_datetime
+from recollect.worker.circuit_breaker import Breaker
+from recollect.worker.due_lanes import Striking
+from recollect.worker.formation_run import LEASE_S, Former, Result
 
 LOG: Final = package_logger("recollect.worker")
 FORMATION: Final = "formation"

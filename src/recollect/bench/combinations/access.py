@@ -11,7 +11,7 @@ from recollect.bench.combinations.talk import keyed_append, take_answer
 from recollect.bench.combinations.world import FORMED, TALLY, World
 from recollect.errors import KeyRevokedError, QuotaError, RecollectError
 from recollect.records import SCOPE_SETTINGS, PutMemory, Scope
-from recollect.stores.unit import Rows
+from recollect.stores.unit_of_work import Rows
 
 
 class KeyHolder:

@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
-from recollect.app import Recollect
 from recollect.bench.combinations.expected import Carrier
 from recollect.bench.combinations.operations import NothingToDoError, operation
 from recollect.bench.combinations.world import TALLY, THREADS, Request, World
-from recollect.chat.correcting import correction_of
-from recollect.formation.derivation import Change
-from recollect.formation.pointers import leaves, value_at
+from recollect.chat.corrections import correction_of
+from recollect.formation.derived_memories import Change
+from recollect.memory.facade import Recollect
 from recollect.records import (
     DeleteMemory,
     EndMemory,
@@ -25,6 +24,7 @@ from recollect.records import (
     Scope,
     Write,
 )
+from recollect.stores.json_pointers import leaves, value_at
 from recollect.stores.plans.undo import UndoLog
 
 KEYS: Final = ("k", "l", "m")

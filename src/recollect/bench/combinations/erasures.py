@@ -8,7 +8,7 @@ from recollect.bench.combinations.expected import Carrier
 from recollect.bench.combinations.operations import NothingToDoError, operation
 from recollect.bench.combinations.world import SCOPES, SOURCES, TALLY, THREADS, World
 from recollect.records import Scope
-from recollect.stores.plans.erase import (
+from recollect.stores.plans.erasure import (
     EraseMemory,
     EraseMessages,
     EraseScope,

@@ -15,7 +15,7 @@ from recollect.bench.combinations.promises import PROMISES, read_scope, tested_b
 from recollect.bench.combinations.stage import Places
 from recollect.bench.combinations.world import SCOPES, STEP_S, World
 from recollect.errors import RecollectError
-from recollect.stores.open import file_of
+from recollect.stores.locator import file_of
 
 MODULES: Final = (access, decisions, erasures, moves, talk)
 """The modules that fill the table of operations."""

@@ -6,17 +6,17 @@ import asyncio
 from contextlib import suppress
 from typing import Any
 
-from recollect.backups import back_up, read_ledger, restore_backup
 from recollect.bench.combinations.erasures import note_erased, some_target
 from recollect.bench.combinations.expected import Carrier
 from recollect.bench.combinations.operations import NothingToDoError, operation
 from recollect.bench.combinations.stage import DIMENSIONS
 from recollect.bench.combinations.talk import keyed_append, take_answer
 from recollect.bench.combinations.world import SCOPES, TALLY, Backup, World
-from recollect.copying import copy_store
 from recollect.errors import RecollectError
+from recollect.lifecycle.backups import back_up, read_ledger, restore_backup
+from recollect.lifecycle.store_copy import copy_store
+from recollect.memory.restoration import open_intake
 from recollect.records import Scope
-from recollect.restoration import open_intake
 from recollect.testing.embedder import HashedEmbedder
 from recollect.testing.follower import FeedFollower
 

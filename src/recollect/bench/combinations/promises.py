@@ -8,10 +8,10 @@ from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
-from recollect.ask import Where
 from recollect.bench.combinations.world import FORMED, SCOPES, TALLY, Past, World
-from recollect.erasure import MEMORY_THREAD, named_version
+from recollect.recall.query import Where
 from recollect.records import Evidence, Memory, Message, Revision, Scope
+from recollect.stores.remainder import MEMORY_THREAD, named_version
 from recollect.testing.carried_words import FILLER
 
 _WORD: Final = re.compile(r"[a-z]{6}ktok")

@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Protocol
 
-from recollect.app import Recollect
 from recollect.formation.config import FormationSettings
 from recollect.formation.types import NOTE, USER
+from recollect.memory.facade import Recollect
 from recollect.ports import ModelRequest
-from recollect.stores.base import Store
-from recollect.stores.open import open_store
+from recollect.stores.contract.base import Store
+from recollect.stores.locator import open_store
 from recollect.testing.carried_words import CarryingModel
 from recollect.testing.clock import FrozenClock
 from recollect.testing.embedder import HashedEmbedder

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Final, cast
 
-from recollect.app import Recollect
 from recollect.bench.combinations.expected import Carrier
 from recollect.bench.combinations.operations import NothingToDoError, operation
 from recollect.bench.combinations.world import SCOPES, TALLY, THREADS, OpenPage, Request, World
 from recollect.errors import GoneError, RecollectError
+from recollect.memory.facade import Recollect
 from recollect.records import Message, NewMessage, Scope
 from recollect.stores.rows import Cursor
 

@@ -10,13 +10,13 @@ from pathlib import Path
 from random import Random
 from typing import Final, TypeAlias
 
-from recollect.app import Recollect
 from recollect.bench.combinations.expected import Carrier, Expected, Kept
 from recollect.bench.combinations.stage import Places, Stage
 from recollect.errors import QuotaError
+from recollect.memory.facade import Recollect
 from recollect.records import JsonObject, Memory, NewMessage, Scope
 from recollect.stores.plans.undo import Undo, UndoLog
-from recollect.stores.unit import Effect, Rows
+from recollect.stores.unit_of_work import Effect, Rows
 from recollect.testing.carried_words import CarryingModel
 from recollect.testing.clock import FrozenClock
 from recollect.testing.follower import FeedFollower

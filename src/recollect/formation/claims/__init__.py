@@ -17,19 +17,19 @@ from functools import cached_property
 from itertools import chain, islice
 from typing import Final
 
-from recollect.formation.claims.calendar_dates import Dated, stretch
-from recollect.formation.claims.chinese_names import HanName, han_names_in, is_heard
-from recollect.formation.claims.clock_times import ClockTime, times_in
 from recollect.formation.claims.computed_numbers import computed_from
-from recollect.formation.claims.known_places import IN_CHINESE
-from recollect.formation.claims.names import HeardNames, HeardWords, Name, names_in
-from recollect.formation.claims.number import Number
-from recollect.formation.claims.numerals import DIGITS_MAX, counts_in, digit_runs, numbers_in, plain
 from recollect.formation.claims.sources import Source, SourceClaims
-from recollect.formation.claims.told_dates import Told, dates_of_value, is_weak, year_claim
+from recollect.formation.grounding.chinese_names import HanName, han_names_in, is_heard
+from recollect.formation.grounding.known_places import IN_CHINESE
+from recollect.formation.grounding.latin_names import HeardNames, HeardWords, Name, names_in
+from recollect.formation.grounding.told_dates import Told, dates_of_value, is_weak, year_claim
 from recollect.formation.wording.pieces import pieces_of
-from recollect.recall.dates import Days
 from recollect.records import Json
+from recollect.text.calendar_dates import Dated, stretch
+from recollect.text.clock_times import ClockTime, times_in
+from recollect.text.number import Number
+from recollect.text.numerals import DIGITS_MAX, counts_in, digit_runs, numbers_in, plain
+from recollect.text.time_expressions import Days
 
 __all__ = [
     "Heard",

@@ -12,7 +12,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Final
 
-from recollect.formation.claims.number import Number
+from recollect.text.number import Number
 
 NUMBERS_MAX: Final = 12
 """A sentence with more numbers is a table, of which nothing is added up."""
@@ -56,7 +56,7 @@ def computed_from(
     """
     Return what follows from the *numbers* of *text*, said on a day.
 
-    >>> from recollect.formation.claims.numerals import numbers_in
+    >>> from recollect.text.numerals import numbers_in
     >>> said = "born in 1991, two cats and three dogs"
     >>> sorted(map(int, computed_from(said, numbers_in(said), date(2025, 6, 11))))[:2]
     [1, 5]

@@ -8,13 +8,13 @@ from functools import cached_property
 from itertools import chain
 from typing import Final
 
-from recollect.formation.claims.clock_times import ClockTime, times_in
 from recollect.formation.claims.computed_numbers import computed_from
-from recollect.formation.claims.names import HeardWords
-from recollect.formation.claims.number import Number
-from recollect.formation.claims.numerals import counts_in, digit_runs, numbers_in, plain
-from recollect.formation.claims.told_dates import Told
+from recollect.formation.grounding.latin_names import HeardWords
+from recollect.formation.grounding.told_dates import Told
 from recollect.formation.wording.pieces import pieces_of
+from recollect.text.clock_times import ClockTime, times_in
+from recollect.text.number import Number
+from recollect.text.numerals import counts_in, digit_runs, numbers_in, plain
 
 COMPUTED_CHARACTERS_MAX: Final = 20_000
 """From the numbers of a longer text nothing is computed."""

@@ -11,9 +11,9 @@ from typing import Final
 
 import Stemmer
 
-from recollect.formation.wording.han import simplified
 from recollect.formation.wording.pieces import piece_spans
-from recollect.recall.analyse import MARKS, UNSPACED, fold
+from recollect.text.analysis import MARKS, UNSPACED, fold
+from recollect.text.han import simplified
 
 WORD_CHARACTERS_MAX: Final = 64
 """A longer run of letters (a key, an encoded file) counts by its first characters only."""

@@ -9,9 +9,9 @@ from functools import cached_property
 from typing import Final
 
 from recollect.formation.claims import Heard, Source, SourceClaims, ValueTexts
+from recollect.formation.grounding.foreign_text import foreign_spans, instructs
 from recollect.formation.offer import Offer
 from recollect.formation.operations import Citation
-from recollect.formation.pointers import is_list
 from recollect.formation.support.content_words import Token, WordIndex, tokens_in
 from recollect.formation.support.languages import (
     SAMPLE_CHARACTERS,
@@ -22,10 +22,10 @@ from recollect.formation.support.stances import Clause, clauses_in
 from recollect.formation.support.vocabulary import groups_said
 from recollect.formation.types import MemoryType
 from recollect.formation.window import Line, Window
-from recollect.formation.wording.foreign import foreign_spans, instructs
-from recollect.formation.wording.han import simplified
-from recollect.recall.text import memory_text
 from recollect.records import Json, Memory, Trust
+from recollect.stores.json_pointers import is_list
+from recollect.text.han import simplified
+from recollect.text.searchable import memory_text
 
 ASKED_CHARACTERS_MAX: Final = 50_000
 """So much is read of the values and quotes of one formation, repairs and all."""

@@ -17,7 +17,7 @@ from recollect.formation.support.heard import HeardWindow, Passage
 from recollect.formation.support.languages import SAMPLE_CHARACTERS, WITH_RULES, language_of
 from recollect.formation.support.origins import Sources, TracedWord, trace
 from recollect.formation.support.polarity import contradiction
-from recollect.recall.analyse import STOP_WORDS
+from recollect.text.analysis import STOP_WORDS
 
 NOWHERE_WORDS_MIN: Final = 3
 NOWHERE_SHARE_MAX: Final = 0.85

@@ -13,14 +13,14 @@ from recollect.formation.operations import (
     Patch,
     cited_by,
 )
-from recollect.formation.pointers import covers, leaves, value_at
 from recollect.formation.support.content_words import WordIndex
 from recollect.formation.support.heard import HeardWindow
 from recollect.formation.support.judgement import Leaf
 from recollect.formation.support.origins import Sources
 from recollect.formation.types import MemoryType
-from recollect.recall.text import memory_text
 from recollect.records import Json, JsonObject
+from recollect.stores.json_pointers import covers, leaves, value_at
+from recollect.text.searchable import memory_text
 
 LABELS: Final = frozenset(
     "context topic topics title category categories kind tag tags label labels subject_area".split()

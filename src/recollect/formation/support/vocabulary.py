@@ -12,7 +12,7 @@ from recollect.formation.support.content_words import Token, WordIndex, stem_of
 from recollect.formation.support.neutral_words import CHINESE, ENGLISH, OTHERS
 from recollect.formation.support.stances import tells_liking
 from recollect.formation.support.synonyms import GROUPS
-from recollect.recall.analyse import fold
+from recollect.text.analysis import fold
 
 HAN_WORD_CHARACTERS_MAX: Final = 6
 """No word of the lists in a script without spaces is longer."""

@@ -14,7 +14,7 @@ from recollect.formation.types.builtin import (
     SUMMARY,
     USER,
 )
-from recollect.formation.types.load import TypeSource, load_types
+from recollect.formation.types.loader import TypeSource, load_types
 from recollect.formation.types.memory_type import MemoryType, UpdateMode, check_types_change
 
 __all__ = [

@@ -13,9 +13,9 @@ from typing import Final
 from urllib.parse import unquote
 
 from recollect.errors import LimitError, NotFoundError, UsageError
-from recollect.formation.pointers import SHOWN_CHARACTERS, is_list, parse_pointer, shown, value_at
 from recollect.formation.types.memory_type import SCHEMA_BYTES_MAX, SCHEMA_DEPTH_MAX
 from recollect.records import Json, JsonObject
+from recollect.stores.json_pointers import SHOWN_CHARACTERS, is_list, parse_pointer, shown, value_at
 
 Steps = tuple[str | int, ...]
 

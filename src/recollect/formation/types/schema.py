@@ -16,13 +16,13 @@ from typing import Final
 from jsonschema_rs import Draft202012Validator, RegexOptions, ValidationError, meta
 
 from recollect.errors import LimitError, UsageError
-from recollect.formation.pointers import is_list, join_pointer, kind_of, shown
-from recollect.formation.rules import wrong_rules
+from recollect.formation.instruction_rules import wrong_rules
 from recollect.formation.types.memory_type import SCHEMA_BYTES_MAX, SCHEMA_DEPTH_MAX, MemoryType
 from recollect.formation.types.references import Steps, path_of, subschemas, written_out
 from recollect.formation.types.violations import explain, readable_pointer
 from recollect.records import INSTRUCTIONS, Json, JsonObject
-from recollect.stores.validate import JSON_BYTES_MAX, JSON_DEPTH_MAX, check_text, encode_json
+from recollect.stores.json_pointers import is_list, join_pointer, kind_of, shown
+from recollect.stores.validation import JSON_BYTES_MAX, JSON_DEPTH_MAX, check_text, encode_json
 
 VIOLATIONS_MAX: Final = 20
 """At most so many violations of a document are named; the rest are counted."""

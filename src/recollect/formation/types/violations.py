@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from jsonschema_rs import ValidationError
 
-from recollect.formation.pointers import is_list, join_pointer, kind_of, listed, shown
 from recollect.records import Json, JsonObject
+from recollect.stores.json_pointers import is_list, join_pointer, kind_of, listed, shown
 
 FORMATS: Final = {
     "date": "a date such as 2024-05-07",

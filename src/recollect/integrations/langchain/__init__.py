@@ -7,9 +7,9 @@ A program that imports a classic memory from ``langchain_classic.memory`` import
 
 from __future__ import annotations
 
-from recollect.integrations.langchain.examples import RecollectExampleSelector
-from recollect.integrations.langchain.history import RecollectChatMessageHistory
-from recollect.integrations.langchain.outside import OutsideVectorStore
+from recollect.integrations.langchain.chat_history import RecollectChatMessageHistory
+from recollect.integrations.langchain.example_selector import RecollectExampleSelector
+from recollect.integrations.langchain.outside_vector_store import OutsideVectorStore
 from recollect.integrations.langchain.retriever import RecollectRetriever
 from recollect.integrations.langchain.runnables import runnable_of
 from recollect.integrations.langchain.tools import memory_tools

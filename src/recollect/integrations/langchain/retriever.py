@@ -13,10 +13,10 @@ from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 from pydantic import ConfigDict
 
-from recollect.app import Recollect
-from recollect.ask import query_in
-from recollect.home import Home
-from recollect.integrations.langchain.documents import document_of
+from recollect.integrations.langchain.recalled_documents import document_of
+from recollect.memory.facade import Recollect
+from recollect.recall.query import query_in
+from recollect.sync.object_home import Home
 
 
 class RecollectRetriever(BaseRetriever):

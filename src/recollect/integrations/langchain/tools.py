@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from langchain_core.tools import BaseTool, StructuredTool
 
 from recollect.ports import Tool
-from recollect.recall.render import visible
+from recollect.recall.rendering import visible
 from recollect.records import JsonObject
 
 

@@ -9,11 +9,11 @@ from typing import Any, Final, TypeAlias, TypeVar
 from langchain_core.documents import Document
 from langchain_core.vectorstores import VectorStore
 
-from recollect.app import Recollect
-from recollect.ask import MATCHES_MAX
-from recollect.home import Home
-from recollect.neighbours import Neighbour
+from recollect.memory.facade import Recollect
+from recollect.recall.neighbours import Neighbour
+from recollect.recall.query import MATCHES_MAX
 from recollect.records import JsonObject, Memory, Scope
+from recollect.sync.object_home import Home
 
 DEFAULT_K: Final = 4
 FETCHED: Final = 20

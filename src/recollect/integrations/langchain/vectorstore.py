@@ -10,10 +10,7 @@ from uuid import uuid4
 from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
 
-from recollect.app import Recollect
-from recollect.ask import Where, query_in
 from recollect.errors import UsageError
-from recollect.home import AnyRecollect, Home
 from recollect.integrations.langchain.vector_searches import (
     DEFAULT_K,
     Filter,
@@ -22,9 +19,12 @@ from recollect.integrations.langchain.vector_searches import (
     document_of,
     passing,
 )
-from recollect.recall.result import Recalled
+from recollect.memory.facade import Recollect
+from recollect.recall.query import Where, query_in
+from recollect.recall.results import Recalled
 from recollect.records import DeleteMemory, Memory, PutMemory, Scope
-from recollect.stores.validate import WRITES_MAX
+from recollect.stores.validation import WRITES_MAX
+from recollect.sync.object_home import AnyRecollect, Home
 
 TYPE: Final = "Item"
 """The type of the memories that keep documents, unless another is named."""

@@ -8,12 +8,12 @@ a state, and work by instructions that improve by feedback.
 
 from recollect.integrations.langgraph.caller import Caller
 from recollect.integrations.langgraph.checkpointer import checkpointer
-from recollect.integrations.langgraph.formed import FormedStore
-from recollect.integrations.langgraph.mirror import MessageMirror
+from recollect.integrations.langgraph.formed_store import FormedStore
+from recollect.integrations.langgraph.graph_store import RecollectStore
+from recollect.integrations.langgraph.message_mirror import MessageMirror
 from recollect.integrations.langgraph.nodes import remove_node, summarise_node, trim_node
-from recollect.integrations.langgraph.procedural import call_model, update_instructions
-from recollect.integrations.langgraph.store import RecollectStore
-from recollect.stores.checkpoints import thread_id_of, thread_of
+from recollect.integrations.langgraph.procedural_nodes import call_model, update_instructions
+from recollect.stores.checkpoint_threads import thread_id_of, thread_of
 
 __all__ = [
     "Caller",

@@ -12,8 +12,8 @@ from langgraph.runtime import get_runtime
 
 from recollect.errors import UsageError
 from recollect.records import Scope
-from recollect.stores.checkpoints import thread_of as place_of
-from recollect.stores.validate import check_id, check_scope
+from recollect.stores.checkpoint_threads import thread_of as place_of
+from recollect.stores.validation import check_id, check_scope
 
 THREAD_ID: Final = "thread_id"
 

@@ -8,22 +8,22 @@ from collections.abc import Iterable
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, cast
 
-from recollect.app import Recollect
 from recollect.errors import MissingExtraError, UsageError
-from recollect.home import AnyRecollect
-from recollect.integrations.langgraph.forwarding import HomeLoop
-from recollect.integrations.langgraph.mirror import MessageMirror
-from recollect.integrations.langgraph.serializing import AllowedType, StrictSerializer
-from recollect.stores.base import Store
-from recollect.stores.open import (
+from recollect.integrations.langgraph.home_loop import HomeLoop
+from recollect.integrations.langgraph.message_mirror import MessageMirror
+from recollect.integrations.langgraph.serializer import AllowedType, StrictSerializer
+from recollect.memory.facade import Recollect
+from recollect.stores.contract.base import Store
+from recollect.stores.locator import (
     check_keeps_checkpoints,
     open_checkpoint_file,
     server_parameters,
 )
-from recollect.sync import SyncRecollect
+from recollect.sync.facade import SyncRecollect
+from recollect.sync.object_home import AnyRecollect
 
 if TYPE_CHECKING:
-    from recollect.integrations.langgraph.completing import CompleteSaver
+    from recollect.integrations.langgraph.saver_base import CompleteSaver
     from recollect.integrations.langgraph.sqlite_saver import SQLiteCheckpoints
 
 

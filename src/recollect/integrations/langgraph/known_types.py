@@ -7,8 +7,8 @@ from enum import Enum
 from types import ModuleType
 from typing import Final
 
-import recollect.messages.classes
-import recollect.recall.result
+import recollect.messages.message_types
+import recollect.recall.results
 import recollect.recall.signals
 import recollect.records
 
@@ -40,9 +40,9 @@ _OTHERS: Final = {
 }
 _OURS: Final = (
     recollect.records,
-    recollect.recall.result,
+    recollect.recall.results,
     recollect.recall.signals,
-    recollect.messages.classes,
+    recollect.messages.message_types,
 )
 
 

@@ -8,9 +8,9 @@ from typing import Any, Final, TypeAlias
 from langchain_core.messages import BaseMessage, RemoveMessage
 from langchain_core.runnables import Runnable, RunnableLambda
 
-from recollect.conversation.asking import Asking
+from recollect.conversation.model_prompt import Asking
 from recollect.errors import UsageError
-from recollect.integrations.langgraph.waiting import waited
+from recollect.integrations.langgraph.sync_wait import waited
 from recollect.messages import (
     REMOVE_ALL_MESSAGES,
     filter_messages,
@@ -18,7 +18,7 @@ from recollect.messages import (
     trim_messages,
     whole_pairs,
 )
-from recollect.messages.summarising import Summarised
+from recollect.messages.summarization import Summarised
 
 MESSAGES: Final = "messages"
 Node: TypeAlias = Runnable[Any, dict[str, Any]]

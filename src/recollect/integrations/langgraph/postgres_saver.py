@@ -15,7 +15,7 @@ from psycopg.rows import DictRow, dict_row
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from recollect.errors import ConflictError, NotFoundError, StoreUnavailableError
-from recollect.integrations.langgraph.completing import (
+from recollect.integrations.langgraph.saver_base import (
     CompleteSaver,
     checked_prune,
     delta_refused,

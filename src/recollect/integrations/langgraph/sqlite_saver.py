@@ -13,12 +13,12 @@ from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.checkpoint.sqlite import SqliteSaver
 
 from recollect.errors import ConflictError, NotFoundError
-from recollect.integrations.langgraph.completing import (
+from recollect.integrations.langgraph.saver_base import (
     CompleteSaver,
     checked_prune,
     delta_refused,
 )
-from recollect.stores.checkpoints import CheckpointThreads
+from recollect.stores.checkpoint_threads import CheckpointThreads
 
 _GIVEN: Final = "(SELECT value FROM json_each(?))"
 _META: Final = "CAST(metadata AS TEXT)"

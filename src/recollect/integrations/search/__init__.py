@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from recollect.integrations.search.chroma import ChromaDBSearch, ChromaDoc
 from recollect.integrations.search.lance import LanceDBDoc, LanceDBSearch
-from recollect.integrations.search.outside import OutsideSearch
-from recollect.integrations.search.own import RecollectDoc, RecollectSearch
+from recollect.integrations.search.outside_search import OutsideSearch
+from recollect.integrations.search.own_index import RecollectDoc, RecollectSearch
 from recollect.integrations.search.pinecone_index import PineconeDoc, PineconeSearch
 
 __all__ = [

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 from weakref import finalize
 
-from recollect.conversation.documents import Found, SearchDocument, new_id
+from recollect.conversation.document_search import Found, SearchDocument, new_id
 from recollect.embedders import EmbedderChoice
 from recollect.errors import MissingExtraError
-from recollect.integrations.search.vectors import VectorSearch, flat, similarity_of, told
+from recollect.integrations.search.embedding_search import VectorSearch, flat, similarity_of, told
 from recollect.records import JsonObject
 
 if TYPE_CHECKING:

@@ -8,17 +8,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from recollect.conversation.documents import Found, SearchDocument
+from recollect.conversation.document_search import Found, SearchDocument
 from recollect.embedders import EmbedderChoice
 from recollect.errors import MissingExtraError, UsageError
-from recollect.integrations.search.vectors import (
+from recollect.integrations.search.embedding_search import (
     VectorSearch,
     checked_metric,
     similarity_of,
     told,
 )
 from recollect.records import JsonObject
-from recollect.stores.validate import check_object
+from recollect.stores.validation import check_object
 
 _METRIC_NAME: Final = {"cosine": "cosine", "euclidean": "l2", "dotproduct": "dot"}
 _COLUMNS: Final = frozenset({"id", "doc", "metadata", "vector"})

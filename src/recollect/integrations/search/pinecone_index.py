@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from recollect.conversation.documents import Found, SearchDocument, new_id
+from recollect.conversation.document_search import Found, SearchDocument, new_id
 from recollect.embedders import EmbedderChoice
 from recollect.errors import LimitError, MissingExtraError, UsageError
-from recollect.integrations.search.vectors import (
+from recollect.integrations.search.embedding_search import (
     VectorSearch,
     checked_metric,
     flat,
@@ -17,7 +17,7 @@ from recollect.integrations.search.vectors import (
     told,
 )
 from recollect.records import JsonObject
-from recollect.stores.validate import encode_json
+from recollect.stores.validation import encode_json
 
 if TYPE_CHECKING:
     from pinecone import Pinecone

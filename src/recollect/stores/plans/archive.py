@@ -15,14 +15,12 @@ from typing import Any, Final, TypeAlias, cast
 
 from recollect.errors import ConflictError, UsageError
 from recollect.ports import Ids
-from recollect.recall.budget import estimated_tokens
-from recollect.recall.terms import encode_terms
-from recollect.recall.text import message_text
 from recollect.records import Json, JsonObject, Scope
 from recollect.stores.digests import text_hash
+from recollect.stores.plans.archive_fields import Fields
 from recollect.stores.plans.evidence import evidence_messages
-from recollect.stores.plans.fields import Fields
 from recollect.stores.plans.formation import Debounce, signalled
+from recollect.stores.plans.idempotency import opened
 from recollect.stores.plans.lanes import (
     joined_lanes,
     lanes_of,
@@ -30,6 +28,7 @@ from recollect.stores.plans.lanes import (
     restored_lanes,
     with_lanes,
 )
+from recollect.stores.plans.pending_messages import again_of, check_settings, with_again
 from recollect.stores.plans.positions import all_messages_of
 from recollect.stores.plans.receipts import (
     each_formation,
@@ -37,9 +36,7 @@ from recollect.stores.plans.receipts import (
     place_of,
     restored_formation,
 )
-from recollect.stores.plans.requests import opened
 from recollect.stores.plans.said_times import SaidTimes
-from recollect.stores.plans.waiting import again_of, check_settings, with_again
 from recollect.stores.rows import (
     FormationRow,
     MemoryRow,
@@ -48,8 +45,8 @@ from recollect.stores.rows import (
     ScopeRow,
     ThreadRow,
 )
-from recollect.stores.unit import NOTHING, Effect, Planned, Rows
-from recollect.stores.validate import (
+from recollect.stores.unit_of_work import NOTHING, Effect, Planned, Rows
+from recollect.stores.validation import (
     check_content,
     check_id,
     check_new_thread,
@@ -57,6 +54,9 @@ from recollect.stores.validate import (
     check_scope,
     to_datetime,
 )
+from recollect.text.searchable import message_text
+from recollect.text.terms import encode_terms
+from recollect.text.token_estimate import estimated_tokens
 
 RECORDS_MAX: Final = 1_000
 RESTORE_RECORDS: Final = 500

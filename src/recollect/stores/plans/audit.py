@@ -20,8 +20,8 @@ from recollect.stores.rows import (
     ScopeRow,
     ThreadRow,
 )
-from recollect.stores.unit import Effect, Plan, Planned, Removal, Rows
-from recollect.stores.validate import to_datetime
+from recollect.stores.unit_of_work import Effect, Plan, Planned, Removal, Rows
+from recollect.stores.validation import to_datetime
 
 ResultT = TypeVar("ResultT")
 

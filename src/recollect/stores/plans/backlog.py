@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Final
 
 from recollect.records import Scope
+from recollect.stores.plans.pending_messages import due_at_once, is_waiting
 from recollect.stores.plans.threads import existing_thread
-from recollect.stores.plans.waiting import due_at_once, is_waiting
 from recollect.stores.rows import ThreadRow
-from recollect.stores.unit import Effect, Planned, Rows
+from recollect.stores.unit_of_work import Effect, Planned, Rows
 
 _PAGE_ROWS: Final = 1_000
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from recollect.errors import UsageError
 from recollect.records import Evidence, EvidenceMap
-from recollect.stores.validate import check_id, check_object, check_position, check_text
+from recollect.stores.validation import check_id, check_object, check_position, check_text
 
 NO_EVIDENCE: Final = "{}"
 

@@ -20,7 +20,7 @@ from recollect.ports import Ids
 from recollect.records import FormationStatus, JsonObject, Lane, Scope
 from recollect.stores.plans.lanes import formed_lanes, lanes_of, left_lanes, put_off_lanes
 from recollect.stores.plans.memories import PreparedWrite, plan_writes
-from recollect.stores.plans.waiting import (
+from recollect.stores.plans.pending_messages import (
     LANES,
     again_of,
     check_wait,
@@ -32,8 +32,8 @@ from recollect.stores.plans.waiting import (
     without_again,
 )
 from recollect.stores.rows import MICROSECONDS, FormationRow, MemoryRow, ScopeRow, ThreadRow
-from recollect.stores.unit import NOTHING, Effect, Planned, Rows
-from recollect.stores.validate import check_object, encode_json, to_datetime
+from recollect.stores.unit_of_work import NOTHING, Effect, Planned, Rows
+from recollect.stores.validation import check_object, encode_json, to_datetime
 
 LEASE_S_MAX: Final = 3_600
 DUE_THREADS_MAX: Final = 100

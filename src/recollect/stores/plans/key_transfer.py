@@ -13,13 +13,13 @@ from typing import Final, cast
 
 from recollect.errors import UsageError
 from recollect.records import Json, JsonObject, Scope
-from recollect.stores.plans.fields import Fields
-from recollect.stores.plans.holding import holds_anything
-from recollect.stores.plans.requests import GONE
+from recollect.stores.plans.archive_fields import Fields
+from recollect.stores.plans.idempotency import GONE
+from recollect.stores.plans.scopes import holds_anything
 from recollect.stores.plans.upkeep import is_old
 from recollect.stores.rows import NO_SCOPE, IdempotencyRow
-from recollect.stores.unit import NOTHING, Effect, Planned, Rows
-from recollect.stores.validate import check_id
+from recollect.stores.unit_of_work import NOTHING, Effect, Planned, Rows
+from recollect.stores.validation import check_id
 
 REQUEST: Final = "request"
 """The kind of the records that tell of keys."""

@@ -15,10 +15,10 @@ from datetime import datetime
 
 from recollect.errors import UsageError
 from recollect.records import Json, Lane
-from recollect.stores.plans.fields import Fields
-from recollect.stores.plans.waiting import LANES, again_of, lanes_text, with_again
+from recollect.stores.plans.archive_fields import Fields
+from recollect.stores.plans.pending_messages import LANES, again_of, lanes_text, with_again
 from recollect.stores.rows import ThreadRow
-from recollect.stores.validate import check_id, check_time, to_datetime
+from recollect.stores.validation import check_id, check_time, to_datetime
 
 
 def lanes_of(thread: ThreadRow) -> dict[str, Lane]:

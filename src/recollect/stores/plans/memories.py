@@ -8,12 +8,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, get_args
 
-from recollect.erasure import MEMORY_THREAD, named_version, version_name
 from recollect.errors import NotFoundError, UsageError, VersionConflictError
 from recollect.ports import Ids
-from recollect.provenance import NO_WORDS, Founded, Words, kept_evidence, quoted, words_of
-from recollect.recall.terms import encode_terms
-from recollect.recall.text import memory_text, message_text
 from recollect.records import (
     BESIDE_TYPES,
     UNREVISED_TYPES,
@@ -30,20 +26,22 @@ from recollect.records import (
     Write,
 )
 from recollect.stores.digests import text_hash
-from recollect.stores.making import maker_of
-from recollect.stores.plans.derived import reopened, replaced_by, row_remainder, version_names
+from recollect.stores.fast_records import maker_of
+from recollect.stores.plans.derived_rows import reopened, replaced_by, row_remainder, version_names
 from recollect.stores.plans.evidence import (
     NO_EVIDENCE,
     decode_evidence,
     encode_evidence,
     evidence_messages,
 )
-from recollect.stores.plans.requests import Idempotency, key_row, opened, uids_under_key
+from recollect.stores.plans.idempotency import Idempotency, key_row, opened, uids_under_key
 from recollect.stores.plans.said_times import Cited, SaidTimes
 from recollect.stores.plans.upkeep import compacted, old_before
+from recollect.stores.provenance import NO_WORDS, Founded, Words, kept_evidence, quoted, words_of
+from recollect.stores.remainder import MEMORY_THREAD, named_version, version_name
 from recollect.stores.rows import MemoryRow, RevisionRow, ScopeRow
-from recollect.stores.unit import NOTHING, Effect, Planned, Removal, Rows, together
-from recollect.stores.validate import (
+from recollect.stores.unit_of_work import NOTHING, Effect, Planned, Removal, Rows, together
+from recollect.stores.validation import (
     check_id,
     check_object,
     check_position,
@@ -52,6 +50,8 @@ from recollect.stores.validate import (
     decode_json,
     to_datetime,
 )
+from recollect.text.searchable import memory_text, message_text
+from recollect.text.terms import encode_terms
 
 CARRIED_VERSIONS_MAX: Final = 50
 """In so many versions before the present one words are looked for that come back."""

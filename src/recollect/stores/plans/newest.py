@@ -12,8 +12,8 @@ from recollect.stores.damage import lost_entries
 from recollect.stores.filters import Condition, matches
 from recollect.stores.plans.memories import is_shown
 from recollect.stores.rows import MemoryRow, ScopeRow
-from recollect.stores.unit import Rows
-from recollect.stores.validate import decode_json
+from recollect.stores.unit_of_work import Rows
+from recollect.stores.validation import decode_json
 
 AT_ONCE_MIN: Final = 16
 """Of at least so many of the newest it is looked whether they satisfy a filter; then of all."""

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from recollect.errors import StoreCorruptError
 from recollect.stores.rows import MessageRow, ThreadRow
-from recollect.stores.unit import Rows
+from recollect.stores.unit_of_work import Rows
 
 
 def messages_after(

@@ -9,12 +9,12 @@ from typing import Final, get_args
 
 from recollect.errors import NotFoundError, UsageError
 from recollect.records import Formation, FormationAction, Json, JsonObject, Scope
-from recollect.stores.plans.fields import Fields
+from recollect.stores.plans.archive_fields import Fields
 from recollect.stores.plans.lanes import redriven_lanes
-from recollect.stores.plans.waiting import LANES, again_of, due_at_once, with_again
+from recollect.stores.plans.pending_messages import LANES, again_of, due_at_once, with_again
 from recollect.stores.rows import FormationRow, ScopeRow, ThreadRow
-from recollect.stores.unit import Effect, Planned, Rows
-from recollect.stores.validate import (
+from recollect.stores.unit_of_work import Effect, Planned, Rows
+from recollect.stores.validation import (
     POSITION_MAX,
     check_id,
     check_object,

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 
-from recollect.erasure import MEMORY_THREAD, bereft
-from recollect.stores.plans.derived import row_sources
+from recollect.stores.plans.derived_rows import row_sources
 from recollect.stores.plans.lanes import lanes_of, redriven_lanes
+from recollect.stores.plans.pending_messages import again_of, due_at_once, with_again
 from recollect.stores.plans.receipts import each_formation, types_of
-from recollect.stores.plans.waiting import again_of, due_at_once, with_again
+from recollect.stores.remainder import MEMORY_THREAD, bereft
 from recollect.stores.rows import MemoryRow, ThreadRow
-from recollect.stores.unit import Rows
+from recollect.stores.unit_of_work import Rows
 
 Waiting = dict[str, dict[str, set[str]]]
 """Ids of messages by thread and by the type of memory that is to be formed of them."""

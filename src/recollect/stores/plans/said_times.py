@@ -8,11 +8,11 @@ from dataclasses import replace
 from itertools import islice
 from typing import Final, TypeAlias
 
-from recollect.erasure import MEMORY_THREAD, named_version
 from recollect.records import Scope
-from recollect.stores.plans.derived import row_evidence
+from recollect.stores.plans.derived_rows import row_evidence
+from recollect.stores.remainder import MEMORY_THREAD, named_version
 from recollect.stores.rows import MemoryRow
-from recollect.stores.unit import NOTHING, Effect, Planned, Rows
+from recollect.stores.unit_of_work import NOTHING, Effect, Planned, Rows
 
 Cited: TypeAlias = tuple[str, str]
 """A thread and a message in it, as evidence names them."""

@@ -9,27 +9,24 @@ from typing import Final
 
 from recollect.errors import ConflictError, NotFoundError, UsageError
 from recollect.ports import Ids
-from recollect.recall.budget import estimated_tokens
-from recollect.recall.terms import encode_terms
-from recollect.recall.text import message_text
 from recollect.records import Message, NewMessage, Role, Scope, Thread
 from recollect.stores.digests import request_digest, text_hash
 from recollect.stores.plans.formation import Debounce, signalled
+from recollect.stores.plans.idempotency import Idempotency, key_row, opened, uids_under_key
 from recollect.stores.plans.lanes import lanes_of, lanes_without
 from recollect.stores.plans.memories import PreparedWrite, plan_writes
+from recollect.stores.plans.pending_messages import again_of, idle_if_done, without_again
 from recollect.stores.plans.positions import all_messages_of, messages_before
-from recollect.stores.plans.requests import Idempotency, key_row, opened, uids_under_key
 from recollect.stores.plans.said_times import dated_anew
 from recollect.stores.plans.upkeep import compacted, old_before
-from recollect.stores.plans.waiting import again_of, idle_if_done, without_again
 from recollect.stores.rows import (
     MICROSECONDS,
     MessageRow,
     ScopeRow,
     ThreadRow,
 )
-from recollect.stores.unit import NOTHING, Effect, Planned, Removal, Rows
-from recollect.stores.validate import (
+from recollect.stores.unit_of_work import NOTHING, Effect, Planned, Removal, Rows
+from recollect.stores.validation import (
     check_content,
     check_id,
     check_object,
@@ -38,6 +35,9 @@ from recollect.stores.validate import (
     check_text,
     to_datetime,
 )
+from recollect.text.searchable import message_text
+from recollect.text.terms import encode_terms
+from recollect.text.token_estimate import estimated_tokens
 
 SESSION_GAP_S: Final = 1_800
 """A longer pause between two messages of a thread begins another session."""

@@ -22,19 +22,19 @@ from recollect.errors import (
     VersionConflictError,
 )
 from recollect.ports import Ids
-from recollect.recall.terms import encode_terms
 from recollect.records import UNREVISED_TYPES, Json, JsonObject, Scope
 from recollect.stores.digests import text_hash
 from recollect.stores.plans.archive import memory_record, restored_memory, restored_revisions
-from recollect.stores.plans.derived import version_names
+from recollect.stores.plans.archive_fields import Fields
+from recollect.stores.plans.derived_rows import version_names
 from recollect.stores.plans.evidence import evidence_messages
-from recollect.stores.plans.fields import Fields
 from recollect.stores.plans.memories import is_expired, revision_row
 from recollect.stores.plans.said_times import SaidTimes
 from recollect.stores.plans.upkeep import compacted
 from recollect.stores.rows import MemoryRow, RevisionRow, ScopeRow
-from recollect.stores.unit import Effect, Plan, Planned, Removal, Rows
-from recollect.stores.validate import check_id, check_object, check_position, check_scope
+from recollect.stores.unit_of_work import Effect, Plan, Planned, Removal, Rows
+from recollect.stores.validation import check_id, check_object, check_position, check_scope
+from recollect.text.terms import encode_terms
 
 ResultT = TypeVar("ResultT")
 

@@ -13,9 +13,9 @@ import psycopg
 from psycopg import sql
 
 from recollect.errors import StoreReadOnlyError
-from recollect.stores.checkpoints import CheckpointThreads
+from recollect.stores.checkpoint_threads import CheckpointThreads
 from recollect.stores.postgres.connections import connect, let_go
-from recollect.stores.postgres.failures import store_errors
+from recollect.stores.postgres.driver_errors import store_errors
 from recollect.stores.postgres.location import Location
 
 # Others may have a table of one of these names; all of them together are the saver's.

@@ -13,7 +13,7 @@ from psycopg.pq import TransactionStatus
 from recollect.stores.postgres.location import Location
 from recollect.stores.postgres.statements import SESSION
 from recollect.stores.postgres.transaction import Connection
-from recollect.stores.world import timer_s
+from recollect.stores.system_clock import timer_s
 
 AnswerT = TypeVar("AnswerT")
 

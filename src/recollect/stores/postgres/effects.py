@@ -8,12 +8,11 @@ from dataclasses import fields
 from operator import attrgetter
 from typing import Any, Final, TypeAlias
 
-from recollect.stores.paths import stored_path
 from recollect.stores.plans.evidence import evidence_messages
+from recollect.stores.postgres.row_security import CLOSED, chained, inside
 from recollect.stores.postgres.rows import PostgresRows
 from recollect.stores.postgres.statements import WRITES
 from recollect.stores.postgres.transaction import Transaction
-from recollect.stores.postgres.wall import CLOSED, chained, inside
 from recollect.stores.rows import (
     AuditRow,
     FormationRow,
@@ -26,7 +25,8 @@ from recollect.stores.rows import (
     ThreadRow,
     VectorRow,
 )
-from recollect.stores.unit import Effect
+from recollect.stores.scope_paths import stored_path
+from recollect.stores.unit_of_work import Effect
 
 _Values: TypeAlias = Callable[[Any], tuple[object, ...]]
 _Key: TypeAlias = Callable[[Any], object]

@@ -18,7 +18,7 @@ from typing import Any, Final, LiteralString
 import psycopg
 
 from recollect.errors import StoreCorruptError, StoreVersionError
-from recollect.stores.postgres.failures import AGAIN, LOG
+from recollect.stores.postgres.driver_errors import AGAIN, LOG
 from recollect.stores.postgres.statements import PACKAGE, SESSION
 from recollect.stores.postgres.transaction import Connection
 from recollect.stores.statements import file_names, read_text

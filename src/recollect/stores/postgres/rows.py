@@ -21,19 +21,10 @@ from recollect.stores.columns import (
     thread_row,
 )
 from recollect.stores.filters import Condition
-from recollect.stores.paths import range_below, stored_path
 from recollect.stores.plans.formation import DUE_THREADS_MAX
-from recollect.stores.plans.holding import scopes_holding
 from recollect.stores.plans.newest import matching
-from recollect.stores.postgres.statements import QUERIES
-from recollect.stores.postgres.transaction import (
-    Bound,
-    Question,
-    Stored,
-    Transaction,
-    TransactionOverError,
-)
-from recollect.stores.postgres.wall import (
+from recollect.stores.plans.scopes import scopes_holding
+from recollect.stores.postgres.row_security import (
     CLOSED,
     SWEEPING,
     around,
@@ -42,6 +33,14 @@ from recollect.stores.postgres.wall import (
     finding_below,
     inside,
     sweeping,
+)
+from recollect.stores.postgres.statements import QUERIES
+from recollect.stores.postgres.transaction import (
+    Bound,
+    Question,
+    Stored,
+    Transaction,
+    TransactionOverError,
 )
 from recollect.stores.rows import (
     AuditRow,
@@ -56,7 +55,8 @@ from recollect.stores.rows import (
     ScopeRow,
     ThreadRow,
 )
-from recollect.stores.unit import memories_in_each
+from recollect.stores.scope_paths import range_below, stored_path
+from recollect.stores.unit_of_work import memories_in_each
 
 RowT = TypeVar("RowT")
 

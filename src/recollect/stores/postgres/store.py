@@ -9,23 +9,23 @@ from typing import TypeVar
 from weakref import finalize
 
 from recollect.ports import Clock, Ids
-from recollect.stores.base import Store
-from recollect.stores.checkpoints import CheckpointThreads
-from recollect.stores.closing import waited_for
+from recollect.stores.checkpoint_threads import CheckpointThreads
+from recollect.stores.contract.base import Store
+from recollect.stores.exit_wait import waited_for
 from recollect.stores.plans.formation import Claim, Lease
+from recollect.stores.postgres.bootstrap import open_database
 from recollect.stores.postgres.checkpoints import erase_checkpoints
-from recollect.stores.postgres.claiming import Claimer
-from recollect.stores.postgres.cleaning import remove_deleted_bytes
-from recollect.stores.postgres.failures import LOG, store_errors
+from recollect.stores.postgres.claims import Claimer
+from recollect.stores.postgres.driver_errors import LOG, store_errors
 from recollect.stores.postgres.location import location_of
-from recollect.stores.postgres.opening import open_database
-from recollect.stores.postgres.waking import PostgresListener
-from recollect.stores.postgres.work import Workshop, moment_us
+from recollect.stores.postgres.notifications import PostgresListener
+from recollect.stores.postgres.unit_runner import Workshop, moment_us
+from recollect.stores.postgres.vacuum import remove_deleted_bytes
 from recollect.stores.server.clock import ServerClock
-from recollect.stores.server.turns import Turns
-from recollect.stores.server.waking import LISTENING, Bell, Listeners
-from recollect.stores.unit import LikelyQuery, Plan, Query
-from recollect.stores.world import timer_s
+from recollect.stores.server.concurrency import Turns
+from recollect.stores.server.notifications import LISTENING, Bell, Listeners
+from recollect.stores.system_clock import timer_s
+from recollect.stores.unit_of_work import LikelyQuery, Plan, Query
 
 ResultT = TypeVar("ResultT")
 

@@ -9,8 +9,8 @@ import psycopg
 from psycopg.pq import TransactionStatus
 
 from recollect.stores.postgres.location import Location
+from recollect.stores.postgres.row_security import CLOSED, Wall
 from recollect.stores.postgres.statements import SESSION
-from recollect.stores.postgres.wall import CLOSED, Wall
 
 Connection: TypeAlias = "psycopg.Connection[tuple[Any, ...]]"
 Stored: TypeAlias = tuple[Any, ...]

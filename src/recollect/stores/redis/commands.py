@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from recollect.stores.redis.reading import Command, Value
+from recollect.stores.redis.optimistic_reads import Command, Value
 
 _ARGUMENTS_MAX: Final = 1_000
 """So many values go into one command: what a Lua function may pass on is limited."""

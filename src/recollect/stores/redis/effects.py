@@ -6,9 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, TypeVar
 
-from recollect.stores.paths import stored_path
 from recollect.stores.plans.evidence import evidence_messages
-from recollect.stores.plans.waiting import is_pending, is_waiting
+from recollect.stores.plans.pending_messages import is_pending, is_waiting
 from recollect.stores.redis import keys
 from recollect.stores.redis.codec import (
     FORMATIONS,
@@ -26,7 +25,8 @@ from recollect.stores.redis.codec import (
 from recollect.stores.redis.commands import Commands
 from recollect.stores.redis.rows import RedisRows
 from recollect.stores.rows import MemoryRow, RevisionRow, ScopeRow, ThreadRow
-from recollect.stores.unit import Effect
+from recollect.stores.scope_paths import stored_path
+from recollect.stores.unit_of_work import Effect
 
 ItemT = TypeVar("ItemT")
 

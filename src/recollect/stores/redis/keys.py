@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from recollect.stores.paths import stored_path
 from recollect.stores.rows import FormationRow, MemoryRow, MessageRow, ScopeRow, ThreadRow
+from recollect.stores.scope_paths import stored_path
 
 PREFIX: Final = "{recollect}:"
 STORE: Final = f"{PREFIX}store"

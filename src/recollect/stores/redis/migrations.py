@@ -8,11 +8,11 @@ from typing import Final
 from recollect.records import Scope
 from recollect.stores.plans.said_times import plan_said_times
 from recollect.stores.redis import keys
-from recollect.stores.redis.connecting import Server
-from recollect.stores.redis.failures import store_errors
-from recollect.stores.redis.opening import FORMAT
-from recollect.stores.redis.work import Workshop
-from recollect.stores.unit import Effect, Rows
+from recollect.stores.redis.bootstrap import FORMAT
+from recollect.stores.redis.connections import Server
+from recollect.stores.redis.driver_errors import store_errors
+from recollect.stores.redis.unit_runner import Workshop
+from recollect.stores.unit_of_work import Effect, Rows
 
 MEMORIES_AT_ONCE: Final = 500
 """So many memories are looked at in one transaction."""

@@ -9,10 +9,9 @@ from typing import Any, Final, TypeVar
 
 from recollect.records import FormationStatus, MemoryState, Scope
 from recollect.stores.filters import Condition
-from recollect.stores.paths import range_below, stored_path
-from recollect.stores.plans.feed import memory_entry, message_entry
-from recollect.stores.plans.holding import scopes_holding
+from recollect.stores.plans.changes import memory_entry, message_entry
 from recollect.stores.plans.newest import matching, updates_of
+from recollect.stores.plans.scopes import scopes_holding
 from recollect.stores.redis import keys
 from recollect.stores.redis.codec import (
     FORMATIONS,
@@ -26,7 +25,7 @@ from recollect.stores.redis.codec import (
     decode_head,
     decode_vector,
 )
-from recollect.stores.redis.reading import Command, Reading
+from recollect.stores.redis.optimistic_reads import Command, Reading
 from recollect.stores.rows import (
     AuditRow,
     FeedEntry,
@@ -40,7 +39,8 @@ from recollect.stores.rows import (
     ScopeRow,
     ThreadRow,
 )
-from recollect.stores.unit import memories_in_each
+from recollect.stores.scope_paths import range_below, stored_path
+from recollect.stores.unit_of_work import memories_in_each
 
 RowT = TypeVar("RowT")
 

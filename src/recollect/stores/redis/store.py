@@ -9,19 +9,19 @@ from typing import TypeVar
 from weakref import finalize
 
 from recollect.ports import Clock, Ids
-from recollect.stores.base import Store
-from recollect.stores.redis.cleaning import remove_deleted_bytes
-from recollect.stores.redis.connecting import Server
-from recollect.stores.redis.failures import LOG, store_errors
+from recollect.stores.contract.base import Store
+from recollect.stores.redis.bootstrap import open_server
+from recollect.stores.redis.connections import Server
+from recollect.stores.redis.driver_errors import LOG, store_errors
 from recollect.stores.redis.location import Durability, location_of
 from recollect.stores.redis.migrations import migrate
-from recollect.stores.redis.opening import open_server
-from recollect.stores.redis.waking import RedisListener, call_out
-from recollect.stores.redis.work import Workshop
+from recollect.stores.redis.notifications import RedisListener, call_out
+from recollect.stores.redis.unit_runner import Workshop
+from recollect.stores.redis.vacuum import remove_deleted_bytes
 from recollect.stores.server.clock import ServerClock
-from recollect.stores.server.turns import Turns
-from recollect.stores.server.waking import LISTENING, Bell, Listeners
-from recollect.stores.unit import Effect, Plan, Query
+from recollect.stores.server.concurrency import Turns
+from recollect.stores.server.notifications import LISTENING, Bell, Listeners
+from recollect.stores.unit_of_work import Effect, Plan, Query
 
 ResultT = TypeVar("ResultT")
 

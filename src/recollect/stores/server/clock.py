@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from recollect.stores.world import timer_s
+from recollect.stores.system_clock import timer_s
 
 COMPARED_EVERY_S: Final = 10.0
 """The server is asked for the time so often; in between a timer of this machine counts on."""

@@ -11,8 +11,8 @@ from typing import Final
 import apsw
 
 from recollect.errors import StoreCorruptError, UsageError
-from recollect.stores.sqlite.connect import LOCK_WAIT_S, Location, new_connection
-from recollect.stores.sqlite.failures import store_errors
+from recollect.stores.sqlite.connections import LOCK_WAIT_S, Location, new_connection
+from recollect.stores.sqlite.driver_errors import store_errors
 from recollect.stores.sqlite.migrations import check_mark
 from recollect.stores.sqlite.page_checksums import checksum_layer
 

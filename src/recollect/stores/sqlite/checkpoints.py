@@ -25,11 +25,11 @@ from recollect.errors import (
     StoreUnavailableError,
     StoreVersionError,
 )
-from recollect.logs import kind_of
-from recollect.stores.checkpoints import CheckpointThreads
-from recollect.stores.sqlite.connect import LOCK_WAIT_S
+from recollect.observability.logs import kind_of
+from recollect.stores.checkpoint_threads import CheckpointThreads
+from recollect.stores.sqlite.connections import LOCK_WAIT_S
+from recollect.stores.sqlite.driver_errors import LOG
 from recollect.stores.sqlite.engine import check_engine, version_of
-from recollect.stores.sqlite.failures import LOG
 
 SUFFIX: Final = "-checkpoints"
 _TABLES: Final = frozenset({"checkpoints", "writes"})

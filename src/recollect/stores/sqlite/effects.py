@@ -9,7 +9,6 @@ from typing import Final, TypeAlias
 
 import apsw
 
-from recollect.stores.paths import stored_path
 from recollect.stores.plans.evidence import evidence_messages
 from recollect.stores.rows import (
     AuditRow,
@@ -23,10 +22,11 @@ from recollect.stores.rows import (
     ThreadRow,
     VectorRow,
 )
+from recollect.stores.scope_paths import stored_path
 from recollect.stores.sqlite.checksums import checksum_of
 from recollect.stores.sqlite.rows import SQLiteRows
 from recollect.stores.sqlite.statements import WRITES
-from recollect.stores.unit import Effect, Removal
+from recollect.stores.unit_of_work import Effect, Removal
 
 _Values: TypeAlias = Callable[[object], tuple[object, ...]]
 

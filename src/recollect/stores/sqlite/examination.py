@@ -19,17 +19,17 @@ from typing import Any, Final, TypeAlias
 import apsw
 
 from recollect.errors import RecollectError
-from recollect.recall.terms import decode_terms, encode_terms, is_current
-from recollect.recall.text import message_text
-from recollect.recall.vectors import decode_vectors
 from recollect.stores.digests import text_hash
-from recollect.stores.paths import segments_of
 from recollect.stores.plans.evidence import evidence_messages
 from recollect.stores.rows import NO_SCOPE, MemoryRow, MessageRow, RevisionRow, ScopeRow
+from recollect.stores.scope_paths import segments_of
 from recollect.stores.sqlite.checksums import DamagedRowError
 from recollect.stores.sqlite.rows import SQLiteRows, memory_row, message_row, revision_row
 from recollect.stores.sqlite.statements import QUERIES
-from recollect.stores.validate import check_scope, to_datetime
+from recollect.stores.validation import check_scope, to_datetime
+from recollect.stores.vector_codec import decode_vectors
+from recollect.text.searchable import message_text
+from recollect.text.terms import decode_terms, encode_terms, is_current
 
 Stored: TypeAlias = Sequence[Any]
 """A row as the driver returns it."""

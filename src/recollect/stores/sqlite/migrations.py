@@ -11,7 +11,7 @@ import apsw
 
 from recollect.errors import StoreCorruptError, StoreVersionError
 from recollect.stores.sqlite.checksums import row_checksum
-from recollect.stores.sqlite.failures import LOG
+from recollect.stores.sqlite.driver_errors import LOG
 from recollect.stores.sqlite.statements import PACKAGE
 from recollect.stores.statements import file_names, read_text
 

@@ -16,9 +16,9 @@ from typing import Final
 import apsw
 
 from recollect.errors import StoreError
-from recollect.stores.sqlite.cleaning import at_rest
-from recollect.stores.sqlite.connect import LOCK_WAIT_S, Location, connect, open_raw
-from recollect.stores.sqlite.failures import LOG, store_errors
+from recollect.stores.sqlite.connections import LOCK_WAIT_S, Location, connect, open_raw
+from recollect.stores.sqlite.driver_errors import LOG, store_errors
+from recollect.stores.sqlite.free_pages import page_size
 from recollect.stores.sqlite.page_checksums import (
     LAYER,
     RESERVED_AT,
@@ -28,7 +28,7 @@ from recollect.stores.sqlite.page_checksums import (
     with_checksum,
 )
 from recollect.stores.sqlite.page_rewrites import REWRITES_MAX, rewrite_pages
-from recollect.stores.sqlite.pages import page_size
+from recollect.stores.sqlite.vacuum import at_rest
 
 _READ_PAGES: Final = 256
 _HEADER_BYTES: Final = 100

@@ -18,8 +18,8 @@ from zlib import crc32
 
 import apsw
 
-from recollect.stores.sqlite.connect import Location, Patience, open_raw
-from recollect.stores.sqlite.failures import LOG
+from recollect.stores.sqlite.connections import Location, Patience, open_raw
+from recollect.stores.sqlite.driver_errors import LOG
 from recollect.stores.sqlite.page_checksums import has_checksum
 
 Pages: TypeAlias = Mapping[int, bytes]

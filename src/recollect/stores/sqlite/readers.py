@@ -14,14 +14,14 @@ from typing import Any, Final, TypeVar
 import apsw
 
 from recollect.errors import StoreClosedError, StoreCorruptError
-from recollect.stores.calls import Call, Outcome, answer
-from recollect.stores.line import Line
-from recollect.stores.sqlite.connect import Location, connect, let_go
+from recollect.stores.call_queue import Line
+from recollect.stores.sqlite.connections import Location, connect, let_go
+from recollect.stores.sqlite.driver_errors import is_mismatch, store_errors
 from recollect.stores.sqlite.examination import decoding
-from recollect.stores.sqlite.failures import is_mismatch, store_errors
-from recollect.stores.sqlite.identity import Identity
+from recollect.stores.sqlite.file_identity import Identity
 from recollect.stores.sqlite.rows import SQLiteRows
-from recollect.stores.unit import Query
+from recollect.stores.thread_calls import Call, Outcome, answer
+from recollect.stores.unit_of_work import Query
 
 ResultT = TypeVar("ResultT")
 

@@ -7,8 +7,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from recollect.logs import kind_of
-from recollect.stores.sqlite.failures import LOG
+from recollect.observability.logs import kind_of
+from recollect.stores.sqlite.driver_errors import LOG
 
 RESERVE_BYTES: Final = 4 << 20
 """As much as the log holds when it is due to be carried over into the file."""

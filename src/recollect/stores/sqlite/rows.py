@@ -22,7 +22,6 @@ from recollect.stores.columns import (
     thread_row,
 )
 from recollect.stores.filters import Condition, matches
-from recollect.stores.paths import range_below, segments_of, stored_path
 from recollect.stores.rows import (
     AuditRow,
     FeedEntry,
@@ -37,9 +36,10 @@ from recollect.stores.rows import (
     ScopeRow,
     ThreadRow,
 )
+from recollect.stores.scope_paths import range_below, segments_of, stored_path
 from recollect.stores.sqlite.checksums import DamagedRowError, checker_of
 from recollect.stores.sqlite.statements import QUERIES
-from recollect.stores.validate import decode_json
+from recollect.stores.validation import decode_json
 
 Stored: TypeAlias = tuple[Any, ...]
 """A row as the driver returns it."""

@@ -7,9 +7,9 @@ from typing import Final
 
 import apsw
 
-from recollect.stores.plans.stamped import changes_settings
-from recollect.stores.unit import Effect
-from recollect.stores.world import timer_s
+from recollect.stores.plans.preconditions import changes_settings
+from recollect.stores.system_clock import timer_s
+from recollect.stores.unit_of_work import Effect
 
 STAMP_S: Final = 1.0
 """So long after the writer last looked for others' changes a stamp is given."""

@@ -14,26 +14,26 @@ import apsw
 
 from recollect.errors import StoreClosedError, StoreFullError, UsageError
 from recollect.ports import Clock, Ids
-from recollect.stores.base import Store
-from recollect.stores.checkpoints import CheckpointThreads
-from recollect.stores.closing import waited_for
-from recollect.stores.durability import Durability
+from recollect.stores.checkpoint_threads import CheckpointThreads
+from recollect.stores.contract.base import Store
+from recollect.stores.contract.durability import Durability
+from recollect.stores.exit_wait import waited_for
 from recollect.stores.in_place import has_loop
+from recollect.stores.sqlite.bootstrap import open_file
 from recollect.stores.sqlite.checkpoints import (
     erase_checkpoints,
     file_beside,
     remove_erased_bytes,
 )
-from recollect.stores.sqlite.cleaning import CLEAN_WAIT_S, remove_deleted_bytes
-from recollect.stores.sqlite.connect import LOCK_WAIT_S, Location
-from recollect.stores.sqlite.failures import LOG, store_errors
-from recollect.stores.sqlite.identity import Identity
-from recollect.stores.sqlite.opening import open_file
+from recollect.stores.sqlite.connections import LOCK_WAIT_S, Location
+from recollect.stores.sqlite.driver_errors import LOG, store_errors
+from recollect.stores.sqlite.file_identity import Identity
 from recollect.stores.sqlite.readers import BRIEF_TOGETHER_MAX, Readers
 from recollect.stores.sqlite.reserve import Reserve
 from recollect.stores.sqlite.rows import SQLiteRows
+from recollect.stores.sqlite.vacuum import CLEAN_WAIT_S, remove_deleted_bytes
 from recollect.stores.sqlite.writer import Errand, Writer
-from recollect.stores.unit import Plan, Query
+from recollect.stores.unit_of_work import Plan, Query
 
 ResultT = TypeVar("ResultT")
 

@@ -17,19 +17,19 @@ from recollect.errors import (
     StoreFullError,
     StoreUnavailableError,
 )
-from recollect.logs import kind_of
-from recollect.stores.calls import Call, Outcome, answer
-from recollect.stores.line import Line
-from recollect.stores.sqlite.connect import Location, connect, let_go
+from recollect.observability.logs import kind_of
+from recollect.stores.call_queue import Line
+from recollect.stores.sqlite.connections import Location, connect, let_go
+from recollect.stores.sqlite.driver_errors import LOG, store_errors
 from recollect.stores.sqlite.effects import write_effect
 from recollect.stores.sqlite.examination import decoding
-from recollect.stores.sqlite.failures import LOG, store_errors
-from recollect.stores.sqlite.identity import Identity
+from recollect.stores.sqlite.file_identity import Identity
 from recollect.stores.sqlite.reserve import Reserve
 from recollect.stores.sqlite.rows import SQLiteRows
 from recollect.stores.sqlite.stamps import Stamps
 from recollect.stores.sqlite.statements import WRITES
-from recollect.stores.unit import Effect, Plan
+from recollect.stores.thread_calls import Call, Outcome, answer
+from recollect.stores.unit_of_work import Effect, Plan
 
 GROUP_CALLS_MAX: Final = 256
 """At most this many calls share a commit."""

@@ -7,14 +7,14 @@ with ``invoke`` and with ``ainvoke``.
 
 from __future__ import annotations
 
-from recollect.integrations.langchain.middleware.compacting import CompactionMiddleware
-from recollect.integrations.langchain.middleware.forming import FormationMiddleware
-from recollect.integrations.langchain.middleware.offering import CallersMemoryTools
-from recollect.integrations.langchain.middleware.procedural import (
+from recollect.integrations.langchain.middleware.caller_tools import CallersMemoryTools
+from recollect.integrations.langchain.middleware.compaction_middleware import CompactionMiddleware
+from recollect.integrations.langchain.middleware.formation_middleware import FormationMiddleware
+from recollect.integrations.langchain.middleware.procedural_middleware import (
     ExamplesMiddleware,
     InstructionsMiddleware,
 )
-from recollect.integrations.langchain.middleware.recalling import RecallMiddleware
+from recollect.integrations.langchain.middleware.recall_middleware import RecallMiddleware
 from recollect.integrations.langgraph.caller import Caller
 
 __all__ = [

@@ -1,0 +1,471 @@
+"""`Examples`: the examples of a scope, kept, corrected and selected for each new input."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final
+
+from recollect.agents.examples.example_values import (
+    EXAMPLE_TYPE,
+    Example,
+    check_score,
+    checked,
+    example_of,
+    line_of,
+    read_line,
+)
+from recollect.agents.examples.exchanges_in_talk import exchanges_in
+from recollect.agents.examples.selection import (
+    Basis,
+    Chosen,
+    Manner,
+    Selection,
+    chosen_of,
+    new_secret,
+    relevance_of,
+)
+from recollect.errors import ConflictError, NotFoundError, UsageError, VersionConflictError
+from recollect.formation.grounding.grounds import least
+from recollect.memory.erasure_guard import guarded
+from recollect.memory.facade import Recollect
+from recollect.memory.pagination import each_message
+from recollect.ports import TokenCounter
+from recollect.recall.query import MATCHES_MAX, Where
+from recollect.records import (
+    Evidence,
+    EvidenceMap,
+    Json,
+    JsonObject,
+    Memory,
+    Page,
+    PutMemory,
+    Scope,
+    Trust,
+)
+from recollect.stores.plans.erasure import EraseMemory, EraseReceipt
+from recollect.stores.provenance import merged_evidence
+from recollect.stores.validation import (
+    WRITES_MAX,
+    check_position,
+    check_scope,
+    check_texts,
+    to_datetime,
+)
+from recollect.sync.dual import twins
+from recollect.sync.object_home import AnyRecollect, Home
+from recollect.text.token_estimate import estimated_tokens
+
+CONSIDERED_MIN: Final = 50
+CONSIDERED_TIMES: Final = 5
+TRIES_MAX: Final = 8
+"""So often a change is decided anew because somebody else wrote meanwhile."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Imported:
+    """How many examples of an import were new, were changed, and were there already."""
+
+    new: int
+    changed: int
+    unchanged: int
+
+
+class Examples:
+    """
+    The ``Example`` memories of a scope, to show a model how such a task was done before.
+
+    Every method is there twice: ``add`` waits, ``aadd`` is awaited (see `Home` for which of
+    them a memory has). An example is found by its input. The same input, reason and output are
+    one example; a new score or other tags are its next version.
+
+    Args:
+        count_tokens: How many tokens a text costs; an estimate by default.
+    """
+
+    def __init__(
+        self,
+        memory: AnyRecollect,
+        scope: Scope,
+        *,
+        count_tokens: TokenCounter = estimated_tokens,
+    ) -> None:
+        self.home = Home(memory)
+        self.scope = check_scope(scope)
+        self._count_tokens = count_tokens
+        self._secret = new_secret()
+
+    async def _add(
+        self,
+        memory: Recollect,
+        input: str,  # noqa: A002 (the word for it)
+        output: str,
+        *,
+        reason: str | None = None,
+        score: float | None = None,
+        tags: Sequence[str] = (),
+        evidence: Sequence[Evidence] = (),
+        trust: Trust = "user",
+    ) -> Example:
+        """
+        Keep an example, and return it as it is kept.
+
+        What is left out stays as it was on an equal example. Less trusted words than those it
+        rests on change nothing of it.
+
+        Args:
+            evidence: The messages that it was taken from: erasing them erases it.
+
+        Raises:
+            UsageError: Input or output is blank, *score* is not from 0 to 1, or *tags* is a text.
+            ConflictError: The example was rejected.
+            VersionConflictError: Others kept writing it, ``TRIES_MAX`` times.
+        """
+        new = checked(
+            Example(
+                input=input,
+                output=output,
+                reason=reason,
+                score=score,
+                tags=tuple(check_texts(tags, "tag")),
+            )
+        )
+        return await self._kept(memory, new, {"": tuple(evidence)} if evidence else {}, trust)
+
+    add, aadd = twins(_add)
+
+    async def _kept(
+        self, memory: Recollect, new: Example, evidence: EvidenceMap, trust: Trust = "user"
+    ) -> Example:
+        """Keep an example that was checked, whatever others write meanwhile."""
+        standing: Memory | None = None
+        for attempt in range(1, TRIES_MAX + 1):
+            standing = await memory.get(self.scope, EXAMPLE_TYPE, new.identity)
+            write = write_of(new, standing, evidence, trust)
+            if write is None:
+                break
+            try:
+                (kept,) = await memory.apply(self.scope, [write])
+            except VersionConflictError:
+                if attempt == TRIES_MAX:
+                    raise
+                continue
+            standing = kept
+            break
+        return (example_of(standing) if standing else None) or new
+
+    async def _add_feedback(
+        self,
+        memory: Recollect,
+        input: str,  # noqa: A002 (the word for it)
+        output: str,
+        *,
+        score: float,
+        correction: str | None = None,
+        reason: str | None = None,
+        tags: Sequence[str] = (),
+        evidence: Sequence[Evidence] = (),
+        trust: Trust = "user",
+    ) -> Example:
+        """
+        Keep what somebody said of an answer: its score, and a better answer if he gave one.
+
+        The answer is kept with its *score*, so that ``min_score`` leaves out a bad one. With a
+        *correction* that is kept instead, with *reason* and the score 1; the answer itself is
+        kept only if it is an example already, and then gets its new score.
+
+        Returns:
+            The example to follow: the correction if there is one, else the answer.
+        """
+        check_score(score)
+        if correction is None:
+            return await self._add(
+                memory,
+                input,
+                output,
+                reason=reason,
+                score=score,
+                tags=tags,
+                evidence=evidence,
+                trust=trust,
+            )
+        given = checked(Example(input=input, output=output))
+        named = tuple(check_texts(tags, "tag"))
+        better = checked(
+            Example(input=input, output=correction, reason=reason, score=1.0, tags=named)
+        )
+        for each in await self._with_answer(memory, given):
+            await self._add(
+                memory, each.input, each.output, reason=each.reason, score=score, trust=trust
+            )
+        return await self._kept(memory, better, {"": tuple(evidence)} if evidence else {}, trust)
+
+    add_feedback, aadd_feedback = twins(_add_feedback)
+
+    async def _gather(
+        self,
+        memory: Recollect,
+        thread: str,
+        *,
+        score: float,
+        of: Scope | None = None,
+        last: int | None = None,
+        tags: Sequence[str] = (),
+    ) -> list[Example]:
+        """
+        Keep each question and answer of a conversation as an example, with what was said of it.
+
+        Args:
+            thread: The conversation, in the scope *of*; in the examples' own by default. There
+                the messages are the examples' evidence: erasing them erases the examples.
+            score: What somebody said of the conversation, from 0 to 1.
+            last: Only so many of its questions, the newest; all by default.
+
+        Returns:
+            The examples, oldest first.
+
+        Raises:
+            NotFoundError: There is no such conversation.
+            UsageError: *score* is not from 0 to 1, *last* is below 1, or *tags* is a text.
+            ConflictError: An example was rejected; those before it are kept.
+            StaleReadError: Something was erased there meanwhile; those before it are kept, as
+                far as they rest on none of it.
+        """
+        check_score(score)
+        if last is not None and check_position(last, "last") < 1:
+            msg = f"last {last} gathers nothing: give at least 1, or None for all"
+            raise UsageError(msg)
+        where = self.scope if of is None else check_scope(of)
+        if where == self.scope:
+            memory = await guarded(memory, where)
+        if await memory.thread(where, thread) is None:
+            msg = f"there is no thread {thread!r} in {where!r}"
+            raise NotFoundError(msg)
+        named = tuple(check_texts(tags, "tag"))
+        messages = [each async for each in each_message(memory, where, thread)]
+        every = list(exchanges_in(messages))
+        found = every if last is None else every[-last:]
+        examples = [
+            checked(Example(input=each.asked, output=each.answered, score=score, tags=named))
+            for each in found
+        ]
+        return [
+            await self._kept(memory, new, each.evidence if where == self.scope else {})
+            for new, each in zip(examples, found, strict=True)
+        ]
+
+    gather, agather = twins(_gather)
+
+    async def _with_answer(self, memory: Recollect, given: Example) -> list[Example]:
+        """Return the examples with this input and output, whatever their reasons."""
+        found: list[Example] = []
+        cursor: str | None = None
+        same: JsonObject = {"input": given.input, "output": given.output}
+        while True:
+            page = await memory.memories(
+                self.scope, type_=EXAMPLE_TYPE, filter_=same, cursor=cursor, limit=WRITES_MAX
+            )
+            found += _examples_in(page.rows, to_datetime(memory.store.now()))
+            cursor = page.cursor
+            if cursor is None:
+                return found
+
+    async def _select(
+        self,
+        memory: Recollect,
+        input: str,  # noqa: A002 (the word for it)
+        *,
+        count: int = 4,
+        budget_tokens: int | None = None,
+        by: Basis = "both",
+        diversity: float = 0.0,
+        min_score: float | None = None,
+        tags: Sequence[str] = (),
+    ) -> Selection:
+        """
+        Return the examples that bear most on *input*, best first; no model is called.
+
+        Where more than relevance decides, the best ``CONSIDERED_MIN`` or ``CONSIDERED_TIMES *
+        count`` that recall finds are chosen among; with several tags up to ``MATCHES_MAX``.
+
+        Args:
+            count: At most so many, up to ``CHOSEN_MAX``.
+            budget_tokens: The whole block of `Selection.render` costs at most so many; one that
+                does not fit is passed over.
+            by: ``"words"``, ``"meaning"`` (which needs an embedder), or ``"both"``, as recall.
+            diversity: From 0, the most relevant, to 1, those least like each other.
+            min_score: Only examples with at least this score; one without a score has none.
+            tags: Only examples with all of these.
+
+        Raises:
+            UsageError: *input* is blank, an argument is outside its range, or there is no
+                embedder to select by meaning.
+        """
+        manner = Manner(
+            count=count,
+            budget_tokens=budget_tokens,
+            by=by,
+            diversity=diversity,
+            min_score=min_score,
+            tags=tags,
+        )
+        if by == "meaning" and memory.embedder is None:
+            msg = "by='meaning' needs an embedder: open the memory with one, or select by='words'"
+            raise UsageError(msg)
+        where = Where(messages=False, types=(EXAMPLE_TYPE,), filter=filter_of(manner) or None)
+        limit = considered(manner)
+        recall = await memory.recall(self.scope, input, limit=limit, where=where)
+        ranked = [
+            Chosen(example=example, relevance=relevance_of(each.signals, each.score, by))
+            for each in recall.entries
+            if isinstance(each.content, Memory)
+            and (example := example_of(each.content)) is not None
+        ]
+        chosen, tokens = chosen_of(ranked, manner, self._count_tokens, self._secret)
+        return Selection(input=input, chosen=chosen, tokens=tokens, secret=self._secret)
+
+    select, aselect = twins(_select)
+
+    async def _page(
+        self, memory: Recollect, *, cursor: str | None = None, limit: int = 100
+    ) -> Page[Example]:
+        """Return examples in force by key; a page may hold fewer than *limit*."""
+        page = await memory.memories(self.scope, type_=EXAMPLE_TYPE, cursor=cursor, limit=limit)
+        now = to_datetime(memory.store.now())
+        return Page(rows=tuple(_examples_in(page.rows, now)), cursor=page.cursor)
+
+    page, apage = twins(_page)
+
+    async def _erase(self, memory: Recollect, key: str) -> EraseReceipt:
+        """
+        Erase an example with its history.
+
+        Raises:
+            NotFoundError: There is none with this key.
+        """
+        if await memory.get(self.scope, EXAMPLE_TYPE, key) is None:
+            msg = f"there is no example {key!r} in {self.scope!r}"
+            raise NotFoundError(msg)
+        return await memory.erase(self.scope, EraseMemory(type=EXAMPLE_TYPE, key=key))
+
+    erase, aerase = twins(_erase)
+
+    async def _export_lines(self, memory: Recollect) -> list[str]:
+        """Return the examples in force as JSON Lines, by key, without their evidence."""
+        found: list[str] = []
+        cursor: str | None = None
+        while True:
+            page = await self._page(memory, cursor=cursor, limit=WRITES_MAX)
+            found += [line_of(each) for each in page.rows]
+            cursor = page.cursor
+            if cursor is None:
+                return found
+
+    export_lines, aexport_lines = twins(_export_lines)
+
+    async def _import_lines(
+        self, memory: Recollect, lines: Iterable[str], *, trust: Trust = "user"
+    ) -> Imported:
+        """
+        Keep the examples of JSON Lines; blank lines are passed over, repeating it is harmless.
+
+        Raises:
+            UsageError: A line is no example, or *lines* is one text; nothing was written.
+            ConflictError: One was rejected; the batches (of ``WRITES_MAX``) before it are kept.
+            VersionConflictError: Somebody wrote one meanwhile: import them again.
+        """
+        if isinstance(lines, str | bytes):
+            msg = "the lines are one text: give each as an element, as text.splitlines() does"
+            raise UsageError(msg)
+        read = [read_line(line, at) for at, line in enumerate(lines, 1)]
+        examples = list({each.identity: each for each in read if each}.values())
+        new = changed = 0
+        for at in range(0, len(examples), WRITES_MAX):
+            batch = examples[at : at + WRITES_MAX]
+            found = await memory.store.get_many(
+                self.scope, [(EXAMPLE_TYPE, each.identity) for each in batch]
+            )
+            pairs = zip(batch, found, strict=True)
+            writes = [(was, write_of(each, was, {}, trust)) for each, was in pairs]
+            if changes := [write for _, write in writes if write]:
+                await memory.apply(self.scope, changes)
+            new += sum(was is None for was, _ in writes)
+            changed += sum(was is not None and write is not None for was, write in writes)
+        return Imported(new=new, changed=changed, unchanged=len(examples) - new - changed)
+
+    import_lines, aimport_lines = twins(_import_lines)
+
+
+def _examples_in(memories: Sequence[Memory], now: datetime) -> list[Example]:
+    """Return the examples in force among memories of their type; what is none is passed over."""
+    found = [example_of(each) for each in memories if _is_in_force(each, now)]
+    return [each for each in found if each is not None]
+
+
+def _is_in_force(memory: Memory, now: datetime) -> bool:
+    begun = memory.valid_from is None or memory.valid_from <= now
+    is_open = memory.valid_until is None or memory.valid_until > now
+    return memory.state == "active" and begun and is_open
+
+
+def considered(manner: Manner) -> int:
+    """Return how many of what recall finds take part: more where not all of them may be shown."""
+    if len(manner.tags) > 1:
+        return MATCHES_MAX
+    if manner.by == "both" and not manner.diversity and manner.budget_tokens is None:
+        return min(MATCHES_MAX, 2 * manner.count)
+    return min(MATCHES_MAX, max(CONSIDERED_MIN, CONSIDERED_TIMES * manner.count))
+
+
+def filter_of(manner: Manner) -> JsonObject:
+    """Return what a store can check: the score and one of the tags; `chosen_of` checks all."""
+    conditions: dict[str, Json] = {}
+    if manner.min_score is not None:
+        conditions["score"] = {"$gte": manner.min_score}
+    if manner.tags:
+        conditions["tags"] = {"$contains": next(iter(manner.tags))}
+    return conditions
+
+
+def write_of(
+    new: Example, standing: Memory | None, evidence: EvidenceMap, trust: Trust
+) -> PutMemory | None:
+    """
+    Return the write that keeps *new* where *standing* is kept, ``None`` if it changes nothing.
+
+    Raises:
+        ConflictError: What stands there was rejected.
+    """
+    write = PutMemory(
+        type=EXAMPLE_TYPE,
+        key=new.identity,
+        value=new.as_value(),
+        text=new.input,
+        expected=0,
+        evidence=evidence,
+        trust=trust,
+        cause="example",
+    )
+    if standing is None:
+        return write
+    if standing.state == "rejected":
+        msg = f"the example {standing.key} was rejected: erase it first to have it again"
+        raise ConflictError(msg)
+    if least([standing.trust, trust]) != standing.trust:
+        return None
+    was = example_of(standing) or new
+    score = was.score if new.score is None else new.score
+    value = replace(was, score=score, tags=new.tags or was.tags).as_value()
+    joined = merged_evidence(value, standing.evidence, evidence)
+    is_same = value == standing.value and joined == merged_evidence(value, standing.evidence, {})
+    if is_same and standing.state == "active" and standing.valid_until is None:
+        return None
+    return replace(
+        write,
+        value=value,
+        expected=standing.version,
+        evidence=joined,
+        expires_at=standing.expires_at,
+        trust=standing.trust if standing.state == "active" else trust,
+    )

@@ -1,0 +1,196 @@
+"""One example as it crosses borders: a value, a memory, a line of JSON."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from recollect.errors import LimitError, UsageError
+from recollect.formation.strict_json import NotJsonError, read_json
+from recollect.records import Json, JsonObject, Memory
+from recollect.stores.validation import check_text, encode_json
+
+EXAMPLE_TYPE: Final = "Example"
+TAGS_MAX: Final = 32
+_DIGEST_BYTES: Final = 10
+# At these a reader of lines that knows them ends a line; in a text of JSON they may be escaped.
+_LINE_ENDS: Final = {ord(each): f"\\u{ord(each):04x}" for each in "\x85\u2028\u2029"}
+_BYTE_ORDER_MARK: Final = "\ufeff"
+"""Some editors begin a file with it."""
+_FIELDS: Final = ("input", "output", "reason", "score", "tags")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Example:
+    """
+    A task and how it was done: *input*, why (*reason*) and *output*.
+
+    *score* says how good it was, from 0 to 1, where somebody did. *key* and *version* are those
+    of the memory that keeps it; empty and 0 for one that none does yet.
+    """
+
+    input: str
+    output: str
+    reason: str | None = None
+    score: float | None = None
+    tags: tuple[str, ...] = ()
+    key: str = ""
+    version: int = 0
+
+    @property
+    def identity(self) -> str:
+        """
+        Return what is the same of examples that say the same, whatever their score and tags.
+
+        Each character counts: what is shown as right may differ from what is not by a sign.
+        """
+        said = json.dumps([self.input, self.output, self.reason or ""])
+        return hashlib.blake2b(said.encode(), digest_size=_DIGEST_BYTES).hexdigest()
+
+    def as_value(self) -> JsonObject:
+        """Return it as the value of its memory; what it does not have is left out."""
+        value: dict[str, Json] = {"input": self.input, "output": self.output}
+        if self.reason is not None:
+            value["reason"] = self.reason
+        if self.score is not None:
+            value["score"] = self.score
+        if self.tags:
+            value["tags"] = list(self.tags)
+        return value
+
+
+def checked(example: Example) -> Example:
+    """
+    Return *example*, its tags each once, if it can be kept.
+
+    Raises:
+        UsageError: Its input or output is blank, or its score is not from 0 to 1.
+        LimitError: It has more than ``TAGS_MAX`` tags, or is larger than any memory may be.
+    """
+    for name, text in (("input", example.input), ("output", example.output)):
+        check_text(text, f"an example's {name}")
+        if not text.strip():
+            msg = f"an example's {name} is blank: say what was asked, and what the answer was"
+            raise UsageError(msg)
+    if example.reason is not None:
+        check_text(example.reason, "an example's reason")
+    for tag in example.tags:
+        check_text(tag, "a tag")
+        if not tag.strip():
+            msg = "a tag is blank: leave it out"
+            raise UsageError(msg)
+    check_score(example.score)
+    tags = tuple(dict.fromkeys(example.tags))
+    if len(tags) > TAGS_MAX:
+        raise LimitError("tags of an example", len(tags), TAGS_MAX, "TAGS_MAX")
+    kept = replace(example, tags=tags)
+    encode_json(kept.as_value(), "an example")
+    return kept
+
+
+def check_score(score: object, name: str = "score") -> None:
+    """Refuse a score that is not from 0 to 1."""
+    if score is None:
+        return
+    is_number = isinstance(score, int | float) and not isinstance(score, bool)
+    if not (is_number and isinstance(score, int | float) and 0 <= score <= 1):
+        msg = f"{name} {score!r} is outside 0 to 1: 1 is as good as can be"
+        raise UsageError(msg)
+
+
+def example_of(memory: Memory) -> Example | None:
+    """Return the example that a memory keeps, ``None`` if it is none."""
+    found = example_in(memory.value)
+    try:
+        return replace(checked(found), key=memory.key, version=memory.version)
+    except UsageError:
+        return None
+
+
+def example_in(value: JsonObject) -> Example:
+    """Return the example of a value, not checked; fields of another form are left out."""
+    return Example(
+        input=_text_in(value, "input") or "",
+        output=_text_in(value, "output") or "",
+        reason=_text_in(value, "reason"),
+        score=_number_in(value, "score"),
+        tags=_texts_in(value, "tags"),
+    )
+
+
+def line_of(example: Example) -> str:
+    """Return *example* as one line of JSON."""
+    return json.dumps(example.as_value(), ensure_ascii=False).translate(_LINE_ENDS)
+
+
+def read_line(line: str, number: int) -> Example | None:
+    """
+    Return the example of one line, ``None`` of a blank one.
+
+    Raises:
+        UsageError: It is no example; says which line and why.
+    """
+    if not isinstance(line, str):
+        msg = f"line {number} is no example: it is {type(line).__name__}, and no text"
+        raise UsageError(msg)
+    if number == 1:
+        line = line.removeprefix(_BYTE_ORDER_MARK)
+    if not line.strip():
+        return None
+    try:
+        return _read(read_json(line))
+    except (NotJsonError, UsageError) as error:
+        msg = f"line {number} is no example: {error}"
+        raise UsageError(msg) from error
+
+
+def _read(value: Json) -> Example:
+    if not isinstance(value, Mapping):
+        msg = "it is no JSON object"
+        raise UsageError(msg)
+    unknown = sorted(set(value) - set(_FIELDS))
+    if unknown:
+        msg = f"it has the fields {', '.join(unknown)}; an example has {', '.join(_FIELDS)}"
+        raise UsageError(msg)
+    for name in ("input", "output", "reason"):
+        if value.get(name) is not None and not isinstance(value[name], str):
+            msg = f"{name!r} is no text: {value[name]!r}"
+            raise UsageError(msg)
+    for name in ("input", "output"):
+        if value.get(name) is None:
+            msg = f"it has no {name!r}"
+            raise UsageError(msg)
+    tags = value.get("tags")
+    if tags is not None and len(_texts_in(value, "tags")) != _length(tags):
+        msg = f"'tags' is no list of texts: {tags!r}"
+        raise UsageError(msg)
+    score = value.get("score")
+    if score is not None and _number_in(value, "score") is None:
+        msg = f"'score' is no number: {score!r}"
+        raise UsageError(msg)
+    return checked(example_in(value))
+
+
+def _length(value: Json) -> int:
+    return len(value) if isinstance(value, Sequence) and not isinstance(value, str) else -1
+
+
+def _text_in(value: JsonObject, name: str) -> str | None:
+    found = value.get(name)
+    return found if isinstance(found, str) else None
+
+
+def _number_in(value: JsonObject, name: str) -> float | None:
+    found = value.get(name)
+    is_number = isinstance(found, int | float) and not isinstance(found, bool)
+    return found if is_number and isinstance(found, int | float) else None
+
+
+def _texts_in(value: JsonObject, name: str) -> tuple[str, ...]:
+    found = value.get(name)
+    if isinstance(found, str) or not isinstance(found, Sequence):
+        return ()
+    return tuple(each for each in found if isinstance(each, str))

@@ -1,0 +1,304 @@
+"""What instructions are and what is known of them: prompts, versions, proposals, outcomes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, Literal, TypeAlias
+
+from recollect.agents.instructions.rule_changes import RuleChange, rules_in
+from recollect.errors import UsageError
+from recollect.messages import AnyMessage, message_classes
+from recollect.records import Evidence, Json, JsonObject, Memory, Revision
+from recollect.stores.json_pointers import is_list
+from recollect.stores.validation import check_text
+
+ProposalStatus: TypeAlias = Literal["waiting", "accepted", "refused", "unchanged"]
+"""Unchanged is one in which the model kept the rules as they are."""
+Success: TypeAlias = Literal["success", "failure"]
+
+NAME_CHARACTERS_MAX: Final = 200
+WHY_CHARACTERS_MAX: Final = 2_000
+_BY: Final = "by "
+_ACCEPTED: Final = "accepted by "
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prompt:
+    """
+    Instructions as they are in force: the fixed rules, the agent's, and those for one user.
+
+    *version* is that of the agent's document, *user_version* that of the user's; 0 if there is
+    none.
+    """
+
+    fixed: tuple[str, ...]
+    rules: tuple[str, ...]
+    user_rules: tuple[str, ...] = ()
+    version: int = 0
+    user_version: int = 0
+
+    @property
+    def text(self) -> str:
+        """The prompt: one rule a line, the fixed ones first."""
+        return "\n".join(f"- {each}" for each in (*self.fixed, *self.rules, *self.user_rules))
+
+    def render(self) -> str:
+        """Return `text`: what a system message says."""
+        return self.text
+
+    def messages(self) -> list[AnyMessage]:
+        """Return it as a system message; none where there is no rule."""
+        return [message_classes().system(self.text)] if self.text else []
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edit:
+    """
+    One version of instructions: the rules, who wrote them, why and when.
+
+    *proposal* is the id of the one that was accepted, ``""`` for rules that somebody wrote.
+    """
+
+    version: int
+    rules: tuple[str, ...]
+    by: str
+    why: str
+    at: datetime
+    proposal: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trajectory:
+    """
+    A conversation, or a part of it, and what somebody said of how it went.
+
+    *lines* are (who, text). *evidence* names the messages that it is, where they stand in the
+    scope of the document that is changed: a rule that was made of them goes when they are erased.
+    """
+
+    lines: tuple[tuple[str, str], ...]
+    feedback: str = ""
+    score: float | None = None
+    evidence: tuple[Evidence, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """
+    An input on which prompts are compared; *expected* is for the scorer.
+
+    A new prompt that scores lower than the old one on a *required* case is refused, whatever
+    the others say.
+    """
+
+    name: str
+    input: str
+    expected: str = ""
+    required: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scores:
+    """The mean scores of the old prompt and the new one (``None``: not run), and of each case."""
+
+    old: float
+    new: float | None
+    by_case: Mapping[str, tuple[float, float | None]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal:
+    """
+    A proposed change of a document, and what became of it.
+
+    *base* is the version that it changes, *rules* what they would be (as they were for one that
+    breaks a rule). *reason* says why it was refused.
+    """
+
+    id: str
+    base: int
+    rules: tuple[str, ...]
+    changes: tuple[RuleChange, ...]
+    status: ProposalStatus
+    by: str
+    at: datetime
+    reason: str = ""
+    scores: Scores | None = None
+
+    @property
+    def why(self) -> str:
+        """The reasons of its changes."""
+        return "; ".join(each.reason for each in self.changes)[:WHY_CHARACTERS_MAX]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tally:
+    """How prompts of one pair of versions did: counts, and the mean of the scores given."""
+
+    version: int
+    user_version: int
+    successes: int
+    failures: int
+    mean_score: float | None
+
+
+def cause_of(by: str, why: str) -> str:
+    """
+    Return who and why as a version's cause.
+
+    Raises:
+        UsageError: *by* is blank or holds a colon, or *why* is blank.
+    """
+    check_text(by, "by")
+    check_text(why, "why")
+    if not by.strip() or ":" in by or len(by) > NAME_CHARACTERS_MAX:
+        msg = (
+            f"by={by[:80]!r}: name who changes the instructions, without a colon, in at most "
+            f"{NAME_CHARACTERS_MAX} characters (NAME_CHARACTERS_MAX)"
+        )
+        raise UsageError(msg)
+    if not why.strip() or len(why) > WHY_CHARACTERS_MAX:
+        msg = (
+            f"why={why[:80]!r}: say why the instructions change, in at most "
+            f"{WHY_CHARACTERS_MAX} characters (WHY_CHARACTERS_MAX)"
+        )
+        raise UsageError(msg)
+    return f"{_BY}{by}: {why}"
+
+
+def cause_of_proposal(by: str, proposal: str) -> str:
+    """
+    Return the cause of a version that a proposal became.
+
+    Its reasons stand in the proposal alone, which goes when what was said is erased.
+    """
+    return f"{_ACCEPTED}{cause_of(by, proposal).removeprefix(_BY)}"
+
+
+def edit_of(revision: Revision) -> Edit:
+    """Return a version with who and why; of one that others wrote the cause is who."""
+    cause = revision.cause
+    is_accepted = cause.startswith(_ACCEPTED)
+    by, found, why = cause.removeprefix(_ACCEPTED if is_accepted else _BY).partition(": ")
+    is_ours = bool(found) and (is_accepted or cause.startswith(_BY))
+    return Edit(
+        version=revision.version,
+        rules=rules_in(revision.value),
+        by=by if is_ours else cause,
+        why=why if is_ours and not is_accepted else "",
+        at=revision.believed_from,
+        proposal=why if is_ours and is_accepted else "",
+    )
+
+
+def key_of_case(agent: str, name: str) -> str:
+    """
+    Return the key of a case; no two agents share one, whatever their names.
+
+    >>> key_of_case("a", "b/c"), key_of_case("a/b", "c")
+    ('a/b/c', 'a%2Fb/c')
+    """
+    return f"{agent.replace('%', '%25').replace('/', '%2F')}/{name}"
+
+
+def case_of(memory: Memory) -> Case | None:
+    """Return the case that a memory keeps, ``None`` if it is none."""
+    value = memory.value
+    name, given, expected = (value.get(each) for each in ("name", "input", "expected"))
+    if not isinstance(name, str) or not isinstance(given, str):
+        return None
+    return Case(
+        name=name,
+        input=given,
+        expected=expected if isinstance(expected, str) else "",
+        required=value.get("required") is True,
+    )
+
+
+def proposal_value(agent: str, proposal: Proposal) -> JsonObject:
+    """Return a proposal as the value of its memory."""
+    scores = proposal.scores
+    return {
+        "agent": agent,
+        "base": proposal.base,
+        "rules": list(proposal.rules),
+        "changes": [
+            {"kind": e.kind, "number": e.number, "rule": e.rule, "reason": e.reason}
+            for e in proposal.changes
+        ],
+        "status": proposal.status,
+        "by": proposal.by,
+        "reason": proposal.reason,
+        "scores": None
+        if scores is None
+        else {
+            "old": scores.old,
+            "new": scores.new,
+            "by_case": {name: list(pair) for name, pair in scores.by_case.items()},
+        },
+    }
+
+
+def proposal_of(memory: Memory) -> Proposal:
+    """Return the proposal that a memory keeps."""
+    value = memory.value
+    return Proposal(
+        id=memory.key,
+        base=_whole(value.get("base")),
+        rules=rules_in(value),
+        changes=tuple(_change_of(each) for each in _rows(value.get("changes"))),
+        status=_status(value.get("status")),
+        by=str(value.get("by", "")),
+        at=memory.created_at,
+        reason=str(value.get("reason", "")),
+        scores=_scores_of(value.get("scores")),
+    )
+
+
+def _change_of(row: JsonObject) -> RuleChange:
+    kind = row.get("kind")
+    number = row.get("number")
+    return RuleChange(
+        kind="add" if kind == "add" else "remove" if kind == "remove" else "replace",
+        number=number if isinstance(number, int) else None,
+        rule=str(row.get("rule", "")),
+        reason=str(row.get("reason", "")),
+    )
+
+
+def _scores_of(value: Json) -> Scores | None:
+    if not isinstance(value, Mapping):
+        return None
+    by_case = value.get("by_case")
+    pairs = by_case if isinstance(by_case, Mapping) else {}
+    return Scores(
+        old=_number(value.get("old")) or 0.0,
+        new=_number(value.get("new")),
+        by_case={
+            name: (_number(pair[0]) or 0.0, _number(pair[1]))
+            for name, pair in pairs.items()
+            if is_list(pair) and len(pair) == 2
+        },
+    )
+
+
+def _status(value: Json) -> ProposalStatus:
+    if value == "waiting":
+        return "waiting"
+    if value == "accepted":
+        return "accepted"
+    return "unchanged" if value == "unchanged" else "refused"
+
+
+def _rows(value: Json) -> list[JsonObject]:
+    return [each for each in value if isinstance(each, Mapping)] if is_list(value) else []
+
+
+def _whole(value: Json) -> int:
+    return value if isinstance(value, int) else 0
+
+
+def _number(value: Json) -> float | None:
+    return float(value) if isinstance(value, int | float) else None

@@ -1,0 +1,78 @@
+"""How prompts did: successes, failures and scores, each with the versions that were in use."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from recollect.agents.examples.example_values import check_score
+from recollect.agents.instructions.instruction_records import Prompt, Success, Tally
+from recollect.agents.instructions.proposals import Proposing
+from recollect.errors import UsageError
+from recollect.memory.facade import Recollect
+from recollect.records import INSTRUCTIONS_OUTCOME, JsonObject, Memory, PutMemory, Scope
+from recollect.sync.dual import twins
+
+
+class Outcomes(Proposing):
+    """What is known of how the prompts of one agent did."""
+
+    async def _record(
+        self,
+        memory: Recollect,
+        prompt: Prompt,
+        outcome: Success,
+        *,
+        score: float | None = None,
+        note: str = "",
+        user: Scope | None = None,
+    ) -> None:
+        """
+        Record how a talk went in which *prompt*, as it was read, was in use.
+
+        Raises:
+            UsageError: *outcome* is neither ``"success"`` nor ``"failure"``, or *score* is not
+                from 0 to 1.
+        """
+        if outcome not in {"success", "failure"}:
+            msg = f"outcome {outcome!r} is neither 'success' nor 'failure'"
+            raise UsageError(msg)
+        check_score(score)
+        value: JsonObject = {
+            "agent": self.agent,
+            "version": prompt.version,
+            "user_version": prompt.user_version,
+            "outcome": outcome,
+            "score": score,
+            "note": note,
+        }
+        key = memory.store.new_name()
+        write = PutMemory(type=INSTRUCTIONS_OUTCOME, key=key, value=value, cause=outcome)
+        await memory.apply(self._where(user), [write])
+
+    record, arecord = twins(_record)
+
+    async def _outcomes(self, memory: Recollect, user: Scope | None = None) -> tuple[Tally, ...]:
+        """Return how the prompts of each pair of versions did, in the order of these."""
+        wanted: JsonObject = {"agent": self.agent}
+        found = await self._all(memory, self._where(user), INSTRUCTIONS_OUTCOME, wanted)
+        by_version: dict[tuple[int, int], list[Memory]] = defaultdict(list)
+        for each in found:
+            version, theirs = each.value.get("version"), each.value.get("user_version")
+            if isinstance(version, int) and isinstance(theirs, int):
+                by_version[version, theirs].append(each)
+        return tuple(_tally(*at, found) for at, found in sorted(by_version.items()))
+
+    outcomes, aoutcomes = twins(_outcomes)
+
+
+def _tally(version: int, user_version: int, found: list[Memory]) -> Tally:
+    said = [each.value.get("outcome") for each in found]
+    given = [each.value.get("score") for each in found]
+    scores = [float(each) for each in given if isinstance(each, int | float)]
+    return Tally(
+        version=version,
+        user_version=user_version,
+        successes=said.count("success"),
+        failures=said.count("failure"),
+        mean_score=sum(scores) / len(scores) if scores else None,
+    )

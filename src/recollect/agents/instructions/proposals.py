@@ -1,0 +1,423 @@
+"""Changes of instructions that a model proposes: asked for, judged, accepted or refused."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from anyio import to_thread
+
+from recollect.agents.instructions.instruction_records import (
+    Case,
+    Prompt,
+    Proposal,
+    ProposalStatus,
+    Trajectory,
+    case_of,
+    cause_of,
+    cause_of_proposal,
+    key_of_case,
+    proposal_of,
+    proposal_value,
+)
+from recollect.agents.instructions.instruction_store import Keeping, Reading, version_of
+from recollect.agents.instructions.reflection import changes_in, check_trajectories, request_of
+from recollect.agents.instructions.rule_changes import (
+    RuleChange,
+    applied,
+    check_changes,
+    check_rules,
+    recordable,
+    rules_in,
+)
+from recollect.agents.instructions.scoring import Scorer, compared, scores_of, verdict
+from recollect.conversation.model_prompt import Asking
+from recollect.errors import (
+    NotFoundError,
+    ProposalRefusedError,
+    UsageError,
+    VersionConflictError,
+)
+from recollect.formation.instruction_rules import INSTRUCTIONS_CHARACTERS_MAX
+from recollect.memory.erasure_guard import guarded
+from recollect.memory.facade import Recollect
+from recollect.observability.logs import kind_of, package_logger
+from recollect.observability.spans import answer_of
+from recollect.records import (
+    INSTRUCTIONS,
+    INSTRUCTIONS_CASE,
+    INSTRUCTIONS_PROPOSAL,
+    Evidence,
+    EvidenceMap,
+    JsonObject,
+    Memory,
+    PutMemory,
+    Scope,
+)
+from recollect.stores.provenance import NO_WORDS, Source, Words, grouped, words_of
+from recollect.stores.validation import PAGE_ROWS_MAX, check_text, to_datetime
+from recollect.sync.dual import twins
+from recollect.sync.object_home import AnyRecollect
+
+LOG: Final = package_logger("recollect.agents.instructions")
+CASES_MAX: Final = 1_000
+REFLECTION: Final = "reflection"
+_PASSED: Final = "the rules that it changes were changed meanwhile"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Draft:
+    """What a model made of a document, not kept yet."""
+
+    proposal: Proposal
+    evidence: EvidenceMap
+    grounds: tuple[Evidence, ...]
+
+
+class Proposing(Keeping):
+    """What a model proposes for the documents of one agent, and what becomes of it."""
+
+    def __init__(
+        self,
+        memory: AnyRecollect,
+        scope: Scope,
+        agent: str = INSTRUCTIONS,
+        *,
+        model: object = None,
+        automatic: bool = False,
+        fixed: Sequence[str] = (),
+        characters_max: int = INSTRUCTIONS_CHARACTERS_MAX,
+    ) -> None:
+        super().__init__(memory, scope, agent, fixed=fixed, characters_max=characters_max)
+        self.automatic = automatic
+        self._asking = Asking(model, "model")
+
+    async def _propose(
+        self,
+        memory: Recollect,
+        trajectories: Sequence[Trajectory],
+        *,
+        user: Scope | None = None,
+    ) -> Proposal:
+        """
+        Ask the model what should change, in one call; keep the proposal, or put it in force.
+
+        It waits for `accept`, unless this object is *automatic*.
+
+        Raises:
+            UsageError: *trajectories* is no list of talks.
+            ProposalRefusedError: It touches a fixed rule, leaves none, or breaks a limit: it is
+                on record as refused, and nothing was changed.
+            ModelError: The model failed, or its answer cannot be read.
+            VersionConflictError: Somebody wrote the instructions before it was in force: it is on
+                record as refused.
+            StaleReadError: Something was erased in the scope while the model read what a
+                trajectory gave as its evidence; nothing is kept.
+        """
+        before = await guarded(memory, self._where(user))
+        reading = await self._reading(memory, user)
+        draft = await self._drafted(memory, trajectories, reading, user)
+        kept = await self._kept(before if draft.grounds else memory, draft, user)
+        if kept.status == "refused":
+            raise ProposalRefusedError(kept.reason, kept.id)
+        return await self._decided(memory, kept, user)
+
+    propose, apropose = twins(_propose)
+
+    async def _improve(
+        self,
+        memory: Recollect,
+        trajectories: Sequence[Trajectory],
+        scorer: Scorer,
+        *,
+        cases: Sequence[Case] | None = None,
+        user: Scope | None = None,
+    ) -> Proposal:
+        """
+        Ask the model what should change, run the old and the new prompt, and keep the better.
+
+        One that is no better, worse, worse on a required case, or that breaks a rule, is refused,
+        with both scores on record (a prompt that breaks a rule is not run). A better one is put in
+        force if this object is *automatic*, and otherwise waits, with its scores.
+
+        Args:
+            scorer: Runs a prompt on a case, and scores the answer from 0 to 1.
+            cases: What to run; those kept by `keep_cases` if ``None``.
+
+        Raises:
+            UsageError: There are no cases, the scorer's answer is no score, or *trajectories* is
+                no list of talks.
+            ModelError: The model failed, or its answer cannot be read.
+            VersionConflictError: Somebody wrote the instructions before it was in force: it is on
+                record as refused.
+            StaleReadError: Something was erased meanwhile, as for `propose`.
+        """
+        check_trajectories(trajectories)
+        before = await guarded(memory, self._where(user))
+        used = list(await self._cases(memory) if cases is None else cases)
+        _check_cases(used)
+        reading = await self._reading(memory, user)
+        old = await scores_of(reading.prompt.text, used, scorer)
+        draft = await self._drafted(memory, trajectories, reading, user)
+        proposal = draft.proposal
+        new = None
+        if proposal.status == "waiting":
+            after = _with_rules(reading.prompt, proposal.rules, user)
+            new = await scores_of(after.text, used, scorer)
+        scores = compared(old, new)
+        if proposal.status == "waiting" and (reason := verdict(scores, used)):
+            proposal = replace(proposal, status="refused", reason=reason)
+        scored = replace(draft, proposal=replace(proposal, scores=scores))
+        kept = await self._kept(before if draft.grounds else memory, scored, user)
+        return await self._decided(memory, kept, user)
+
+    improve, aimprove = twins(_improve)
+
+    async def _accept(
+        self, memory: Recollect, proposal: str, *, by: str, user: Scope | None = None
+    ) -> Proposal:
+        """
+        Put a waiting proposal in force as the next version.
+
+        Raises:
+            NotFoundError: There is none with this id.
+            UsageError: It does not wait, or the talk that it was made of was erased.
+            ProposalRefusedError: It breaks a rule that holds by now; it still waits.
+            VersionConflictError: The instructions were changed since it was made.
+        """
+        waiting, found = await self._waiting(memory, proposal, user)
+        if not found.changes:
+            msg = f"what the proposal {proposal!r} was made of has been erased: refuse it"
+            raise UsageError(msg)
+        cause = cause_of_proposal(by, found.id)
+        place = {at: rests for at, rests in waiting.evidence.items() if at.startswith("/rules")}
+        standing = await self._standing(memory, user)
+        kept = rules_in(standing.value) if standing else ()
+        write = await self._checked(
+            memory, found.rules, place, found.base, cause, user, standing=kept
+        )
+        accepted = replace(found, status="accepted", reason=f"accepted by {by}")
+        await memory.apply(self._where(user), [write, self._again(waiting, accepted)])
+        return accepted
+
+    accept, aaccept = twins(_accept)
+
+    async def _refuse(
+        self, memory: Recollect, proposal: str, *, by: str, why: str, user: Scope | None = None
+    ) -> Proposal:
+        """
+        Refuse a waiting proposal, and keep it on record.
+
+        Raises:
+            NotFoundError: There is none with this id.
+            UsageError: It does not wait, or *by* or *why* says nothing.
+        """
+        waiting, found = await self._waiting(memory, proposal, user)
+        cause_of(by, why)
+        refused = replace(found, status="refused", reason=f"refused by {by}: {why}")
+        await memory.apply(self._where(user), [self._again(waiting, refused)])
+        return refused
+
+    refuse, arefuse = twins(_refuse)
+
+    async def _proposals(
+        self,
+        memory: Recollect,
+        *,
+        status: ProposalStatus | None = None,
+        user: Scope | None = None,
+    ) -> tuple[Proposal, ...]:
+        """Return the proposals for one document, oldest first; only those of a *status*."""
+        wanted: JsonObject = {"agent": self.agent, **({"status": status} if status else {})}
+        found = await self._all(memory, self._where(user), INSTRUCTIONS_PROPOSAL, wanted)
+        return tuple(map(proposal_of, found))
+
+    proposals, aproposals = twins(_proposals)
+
+    async def _keep_cases(self, memory: Recollect, cases: Sequence[Case]) -> None:
+        """
+        Keep cases to compare prompts on, by name; one with the same name is replaced.
+
+        Raises:
+            UsageError: There are none, two have one name, or one is no case.
+        """
+        for each in cases:
+            _check_case(each)
+        _check_cases(cases)
+        writes = [
+            PutMemory(
+                type=INSTRUCTIONS_CASE,
+                key=key_of_case(self.agent, case.name),
+                value={
+                    "agent": self.agent,
+                    "name": case.name,
+                    "input": case.input,
+                    "expected": case.expected,
+                    "required": case.required,
+                },
+                cause="case",
+            )
+            for case in cases
+        ]
+        await memory.apply(self.scope, writes)
+
+    keep_cases, akeep_cases = twins(_keep_cases)
+
+    async def _cases(self, memory: Recollect) -> tuple[Case, ...]:
+        """Return the cases that are kept, by name."""
+        wanted: JsonObject = {"agent": self.agent}
+        found = await self._all(memory, self.scope, INSTRUCTIONS_CASE, wanted)
+        return tuple(case for each in found if (case := case_of(each)) is not None)
+
+    cases, acases = twins(_cases)
+
+    async def _decided(self, memory: Recollect, kept: Proposal, user: Scope | None) -> Proposal:
+        """Put a proposal in force where all is automatic; refuse one for rules that have passed."""
+        if not (self.automatic and kept.status == "waiting"):
+            return kept
+        try:
+            return await self._accept(memory, kept.id, by=REFLECTION, user=user)
+        except VersionConflictError:
+            # Unless somebody has decided on it, which may be what was written.
+            try:
+                await self._refuse(memory, kept.id, by=REFLECTION, why=_PASSED, user=user)
+            except (UsageError, VersionConflictError) as error:
+                LOG.debug("proposal %s was decided on meanwhile: %s", kept.id, kind_of(error))
+            raise
+
+    async def _drafted(
+        self,
+        memory: Recollect,
+        trajectories: Sequence[Trajectory],
+        reading: Reading,
+        user: Scope | None,
+    ) -> _Draft:
+        """Ask the model, and apply what it answers; a change that breaks a rule is refused."""
+        prompt, standing = reading.prompt, reading.standing
+        rules = prompt.rules if user is None else prompt.user_rules
+        above = self.fixed if user is None else (*self.fixed, *prompt.rules)
+        evidence = standing.evidence if standing and rules else {}
+        answer = await answer_of(self._asking.model, request_of(above, rules, trajectories))
+        changes = changes_in(answer)
+        grounds = grouped([each for some in trajectories for each in some.evidence])
+        proposal = Proposal(
+            id=memory.store.new_name(),
+            base=version_of(standing),
+            rules=rules,
+            changes=recordable(changes),
+            status="waiting" if changes else "unchanged",
+            by=REFLECTION,
+            at=to_datetime(memory.store.now()),
+        )
+        if not changes:
+            return _Draft(proposal=proposal, evidence=evidence, grounds=grounds)
+        try:
+            after, evidence = await to_thread.run_sync(
+                self._patched, rules, evidence, changes, above, trajectories
+            )
+        except ProposalRefusedError as error:
+            proposal = replace(proposal, status="refused", reason=error.reason)
+        else:
+            status: ProposalStatus = "unchanged" if after == tuple(rules) else "waiting"
+            proposal = replace(proposal, rules=after, status=status)
+        return _Draft(proposal=proposal, evidence=evidence, grounds=grounds)
+
+    def _patched(
+        self,
+        rules: Sequence[str],
+        evidence: EvidenceMap,
+        changes: Sequence[RuleChange],
+        above: Sequence[str],
+        trajectories: Sequence[Trajectory],
+    ) -> tuple[tuple[str, ...], EvidenceMap]:
+        check_changes(changes)
+        grounds = [Source(_words_of(each), each.evidence) for each in trajectories]
+        after, rests = applied(rules, evidence, changes, fixed=above, grounds=grounds)
+        check_rules(after, above, characters_max=self.characters_max, standing=rules)
+        return after, rests
+
+    async def _kept(self, memory: Recollect, draft: _Draft, user: Scope | None) -> Proposal:
+        """Keep a proposal with the evidence of its rules, and of the reasons of its changes."""
+        proposal = draft.proposal
+        rests = dict(draft.evidence)
+        if draft.grounds:
+            rests["/changes"] = rests["/reason"] = draft.grounds
+        write = PutMemory(
+            type=INSTRUCTIONS_PROPOSAL,
+            key=proposal.id,
+            value=proposal_value(self.agent, proposal),
+            expected=0,
+            evidence=rests,
+            cause=proposal.status,
+        )
+        (kept,) = await memory.apply(self._where(user), [write])
+        return proposal if kept is None else proposal_of(kept)
+
+    async def _waiting(
+        self, memory: Recollect, proposal: str, user: Scope | None
+    ) -> tuple[Memory, Proposal]:
+        where = self._where(user)
+        found = await memory.get(where, INSTRUCTIONS_PROPOSAL, proposal)
+        if found is None or found.value.get("agent") != self.agent:
+            msg = f"there is no proposal {proposal!r} for {self.agent!r} in {where!r}"
+            raise NotFoundError(msg)
+        read = proposal_of(found)
+        if read.status != "waiting":
+            msg = f"the proposal {proposal!r} is {read.status}: only one that waits is decided on"
+            raise UsageError(msg)
+        return found, read
+
+    def _again(self, memory: Memory, proposal: Proposal) -> PutMemory:
+        return PutMemory(
+            type=INSTRUCTIONS_PROPOSAL,
+            key=memory.key,
+            value=proposal_value(self.agent, proposal),
+            expected=memory.version,
+            evidence=memory.evidence,
+            cause=proposal.status,
+        )
+
+    async def _all(
+        self, memory: Recollect, where: Scope, type_: str, wanted: JsonObject
+    ) -> list[Memory]:
+        found: list[Memory] = []
+        cursor: str | None = None
+        while True:
+            page = await memory.memories(
+                where, type_=type_, filter_=wanted, cursor=cursor, limit=PAGE_ROWS_MAX
+            )
+            found += page.rows
+            cursor = page.cursor
+            if cursor is None:
+                return found
+
+
+def _check_cases(cases: Sequence[Case]) -> None:
+    if not 1 <= len(cases) <= CASES_MAX:
+        msg = f"{len(cases)} cases: prompts are compared on 1 to {CASES_MAX} (CASES_MAX)"
+        raise UsageError(msg)
+    names = [case.name for case in cases]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        msg = f"two cases are named {twice[0]!r}: give each its own name"
+        raise UsageError(msg)
+
+
+def _check_case(case: object) -> None:
+    """Refuse what could be kept, and would not be read as a case."""
+    if not isinstance(case, Case) or not isinstance(case.required, bool):
+        msg = f"{str(case)[:80]!r} is no Case, or its 'required' is neither True nor False"
+        raise UsageError(msg)
+    for name in ("name", "input", "expected"):
+        check_text(getattr(case, name), f"the {name} of a case")
+
+
+def _with_rules(prompt: Prompt, rules: tuple[str, ...], user: Scope | None) -> Prompt:
+    if user is None:
+        return replace(prompt, rules=rules)
+    return replace(prompt, user_rules=rules)
+
+
+def _words_of(trajectory: Trajectory) -> Words:
+    return NO_WORDS.union(*(words_of(text) for _, text in trajectory.lines))

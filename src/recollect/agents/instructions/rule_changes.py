@@ -1,0 +1,242 @@
+"""The rules of instructions: what a change makes of them, and which changes are refused. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Literal, TypeAlias
+
+from recollect.errors import ProposalRefusedError, UsageError
+from recollect.formation.evidence import Step, traced
+from recollect.formation.instruction_rules import (
+    INSTRUCTIONS_CHARACTERS_MAX,
+    RULES_MAX,
+    wrong_rules,
+)
+from recollect.formation.value_identity import normalised
+from recollect.records import Evidence, EvidenceMap, JsonObject, Memory
+from recollect.stores.json_pointers import covers, is_list, shown
+from recollect.stores.provenance import (
+    NO_WORDS,
+    Found,
+    Source,
+    Words,
+    grouped,
+    quoted,
+    unusual,
+    words_of,
+)
+from recollect.stores.validation import POSITION_MAX
+
+CHANGES_MAX: Final = 2 * RULES_MAX
+"""Most changes of one proposal: to put another rule in the place of each, and as many more."""
+REASONS_CHARACTERS_MAX: Final = 20_000
+"""Most characters of the reasons of one proposal together."""
+
+_UNSTORABLE: Final = re.compile("[\0\ud800-\udfff]")
+
+ChangeKind: TypeAlias = Literal["add", "replace", "remove"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleChange:
+    """
+    One change of the rules, and why.
+
+    *number* counts all rules that a model was shown, from 1: the fixed ones first. An added
+    rule has none.
+    """
+
+    kind: ChangeKind
+    reason: str
+    rule: str = ""
+    number: int | None = None
+
+
+def check_rules(
+    rules: Sequence[str],
+    fixed: Sequence[str] = (),
+    *,
+    characters_max: int,
+    standing: Sequence[str] = (),
+) -> None:
+    """
+    Refuse rules that break one of the limits.
+
+    One of those *standing* may be among the fixed ones: these were changed after it was written.
+
+    Raises:
+        ProposalRefusedError: There is none, one is blank, is more than one line or there twice
+            (or among the *fixed* ones), or they are too many or too long.
+    """
+    if not rules:
+        refuse("no rule is left: empty instructions are not kept")
+    if wrong := wrong_rules(rules, characters_max=characters_max):
+        refuse(wrong)
+    above = {normalised(each) for each in fixed} - {normalised(each) for each in standing}
+    seen: set[str] = set()
+    for each in rules:
+        words = normalised(each)
+        if words in above | seen:
+            refuse(f"the rule {each[:80]!r} is there already")
+        seen.add(words)
+
+
+def refuse(reason: str) -> None:
+    """Raise `ProposalRefusedError`."""
+    raise ProposalRefusedError(reason)
+
+
+def check_changes(changes: Sequence[RuleChange]) -> None:
+    """
+    Refuse changes of which one has no reason, or that are more than one proposal may be.
+
+    Raises:
+        ProposalRefusedError: A reason is blank, or they, their reasons or the rules they set are
+            too many or too long; or a rule is none.
+    """
+    if len(changes) > CHANGES_MAX:
+        refuse(f"it has {len(changes)} changes; the limit CHANGES_MAX is {CHANGES_MAX}")
+    if any(not each.reason.strip() for each in changes):
+        refuse("a change has no reason: say what went wrong, and why it helps")
+    length = sum(len(each.reason) for each in changes)
+    if length > REASONS_CHARACTERS_MAX:
+        limit = f"the limit REASONS_CHARACTERS_MAX is {REASONS_CHARACTERS_MAX}"
+        refuse(f"its reasons have {length} characters; {limit}")
+    if wrong := wrong_rules([each.rule for each in changes if each.kind != "remove"]):
+        refuse(wrong)
+
+
+def recordable(changes: Sequence[RuleChange]) -> tuple[RuleChange, ...]:
+    """
+    Return *changes* as they can be kept, whatever a model made of them.
+
+    What goes past the limits of `check_changes` is cut, a character that no store holds is
+    replaced, and a number that none holds is left out.
+    """
+    kept: list[RuleChange] = []
+    reasons, rules = REASONS_CHARACTERS_MAX, INSTRUCTIONS_CHARACTERS_MAX
+    for each in changes[:CHANGES_MAX]:
+        reason, rule = _storable(each.reason[:reasons]), _storable(each.rule[:rules])
+        reasons, rules = reasons - len(reason), rules - len(rule)
+        number = None if abs(each.number or 0) > POSITION_MAX else each.number
+        kept.append(replace(each, reason=reason, rule=rule, number=number))
+    return tuple(kept)
+
+
+def _storable(text: str) -> str:
+    return _UNSTORABLE.sub("\ufffd", text)
+
+
+def applied(
+    rules: Sequence[str],
+    evidence: EvidenceMap,
+    changes: Sequence[RuleChange],
+    *,
+    fixed: Sequence[str],
+    grounds: Sequence[Source] = (),
+) -> tuple[tuple[str, ...], EvidenceMap]:
+    """
+    Return the rules as *changes* leave them, and what each of them rests on.
+
+    Numbers are those before any change. What is set rests on those of the *grounds*, the
+    talks that a model was shown, which have a word of it, and on all if none has.
+
+    Raises:
+        ProposalRefusedError: A change touches a fixed rule, names a rule that there is not, or
+            one rule twice.
+    """
+    named = [each.number for each in changes if each.number is not None]
+    for number in named:
+        if 1 <= number <= len(fixed):
+            refuse(f"rule {number} is fixed: {fixed[number - 1][:80]!r} may never change")
+        if not len(fixed) < number <= len(fixed) + len(rules):
+            refuse(f"there is no rule {shown(number)}; there are {len(fixed) + len(rules)}")
+    if len(set(named)) < len(named):
+        refuse("two changes name the same rule: make one of them")
+    last_first = sorted(changes, key=lambda each: -(each.number or 0))
+    steps = [_step(each, len(fixed), grounds) for each in last_first if each.kind != "add"]
+    steps += [_step(each, len(fixed), grounds) for each in changes if each.kind == "add"]
+    said = _words_by_message(grounds)
+    value, rests = traced(
+        {"rules": list(rules)}, evidence, steps, said=lambda each: said.get(each, quoted(each))
+    )
+    return rules_in(value), rests
+
+
+def _words_by_message(grounds: Sequence[Source]) -> dict[Evidence, Words]:
+    """Return what each message may have said: all that was said where it stands."""
+    found: dict[Evidence, Words] = {}
+    for each in grounds:
+        for message in each.evidence:
+            found[message] = found.get(message, NO_WORDS) | each.words
+    return found
+
+
+def _grounds(rule: str, grounds: Sequence[Source]) -> Found:
+    """Return what a rule rests on: which message of a talk said it is not known."""
+    words = words_of(rule)
+    telling = [each for each in grounds if unusual(each).words & words]
+    return grouped([each for some in telling or grounds for each in some.evidence])
+
+
+def _step(change: RuleChange, before: int, talks: Sequence[Source]) -> Step:
+    place = "-" if change.number is None else str(change.number - before - 1)
+    operation: JsonObject = {"op": change.kind, "path": f"/rules/{place}"}
+    if change.kind == "remove":
+        return Step(operation=operation)
+    grounds = _grounds(change.rule, talks)
+    rests = {"": grounds} if grounds else {}
+    return Step(operation={**operation, "value": change.rule.strip()}, evidence=rests)
+
+
+def rules_in(value: JsonObject) -> tuple[str, ...]:
+    """Return the rules of a document's value; what is no text is left out."""
+    rules = value.get("rules")
+    if isinstance(rules, str) or not isinstance(rules, Sequence):
+        return ()
+    return tuple(each for each in rules if isinstance(each, str))
+
+
+def rules_of(standing: Memory | None) -> tuple[str, ...]:
+    """
+    Return the rules of a document as it is in force; none where there is none.
+
+    Raises:
+        UsageError: They break a limit: something wrote them past `check_rules`.
+    """
+    if standing is None:
+        return ()
+    rules = standing.value.get("rules", ())
+    wrong = wrong_rules(rules) if is_list(rules) else f"{shown(rules)} is no list of rules"
+    if wrong:
+        msg = (
+            f"the instructions {standing.key!r} of {standing.scope!r} cannot be used as they are "
+            f"in version {standing.version}: {wrong}. Write them anew, or roll them back"
+        )
+        raise UsageError(msg)
+    return rules_in(standing.value)
+
+
+def carried(
+    rules: Sequence[str], old: Sequence[str], evidence: EvidenceMap
+) -> dict[str, tuple[Evidence, ...]]:
+    """
+    Return the evidence of *rules*, of which those that were among the *old* ones rest on the same.
+
+    >>> said = Evidence(thread="t", message="m")
+    >>> sorted(carried(["new", "old"], ["old"], {"/rules/0": [said]}))
+    ['/rules/1']
+    """
+    found: dict[str, tuple[Evidence, ...]] = {}
+    for at, rule in enumerate(rules):
+        if rule not in old:
+            continue
+        place = f"/rules/{old.index(rule)}"
+        rests = [
+            each for pointer, some in evidence.items() if covers(pointer, place) for each in some
+        ]
+        if rests:
+            found[f"/rules/{at}"] = tuple(dict.fromkeys(rests))
+    return found

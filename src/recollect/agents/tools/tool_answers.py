@@ -1,0 +1,108 @@
+"""What the memory tools tell an agent, and an operation as a formation would call it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from recollect.formation.operation_outcomes import Outcome
+from recollect.records import Json, JsonObject, Memory
+from recollect.stores.json_pointers import is_list
+from recollect.stores.remainder import split_pointer
+from recollect.stores.validation import encode_json
+from recollect.text.token_estimate import estimated_tokens
+
+
+def arguments_of(
+    arguments: Mapping[str, Json], cited: Sequence[str], target: Memory | None
+) -> JsonObject:
+    """Return an operation as a formation calls it, resting on what is cited."""
+    if target is None:
+        return {**arguments, "because": list(cited)}
+    changes = arguments["changes"]
+    rows = changes if is_list(changes) else []
+    return {
+        "id": "m1",
+        "changes": [
+            {**each, "because": list(cited)} if isinstance(each, Mapping) else each for each in rows
+        ],
+    }
+
+
+def outdated(memory: Memory, patch: Mapping[str, Json]) -> str:
+    """Say why a patch is not for *memory* as it is now; ``""`` if it may be."""
+    version = patch.get("version")
+    if version is not None:
+        is_seen = version == memory.version
+        return "" if is_seen else f"{id_of(memory)} was changed since: search for it again"
+    changes = patch["changes"]
+    pointers = [
+        each[name]
+        for each in (changes if is_list(changes) else ())
+        if isinstance(each, Mapping)
+        for name in ("path", "from")
+        if name in each
+    ]
+    place = next((each for each in pointers if _counts(memory.value, each)), None)
+    if place is None:
+        return ""
+    return f"{place} counts in a list: give the version in which search_memory showed it"
+
+
+def _counts(value: Json, pointer: Json) -> bool:
+    """Say whether *pointer* names a place in a list of *value* by its number."""
+    for step in split_pointer(pointer) if isinstance(pointer, str) else ():
+        if is_list(value):
+            return step != "-"
+        value = value.get(step) if isinstance(value, Mapping) else None
+    return False
+
+
+def shown_of(found: Sequence[Memory], tokens_max: int) -> list[Json]:
+    """Return what a search shows of *found*, best first: what fits, and the best in any case."""
+    shown: list[Json] = []
+    left = tokens_max
+    for each in found:
+        cost = estimated_tokens(encode_json(each.value, "a value"))
+        if shown and cost > left:
+            continue
+        left -= cost
+        shown.append(
+            {
+                "id": id_of(each),
+                "value": each.value,
+                "since": each.time.isoformat(),
+                "version": each.version,
+            }
+        )
+    return shown
+
+
+def receipt_of(outcomes: Sequence[Outcome]) -> JsonObject:
+    """Return what became of a call: of its own memory, what it ended, and what was refused."""
+    if not outcomes:
+        return {"status": "unchanged", "id": "", "reason": "it is so already"}
+    own = outcomes[-1]
+    ended: list[Json] = [f"{e.type}/{e.key}" for e in outcomes[:-1] if e.action == "ended"]
+    left_out: list[Json] = [e.reason for e in outcomes[:-1] if e.action == "refused"]
+    receipt: dict[str, Json] = {
+        "status": own.action,
+        "id": f"{own.type}/{own.key}",
+        "reason": own.reason,
+    }
+    more = {"ended": ended, "refused": left_out}
+    return receipt | {name: each for name, each in more.items() if each}
+
+
+def refused(reason: str) -> JsonObject:
+    """Return the answer to what an agent may not do."""
+    return {"status": "refused", "id": "", "reason": reason}
+
+
+def unknown(id_: str) -> str:
+    """Say that no memory has an id."""
+    return f"there is no memory {id_[:200]!r}: take an id from search_memory"
+
+
+def id_of(memory: Memory) -> str:
+    """Return the id of a memory, by which an agent names it."""
+    return f"{memory.type}/{memory.key}"

@@ -1,0 +1,101 @@
+"""Quotes: where in a talk they stand, and what the call that quotes them keeps as said. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Protocol
+
+from recollect.formation.citations import cited_words
+from recollect.formation.evidence import QUOTE_CHARACTERS_MAX
+from recollect.formation.grounding.quotes import find_quote
+from recollect.formation.window import Window
+from recollect.memory.facade import Recollect
+from recollect.records import Memory, Message, NewMessage, PutMemory, Scope, Write
+from recollect.stores.validation import check_texts
+
+
+class Hearing(Protocol):
+    """Keeps what an agent quotes as what the user said, in a thread that nobody else writes."""
+
+    @property
+    def answer(self) -> str:
+        """The words in which the user agreed to forget something, ``""`` if he has not."""
+        ...
+
+    async def keep(
+        self,
+        memory: Recollect,
+        scope: Scope,
+        thread: str,
+        said: Sequence[NewMessage],
+        writes: Sequence[Write],
+    ) -> None:
+        """
+        Keep what was said and what rests on it: all of it, or nothing.
+
+        Raises:
+            VersionConflictError: Somebody wrote meanwhile.
+        """
+
+
+def said_now(quotes: Sequence[str], ids: Sequence[str], now: datetime) -> list[NewMessage]:
+    """Return *quotes* as messages of the user, under *ids*."""
+    return [
+        NewMessage(role="user", text=quote, id=id_, time=now)
+        for quote, id_ in zip(quotes, ids, strict=True)
+    ]
+
+
+def as_kept(said: Sequence[NewMessage], thread: str, after: int) -> list[Message]:
+    """Return messages as they will be kept in *thread*, behind the position *after*."""
+    return [
+        Message(
+            thread=thread,
+            id=each.id or "",
+            position=position,
+            role=each.role,
+            text=each.text,
+            name=None,
+            time=each.time,
+            session="",
+            source=None,
+            content=None,
+            metadata={},
+        )
+        for position, each in enumerate(said, start=after + 1)
+        if each.time is not None
+    ]
+
+
+def quotes_wrong(quotes: Sequence[str]) -> str:
+    """
+    Say what is wrong with quotes whatever the talk says, nothing if they may be looked for.
+
+    Raises:
+        UsageError: They are no list of texts.
+    """
+    if any(not each.strip() for each in check_texts(quotes, "quote")):
+        return "a quote is blank: quote the words of this talk that say so"
+    return "" if quotes else "quote the words of this talk that say so"
+
+
+def citations(quotes: Sequence[str], window: Window) -> tuple[list[str], str]:
+    """Return the quotes as citations of messages, or which of them nobody said."""
+    cited: list[str] = []
+    for quote in quotes:
+        saying = [line for line in window.lines if find_quote(quote, line.text)]
+        if not saying:
+            return [], f"nobody said {quote[:200]!r} in this talk: quote its exact words"
+        best = max(saying, key=lambda line: (line.message.role == "user", line.number))
+        cited.append(cited_words(best.number, quote))
+    return cited, ""
+
+
+def rests_already(memory: Memory, write: PutMemory, thread: str, quotes: Sequence[str]) -> bool:
+    """Say whether *write* changes nothing of *memory* but that the same words were quoted again."""
+    known = {
+        each.quote for found in memory.evidence.values() for each in found if each.thread == thread
+    }
+    is_same = (memory.value, memory.state) == (write.value, write.state)
+    return is_same and all(each[:QUOTE_CHARACTERS_MAX] in known for each in quotes)

@@ -1,0 +1,70 @@
+"""Corrections by hand: what a person says is wrong is replaced, and cites that person's words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from recollect.errors import NotFoundError, UsageError
+from recollect.formation.evidence import Step, traced
+from recollect.formation.patch import PatchError
+from recollect.formation.types import MemoryType
+from recollect.formation.types.schema import violations
+from recollect.records import Evidence, Json, Memory, PutMemory
+from recollect.stores.json_pointers import value_at
+
+
+def correction_of(
+    memory: Memory,
+    pointer: str,
+    value: Json,
+    *,
+    because: Evidence,
+    types: Sequence[MemoryType] = (),
+) -> PutMemory:
+    """
+    Return the write that puts *value* in the place of what *memory* has at *pointer*.
+
+    What stood there stays in the history with its evidence; the new value rests on *because*.
+    A field that is missing is added; the pointer ``""`` is the whole document.
+
+    Raises:
+        NotFoundError: There is no such place in the document.
+        UsageError: The document would be none of its type, if that is among *types*.
+    """
+    address = f"{memory.type}/{memory.key}"
+    if not pointer and not isinstance(value, dict):
+        msg = f"{address} as a whole is a JSON object, not {value!r}"
+        raise UsageError(msg)
+    verb = "replace" if _is_there(memory, pointer) else "add"
+    step = Step(operation={"op": verb, "path": pointer, "value": value}, evidence={"": (because,)})
+    try:
+        corrected, evidence = traced(memory.value, memory.evidence, [step])
+    except PatchError as error:
+        msg = f"{address} has no place {pointer!r}: {error}"
+        raise NotFoundError(msg) from error
+    for type_ in types:
+        wrong = violations(type_, corrected) if type_.name == memory.type else ()
+        if wrong:
+            msg = f"{address} cannot be corrected so: {'; '.join(wrong)}"
+            raise UsageError(msg)
+    return PutMemory(
+        type=memory.type,
+        key=memory.key,
+        value=corrected,
+        expected=memory.version,
+        valid_from=memory.valid_from,
+        valid_until=memory.valid_until,
+        expires_at=memory.expires_at,
+        evidence=evidence,
+        trust=memory.trust if pointer else "user",
+        state=memory.state,
+        cause=f"corrected {pointer}".strip(),
+    )
+
+
+def _is_there(memory: Memory, pointer: str) -> bool:
+    try:
+        value_at(memory.value, pointer)
+    except LookupError:
+        return False
+    return True

@@ -1,0 +1,98 @@
+"""How a talk shows memories: their words, and whose words, of when, they rest on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from recollect.cli.commands.recall import words_of
+from recollect.cli.output import INDENT, print_entry, print_line, short
+from recollect.records import Evidence, EvidenceMap, Memory, Message, Revision, Scope
+from recollect.wire.records import minute, who_of
+
+if TYPE_CHECKING:
+    from recollect.chat import Known
+    from recollect.memory.facade import Recollect
+
+MESSAGES_LOOKED_AT: Final = 1_000
+_QUOTE_CHARACTERS: Final = 120
+
+Words: TypeAlias = Mapping[tuple[str, str], Message]
+"""The messages that memories rest on, by thread and id."""
+
+
+async def dated_words(memory: Recollect, scope: Scope, found: Iterable[Memory | Revision]) -> Words:
+    """Return the messages that memories rest on, as far as they are among each thread's newest."""
+    threads = {each.thread for one in found for cited in one.evidence.values() for each in cited}
+    words: dict[tuple[str, str], Message] = {}
+    for thread in sorted(threads):
+        if await memory.thread(scope, thread) is None:
+            continue
+        newest = await memory.last_messages(scope, thread, limit=MESSAGES_LOOKED_AT)
+        words |= {(thread, each.id): each for each in newest}
+    return words
+
+
+def print_memory(memory: Memory, words: Words, reason: str = "") -> None:
+    """Print a memory: its address, version and time, its words, and what each part rests on."""
+    head = [
+        (memory.type, "bold cyan"),
+        (memory.key, "cyan"),
+        (f"version {memory.version}", ""),
+        (minute(memory.time), ""),
+        (f"until {minute(memory.valid_until)}" if memory.valid_until else "", "dim"),
+    ]
+    print_entry(head, memory.text, [(reason, "italic")])
+    _print_evidence(memory.evidence, words)
+
+
+def print_versions(memory: Memory, versions: Sequence[Revision], words: Words) -> None:
+    """Print every version of a memory, the oldest first."""
+    for each in versions:
+        believed = f"{minute(each.believed_from)} – {minute(each.believed_until) or 'now'}"
+        head = [
+            (memory.type, "bold cyan"),
+            (memory.key, "cyan"),
+            (f"version {each.version}", "bold"),
+            (believed, ""),
+            (each.cause, "italic"),
+        ]
+        print_entry(head, each.text, [])
+        _print_evidence(each.evidence, words)
+
+
+def _print_evidence(evidence: EvidenceMap, words: Words) -> None:
+    for pointer, cited in evidence.items():
+        for each in cited:
+            _print_line(f"{pointer or 'all'}: {_cited(each, words)}")
+
+
+def _cited(evidence: Evidence, words: Words) -> str:
+    message = words.get((evidence.thread, evidence.message))
+    quote = f"“{short(evidence.quote, _QUOTE_CHARACTERS)}” " if evidence.quote else ""
+    if message is None:
+        return f"{quote}{evidence.thread}/{evidence.message}"
+    return f"{quote}{message.role}, {minute(message.time)}, {message.thread}/{message.position}"
+
+
+def print_known(known: Known) -> None:
+    """Print what is known and bears on a message, as a model would be shown it."""
+    entries = [*known.documents, *known.entries]
+    for each in entries:
+        head = [
+            (minute(each.time), ""),
+            (who_of(each.content), "bold"),
+            (each.source, "cyan"),
+        ]
+        print_entry(head, words_of(each), [])
+    if not entries:
+        _print_line("nothing is remembered that bears on it")
+
+
+def aside(sentence: str) -> None:
+    """Tell the person who talks something beside the talk itself."""
+    print_line((sentence, "dim"), is_folded=False, to_stderr=True)
+
+
+def _print_line(line: str) -> None:
+    print_line((line, "dim"), indent=INDENT, is_folded=False)

@@ -1,0 +1,1 @@
+"""The commands of `recollect`, one module each."""

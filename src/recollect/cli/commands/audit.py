@@ -1,0 +1,161 @@
+"""`recollect audit`: who changed what in a scope, and whether that record is whole."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from recollect.cli.options import Target, memory_options, written_scope
+from recollect.cli.output import counted, note, print_json, print_table
+from recollect.cli.store_choice import opened, run
+from recollect.errors import UsageError
+from recollect.memory.pagination import PAGE_ROWS
+from recollect.wire.records import minute, moment
+
+if TYPE_CHECKING:
+    from recollect.records import JsonObject
+    from recollect.stores.plans.audit import AuditEntry
+
+_LIST_EXAMPLE: Final = """
+\b
+Examples:
+  recollect audit list --scope acme/users/ada
+  recollect audit list --limit 20 --json
+"""
+_VERIFY_EXAMPLE: Final = """
+\b
+Examples:
+  recollect audit verify --scope acme/users/ada
+  recollect audit verify --noted 17:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+"""
+_NOTED: Final = re.compile(r"([1-9]\d*):([0-9a-f]{64})", re.ASCII)
+
+
+@click.group(short_help="Show who changed what, and verify that record.")
+def audit() -> None:
+    """
+    Show the audited changes of a scope, or verify that none was tampered with.
+
+    Changes are audited that were made in somebody's name: through the service, the MCP server,
+    or with `Recollect.acting` of the library.
+    """
+
+
+@audit.command("list", epilog=_LIST_EXAMPLE, short_help="List audited changes, newest first.")
+@memory_options(embedder=False)
+@click.option("--limit", type=int, default=100, show_default=True, help="At most so many rows.")
+def list_(target: Target, limit: int) -> None:
+    """List the audited changes of a scope, the newest first; what was erased has no name left."""
+    if limit < 1:
+        msg = f"--limit {limit}: ask for at least 1 row"
+        raise UsageError(msg)
+    run(lambda: _list(target, limit))
+
+
+async def _list(target: Target, limit: int) -> None:
+    found: list[AuditEntry] = []
+    cursor: str | None = None
+    async with opened(target) as memory:
+        while len(found) < limit:
+            rows = min(PAGE_ROWS, limit - len(found))
+            page = await memory.audit(target.scope, cursor=cursor, limit=rows)
+            found += page.rows
+            cursor = page.cursor
+            if cursor is None:
+                break
+    if target.is_json:
+        print_json({"audit": [audit_record(each) for each in found], "is_more": cursor is not None})
+        return
+    if found:
+        rows_shown = [
+            (each.n, minute(each.at), _actor_of(each), each.action, subject_of(each))
+            for each in found
+        ]
+        print_table(("n", "at (UTC)", "actor", "action", "subject"), rows_shown, right=("n",))
+    more = "; --limit shows more" if cursor else ""
+    note(f"{counted(len(found), 'audited change')} of {written_scope(target.scope)}{more}")
+
+
+def _actor_of(entry: AuditEntry) -> str:
+    """Say who it was; once the scope was erased, by the beginning of the keyed hash."""
+    return entry.actor if entry.actor is not None else f"({entry.actor_key[:8]})"
+
+
+def subject_of(entry: AuditEntry) -> str:
+    """Say what a change concerned: the names that are left, and how many have none."""
+    listed = sum(len(found) for found in entry.subject.values() if isinstance(found, list))
+    kinds = ", ".join(entry.subject)
+    return ", ".join(entry.names) if entry.names else f"{listed} without a name: {kinds}"
+
+
+def audit_record(entry: AuditEntry) -> JsonObject:
+    """Return an audited change as JSON; times in UTC, hashes in hexadecimal."""
+    return {
+        "n": entry.n,
+        "at": moment(entry.at),
+        "actor": entry.actor,
+        "actor_key": entry.actor_key,
+        "action": entry.action,
+        "subject": entry.subject,
+        "names": list(entry.names),
+        "digest": entry.digest,
+        "previous": entry.previous,
+        "hash": entry.hash,
+    }
+
+
+@audit.command("verify", epilog=_VERIFY_EXAMPLE, short_help="Say whether the record is whole.")
+@memory_options(embedder=False)
+@click.option(
+    "--noted", metavar="N:HASH", help="A row as it was noted before: the chain must hold it."
+)
+@click.pass_context
+def verify(context: click.Context, target: Target, noted: str | None) -> None:
+    """
+    Follow a scope's chain of changes, and say where it first is not as it was written.
+
+    The status is 1 then. Note the last row that it prints, elsewhere: with --noted it also
+    finds a chain that was written anew as a whole.
+    """
+    is_whole = run(lambda: _verify(target, read_noted(noted)))
+    context.exit(0 if is_whole else 1)
+
+
+def read_noted(written: str | None) -> tuple[int, str] | None:
+    """
+    Return number and hash of a row from ``N:HASH``.
+
+    >>> read_noted("3:" + "0" * 64) == (3, "0" * 64), read_noted(None)
+    (True, None)
+    """
+    if written is None:
+        return None
+    found = _NOTED.fullmatch(written)
+    if found is None:
+        msg = f"{written!r} is no noted row: write it as N:HASH, as `recollect audit verify` does"
+        raise UsageError(msg)
+    return int(found[1]), found[2]
+
+
+async def _verify(target: Target, noted: tuple[int, str] | None) -> bool:
+    async with opened(target) as memory:
+        verdict = await memory.audit_verified(target.scope, noted=noted)
+    if target.is_json:
+        print_json(
+            {
+                "ok": verdict.ok,
+                "rows": verdict.rows,
+                "head": verdict.head,
+                "broken_at": verdict.broken_at,
+                "reason": verdict.reason,
+            }
+        )
+    elif verdict.ok:
+        click.echo(f"whole: {counted(verdict.rows, 'row')}")
+        if verdict.head:
+            click.echo(f"last  {verdict.rows}:{verdict.head}")
+    else:
+        click.echo(f"broken at row {verdict.broken_at}: {verdict.reason}")
+    return verdict.ok

@@ -1,0 +1,112 @@
+"""`recollect backup` and `recollect restore`: a store in a file, and back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import click
+
+from recollect.cli.options import Target, memory_options
+from recollect.cli.output import counted, print_json
+from recollect.cli.store_choice import run
+from recollect.errors import UsageError
+from recollect.records import Json
+
+_BACKUP_EXAMPLE: Final = """
+\b
+Examples:
+  recollect backup monday.db
+  recollect backup monday.jsonl --store postgresql://me@localhost/memory
+  recollect backup --ledger erased.jsonl
+"""
+_RESTORE_EXAMPLE: Final = """
+\b
+Examples:
+  recollect restore monday.db --store new.db --ledger recollect.db
+  recollect restore monday.db --store new.db --ledger erased.jsonl
+"""
+
+
+@click.command(epilog=_BACKUP_EXAMPLE, short_help="Back a store up, or its erase ledger.")
+@click.argument("file", required=False, metavar="[FILE]")
+@memory_options(embedder=False, scope=False)
+@click.option("--ledger", metavar="FILE", help="Write the erase ledger there, replacing it.")
+def backup(target: Target, file: str | None, ledger: str | None) -> None:
+    """
+    Write all of a store to FILE, as of now, while it is in use; or its erase ledger.
+
+    A file of SQLite's becomes such a file, another store an archive. FILE must not exist. The
+    ledger says what was erased, in keyed digests: without it, or the store itself, a backup
+    cannot be restored. Write it after every erase to a place that outlives the store.
+    """
+    from recollect.lifecycle.backups import back_up, write_ledger
+
+    if file is None and ledger is None:
+        msg = "there is nothing to write: name a FILE, or --ledger FILE, or both"
+        raise UsageError(msg)
+    said: dict[str, Json] = {}
+    if file is not None:
+        done = run(lambda: back_up(target.store, Path(file)))
+        said |= {"file": file, "form": done.form, "scopes": done.scopes, "records": done.records}
+        said["erases"] = done.erases
+    if ledger is not None:
+        said |= {"ledger": ledger, "erases": run(lambda: write_ledger(target.store, Path(ledger)))}
+    _tell(said, target)
+
+
+@click.command(epilog=_RESTORE_EXAMPLE, short_help="Restore a backup without what was erased.")
+@click.argument("file")
+@memory_options(embedder=False, scope=False)
+@click.option(
+    "--ledger", metavar="FILE|URL", help="The erase ledger, or the store that was in use."
+)
+@click.option("--no-ledger", is_flag=True, help="Nothing was erased since the backup.")
+def restore(target: Target, file: str, ledger: str | None, no_ledger: bool) -> None:  # noqa: FBT001
+    """
+    Make a new store of the backup FILE, without what was erased since it was made.
+
+    The store at --store must not exist, or be empty. What the ledger names does not come back.
+    The backup itself is no ledger, nor is one that lacks an erase which the backup has.
+    """
+    from recollect.lifecycle.backups import read_ledger, restore_backup
+
+    if (ledger is None) != no_ledger:
+        msg = (
+            "say what was erased since the backup: --ledger with the ledger or the store that was "
+            "in use, or --no-ledger if nothing was"
+        )
+        raise UsageError(msg)
+    backup = Path(file)
+    entries = None if ledger is None else run(lambda: read_ledger(ledger, backup=backup))
+    done = run(lambda: restore_backup(backup, target.store, entries))
+    _tell(
+        {
+            "form": done.form,
+            "scopes": done.scopes,
+            "records": done.records,
+            "erases": done.erases,
+            "applied": done.applied,
+        },
+        target,
+    )
+
+
+_WORDS: Final = {
+    "scopes": "scope",
+    "records": "record",
+    "erases": "erase",
+}
+
+
+def _tell(said: dict[str, Json], target: Target) -> None:
+    if target.is_json:
+        print_json(said)
+        return
+    for name, value in said.items():
+        if isinstance(value, int) and name in _WORDS:
+            click.echo(counted(value, _WORDS[name]))
+        elif name == "applied" and isinstance(value, int):
+            click.echo(f"{counted(value, 'address', 'addresses')} erased since, and left out")
+        elif value is not None:
+            click.echo(f"{name}: {value}")

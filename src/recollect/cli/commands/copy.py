@@ -1,0 +1,114 @@
+"""`recollect copy`: all of a store into another, verified, while the source is in use."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from recollect.cli.commands.doctor import without_password
+from recollect.cli.options import json_option, wants_json
+from recollect.cli.output import counted, print_json, progress_bar
+from recollect.cli.store_choice import run, store_file
+from recollect.errors import EXIT_STATUS, NotFoundError, UsageError
+from recollect.records import Json
+
+if TYPE_CHECKING:
+    from recollect.lifecycle.store_copy import Copied
+
+_EXAMPLE: Final = """
+\b
+Examples:
+  recollect copy --from recollect.db --to postgresql://me@localhost/memory
+  recollect copy --from postgresql://me@localhost/memory --to copy.db
+"""
+
+
+@click.command("copy", epilog=_EXAMPLE, short_help="Copy a store into another, verified.")
+@click.option("--from", "source", metavar="URL", required=True, help="The store to read.")
+@click.option("--to", "destination", metavar="URL", required=True, help="The store to fill.")
+@click.option("--replace", is_flag=True, help="Replace what the destination holds otherwise.")
+@click.option(
+    "--restore-erased", is_flag=True, help="Bring back what was erased at the destination."
+)
+@json_option()
+def copy(
+    source: str,
+    destination: str,
+    replace: bool,  # noqa: FBT001
+    restore_erased: bool,  # noqa: FBT001
+    as_json: bool | None,  # noqa: FBT001
+) -> None:
+    """
+    Copy all of a store into another; run it again to go on, or to bring it up to date.
+
+    The source may be in use: it is read until nothing changes any more. At the end counts and
+    digests of both are compared; the exit status is 1 if the source still changes.
+    """
+    check_addresses(source, destination)
+    done = run(lambda: _copy(source, destination, replace=replace, restore_erased=restore_erased))
+    if wants_json(as_json):
+        print_json(copied_record(done))
+    else:
+        _print(done)
+    if not done.is_verified:
+        click.get_current_context().exit(EXIT_STATUS["error"])
+
+
+def check_addresses(source: str, destination: str) -> None:
+    """Refuse a source that is not there, and one that is the destination."""
+    one, other = store_file(source), store_file(destination)
+    if source == destination or (one and other and one.resolve() == other.resolve()):
+        msg = f"{without_password(source)!r} is source and destination: name two stores"
+        raise UsageError(msg)
+    if one is not None and not one.exists():
+        msg = f"there is no store at {str(one)!r}: --from names the one to read"
+        raise NotFoundError(msg)
+
+
+async def _copy(source: str, destination: str, *, replace: bool, restore_erased: bool) -> Copied:
+    from recollect.lifecycle.store_copy import copy_store
+    from recollect.stores.locator import open_store
+
+    async with open_store(source) as one, open_store(destination) as other:
+        with progress_bar("copying") as bar:
+            return await copy_store(
+                one,
+                other,
+                replace=replace,
+                restore_erased=restore_erased,
+                progress=lambda passes, scopes, written: bar.update(
+                    f"pass {passes}: {counted(scopes, 'scope')}, {counted(written, 'record')}", None
+                ),
+            )
+
+
+def copied_record(done: Copied) -> dict[str, Json]:
+    """Return what a copy did as JSON."""
+    return {
+        "verified": done.is_verified,
+        "scopes": done.scopes,
+        "records": done.records,
+        "written": done.written,
+        "passes": done.passes,
+        "behind": done.behind,
+        "erases": done.erases,
+        "digest_source": done.source,
+        "digest_destination": done.destination,
+    }
+
+
+def _print(done: Copied) -> None:
+    click.echo(
+        f"{counted(done.scopes, 'scope')}, {counted(done.records, 'record')}: "
+        f"{done.written:,} written in {counted(done.passes, 'pass', 'passes')}"
+    )
+    click.echo(f"source       {done.source}")
+    click.echo(f"destination  {done.destination}")
+    if done.behind:
+        click.echo(
+            f"{counted(done.behind, 'scope')} changed during the last pass: run it again when the "
+            "source is quieter"
+        )
+    else:
+        click.echo("verified: counts and digests are equal")

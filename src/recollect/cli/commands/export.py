@@ -1,0 +1,125 @@
+"""`recollect export`: everything that a scope holds, as JSON Lines that can be imported again."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TextIO
+
+import click
+
+from recollect.cli.options import Target, memory_options, written_scope
+from recollect.cli.output import counted, is_ascii_safer, note, progress_bar
+from recollect.cli.store_choice import opened, run
+from recollect.errors import UsageError
+
+if TYPE_CHECKING:
+    from recollect.exporters import Exported, Form
+    from recollect.memory.facade import Recollect
+    from recollect.records import JsonObject
+
+_EXAMPLE: Final = """
+\b
+Examples:
+  recollect export --scope acme --below --output acme.jsonl
+  recollect export --scope ada | recollect import - --store copy.db
+  recollect export --scope acme --below --form langgraph > items.jsonl
+  recollect export --scope ada --form mcp --output memory.jsonl
+"""
+
+
+@click.command(epilog=_EXAMPLE, short_help="Write all that a scope holds as JSON Lines.")
+@memory_options(embedder=False)
+@click.option("--below", is_flag=True, help="The scopes below as well.")
+@click.option(
+    "--form",
+    type=click.Choice(("records", "langgraph", "mcp")),
+    default="records",
+    show_default=True,
+    help="records: all, exactly; langgraph: items of a store; mcp: the memory server's file.",
+)
+@click.option("--output", "-o", metavar="FILE", default="-", help="Where to; - is standard output.")
+@click.option("--force", is_flag=True, help="Replace the file if it exists.")
+def export(
+    target: Target,
+    below: bool,  # noqa: FBT001
+    form: Form,
+    output: str,
+    force: bool,  # noqa: FBT001
+) -> None:
+    """
+    Write everything that a scope holds as JSON Lines: threads, messages, memories, history.
+
+    With --form it is written as another program reads it; what that has no place for is told.
+
+    The output is JSON Lines whatever it is written to. A file appears whole or not at all,
+    and only its owner may read it.
+    """
+    if output == "-":
+        run(lambda: _export(target, sys.stdout, form, below=below))
+        return
+    if not force and Path(output).exists():
+        msg = f"{output!r} exists: name another file, or add --force to replace it"
+        raise UsageError(msg)
+    with whole_file(Path(output)) as file:
+        run(lambda: _export(target, file, form, below=below))
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[TextIO]:
+    """
+    Write a file that only its owner may read, and that is there whole or not at all.
+
+    Raises:
+        UsageError: It cannot be written.
+    """
+    try:
+        descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    except OSError as error:
+        msg = f"{str(path)!r} cannot be written: {error.strerror}"
+        raise UsageError(msg) from error
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).replace(path)
+    except OSError as error:
+        msg = f"{str(path)!r} cannot be written: {error.strerror}; it was left as it was"
+        raise UsageError(msg) from error
+    finally:
+        with suppress(OSError):
+            Path(name).unlink(missing_ok=True)
+
+
+async def _export(target: Target, file: TextIO, form: Form, *, below: bool) -> None:
+    from recollect.exporters import Exported
+
+    told = Exported()
+    async with opened(target) as memory:
+        with progress_bar("exporting") as bar:
+            async for record in _lines(memory, target, form, told, below=below):
+                file.write(json.dumps(record, ensure_ascii=is_ascii_safer(file)) + "\n")
+                if told.taken % 1_000 == 0:
+                    bar.update(f"exporting: {counted(told.taken, 'record')}", None)
+    note(f"{counted(told.taken, 'record')} of {written_scope(target.scope)}")
+    for what, count in told.changed.items():
+        note(f"changed: {what}: {count:,}")
+    for what, count in told.refused.items():
+        note(f"refused: {what}: {count:,}")
+
+
+def _lines(
+    memory: Recollect, target: Target, form: Form, told: Exported, *, below: bool
+) -> AsyncIterator[JsonObject]:
+    from recollect.exporters import graph_of, items_of, lines_of
+
+    records, now = memory.export(target.scope, below=below), memory.store.now()
+    if form == "langgraph":
+        return items_of(records, target.scope, told, now=now)
+    return graph_of(records, told, now=now) if form == "mcp" else lines_of(records, told)

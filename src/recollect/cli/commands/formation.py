@@ -1,0 +1,297 @@
+"""`recollect formation`: what waits to be formed, what was formed, and its receipts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Final, get_args
+
+import click
+
+from recollect.cli.commands.worker import outcome_lines, result_record, summed_up
+from recollect.cli.formation_config import Forming, forming_options
+from recollect.cli.formation_tables import (
+    countdown,
+    formation_record,
+    pending_record,
+    print_formation,
+    summed_counts,
+    waiting_of,
+)
+from recollect.cli.memory_choice import opened_model, opened_to_form
+from recollect.cli.options import Target, memory_options, scope_from, written_scope
+from recollect.cli.output import counted, note, print_entry, print_json, print_table, visible
+from recollect.cli.store_choice import opened, run
+from recollect.errors import EXIT_STATUS, NotFoundError, UsageError
+from recollect.memory.pagination import scopes_of
+from recollect.records import Formation, FormationStatus, Json, Scope, Thread
+from recollect.wire.records import minute, scope_list
+
+if TYPE_CHECKING:
+    from recollect.formation.types import UpdateMode
+    from recollect.memory.facade import Recollect
+    from recollect.worker.formation_run import Result
+
+_LIST_EXAMPLE: Final = """
+\b
+Examples:
+  recollect formation list
+  recollect formation list --scope acme/users --below --status dead
+"""
+_SHOW_EXAMPLE: Final = """
+\b
+Example:
+  recollect formation show 0193f7e2-5b1c-7d52-9a6e-2f1b6f0c9a11
+"""
+_RUN_EXAMPLE: Final = """
+\b
+Examples:
+  recollect formation run acme/users/ada --model anthropic/claude-haiku-4-5
+  recollect formation run --thread holidays --config memory.toml
+"""
+_PAUSE_EXAMPLE: Final = """
+\b
+Examples:
+  recollect formation pause acme/users/ada
+  recollect formation pause --thread holidays
+"""
+_MIGRATE_EXAMPLE: Final = """
+\b
+Example:
+  recollect formation migrate Trip patch --scope acme/users/ada
+"""
+_RESUME_EXAMPLE: Final = """
+\b
+Example:
+  recollect formation resume acme/users/ada
+"""
+_RETRY_EXAMPLE: Final = """
+\b
+Example:
+  recollect formation retry 0193f7e2-5b1c-7d52-9a6e-2f1b6f0c9a11
+"""
+
+
+@click.group(short_help="List, show, run, pause, retry formations of memories.")
+def formation() -> None:
+    """Show and steer how memories are formed from what was said."""
+
+
+@formation.command("list", epilog=_LIST_EXAMPLE, short_help="What waits, and what was formed.")
+@memory_options(embedder=False)
+@click.option("--below", is_flag=True, help="The scopes below as well.")
+@click.option(
+    "--status", type=click.Choice(get_args(FormationStatus)), help="Only formations of this status."
+)
+@click.option("--limit", type=int, default=20, show_default=True, help="At most so many of each.")
+def list_(
+    target: Target,
+    below: bool,  # noqa: FBT001
+    status: FormationStatus | None,
+    limit: int,
+) -> None:
+    """List what waits to be formed, with its countdown, and the formations, the newest first."""
+    if limit < 1:
+        msg = f"--limit {limit}: ask for at least 1 row"
+        raise UsageError(msg)
+    run(lambda: _list(target, status, limit, below=below))
+
+
+async def _list(target: Target, status: FormationStatus | None, limit: int, *, below: bool) -> None:
+    found: list[Formation] = []
+    async with opened(target) as memory:
+        now = _now(memory)
+        page = await memory.pending(target.scope, below=below, limit=limit)
+        for scope in await scopes_of(memory, target.scope, below=below):
+            found += (await memory.formations(scope, status=status, limit=limit)).rows
+    found.sort(key=lambda each: each.at, reverse=True)
+    shown = found[:limit]
+    if target.is_json:
+        print_json(
+            {
+                "pending": [pending_record(each, now) for each in page.rows],
+                "formations": [formation_record(each, is_whole=False) for each in shown],
+                "is_more": page.cursor is not None or len(found) > limit,
+            }
+        )
+        return
+    print_pending(page.rows, now)
+    _print_formations(shown)
+    more = ", and more: raise --limit" if page.cursor is not None or len(found) > limit else ""
+    note(
+        f"{counted(len(page.rows), 'thread')} waiting, "
+        f"{counted(len(shown), 'formation')} shown{more}"
+    )
+
+
+def print_pending(threads: Sequence[Thread], now: datetime) -> None:
+    """Print what waits, and when it is formed."""
+    if threads:
+        columns = ("scope", "thread", "waiting", "formed")
+        rows = [
+            (written_scope(each.scope), each.id, waiting_of(each), countdown(each, now))
+            for each in threads
+        ]
+        print_table(columns, rows, right=("waiting",))
+
+
+def _print_formations(formations: Sequence[Formation]) -> None:
+    """Print each with its id on one line, from which it can be copied."""
+    for each in formations:
+        head = [
+            (each.id, "cyan"),
+            (minute(each.at), ""),
+            (written_scope(each.scope), ""),
+            (each.status, "bold"),
+        ]
+        cost = f"{counted(each.calls, 'call')}, {counted(each.tokens, 'token')}"
+        print_entry(head, f"{cost}: {summed_counts(each) or '-'}", [])
+
+
+@formation.command(epilog=_SHOW_EXAMPLE, short_help="The receipt of one formation.")
+@click.argument("id_", metavar="ID")
+@memory_options(embedder=False)
+def show(target: Target, id_: str) -> None:
+    """Show what became of a formation, what was asked and answered for it, and its tokens."""
+    run(lambda: _show(target, id_))
+
+
+async def _show(target: Target, id_: str) -> None:
+    async with opened(target) as memory:
+        found = await memory.formation(target.scope, id_)
+    if found is None:
+        msg = (
+            f"there is no formation {id_!r} in the scope {written_scope(target.scope)!r}: "
+            "`recollect formation list` lists those that there are"
+        )
+        raise NotFoundError(msg)
+    if target.is_json:
+        print_json(formation_record(found, is_whole=True))
+    else:
+        print_formation(found)
+
+
+@formation.command("run", epilog=_RUN_EXAMPLE, short_help="Form now what waits.")
+@click.argument("scope_", metavar="[SCOPE]", required=False)
+@memory_options()
+@forming_options()
+@click.option("--thread", help="Only this thread.")
+def run_(target: Target, scope_: str | None, thread: str | None, *, forming: Forming) -> None:
+    """Form now what waits in SCOPE, however long the talk has paused."""
+    scope = _scope(target, scope_)
+    results = run(lambda: _run(target, scope, thread, forming))
+    if target.is_json:
+        print_json({"scope": scope_list(scope), "formations": [_record(each) for each in results]})
+    else:
+        for each in results:
+            click.echo(f"{each.end}: {summed_up(each) or each.reason}")
+            for line in outcome_lines(each):
+                click.echo(f"    {line}")
+    if not results:
+        note("nothing was formed: nothing waits, or somebody else is forming it")
+    _end_as(results)
+
+
+def _record(result: Result) -> dict[str, Json]:
+    return {**result_record(result), "reason": result.reason or None}
+
+
+def _end_as(results: Sequence[Result]) -> None:
+    """Raise the model's error, or end with the status of what was not formed."""
+    for each in results:
+        if each.outage is not None:
+            raise each.outage
+    ends = {each.end for each in results}
+    if ends & {"given up", "retried"}:
+        click.get_current_context().exit(EXIT_STATUS["model"])
+    if ends - {"formed"}:
+        click.get_current_context().exit(EXIT_STATUS["lease_lost" if "lost" in ends else "error"])
+
+
+async def _run(target: Target, scope: Scope, thread: str | None, forming: Forming) -> list[Result]:
+    model = opened_model(forming)
+    async with opened_to_form(target, forming, model, worker=False) as memory:
+        return await memory.form(scope, thread)
+
+
+@formation.command(epilog=_PAUSE_EXAMPLE, short_help="Let a scope or thread wait.")
+@click.argument("scope_", metavar="[SCOPE]", required=False)
+@memory_options(embedder=False)
+@click.option("--thread", help="Only this thread.")
+def pause(target: Target, scope_: str | None, thread: str | None) -> None:
+    """Let what is said in the threads of SCOPE wait, until they are resumed."""
+    run(lambda: _steer(target, _scope(target, scope_), thread, "paused"))
+
+
+@formation.command(epilog=_RESUME_EXAMPLE, short_help="Let a scope or thread be formed again.")
+@click.argument("scope_", metavar="[SCOPE]", required=False)
+@memory_options(embedder=False)
+@click.option("--thread", help="Only this thread.")
+def resume(target: Target, scope_: str | None, thread: str | None) -> None:
+    """Let the threads of SCOPE be formed again; what waited in them is due at once."""
+    run(lambda: _steer(target, _scope(target, scope_), thread, "resumed"))
+
+
+async def _steer(target: Target, scope: Scope, thread: str | None, done: str) -> None:
+    async with opened(target) as memory:
+        steered = memory.pause if done == "paused" else memory.resume
+        count = await steered(scope, thread)
+    if target.is_json:
+        print_json({"scope": scope_list(scope), "thread": thread, done: count})
+    else:
+        click.echo(f"{done} {counted(count, 'thread')}")
+
+
+@formation.command(epilog=_MIGRATE_EXAMPLE, short_help="Turn a type's memories into another mode.")
+@click.argument("type_", metavar="TYPE")
+@click.argument("update_mode", metavar="MODE", type=click.Choice(["patch", "insert"]))
+@memory_options(embedder=False)
+def migrate(target: Target, type_: str, update_mode: UpdateMode) -> None:
+    """
+    Turn the memories of TYPE in a scope into the form of the update_mode MODE.
+
+    For a type whose update_mode was changed. What there was ends, and stays as history;
+    `recollect consolidate --undo ID` takes it back.
+    """
+    run(lambda: _migrate(target, type_, update_mode))
+
+
+async def _migrate(target: Target, type_: str, update_mode: UpdateMode) -> None:
+    async with opened(target) as memory:
+        found = await memory.migrate_type(target.scope, type_, update_mode)
+    count = sum(len(each.ended) for each in found.changes)
+    if target.is_json:
+        print_json({"id": found.id, "type": type_, "update_mode": update_mode, "turned": count})
+    elif found.id is None:
+        click.echo(visible(f"no memory of {type_} stands in another mode than {update_mode}"))
+    else:
+        click.echo(visible(f"turned {count} of {type_} to {update_mode}"))
+        click.echo(f"id {found.id}")
+
+
+@formation.command(epilog=_RETRY_EXAMPLE, short_help="Form again what was given up.")
+@click.argument("id_", metavar="ID")
+@memory_options(embedder=False)
+def retry(target: Target, id_: str) -> None:
+    """Let the messages that a dead formation gave up wait to be formed again, due at once."""
+    run(lambda: _retry(target, id_))
+
+
+async def _retry(target: Target, id_: str) -> None:
+    async with opened(target) as memory:
+        count = await memory.redrive(target.scope, id_)
+    if target.is_json:
+        print_json({"id": id_, "waiting": count})
+    else:
+        wait = "waits" if count == 1 else "wait"
+        click.echo(f"{counted(count, 'message')} {wait} to be formed again")
+
+
+def _scope(target: Target, written: str | None) -> Scope:
+    return target.scope if written is None else scope_from(written, ())
+
+
+def _now(memory: Recollect) -> datetime:
+    from recollect.stores.validation import to_datetime
+
+    return to_datetime(memory.store.now())

@@ -1,0 +1,368 @@
+"""`recollect import`: conversations from files and Redis into a memory; every row is reported."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from typing import IO, TYPE_CHECKING, Final
+
+import click
+
+from recollect.cli.options import Target, memory_options, written_scope
+from recollect.cli.output import Bar, counted, note, print_json, progress_bar, visible
+from recollect.cli.store_choice import opened, run
+from recollect.errors import EXIT_STATUS, RecollectError, UsageError
+from recollect.records import Json, Scope
+
+if TYPE_CHECKING:
+    from datetime import tzinfo
+
+    from recollect.importers import Imported, RedisSelection, Refused
+    from recollect.memory.facade import Recollect
+
+REFUSED_SHOWN_MAX: Final = 20
+_LOOK_EVERY_S: Final = 0.5
+_REDIS: Final = ("redis://", "rediss://", "redis+unix://")
+_EXAMPLE: Final = """
+\b
+Examples:
+  recollect import chats.jsonl.gz --scope acme/users/ada
+  recollect import locomo10.json --timezone Europe/Berlin
+  recollect export --scope ada | recollect import - --store copy.db
+  recollect import redis://localhost:6379/0 --match "message_store:*" --sessions-as-scopes
+
+\b
+The form of a file is recognised:
+  message rows    JSON Lines: conversation_id, message_id, timestamp, speaker, role, text
+  LoCoMo          its own JSON: samples with session_1, session_1_date_time and so on
+  chats           lists of {"role", "content"}, or {"messages": [...]}, one or a line each
+  ChatGPT         its export, as the zip file or its conversations.json: the current branches
+  Claude          its export, as the zip file or its conversations.json and memories.json
+  LangChain       messages as dicts: {"type": "human", "data": {...}}
+  mem0            memories, alone, as a list or as {"results": [...], "history": [...]}
+  LangGraph       items of a store: {"namespace", "key", "value", ...}, or rows of its table
+  MCP             the memory server's file: {"type": "entity" or "relation", ...}, one a line
+  Zep, Graphiti   nodes, edges and episodes, one a line or as {"nodes": [...], "edges": [...]}
+  exports         what `recollect export` wrote; it goes back to the scopes that it names
+  Redis           redis://…: LangChain's RedisChatMessageHistory, AutoChain's RedisMemory
+
+Rows are refused one by one, and the exit status is then 1: everything else is kept. Importing
+a file again changes nothing.
+"""
+
+
+@click.command("import", epilog=_EXAMPLE, short_help="Keep conversations from files.")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@memory_options()
+@click.option(
+    "--timezone",
+    metavar="ZONE",
+    default="UTC",
+    show_default=True,
+    help="Where times without a zone are from: UTC, +08:00, Asia/Shanghai.",
+)
+@click.option("--thread", help="The thread of a chat.  [default: the file's name]")
+@click.option("--match", metavar="PATTERN", help="Of Redis: only keys like this.  [default: *]")
+@click.option(
+    "--key-prefix",
+    "prefixes",
+    metavar="TEXT",
+    multiple=True,
+    help="Of Redis: with what a program begins its keys, if not as by default; repeatable.",
+)
+@click.option(
+    "--sessions-as-scopes",
+    "as_scopes",
+    is_flag=True,
+    help="Of Redis: a scope below --scope for each session, and not only a thread.",
+)
+@click.option(
+    "--restore-erased",
+    is_flag=True,
+    help="Keep also what was erased here, which is otherwise left out and counted.",
+)
+@click.option("--refused", "refused_file", metavar="FILE", help="Write every refused row there.")
+@click.option(
+    "--no-wait",
+    is_flag=True,
+    help="Do not wait for vectors: `recollect doctor --embed` makes them.",
+)
+def import_(
+    target: Target,
+    files: tuple[str, ...],
+    timezone: str,
+    thread: str | None,
+    match: str | None,
+    prefixes: tuple[str, ...],
+    as_scopes: bool,  # noqa: FBT001
+    restore_erased: bool,  # noqa: FBT001
+    refused_file: str | None,
+    no_wait: bool,  # noqa: FBT001
+) -> None:
+    """
+    Import conversations from FILEs (plain, .gz, .xz or .zip; - is standard input).
+
+    A FILE may also be the address of a Redis database, which is only read.
+    """
+    from recollect.importers import read_zone
+    from recollect.importers.input_files import check_file
+
+    report = Report(target=target, timezone=timezone, zone=read_zone(timezone), thread=thread)
+    report.restore_erased = restore_erased
+    report.selection = selection_of(files, match, prefixes, thread, as_scopes=as_scopes)
+    for file in files:
+        if not is_redis(file):
+            check_file(file)
+    with ExitStack() as exit_:
+        if refused_file is not None:
+            report.refused_to = exit_.enter_context(private_file(refused_file))
+        run(lambda: _import(report, files, wait=not no_wait))
+    if report.refused_count:
+        click.get_current_context().exit(EXIT_STATUS["error"])
+
+
+def selection_of(
+    files: Sequence[str],
+    match: str | None,
+    prefixes: tuple[str, ...],
+    thread: str | None,
+    *,
+    as_scopes: bool,
+) -> RedisSelection:
+    """
+    Return what is read of a Redis database.
+
+    Raises:
+        UsageError: Something is said of Redis, and no file is a database there; or a thread is
+            named for all sessions of one.
+    """
+    from recollect.importers import RedisSelection
+
+    has_redis = any(map(is_redis, files))
+    if (match or prefixes or as_scopes) and not has_redis:
+        msg = (
+            "--match, --key-prefix and --sessions-as-scopes are of Redis: name redis://host:6379/0"
+        )
+        raise UsageError(msg)
+    if thread is not None and has_redis and not as_scopes:
+        msg = (
+            f"--thread {thread!r} would mix the sessions of Redis, each of which becomes a thread: "
+            "leave it out, or add --sessions-as-scopes"
+        )
+        raise UsageError(msg)
+    chosen = RedisSelection(match=match or "*", prefixes=prefixes, as_scopes=as_scopes)
+    return chosen if thread is None else replace(chosen, thread=thread)
+
+
+def is_redis(file: str) -> bool:
+    """Say whether what was named is the address of a Redis server."""
+    return file.lower().startswith(_REDIS)
+
+
+@contextmanager
+def private_file(path: str) -> Iterator[IO[str]]:
+    """Open a file for writing that only its owner may read."""
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    except OSError as error:
+        msg = f"{path!r} cannot be written: {error.strerror}"
+        raise UsageError(msg) from error
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        yield file
+
+
+@dataclass(slots=True, kw_only=True)
+class Report:
+    """What became of each file, as it goes on."""
+
+    target: Target
+    timezone: str
+    zone: tzinfo
+    thread: str | None = None
+    selection: RedisSelection | None = None
+    restore_erased: bool = False
+    files: list[Imported] = field(default_factory=list)
+    refused: list[tuple[str, Refused]] = field(default_factory=list)
+    refused_count: int = 0
+    refused_to: IO[str] | None = None
+
+    def refuse(self, file: str, refused: Refused) -> None:
+        """Note a row that was not taken."""
+        self.refused_count += 1
+        if len(self.refused) < REFUSED_SHOWN_MAX:
+            self.refused.append((file, refused))
+        if self.refused_to is not None:
+            self.refused_to.write(json.dumps(refusal(file, refused)) + "\n")
+
+    @property
+    def scopes(self) -> tuple[Scope, ...]:
+        """Return every scope that something was kept in."""
+        return tuple(dict.fromkeys(scope for each in self.files for scope in each.scopes))
+
+
+def refusal(file: str, refused: Refused) -> dict[str, Json]:
+    """Return a refused row as JSON."""
+    return {"file": file, "place": refused.place, "reason": refused.reason}
+
+
+async def _import(report: Report, files: Sequence[str], *, wait: bool) -> None:
+    async with opened(report.target, create=True) as memory:
+        with progress_bar("reading") as bar:
+            try:
+                for file in files:
+                    import_ = _import_redis if is_redis(file) else _import_file
+                    await import_(report, memory, file, bar)
+            finally:
+                _print(report)  # what is kept is kept, whatever stopped the rest
+        if wait and memory.embedder:
+            await settle(memory, report.scopes)
+
+
+async def _import_redis(report: Report, memory: Recollect, url: str, bar: Bar) -> None:
+    from recollect.importers.redis_keys import ALL, import_redis, name_of
+
+    name = name_of(url)
+    report.files.append(
+        await import_redis(
+            memory,
+            report.target.scope,
+            url,
+            report.selection or ALL,
+            restore_erased=report.restore_erased,
+            on_refused=lambda refused: report.refuse(name, refused),
+            on_stopped=report.files.append,
+            progress=lambda rows, fraction: bar.update(f"{name}: {counted(rows, 'row')}", fraction),
+        )
+    )
+
+
+async def _import_file(report: Report, memory: Recollect, file: str, bar: Bar) -> None:
+    from recollect.importers import import_file, open_source
+
+    with open_source(file) as source:
+        report.files.append(
+            await import_file(
+                memory,
+                report.target.scope,
+                source,
+                zone=report.zone,
+                thread=report.thread,
+                restore_erased=report.restore_erased,
+                on_refused=lambda refused: report.refuse(file, refused),
+                on_stopped=report.files.append,
+                progress=lambda rows, fraction: bar.update(
+                    f"{source.name}: {counted(rows, 'row')}", fraction
+                ),
+            )
+        )
+
+
+async def settle(memory: Recollect, scopes: Sequence[Scope]) -> None:
+    """Wait until everything in *scopes* is embedded, and show how much is already."""
+    import anyio
+
+    failure: RecollectError | None = None
+    with progress_bar("embedding") as bar:
+        for scope in scopes:
+            async with anyio.create_task_group() as group:
+                group.start_soon(_show_vectors, memory, scope, bar)
+                try:
+                    await memory.settled(scope)
+                except RecollectError as error:  # raised in here, the group would wrap it
+                    failure = error
+                group.cancel_scope.cancel()
+            if failure is not None:
+                raise failure
+
+
+async def _show_vectors(memory: Recollect, scope: Scope, bar: Bar) -> None:
+    import anyio
+
+    from recollect.stores.rows import Cursor
+
+    cursor = Cursor(scope=scope)
+    embedded: dict[int, bool] = {}
+    while True:
+        # Only what changed since the last look, and a vector that arrives is a change.
+        try:
+            feed = await memory.store.changes(cursor, embedder=memory.embedder)
+        except RecollectError:
+            return  # whoever waits for the vectors learns of it
+        cursor = Cursor(scope=scope, seq=feed.seq, epoch=feed.epoch)
+        embedded |= {entry.uid: entry.vector is not None for entry in feed.entries}
+        done = sum(embedded.values())
+        fraction = done / len(embedded) if embedded else None
+        bar.update(f"embedding: {done:,} of {len(embedded):,}", fraction)
+        await anyio.sleep(_LOOK_EVERY_S)
+
+
+def _print(report: Report) -> None:
+    if report.target.is_json:
+        print_json(
+            {
+                "scopes": [list(scope) for scope in report.scopes],
+                "timezone": report.timezone,
+                "files": [_file_record(each) for each in report.files],
+                "refused": report.refused_count,
+                "refusals": [refusal(*each) for each in report.refused],
+            }
+        )
+    else:
+        for each in report.files:
+            _print_file(each, report.timezone)
+        if report.scopes:
+            click.echo(f"in {', '.join(map(written_scope, report.scopes))}")
+    _note_refused(report)
+
+
+def _file_record(found: Imported) -> dict[str, Json]:
+    return {
+        "name": found.name,
+        "rows": found.rows,
+        "taken": found.taken,
+        "present": found.present,
+        "refused": found.refused,
+        "threads": found.threads,
+        "zoneless": found.zoneless,
+        "undated": found.undated,
+        "is_cut": found.is_cut,
+        "memories": found.memories,
+        "changed": dict(found.changed),
+        "erased": found.erased,
+        "is_stopped": found.is_stopped,
+    }
+
+
+def _print_file(found: Imported, timezone: str) -> None:
+    click.echo(
+        f"{visible(found.name)}: {counted(found.rows, 'row')}: {found.taken:,} new, "
+        f"{found.present:,} there already, {found.refused:,} refused; "
+        f"{counted(found.threads, 'thread')}"
+        + (f", {counted(found.memories, 'new memory', 'new memories')}" if found.memories else "")
+    )
+    for what, count in found.changed.items():
+        click.echo(f"  {what}: {count:,}")
+    if found.erased:
+        rows = counted(found.erased, "row")
+        click.echo(f"  erased here before, and left out: {rows}; --restore-erased brings them back")
+    if found.zoneless:
+        click.echo(f"  {counted(found.zoneless, 'time')} without a zone: taken to be {timezone}")
+    if found.undated:
+        click.echo(f"  {counted(found.undated, 'message')} without a time: dated by the store")
+    if found.is_cut:
+        click.echo("  the file breaks off: what came before was kept")
+    if found.is_stopped:
+        click.echo(
+            "  stopped by an error: import it again to go on; what was kept is not kept twice"
+        )
+
+
+def _note_refused(report: Report) -> None:
+    for file, refused in report.refused:
+        note(f"refused {file}, {refused.place}: {refused.reason}")
+    rest = report.refused_count - len(report.refused)
+    if rest:
+        note(f"and {rest:,} more; --refused FILE writes all")

@@ -1,0 +1,234 @@
+"""`recollect threads` and `recollect memories`: what a scope holds."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from recollect.cli.options import Moment, Target, memory_options, split_address, written_scope
+from recollect.cli.output import counted, note, print_entry, print_json, print_table
+from recollect.cli.store_choice import opened, run
+from recollect.errors import NotFoundError, UsageError
+from recollect.memory.pagination import PAGE_ROWS, each_memory, each_thread, scopes_of
+from recollect.records import BESIDE_TYPES, Json, JsonObject, Memory, Message, Revision, Thread
+from recollect.wire.records import (
+    memory_record,
+    message_record,
+    minute,
+    revision_record,
+    thread_record,
+)
+
+if TYPE_CHECKING:
+    pass
+
+_THREADS_EXAMPLE: Final = """
+\b
+Examples:
+  recollect threads --scope acme/users --below
+  recollect threads holidays --limit 20
+"""
+_MEMORIES_EXAMPLE: Final = """
+\b
+Examples:
+  recollect memories --type Fact
+  recollect memories User/profile
+  recollect memories --valid-at 2024-03-01 --where '{"subject": "Ada"}'
+"""
+
+
+@click.command(epilog=_THREADS_EXAMPLE, short_help="List threads, or the messages of one.")
+@click.argument("thread", required=False)
+@memory_options(embedder=False)
+@click.option("--below", is_flag=True, help="The scopes below as well.")
+@click.option("--limit", type=int, default=100, show_default=True, help="At most so many rows.")
+def threads(target: Target, thread: str | None, limit: int, below: bool) -> None:  # noqa: FBT001
+    """List the threads of a scope; with THREAD, its newest messages."""
+    if limit < 1:
+        msg = f"--limit {limit}: ask for at least 1 row"
+        raise UsageError(msg)
+    if thread is None:
+        run(lambda: _threads(target, limit, below=below))
+    else:
+        run(lambda: _messages(target, thread, limit))
+
+
+async def _threads(target: Target, limit: int, *, below: bool) -> None:
+    found: list[tuple[Thread, Message | None]] = []
+    is_more = False
+    async with opened(target) as memory:
+        for scope in await scopes_of(memory, target.scope, below=below):
+            async for each in each_thread(memory, scope):
+                if is_more := len(found) == limit:
+                    break
+                newest = await memory.last_messages(scope, each.id, limit=1)
+                found.append((each, newest[0] if newest else None))
+    if target.is_json:
+        print_json({"threads": [thread_record(*each) for each in found], "is_more": is_more})
+        return
+    rows = [
+        (
+            written_scope(thread.scope),
+            thread.id,
+            f"{thread.count:,}",
+            minute(newest.time) if newest else "",
+            _formation(thread),
+        )
+        for thread, newest in found
+    ]
+    columns = ("scope", "thread", "messages", "newest (UTC)", "formation")
+    if rows:
+        print_table(columns, rows, right=("messages",))
+    _note_end(len(rows), "thread", is_more=is_more)
+
+
+def _formation(thread: Thread) -> str:
+    """Say how far a thread has been formed."""
+    if thread.state == "paused":
+        return "paused"
+    if not thread.pending:
+        return "done"
+    waiting = f"{thread.last - thread.formed:,} waiting"
+    return f"{waiting}, failed {thread.attempts} times" if thread.attempts else waiting
+
+
+async def _messages(target: Target, thread: str, limit: int) -> None:
+    async with opened(target) as memory:
+        found = await memory.thread(target.scope, thread)
+        if found is None:
+            msg = (
+                f"there is no thread {thread!r} in the scope {written_scope(target.scope)!r}: "
+                "`recollect threads` lists those that there are"
+            )
+            raise NotFoundError(msg)
+        shown = await memory.last_messages(target.scope, thread, limit=min(limit, PAGE_ROWS))
+    if target.is_json:
+        print_json(
+            {
+                "thread": thread_record(found, shown[-1] if shown else None),
+                "messages": [message_record(each) for each in shown],
+                "is_more": found.count > len(shown),
+            }
+        )
+        return
+    for each in shown:
+        who, when = (each.name or each.role, "bold"), (minute(each.time), "")
+        print_entry([(f"{each.position}.", ""), when, who, (each.id, "cyan")], each.text, [])
+    note(f"the newest {len(shown):,} of {counted(found.count, 'message')}")
+
+
+@click.command(epilog=_MEMORIES_EXAMPLE, short_help="List memories, or the history of one.")
+@click.argument("address", required=False, metavar="[TYPE/KEY]")
+@memory_options(embedder=False)
+@click.option("--below", is_flag=True, help="The scopes below as well.")
+@click.option("--type", "type_", help="Only memories of this type.")
+@click.option("--where", "filter_", metavar="JSON", help="Only those whose value satisfies this.")
+@click.option("--valid-at", type=Moment(), help="Only those that were true then.")
+@click.option("--limit", type=int, default=100, show_default=True, help="At most so many rows.")
+def memories(
+    target: Target,
+    address: str | None,
+    below: bool,  # noqa: FBT001
+    type_: str | None,
+    filter_: str | None,
+    valid_at: datetime | None,
+    limit: int,
+) -> None:
+    """List the memories of a scope; with TYPE/KEY, every version of one, with its evidence."""
+    if limit < 1:
+        msg = f"--limit {limit}: ask for at least 1 row"
+        raise UsageError(msg)
+    if address is not None:
+        run(lambda: _history(target, *split_address(address)))
+        return
+    conditions = None if filter_ is None else read_object(filter_, "--where")
+    run(lambda: _memories(target, type_, conditions, valid_at, limit=limit, below=below))
+
+
+def read_object(written: str, option: str) -> JsonObject:
+    """Return the JSON object that an option holds."""
+    try:
+        value = json.loads(written)
+    except ValueError as error:
+        msg = f"{option} is not JSON ({error}): {written!r}"
+        raise UsageError(msg) from error
+    if not isinstance(value, dict):
+        msg = f'{option} must be a JSON object, such as \'{{"city": "Oslo"}}\'; not {written!r}'
+        raise UsageError(msg)
+    return value
+
+
+async def _memories(
+    target: Target,
+    type_: str | None,
+    conditions: JsonObject | None,
+    valid_at: datetime | None,
+    *,
+    limit: int,
+    below: bool,
+) -> None:
+    found: list[Memory] = []
+    is_more = False
+    async with opened(target) as memory:
+        for scope in await scopes_of(memory, target.scope, below=below):
+            pages = each_memory(memory, scope, type_, conditions=conditions, valid_at=valid_at)
+            async for each in pages:
+                if type_ is None and each.type in BESIDE_TYPES:
+                    continue
+                if is_more := len(found) == limit:
+                    break
+                found.append(each)
+    if target.is_json:
+        print_json({"memories": [memory_record(each) for each in found], "is_more": is_more})
+        return
+    for each in found:
+        address = (f"{each.type}/{each.key}", "bold cyan")
+        state = "" if each.state == "active" else each.state
+        head = [address, (f"version {each.version}", ""), (state, "bold"), (_validity(each), "dim")]
+        print_entry(head, each.text, [])
+    _note_end(len(found), "memory", "memories", is_more=is_more)
+
+
+def _validity(memory: Memory | Revision) -> str:
+    """Say when a memory is true in the world; nothing if that is open at both ends."""
+    if memory.valid_from is None and memory.valid_until is None:
+        return ""
+    return f"true {minute(memory.valid_from) or '…'} – {minute(memory.valid_until) or '…'}"
+
+
+async def _history(target: Target, type_: str, key: str) -> None:
+    async with opened(target) as memory:
+        versions = await memory.history(target.scope, type_, key)
+    if not versions:
+        msg = (
+            f"there is no memory {type_}/{key} in the scope {written_scope(target.scope)!r}: "
+            "`recollect memories` lists those that there are"
+        )
+        raise NotFoundError(msg)
+    records: list[Json] = [revision_record(each) for each in versions]
+    if target.is_json:
+        print_json({"type": type_, "key": key, "versions": records})
+        return
+    for each in versions:
+        believed = f"believed {minute(each.believed_from)} – {minute(each.believed_until) or 'now'}"
+        head = [(f"version {each.version}", "bold"), (believed, ""), (_validity(each), "")]
+        foot = [(each.cause, "italic"), (_quotes(each), "dim")]
+        print_entry(head, each.text, foot)
+
+
+def _quotes(revision: Revision) -> str:
+    found = [
+        f"{each.thread}/{each.message}" + (f" “{each.quote}”" if each.quote else "")
+        for evidence in revision.evidence.values()
+        for each in evidence
+    ]
+    return "; ".join(dict.fromkeys(found))
+
+
+def _note_end(count: int, one: str, many: str = "", *, is_more: bool) -> None:
+    more = ", and more: raise --limit" if is_more else ""
+    below = "" if count else "; --below looks into the scopes below as well"
+    note(f"{counted(count, one, many)}{more}{below}")

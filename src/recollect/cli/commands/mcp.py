@@ -1,0 +1,126 @@
+"""`recollect mcp`: the memory for MCP clients, over stdio or streamable HTTP."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from recollect.cli.formation_config import assistants_in, config_option, read_file, service_table
+from recollect.cli.options import Target, memory_options, written_scope
+from recollect.cli.output import note
+from recollect.errors import MissingExtraError
+
+if TYPE_CHECKING:
+    from contextlib import AbstractAsyncContextManager
+
+    from recollect.formation.config import Assistants
+    from recollect.memory.facade import Recollect
+
+_EXAMPLE: Final = """\
+\b
+Examples:
+  recollect mcp --store ~/memory.db --scope users/ada
+  recollect mcp --http --port 8301
+  recollect mcp --http --no-auth --scope users/ada
+"""
+
+
+@click.command("mcp", epilog=_EXAMPLE, short_help="Serve MCP clients, over stdio or HTTP.")
+@memory_options()
+@config_option()
+@click.option("--http", is_flag=True, help="Serve streamable HTTP at /mcp, and not stdio.")
+@click.option("--host", help="With --http: the address to listen at.  [default: 127.0.0.1]")
+@click.option("--port", type=int, help="With --http: the port; 0 is any.  [default: 8300]")
+@click.option("--host-name", "hosts", multiple=True, help="With --http: a name it is asked under.")
+@click.option("--origin", "origins", multiple=True, help="With --http: a page that may ask it.")
+@click.option("--no-auth", is_flag=True, help="With --http: no key; only on this machine.")
+def mcp(
+    target: Target,
+    config: Path | None,
+    host: str | None,
+    port: int | None,
+    hosts: tuple[str, ...],
+    origins: tuple[str, ...],
+    http: bool,  # noqa: FBT001
+    no_auth: bool,  # noqa: FBT001
+) -> None:
+    """
+    Serve the memory to MCP clients: tools, resources and prompts.
+
+    Over stdio it is that of --scope, for whoever starts it. Over --http each request is that of
+    its key, with the keys of `recollect serve`; --scope is that of the first key. The types that
+    are kept are those that were set for the scope, else those of --config.
+    """
+    try:
+        import mcp as sdk
+    except ImportError as error:
+        raise MissingExtraError("mcp", error.name or "mcp") from error
+    del sdk
+    if http:
+        flags: dict[str, object] = {
+            "host": host,
+            "port": port,
+            "scope": target.scope,
+            "hosts": hosts or None,
+            "origins": origins or None,
+            "auth": False if no_auth else None,
+        }
+        _serve_http(target, config, flags)
+    else:
+        _serve_stdio(target, config)
+
+
+def _opened(target: Target) -> AbstractAsyncContextManager[Recollect]:
+    import recollect
+
+    return recollect.open(target.store, embedder=target.embedder, worker=False)
+
+
+def _assistants(config: Path | None) -> Assistants:
+    """Return the assistants that a configuration file names, else the default one alone."""
+    return assistants_in(read_file(config) if config else {}, str(config))
+
+
+def _serve_stdio(target: Target, config: Path | None) -> None:
+    import anyio
+
+    from recollect.server.mcp.stdio import serve_stdio
+    from recollect.server.quotas import counting
+
+    assistants = _assistants(config)
+
+    async def serve() -> None:
+        async with _opened(target) as opened, counting(opened) as memory:
+            note(f"serving {written_scope(target.scope)} of {target.store} on stdio")
+            await serve_stdio(memory, target.scope, assistants)
+
+    anyio.run(serve)
+
+
+def _serve_http(target: Target, config: Path | None, flags: dict[str, object]) -> None:
+    try:
+        import fastapi
+        import httptools
+        import prometheus_client
+        import uvicorn
+        import uvloop
+    except ImportError as error:
+        raise MissingExtraError("service", error.name or "fastapi") from error
+    del fastapi, httptools, prometheus_client, uvicorn, uvloop
+    from recollect.server.http.process import bound_socket, log_to, server_of, url_of
+    from recollect.server.mcp.streamable_http import PATH, create_mcp_app
+    from recollect.server.settings import read_settings
+
+    settings = read_settings(flags, file=service_table(config))
+    app = create_mcp_app(
+        settings,
+        lambda: _opened(target),
+        assistants=_assistants(config),
+        tell_key=lambda key: click.echo(f"first key, shown this once: {key}"),
+    )
+    log_to()
+    with bound_socket(settings) as listening:
+        note(f"serving {target.store} at {url_of(listening)}{PATH}")
+        server_of(app, settings).run(sockets=[listening])

@@ -1,0 +1,189 @@
+"""`recollect recall`: what bears on a query, best first, and why."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, Final, Literal, cast
+
+import click
+
+from recollect.cli.options import Moment, Target, memory_options, written_scope
+from recollect.cli.output import counted, note, print_entry, print_json, print_line
+from recollect.cli.store_choice import opened, run
+from recollect.records import Memory
+from recollect.text.searchable import message_text
+from recollect.wire.records import minute, recall_record, who_of
+
+if TYPE_CHECKING:
+    from recollect.memory.facade import Recollect
+    from recollect.recall.query import Where
+    from recollect.recall.results import Recall, Recalled
+
+SHOWN_PART_MIN: Final = 0.005
+_SCOPES_SHOWN: Final = 5
+_EXAMPLE: Final = """
+\b
+Examples:
+  recollect recall "where does Ada live?"
+  recollect recall "what did I say about the boat?" --budget 400 --render
+  recollect recall "where do I live?" --valid-at 2024-03-01 --type Fact --json
+"""
+
+
+@click.command(epilog=_EXAMPLE, short_help="Find what bears on a query, and why.")
+@click.argument("query")
+@memory_options()
+@click.option("--limit", type=int, default=10, show_default=True, help="At most so many entries.")
+@click.option(
+    "--budget", type=int, metavar="TOKENS", help="Pack whole entries into so many tokens."
+)
+@click.option("--below", is_flag=True, help="Search the scopes below as well.")
+@click.option("--type", "types", multiple=True, help="Only memories of this type; repeatable.")
+@click.option(
+    "--thread", "threads", multiple=True, help="Only messages of this thread; repeatable."
+)
+@click.option("--since", type=Moment(), help="Only what was said, or is true, from then on.")
+@click.option("--until", type=Moment(), help="Only what was said, or began, before then.")
+@click.option(
+    "--asked-at",
+    type=Moment(),
+    help="What 'now' means, for 'last week' and for what is true.  [default: now]",
+)
+@click.option(
+    "--valid-at",
+    type=Moment("now", "ever"),
+    default="now",
+    show_default=True,
+    help="Memories that were true then.",
+)
+@click.option("--known-at", type=Moment(), help="What was kept and believed then.")
+@click.option("--render", is_flag=True, help="Print the block for a prompt, and nothing else.")
+def recall(
+    target: Target,
+    query: str,
+    limit: int,
+    budget: int | None,
+    below: bool,  # noqa: FBT001
+    types: tuple[str, ...],
+    threads: tuple[str, ...],
+    since: datetime | None,
+    until: datetime | None,
+    asked_at: datetime | None,
+    valid_at: datetime | str,
+    known_at: datetime | None,
+    render: bool,  # noqa: FBT001
+) -> None:
+    """
+    Show the messages and memories that bear on QUERY, best first, with their reasons.
+
+    With --type memories are searched, with --thread messages; with neither, both. No model
+    is called.
+    """
+    where = {
+        "messages": bool(threads) or not types,
+        "types": types or (() if threads else None),
+        "threads": threads or None,
+        "since": since,
+        "until": until,
+        "valid_at": cast("datetime | Literal['now', 'ever']", valid_at),
+        "known_at": known_at,
+    }
+    options = {
+        "limit": limit,
+        "budget_tokens": budget,
+        "below": below,
+        "asked_at": asked_at,
+    }
+    run(lambda: _recall(target, query, where, options, render=render))
+
+
+async def _recall(
+    target: Target,
+    query: str,
+    where: Mapping[str, object],
+    options: Mapping[str, object],
+    *,
+    render: bool,
+) -> None:
+    from recollect.recall.query import Where
+
+    async with opened(target) as memory:
+        asked = Where(**where)  # type: ignore[arg-type]
+        found, first_ms = await _timed(memory, target, query, asked, options)
+        again, again_ms = await _timed(memory, target, query, asked, options)
+        if not again.eligible:
+            note(await _nothing_there(memory, target))
+    if render:
+        click.echo(found.render())
+    elif target.is_json:
+        ms = {"first": round(first_ms, 3), "again": round(again_ms, 3)}
+        print_json({**recall_record(found), "ms": ms})
+    else:
+        _print(found, first_ms, again_ms)
+
+
+async def _timed(
+    memory: Recollect,
+    target: Target,
+    query: str,
+    where: Where,
+    options: Mapping[str, object],
+) -> tuple[Recall, float]:
+    began = time.perf_counter()
+    found = await memory.recall(target.scope, query, where=where, **options)  # type: ignore[arg-type]
+    return found, (time.perf_counter() - began) * 1_000
+
+
+async def _nothing_there(memory: Recollect, target: Target) -> str:
+    """Say where something is, for somebody who looked where nothing is."""
+    scopes = (await memory.scopes(limit=_SCOPES_SHOWN)).rows
+    others = ", ".join(written_scope(scope) for scope in scopes if scope != target.scope)
+    said = f"the scope {written_scope(target.scope)!r} holds nothing that may be found"
+    return f"{said}; there is something in {others}" if others else said
+
+
+def _print(found: Recall, first_ms: float, again_ms: float) -> None:
+    for rank, entry in enumerate(found.entries, start=1):
+        head = [
+            (f"{rank}.", "bold"),
+            (f"{entry.score:.2f}", ""),
+            (minute(entry.time), ""),
+            (who_of(entry.content), "bold"),
+            (entry.source, "cyan"),
+        ]
+        print_entry(head, words_of(entry), [(parts_of(entry), "dim")])
+    for line in _below(found, first_ms, again_ms):
+        print_line((line, "dim"))
+
+
+def words_of(entry: Recalled) -> str:
+    """Return the text of an entry without its speaker, who is shown beside it."""
+    content = entry.content
+    return (
+        content.text
+        if isinstance(content, Memory)
+        else message_text(content.text, None, content.content)
+    )
+
+
+def parts_of(entry: Recalled) -> str:
+    """Return each signal's part in the score, the largest first."""
+    parts = sorted(entry.signals.items(), key=lambda part: -abs(part[1]))
+    return ", ".join(f"{name} {part:+.2f}" for name, part in parts if abs(part) >= SHOWN_PART_MIN)
+
+
+def _below(found: Recall, first_ms: float, again_ms: float) -> list[str]:
+    by = f"by meaning ({found.embedder}) and words" if found.embedder else "by words"
+    among = counted(found.eligible, "entry", "entries")
+    took = f"recall took {first_ms:.1f} ms with loading the index and the embedder"
+    lines = [
+        f"{len(found.entries)} of {among}, {counted(found.tokens, 'token')}, {by}",
+        f"{took}; asked once more, {again_ms:.1f} ms",
+    ]
+    if found.is_partial:
+        lines.append(f"partial: only the newest {found.searched:,} entries were searched")
+    if found.dropped:
+        lines.append(f"{counted(len(found.dropped), 'entry', 'entries')} left out to fit")
+    return lines

@@ -1,0 +1,84 @@
+"""`recollect reembed`: the vectors of another embedder, beside those of the one in use."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from recollect.cli.options import Target, memory_options
+from recollect.cli.output import print_json, progress_bar
+from recollect.cli.store_choice import run, store_file
+from recollect.errors import NotFoundError, UsageError
+
+if TYPE_CHECKING:
+    from recollect.ports import Embedder
+
+_EXAMPLE: Final = """
+\b
+Examples:
+  recollect reembed --to minilm
+  recollect reembed --to mypackage.embedding:embedder --store postgresql://me@localhost/memory
+"""
+
+
+@click.command(epilog=_EXAMPLE, short_help="Make the vectors of another embedder.")
+@memory_options(embedder=False, scope=False)
+@click.option("--to", "name", required=True, metavar="minilm|MODULE:NAME", help="The embedder.")
+def reembed(target: Target, name: str) -> None:
+    """
+    Make the vectors of another embedder for all of a store, beside those of the one in use.
+
+    The store stays in use: recall goes on with the embedder in use. When this ends, open the store
+    with the new one, in all processes: nothing has to be made again then. Open it with the earlier
+    one to go back. It can be stopped at any time and run again.
+    """
+    file = store_file(target.store)
+    if file is not None and not file.exists():
+        msg = f"there is no store at {str(file)!r}"
+        raise NotFoundError(msg)
+    embedder = embedder_named(name)
+    identity = run(lambda: _reembed(target.store, embedder))
+    if target.is_json:
+        print_json({"embedder": identity})
+    else:
+        click.echo(f"all entries have a vector of {identity}: open the store with it")
+
+
+def embedder_named(name: str) -> Embedder:
+    """
+    Return the embedder that ``minilm``, or ``MODULE:NAME``, names; a class is called.
+
+    Raises:
+        UsageError: There is none.
+    """
+    from recollect.embedders import open_embedder
+
+    module, colon, attribute = name.partition(":")
+    choice: object = name
+    if colon:
+        try:
+            choice = getattr(import_module(module), attribute)
+        except (ImportError, AttributeError, ValueError) as error:
+            msg = f"there is no embedder {name!r}: {error}"
+            raise UsageError(msg) from error
+        choice = choice() if isinstance(choice, type) else choice
+    opened = open_embedder(choice)
+    if opened is None:
+        msg = f"{name!r} is no embedder that is installed: name 'minilm' or MODULE:NAME"
+        raise UsageError(msg)
+    return opened
+
+
+async def _reembed(store: str, embedder: Embedder) -> str:
+    from recollect.lifecycle.embedder_switch import build_vectors
+    from recollect.recall.vector_backlog import Embedding
+    from recollect.stores.locator import open_store
+
+    async with open_store(store) as opened:
+        embedding = Embedding(opened, embedder)
+        with progress_bar("embedding") as bar:
+            bar.update(f"embedding with {await embedding.learn_identity()}", None)
+            await build_vectors(embedding)
+        return embedding.identity

@@ -1,0 +1,174 @@
+"""`recollect worker`: forms what is due in a store, beside any number of others."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import signal
+from collections import Counter
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from recollect.cli.formation_config import Forming, forming_options
+from recollect.cli.memory_choice import opened_model, opened_to_form
+from recollect.cli.options import Target, memory_options, written_scope
+from recollect.cli.output import counted, note, visible
+from recollect.cli.store_choice import run
+from recollect.errors import UsageError
+from recollect.wire.records import moment, scope_list
+
+if TYPE_CHECKING:
+    from recollect.memory.facade import Recollect
+    from recollect.ports import Model
+    from recollect.records import Json, Scope
+    from recollect.worker.consolidation_run import Consolidator
+    from recollect.worker.formation_run import Result
+
+GRACE_S: Final = 7.0
+"""How long a formation may go on after the worker was told to end; then it is given back."""
+_EXAMPLE: Final = """
+\b
+Examples:
+  recollect worker --model anthropic/claude-haiku-4-5
+  recollect worker --config memory.toml --concurrency 8 --store service.db
+  recollect worker --model rules --once
+"""
+
+
+@click.command(epilog=_EXAMPLE, short_help="Form memories in the background.")
+@memory_options(scope=False)
+@forming_options()
+@click.option(
+    "--concurrency", type=int, default=4, show_default=True, help="At most so many at once."
+)
+@click.option("--once", is_flag=True, help="Form what is due now, then end.")
+@click.option("--verbose", is_flag=True, help="Say also what became of each memory, and why.")
+def worker(
+    target: Target,
+    concurrency: int,
+    once: bool,  # noqa: FBT001
+    verbose: bool,  # noqa: FBT001
+    *,
+    forming: Forming,
+) -> None:
+    """
+    Form memories of what was said in a store, as soon as it is due, and print a line for each.
+
+    Any number of workers may share a store. SIGTERM and Ctrl-C let it finish what it is at,
+    or give it back, and end within ten seconds; a second one ends it at once, and loses
+    nothing either. Warnings are logged to standard error; they hold no words of users.
+    """
+    from recollect.worker.loop import CONCURRENCY_MAX
+
+    if not 1 <= concurrency <= CONCURRENCY_MAX:
+        msg = f"--concurrency {concurrency} is outside 1 to {CONCURRENCY_MAX} (CONCURRENCY_MAX)"
+        raise UsageError(msg)
+    logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    printer = Printer(is_json=target.is_json, is_verbose=verbose)
+    run(lambda: _work(target, forming, printer, concurrency, once=once))
+    if once and printer.outage is not None:
+        raise printer.outage
+
+
+class Printer:
+    """Prints a line for each formation that ended, and remembers the model's last outage."""
+
+    def __init__(self, *, is_json: bool, is_verbose: bool) -> None:
+        self._is_json = is_json
+        self._is_verbose = is_verbose
+        self.outage: Exception | None = None
+        self.count = 0
+
+    def __call__(self, scope: Scope, result: Result) -> None:
+        """Print what *result* was; contents only if they were asked for."""
+        self.count += 1
+        self.outage = result.outage
+        told = result.reason if self._is_verbose or result.end == "postponed" else ""
+        at = datetime.now(UTC)
+        if self._is_json:
+            record: dict[str, Json] = {"at": moment(at), "scope": scope_list(scope)}
+            record |= result_record(result, is_verbose=self._is_verbose)
+            click.echo(json.dumps({**record, "reason": told or None}))
+            return
+        parts = (f"{at:%Y-%m-%d %H:%M:%S}", written_scope(scope), result.end, summed_up(result))
+        click.echo("  ".join(visible(part) for part in (*parts, told) if part))
+        if self._is_verbose:
+            for line in outcome_lines(result):
+                click.echo(f"    {line}")
+
+
+def result_record(result: Result, *, is_verbose: bool = True) -> dict[str, Json]:
+    """Return how a formation ended as JSON; *is_verbose* adds what became of what."""
+    counts = Counter(each.action for each in result.outcomes)
+    record: dict[str, Json] = {"end": result.end, "counts": dict(sorted(counts.items()))}
+    if is_verbose:
+        record["outcomes"] = [
+            {"action": each.action, "type": each.type, "key": each.key, "reason": each.reason}
+            for each in result.outcomes
+        ]
+    return record
+
+
+def summed_up(result: Result) -> str:
+    """Say in a few words what a formation did."""
+    if result.end != "formed":
+        return ""
+    counts = Counter(each.action for each in result.outcomes)
+    said = ", ".join(f"{count} {action}" for action, count in sorted(counts.items()))
+    return said or "nothing to remember"
+
+
+def outcome_lines(result: Result) -> list[str]:
+    """Say what became of each memory, and why."""
+    return [
+        visible(f"{each.action} {each.type}/{each.key}{': ' if each.reason else ''}{each.reason}")
+        for each in result.outcomes
+    ]
+
+
+async def _work(
+    target: Target, forming: Forming, printer: Printer, concurrency: int, *, once: bool
+) -> None:
+    import anyio
+
+    from recollect.cli.graceful_shutdown import EndingWorker, ended_by
+    from recollect.memory.formation_control import opened as opened_part
+
+    model = opened_model(forming)
+    _check_model(forming, is_given=model is not None)
+    opening = opened_to_form(
+        target, forming, model, worker=False, concurrency=concurrency, notice=printer
+    )
+    async with opening as memory:
+        working = opened_part(memory.worker).made_as(EndingWorker)
+        async with anyio.create_task_group() as group:
+            scope = group.cancel_scope
+            await group.start(ended_by, (signal.SIGTERM, signal.SIGINT), working, scope, GRACE_S)
+            if once:
+                await working.drain()
+                scope.cancel()
+            else:
+                note(f"worker {os.getpid()} is at work on {target.store}")
+                group.start_soon(_consolidator(memory, model, forming).run)
+                await working.run()
+    note(f"worker {os.getpid()} ended after {counted(printer.count, 'formation')}")
+
+
+def _consolidator(memory: Recollect, model: Model | None, forming: Forming) -> Consolidator:
+    """Return what consolidates at the cron lines of the configuration, if it has any."""
+    from recollect.text.token_estimate import estimated_tokens
+    from recollect.worker.consolidation_run import open_consolidator
+
+    return open_consolidator(memory.store, model, forming.assistants, count_tokens=estimated_tokens)
+
+
+def _check_model(forming: Forming, *, is_given: bool) -> None:
+    assistants = forming.assistants
+    if not is_given and not any(
+        each.model for each in (assistants.default, *assistants.named.values())
+    ):
+        msg = "a worker needs a model: --model provider/model, RECOLLECT_MODEL, or --config FILE"
+        raise UsageError(msg)

@@ -1,0 +1,238 @@
+"""What forms memories at the command line: the model, and the configuration file."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import click
+
+from recollect.cli.options import Command, Option
+from recollect.errors import LimitError, NotFoundError, UsageError
+
+if TYPE_CHECKING:
+    from recollect.formation.config import Assistants, FormationSettings
+    from recollect.records import JsonObject, Scope
+
+FILE_BYTES_MAX: Final = 4_000_000
+DEFAULT: Final = "default"
+_OWN_KEYS: Final = frozenset({"model", "base_url", "assistants", "scopes", "service"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forming:
+    """What forms memories: the *model* that was asked for, and the configuration of all."""
+
+    model: str | None
+    base_url: str | None
+    assistants: Assistants
+
+
+def forming_options(*, delay: bool = False) -> Option:
+    """Give a command the options of formation; it gets them as a `Forming`, named *forming*."""
+
+    def decorate(command: Command) -> Command:
+        @wraps(command)
+        def with_forming(*arguments: Any, **options: Any) -> None:
+            forming = forming_of(
+                options.pop("model"),
+                base_url=options.pop("base_url"),
+                config=options.pop("config"),
+                after_s=options.pop("after_seconds", None),
+            )
+            command(*arguments, forming=forming, **options)
+
+        decorated: Command = with_forming
+        for option in reversed(_options(delay=delay)):
+            decorated = option(decorated)
+        return decorated
+
+    return decorate
+
+
+def _options(*, delay: bool) -> list[Option]:
+    found: list[Option] = [
+        click.option(
+            "--model",
+            metavar="MODEL",
+            help=(
+                "provider/model; 'default' for the one that is documented; 'rules' for a few fixed "
+                "rules, to try things out without a model; or a script, FILE.json.  "
+                "[env: RECOLLECT_MODEL]"
+            ),
+        ),
+        click.option(
+            "--base-url", metavar="URL", help="Where the model is served, e.g. by a local server."
+        ),
+        config_option(),
+    ]
+    if delay:
+        found.append(
+            click.option(
+                "--after-seconds",
+                type=float,
+                metavar="N",
+                help="How long a pause is, after which memories are formed.  [default: 10]",
+            )
+        )
+    return found
+
+
+def config_option() -> Option:
+    """Return the option that names the configuration file."""
+    return click.option(
+        "--config",
+        metavar="FILE",
+        type=click.Path(path_type=Path),
+        envvar="RECOLLECT_CONFIG",
+        help="Types, prompts, limits, delays as TOML or JSON.  [env: RECOLLECT_CONFIG]",
+    )
+
+
+def service_table(config: Path | None) -> dict[str, Any]:
+    """Return the table [service] of the configuration file, if there is one."""
+    table = read_file(config).get("service", {}) if config else {}
+    if not isinstance(table, dict):
+        msg = f"{config}: service: is a table of settings, not {table!r}"
+        raise UsageError(msg)
+    return table
+
+
+def forming_of(
+    model: str | None, *, base_url: str | None, config: Path | None, after_s: float | None
+) -> Forming:
+    """
+    Return what forms memories; ``.env`` is read, and an option goes before the file.
+
+    Raises:
+        NotFoundError: There is no such file.
+        UsageError: It is not as it must be.
+    """
+    from recollect.formation.config import Assistants, with_settings
+    from recollect.models import load_environment
+
+    load_environment()
+    read = read_file(config) if config else {}
+    assistants = assistants_in(read, str(config)) if config else Assistants()
+    if after_s is not None:
+        waits: JsonObject = {"after_seconds": after_s}
+        assistants = Assistants(
+            default=with_settings(assistants.default, waits),
+            named={name: with_settings(each, waits) for name, each in assistants.named.items()},
+            scopes=assistants.scopes,
+        )
+    chosen = model or os.environ.get("RECOLLECT_MODEL") or _text(read, "model", config)
+    return Forming(
+        model=chosen or None,
+        base_url=base_url or _text(read, "base_url", config),
+        assistants=assistants,
+    )
+
+
+def assistants_in(read: Mapping[str, object], file: str) -> Assistants:
+    """
+    Return the configuration that a file holds: its settings, and assistants that differ from it.
+
+    Its ``model`` and ``base_url`` are the caller's: an option may replace them.
+
+    Raises:
+        UsageError: It is not as it must be; it names *file* and the place in it.
+    """
+    from recollect.formation.config import Assistants, FormationSettings
+
+    own = {name: value for name, value in read.items() if name not in _OWN_KEYS}
+    default = _settings(FormationSettings(), own, file)
+    tables = read.get("assistants", {})
+    if not isinstance(tables, Mapping):
+        msg = f"{file}: assistants: is a table of assistants by name, not {tables!r}"
+        raise UsageError(msg)
+    named = {
+        name: _settings(default, table, f"{file}: assistants.{name}")
+        for name, table in tables.items()
+    }
+    scopes = _scopes(read.get("scopes", []), f"{file}: scopes")
+    try:
+        return Assistants(default=default, named=named, scopes=scopes)
+    except UsageError as error:
+        msg = f"{file}: scopes: {error}"
+        raise UsageError(msg) from error
+
+
+def _scopes(tables: object, place: str) -> dict[Scope, str]:
+    """Return the assistant of each scope that the configuration names."""
+    from recollect.stores.validation import check_scope
+
+    if not isinstance(tables, Sequence) or isinstance(tables, str):
+        msg = f"{place}: is a list of tables, each with scope and assistant; not {tables!r}"
+        raise UsageError(msg)
+    found: dict[Scope, str] = {}
+    for number, table in enumerate(tables):
+        if not isinstance(table, Mapping) or {"scope", "assistant"} != table.keys():
+            msg = f"{place}[{number}]: has the keys scope and assistant, and no others: {table!r}"
+            raise UsageError(msg)
+        try:
+            found[check_scope(tuple(table["scope"]))] = table["assistant"]
+        except (TypeError, UsageError) as error:
+            msg = f"{place}[{number}]: {error}"
+            raise UsageError(msg) from error
+    return found
+
+
+def _settings(base: FormationSettings, table: object, place: str) -> FormationSettings:
+    """Return *base* with the settings of a table; errors begin with its *place*."""
+    from recollect.formation.config import DEFAULT_MODEL, with_settings
+    from recollect.models.model_choice import parsed_choice
+
+    if not isinstance(table, Mapping):
+        msg = f"{place}: is a table of settings, not {table!r}"
+        raise UsageError(msg)
+    try:
+        settings = with_settings(base, cast("JsonObject", table))
+        if settings.model == DEFAULT:
+            settings = replace(settings, model=DEFAULT_MODEL)
+        if settings.model is not None:
+            parsed_choice(settings.model)
+    except UsageError as error:
+        msg = f"{place}: {error}"
+        raise UsageError(msg) from error
+    return settings
+
+
+def _text(read: Mapping[str, object], name: str, file: Path | None) -> str | None:
+    found = read.get(name)
+    if found is not None and not isinstance(found, str):
+        msg = f"{file}: {name}: is text, not {found!r}"
+        raise UsageError(msg)
+    return found
+
+
+def read_file(path: Path) -> Mapping[str, object]:
+    """Return the object that a TOML or JSON file holds."""
+    from recollect.formation.strict_json import NotJsonError, read_json
+
+    if path.suffix not in {".toml", ".json"}:
+        msg = f"{path}: a configuration is a .toml or a .json file"
+        raise UsageError(msg)
+    try:
+        size = path.stat().st_size
+        if size > FILE_BYTES_MAX:
+            raise LimitError(f"bytes of {path}", size, FILE_BYTES_MAX, "FILE_BYTES_MAX")
+        text = path.read_bytes().decode("utf-8-sig")
+        read = read_json(text) if path.suffix == ".json" else tomllib.loads(text)
+    except FileNotFoundError as error:
+        msg = f"there is no file {str(path)!r}"
+        raise NotFoundError(msg) from error
+    except (OSError, ValueError, NotJsonError, RecursionError) as error:
+        if isinstance(error, LimitError):
+            raise
+        msg = f"{path}: cannot be read: {error}"
+        raise UsageError(msg) from error
+    if not isinstance(read, Mapping):
+        msg = f"{path}: holds no object of settings, but {read!r}"
+        raise UsageError(msg)
+    return read

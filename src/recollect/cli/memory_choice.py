@@ -1,0 +1,126 @@
+"""Opening the model that a command asks for, and the memory that it is to form."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, cast
+
+from recollect.cli.formation_config import DEFAULT, Forming, read_file
+from recollect.cli.options import Target
+from recollect.cli.store_choice import store_file
+from recollect.errors import ModelError, NotFoundError, UsageError
+
+if TYPE_CHECKING:
+    from recollect.memory.facade import Recollect
+    from recollect.ports import Model, ModelAnswer, ModelRequest, ToolCall
+    from recollect.records import JsonObject
+    from recollect.worker.loop import Notice
+
+RULES: Final = "rules"
+_SCRIPT_KEYS: Final = ("answers", "formations")
+
+
+def opened_model(forming: Forming) -> Model | None:
+    """
+    Return the model that was asked for, ``None`` if none was; nothing is asked of it yet.
+
+    Raises:
+        NotFoundError: There is no such script.
+        UsageError: It names no model.
+        MissingExtraError: A package that it needs is not installed.
+        ModelError: It cannot be used as it is.
+    """
+    from recollect.formation.config import DEFAULT_MODEL
+    from recollect.models import Replay, open_model
+    from recollect.testing.rulemodel import RuleModel
+
+    choice = forming.model
+    if choice is None:
+        return None
+    if choice == RULES:
+        return RuleModel()
+    if choice.endswith(".json"):
+        return _scripted(Path(choice))
+    if choice.endswith(".jsonl"):
+        return Replay(choice)
+    return open_model(DEFAULT_MODEL if choice == DEFAULT else choice, base_url=forming.base_url)
+
+
+def _scripted(path: Path) -> Model:
+    """Return a model that answers, and forms, in the order in which a file says it."""
+    from recollect.testing.scripted import ScriptedModel
+
+    read = read_file(path)
+    parts: dict[str, Iterator[object]] = {}
+    for name in _SCRIPT_KEYS:
+        listed = read.get(name, [])
+        if not isinstance(listed, list):
+            msg = f"{path}: {name}: is a list, not {listed!r}"
+            raise UsageError(msg)
+        parts[name] = iter(listed)
+
+    def answer(request: ModelRequest) -> ModelAnswer | str | list[ToolCall]:
+        name = _SCRIPT_KEYS[request.must_call]
+        said = next(parts[name], None)
+        if said is None:
+            msg = f"{path}: {name}: is used up: write one more"
+            raise ModelError(msg)
+        return str(said) if name == "answers" else [_call(each, path) for each in _listed(said)]
+
+    return ScriptedModel(answer, identity=f"script/{path.name}")
+
+
+def _listed(said: object) -> list[object]:
+    return said if isinstance(said, list) else [said]
+
+
+def _call(said: object, path: Path) -> ToolCall:
+    from recollect.ports import ToolCall
+
+    if not isinstance(said, Mapping) or not isinstance(said.get("name"), str):
+        msg = f'{path}: formations: a call is {{"name": …, "arguments": {{…}}}}, not {said!r}'
+        raise ModelError(msg)
+    return ToolCall(name=said["name"], arguments=cast("JsonObject", said.get("arguments", {})))
+
+
+@asynccontextmanager
+async def opened_to_form(
+    target: Target,
+    forming: Forming,
+    model: Model | None,
+    *,
+    create: bool = False,
+    worker: bool,
+    concurrency: int | None = None,
+    notice: Notice | None = None,
+) -> AsyncIterator[Recollect]:
+    """
+    Open the memory that *target* names, to be formed by *model* as *forming* says.
+
+    *concurrency* and *notice* are those of its worker; see `recollect.open`.
+
+    Raises:
+        NotFoundError: There is none, and it is not to be created.
+    """
+    import recollect
+    from recollect.worker.loop import CONCURRENCY, tell_nobody
+
+    file = store_file(target.store)
+    if not create and file is not None and not file.exists():
+        msg = (
+            f"there is no store at {str(file)!r}: `recollect chat` or `recollect import FILE` "
+            "makes one; --store or RECOLLECT_STORE names another"
+        )
+        raise NotFoundError(msg)
+    async with recollect.open(
+        target.store,
+        embedder=target.embedder,
+        model=model,
+        formation=forming.assistants,
+        worker=worker,
+        concurrency=CONCURRENCY if concurrency is None else concurrency,
+        notice=notice or tell_nobody,
+    ) as memory:
+        yield memory

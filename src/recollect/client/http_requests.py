@@ -1,0 +1,224 @@
+"""One request to the service, made again where that is safe and may help."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import Any, Final
+from urllib.parse import quote
+
+from recollect.client.problem_errors import error_of
+from recollect.errors import MissingExtraError, StoreUnavailableError, UsageError
+from recollect.observability.logs import kind_of, package_logger
+from recollect.records import Scope
+from recollect.stores.validation import check_scope
+
+try:
+    import httpx
+except ImportError as error:
+    raise MissingExtraError("client", "httpx") from error
+
+LOG: Final = package_logger("recollect.client")
+RETRIES: Final = 3
+FIRST_WAIT_S: Final = 0.2
+"""So long it waits before the first repetition, twice as long before each one after."""
+WAIT_S_MAX: Final = 30.0
+"""A service that says to come back later than this is not waited for."""
+_REPEATED: Final = "the request had been made before, without an answer that counts"
+_LATER: Final = frozenset({HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """
+    A request to a route.
+
+    *is_repeatable* says that making it twice does what making it once does: it only reads, or
+    the service knows it again by its key or by the version that it names.
+    """
+
+    method: str
+    path: str
+    scope: Scope = ()
+    query: Mapping[str, Any] = field(default_factory=dict)
+    json: object = None
+    content: bytes | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    is_repeatable: bool = False
+    is_patient: bool = False
+    """Whether the answer may take as long as it takes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What was answered; *is_repeated* if the request was made more than once."""
+
+    status: int
+    json: Any
+    is_repeated: bool
+
+
+def opened_web(url: str, key: str, timeout_s: float) -> httpx.AsyncClient:
+    """
+    Return what keeps connections to a service; it is entered by who uses it.
+
+    Raises:
+        UsageError: The address or the key cannot be one.
+    """
+    if not url.lower().startswith(("http://", "https://")):
+        msg = f"the address {url!r} is none of a service: give one such as http://127.0.0.1:8765"
+        raise UsageError(msg)
+    if not (key.isascii() and key.isprintable()) or " " in key:
+        msg = "the key holds a character that no key has: give it as it was shown, without spaces"
+        raise UsageError(msg)
+    headers = {"x-api-key": key} if key else {}
+    return httpx.AsyncClient(base_url=url, headers=headers, timeout=timeout_s)
+
+
+class Asker:
+    """Makes requests over kept connections to one service, with one key."""
+
+    def __init__(
+        self,
+        web: httpx.AsyncClient,
+        *,
+        retries: int,
+        sleep: Callable[[float], Awaitable[None]],
+    ) -> None:
+        self._web = web
+        self._retries = retries
+        self._sleep = sleep
+
+    async def ask(self, request: Request) -> Answer:
+        """
+        Make a request until it is answered, and return the answer.
+
+        Raises:
+            RecollectError: What the service answered, as the library raises it.
+            StoreUnavailableError: It cannot be reached, or the connection broke: a write that is
+                not repeatable may have happened.
+        """
+        attempt = -1
+        while True:
+            attempt += 1
+            is_last = attempt == self._retries or not request.is_repeatable
+            try:
+                response = await self._web.send(self._built(request))
+            except httpx.TransportError as failed:
+                if is_last or isinstance(failed, httpx.UnsupportedProtocol):
+                    raise _away(request, failed) from failed
+                LOG.warning("a request is made again: %s", kind_of(failed))
+                await self._sleep(_pause(attempt))
+                continue
+            wait_s = _later(response, attempt)
+            if wait_s is None or is_last or wait_s > WAIT_S_MAX:
+                return _answer(response, is_repeated=attempt > 0)
+            LOG.warning("a request is made again in %.1f s: %d", wait_s, response.status_code)
+            await self._sleep(wait_s)
+
+    async def lines(self, request: Request) -> AsyncIterator[str]:
+        """Yield the lines of a streamed answer as they come; it is not made again."""
+        try:
+            response = await self._web.send(self._built(request), stream=True)
+            try:
+                if response.is_error:
+                    await response.aread()
+                    raise _problem(response)
+                async for line in response.aiter_lines():
+                    yield line
+            finally:
+                await response.aclose()
+        except httpx.TransportError as failed:
+            raise _away(request, failed) from failed
+
+    def _built(self, request: Request) -> httpx.Request:
+        # Relative to the key's own scope, which the empty one is.
+        scope = check_scope(request.scope) if request.scope != () else ()
+        query: list[tuple[str, Any]] = [("scope", each) for each in scope]
+        query += [
+            (name, _written(value)) for name, value in request.query.items() if value is not None
+        ]
+        patient = httpx.Timeout(self._web.timeout.connect, read=None)
+        try:
+            return self._web.build_request(
+                request.method,
+                request.path,
+                params=query,
+                json=request.json,
+                content=request.content,
+                headers=dict(request.headers),
+                timeout=patient if request.is_patient else httpx.USE_CLIENT_DEFAULT,
+            )
+        except (TypeError, ValueError) as error:
+            msg = f"what {request.method} {request.path} is to send is no JSON: {error}"
+            raise UsageError(msg) from error
+
+
+def _written(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _pause(attempt: int) -> float:
+    """Return how long to wait: doubled each time, and blurred, so that not all come at once."""
+    return FIRST_WAIT_S * float(2**attempt) * random.uniform(0.5, 1.0)  # noqa: S311 (no secret)
+
+
+def _later(response: httpx.Response, attempt: int) -> float | None:
+    """Return after how long a request may be made again; ``None`` if it is answered."""
+    if response.status_code not in _LATER:
+        return None
+    asked = response.headers.get("retry-after", "")
+    return float(asked) if asked.isdecimal() else _pause(attempt)
+
+
+def _answer(response: httpx.Response, *, is_repeated: bool) -> Answer:
+    if not response.is_success:
+        failed = _problem(response)
+        if is_repeated:
+            failed.add_note(_REPEATED)
+        raise failed
+    found = response.json() if response.content else None
+    return Answer(status=response.status_code, json=found, is_repeated=is_repeated)
+
+
+def is_repeated(error: Exception) -> bool:
+    """Say whether an error is the answer to a request that had been made before."""
+    return _REPEATED in getattr(error, "__notes__", ())
+
+
+def _problem(response: httpx.Response) -> Exception:
+    try:
+        problem: object = response.json()
+    except ValueError:
+        problem = None
+    return error_of(response.status_code, problem, response.headers)
+
+
+def _away(request: Request, failed: httpx.TransportError) -> StoreUnavailableError:
+    reason = str(failed) or type(failed).__name__
+    told = "" if request.is_repeatable else "; whether it was carried out is not known"
+    msg = f"the service cannot be reached ({reason}){told}: see whether it runs, then try again"
+    return StoreUnavailableError(msg)
+
+
+def path_of(*parts: str) -> str:
+    """
+    Return the path of a route, with whatever a name holds in percent signs.
+
+    >>> path_of("threads", "Ada's", "messages"), path_of("threads", "a/b")
+    ('/v1/threads/Ada%27s/messages', '/v1/threads/a%2Fb')
+
+    Raises:
+        UsageError: A name is empty.
+    """
+    if "" in parts:
+        msg = "a name is empty: give text of at least one character"
+        raise UsageError(msg)
+    return "/v1/" + "/".join(map(_quoted, parts))
+
+
+def _quoted(name: str) -> str:
+    # A name of dots alone would be a step through the path, for whoever passes it on.
+    return quote(name, safe="") if name.strip(".") else name.replace(".", "%2E")

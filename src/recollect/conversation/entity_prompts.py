@@ -1,0 +1,98 @@
+"""What a model is asked about the names in a conversation, and how its answers are read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final, TypedDict, cast
+
+from recollect.conversation import prompts
+from recollect.conversation.entity_names import clean_names, known_lines, listed_names, read_lines
+from recollect.conversation.entity_store import Known
+from recollect.conversation.model_prompt import Asking, PromptChoice, checked
+
+_VARIABLES: Final = {
+    "entity_extraction_prompt": ("history", "input"),
+    "entity_summarization_prompt": ("entity", "summary", "history", "input"),
+    "entity_summaries_prompt": ("entities", "history", "input"),
+}
+
+
+class EntityPrompts(TypedDict, total=False):
+    """The texts that ask for names, for what is known of one, and of several."""
+
+    entity_extraction_prompt: PromptChoice
+    entity_summarization_prompt: PromptChoice
+    entity_summaries_prompt: PromptChoice
+
+
+class EntityReader:
+    """
+    Asks a model for names, and for what is known of them.
+
+    With *one_call* it is asked about all names at once, else once for each, in their order.
+    With *normalised* a name is the same in any case, and "none." is no name.
+    """
+
+    def __init__(
+        self, llm: object, *, one_call: bool, normalised: bool, chosen: EntityPrompts
+    ) -> None:
+        """
+        Take a model and how to ask it.
+
+        Raises:
+            UsageError: A prompt asks for what it does not get.
+        """
+        given: dict[str, PromptChoice] = {
+            "entity_extraction_prompt": prompts.ENTITIES,
+            "entity_summarization_prompt": prompts.ENTITY_SUMMARY,
+            "entity_summaries_prompt": prompts.ENTITY_SUMMARIES,
+        }
+        given |= cast("dict[str, PromptChoice]", chosen)
+        read = {name: checked(given[name], known) for name, known in _VARIABLES.items()}
+        self.extraction = read["entity_extraction_prompt"]
+        self.summarization = read["entity_summarization_prompt"]
+        self.summaries = read["entity_summaries_prompt"]
+        self.one_call = one_call
+        self.normalised = normalised
+        self.asking = Asking(llm)
+
+    async def names(self, history: str, said: str) -> list[str]:
+        """Return the names in what was *said*: one call."""
+        answer = await self.asking.asked(self.extraction, history=history, input=said)
+        return clean_names(answer) if self.normalised else listed_names(answer)
+
+    async def texts(
+        self,
+        names: Sequence[str],
+        known: Known,
+        *,
+        history: str,
+        said: str,
+        key: Callable[[str], str],
+    ) -> dict[str, str]:
+        """
+        Return what is known of *names* after what was *said*, by name.
+
+        A name whose answer is empty is left out: what is known of it stays.
+
+        Args:
+            key: What two spellings have in common that are kept as one name.
+        """
+        if self.one_call:
+            return await self._at_once(known, history=history, said=said) if names else {}
+        found: dict[str, tuple[str, str]] = {}
+        for name in names:
+            before = found[key(name)][1] if key(name) in found else known.texts.get(name, "")
+            answer = await self.asking.asked(
+                self.summarization, entity=name, summary=before, history=history, input=said
+            )
+            if answer.strip():
+                first = found[key(name)][0] if key(name) in found else name
+                found[key(name)] = first, answer.strip()
+        return dict(found.values())
+
+    async def _at_once(self, known: Known, *, history: str, said: str) -> dict[str, str]:
+        answer = await self.asking.asked(
+            self.summaries, entities=known_lines(known.texts), history=history, input=said
+        )
+        return read_lines(answer, known.texts)

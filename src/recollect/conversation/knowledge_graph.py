@@ -1,0 +1,306 @@
+"""What a graph of facts knows of the names in the new line goes into the prompt."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, Final, Unpack, cast
+
+from anyio import to_thread
+
+from recollect.conversation import prompts
+from recollect.conversation.base import ChatMemory, Conversation, Values, options_of, pass_over
+from recollect.conversation.buffer_window import MESSAGES_PER_TURN
+from recollect.conversation.catch_up import ReadingMemory
+from recollect.conversation.document_sources import sources_in
+from recollect.conversation.fact_extraction import Statement, facts_of, statements_in
+from recollect.conversation.fact_graph import AnyGraph, KeptFacts, check_graph
+from recollect.conversation.model_prompt import Asking, PromptChoice, checked, variables_of
+from recollect.conversation.prompt_parts import Part, as_messages, as_text
+from recollect.conversation.thread_history import Placed
+from recollect.errors import UsageError
+from recollect.graph.entity_graph import EntityGraph
+from recollect.graph.knowledge import KnowledgeGraph
+from recollect.graph.name_matching import name_key
+from recollect.graph.triples import KnowledgeTriple, get_entities, parse_triples
+from recollect.memory.facade import Recollect
+from recollect.messages import AnyMessage, buffer_string, kind_of, message_classes
+from recollect.records import Scope
+from recollect.sync.object_home import AnyRecollect
+
+_ENTITY_VARIABLES: Final = ("history", "input")
+_FACT_VARIABLES: Final = ("facts", "history", "input")
+_SIDES: Final = frozenset({"human", "ai"})
+
+
+class KnowledgeOptions(Conversation, total=False):
+    """Whose messages, how they are written, what is asked of them, and how facts are shown."""
+
+    human_prefix: str
+    ai_prefix: str
+    memory_key: str
+    knowledge_extraction_prompt: PromptChoice
+    entity_extraction_prompt: PromptChoice
+    summary_message_cls: Callable[..., AnyMessage] | None
+
+
+class ConversationKGMemory(ReadingMemory):
+    """
+    Puts what a graph of facts knows of the names in the new line into the prompt.
+
+    A load asks the model for the names, a save for the facts in both sides of the turn. A new
+    object of a predicate ends the old one, unless there can be several; what a person denies
+    ends; what the assistant states counts less than what the person says, and never ends it.
+    Each fact has its time, and the message that states it as evidence. Of a name, the facts
+    from both ends are shown, up to *depth* steps away; those of the person always.
+
+    They are kept in *kg*: the `KnowledgeGraph` of the conversation's scope, which its threads
+    share. `clear` removes those that this thread alone states; of a *kg* that was given, and
+    where the conversation is this process's own, all.
+
+    With *every_turns* above 1 a load calls no model (it shows the known names that the last
+    lines mention), and so many turns are read by one call; until then, and after a call that
+    failed, the messages that were not read stand behind the facts. `flush` reads them.
+
+    With *strict_original* all is as in the original, over a graph of its own in this process
+    unless one is given: the facts of what the person says alone, names by the letter, nothing
+    ended, nothing caught up.
+    """
+
+    policy = "facts"
+
+    def __init__(
+        self,
+        memory: AnyRecollect | None = None,
+        scope: Scope | None = None,
+        thread: str | None = None,
+        *,
+        llm: object,
+        k: int = 2,
+        kg: AnyGraph | None = None,
+        depth: int = 1,
+        every_turns: int = 1,
+        strict_original: bool = False,
+        **options: Unpack[KnowledgeOptions],
+    ) -> None:
+        """
+        Take a conversation and a model.
+
+        Raises:
+            UsageError: A prompt asks for what it does not get, *every_turns* is below 1, *kg*
+                is over a memory that the conversation cannot reach, or *strict_original* comes
+                with what the original does not have.
+        """
+        if strict_original and (every_turns, depth) != (1, 1):
+            msg = (
+                f"every_turns={every_turns}, depth={depth}: the original has neither; leave them "
+                "out, or strict_original"
+            )
+            raise UsageError(msg)
+        pass_over(self, options.keys() - KnowledgeOptions.__annotations__.keys())
+        conversation = cast("Conversation", options_of(Conversation, options))
+        super().__init__(memory, scope, thread, every_turns=every_turns, **conversation)
+        self.human_prefix = options.get("human_prefix", "Human")
+        self.ai_prefix = options.get("ai_prefix", "AI")
+        self.memory_key = options.get("memory_key", "history")
+        self.k = k
+        self.depth = depth
+        self.strict_original = strict_original
+        usual = prompts.TRIPLES if strict_original else prompts.FACTS
+        self.knowledge_extraction_prompt = checked(
+            options.get("knowledge_extraction_prompt", usual),
+            _ENTITY_VARIABLES if strict_original else _FACT_VARIABLES,
+        )
+        self.entity_extraction_prompt = checked(
+            options.get("entity_extraction_prompt", prompts.ENTITIES), _ENTITY_VARIABLES
+        )
+        self.summary_message_cls = options.get("summary_message_cls") or message_classes().system
+        self.kg: AnyGraph = self._own_graph() if kg is None else kg
+        check_graph(self.kg, self.home.memory)
+        self._shared = (
+            self.kg if kg is None and not (strict_original or self._own.is_private) else None
+        )
+        self._asking = Asking(llm)
+
+    def _own_graph(self) -> EntityGraph:
+        if self.strict_original:
+            return EntityGraph(strict_original=True)
+        return EntityGraph(KnowledgeGraph(self.home.memory, self.scope))
+
+    @property
+    def llm(self) -> object:
+        """The model, as it was given."""
+        return self._asking.llm
+
+    @property
+    def memory_variables(self) -> list[str]:
+        """The one variable."""
+        return [self.memory_key]
+
+    def get_current_entities(self, input_string: str) -> list[str]:
+        """
+        Return the names in *input_string*, which comes after the last turns: one call.
+
+        Raises:
+            ModelError: The model failed.
+        """
+        return self.home.call(partial(self.names_in, said=input_string))
+
+    async def aget_current_entities(self, input_string: str) -> list[str]:
+        """Return the same as `get_current_entities`."""
+        return await self.home.visit(partial(self.names_in, said=input_string))
+
+    def get_knowledge_triplets(self, input_string: str) -> list[KnowledgeTriple]:
+        """
+        Return the facts that *input_string* states after the last turns: one call.
+
+        Nothing is kept; what it denies is left out.
+
+        Raises:
+            ModelError: The model failed.
+        """
+        return self.home.call(partial(self.triples_in, said=input_string))
+
+    async def aget_knowledge_triplets(self, input_string: str) -> list[KnowledgeTriple]:
+        """Return the same as `get_knowledge_triplets`."""
+        return await self.home.visit(partial(self.triples_in, said=input_string))
+
+    async def names_in(self, memory: Recollect, said: str) -> list[str]:
+        """Return the names in what was *said*: one call."""
+        lines = self._lines(await self._recent(memory))
+        answer = await self._asking.asked(self.entity_extraction_prompt, history=lines, input=said)
+        return get_entities(answer, strict_original=self.strict_original)
+
+    async def triples_in(self, memory: Recollect, said: str) -> list[KnowledgeTriple]:
+        """Return the facts that are stated in what a person *said*: one call."""
+        lines = self._lines(await self._recent(memory))
+        if self.strict_original:
+            answer = await self._asking.asked(
+                self.knowledge_extraction_prompt, history=lines, input=said
+            )
+            return parse_triples(answer, strict_original=True)
+        stated = await self._stated(memory, lines, f"{self.human_prefix}: {said}")
+        return list(dict.fromkeys(each.triple for each in stated if not each.is_denied))
+
+    async def load(self, memory: Recollect, inputs: Values) -> dict[str, Any]:
+        """
+        Return what is known of the names in the new line, and what was not read yet.
+
+        Raises:
+            ModelError: The model failed.
+        """
+        texts, unread = await self._found(memory, self.asked_in(inputs))
+        if self.return_messages:
+            return {self.memory_key: [*map(self._message_of, texts), *unread]}
+        return {self.memory_key: as_text([texts, [self._lines(unread)] if unread else []])}
+
+    async def parts(self, memory: Recollect, inputs: Values) -> dict[str, Part]:
+        """Return the names one by one, the last named first: it goes first; messages go last."""
+        texts, unread = await self._found(memory, self.asked_in(inputs))
+        known = [[self._message_of(each)] for each in texts[::-1]]
+        count = len(unread)
+
+        def render(left: Sequence[Sequence[Any]]) -> Any:
+            said = list(left[-count:]) if count else []
+            shown = [*list(left[: len(left) - len(said)])[::-1], *said]
+            if self.return_messages:
+                return as_messages(shown)
+            texts = [str(message.content) for (message,) in shown[: len(shown) - len(said)]]
+            return as_text([texts, [self._lines(as_messages(said))] if said else []])
+
+        return {self.memory_key: Part([*known, *([each] for each in unread)], render)}
+
+    async def save(self, memory: Recollect, inputs: Values, outputs: Values) -> None:
+        """
+        Append both sides of a turn, and learn of it what is due.
+
+        Raises:
+            ModelError: The model failed; the turn is kept, and waits.
+        """
+        if not self.strict_original:
+            await super().save(memory, inputs, outputs)
+            return
+        await ChatMemory.save(self, memory, inputs, outputs)
+        triples = await self.triples_in(memory, self.asked_in(inputs))
+        await self._kept.add_triples(memory, triples)
+
+    async def finish(self, memory: Recollect) -> None:
+        """Read all turns that wait; as in the original, none do."""
+        if not self.strict_original:
+            await super().finish(memory)
+
+    async def learn(self, memory: Recollect, piece: Sequence[Placed], *, is_saved: bool) -> None:
+        """Add and end the facts that *piece* states: one call."""
+        said = [each for each in piece if kind_of(each.message) in _SIDES]
+        facts = []
+        if said:
+            near = await self._before(memory, piece[0].position)
+            before = self._lines([each.message for each in near])
+            lines = self._lines([each.message for each in said])
+            stated = await self._stated(memory, before, lines)
+            known = await self._kept.known(memory, f"{before}\n{lines}")
+            besides = [*sources_in(self.thread, [*near, *said]), *known]
+            facts = await to_thread.run_sync(facts_of, stated, said, self.thread, besides)
+        await self._kept.take(memory, facts, self.scope, self._progress.write(piece))
+
+    async def remove(self, memory: Recollect) -> None:
+        """Remove all messages, and the facts: of a graph that threads share those of this one."""
+        if self.kg is self._shared:
+            await self._kept.forget_thread(memory, self.thread)
+        else:
+            await self._kept.clear(memory)
+        await super().remove(memory)
+
+    @property
+    def _kept(self) -> KeptFacts:
+        return KeptFacts(self.kg, self.home)
+
+    async def _found(self, memory: Recollect, said: str) -> tuple[list[str], list[AnyMessage]]:
+        """Return what is known, a text for each name, and the messages that were not read."""
+        if self.strict_original:
+            names = await self.names_in(memory, said)
+            known = {name: await self._kept.sentences(memory, name) for name in names}
+            return [_text_of(name, known[name]) for name in names if known[name]], []
+        if self.every_turns == 1:
+            names = await self.names_in(memory, said)
+        else:
+            lines = self._lines(await self._recent(memory))
+            names = await self._kept.mentioned(memory, f"{lines}\n{said}")
+        speaker = [self.human_prefix] if name_key(self.human_prefix) else []
+        once = {name_key(each): each for each in (*speaker, *names)}
+        about = await self._kept.about(memory, list(once.values()), self.depth)
+        is_begun = self.every_turns > 1 or await self._progress.until(memory) is not None
+        unread = await self.waiting(memory) if is_begun else []
+        texts = [_text_of(name, known) for name, known in about.items() if known]
+        return texts, [each.message for each in unread]
+
+    async def _stated(self, memory: Recollect, before: str, said: str) -> list[Statement]:
+        variables = {"history": before, "input": said}
+        if "facts" in variables_of(self.knowledge_extraction_prompt):
+            variables["facts"] = await self._kept.written(memory, f"{before}\n{said}")
+        answer = await self._asking.asked(self.knowledge_extraction_prompt, **variables)
+        return statements_in(answer)
+
+    async def _recent(self, memory: Recollect) -> list[AnyMessage]:
+        """Return the messages of the last *k* turns."""
+        if self.strict_original:
+            return (await self.talk.all(memory))[-self.k * MESSAGES_PER_TURN :]
+        return await self.talk.newest(memory, self.k * MESSAGES_PER_TURN) if self.k > 0 else []
+
+    async def _before(self, memory: Recollect, position: int) -> list[Placed]:
+        """Return the messages of the last *k* turns before *position*."""
+        count = min(max(0, self.k) * MESSAGES_PER_TURN, position - 1)
+        if not count:
+            return []
+        near = await self.talk.after(memory, position - 1 - count, limit=count)
+        return [each for each in near if each.position < position]
+
+    def _message_of(self, text: str) -> AnyMessage:
+        return self.summary_message_cls(content=text)
+
+    def _lines(self, messages: Sequence[AnyMessage]) -> str:
+        return buffer_string(messages, self.human_prefix, self.ai_prefix)
+
+
+def _text_of(name: str, known: Sequence[str]) -> str:
+    return f"On {name}: {'. '.join(known)}."

@@ -1,0 +1,241 @@
+"""What the memories with a summary share: one call works messages into it, and it is kept."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from typing import Any, Final, TypeAlias, Unpack
+
+from recollect.conversation import prompts
+from recollect.conversation.base import Transcript, TranscriptMemory, Values
+from recollect.conversation.model_prompt import Asking, PromptChoice, checked_exactly
+from recollect.conversation.prompt_parts import Entry, Part, as_messages, groups_of
+from recollect.conversation.summary_record import KeptSummary, Summarised
+from recollect.conversation.thread_history import Placed
+from recollect.errors import ModelError, VersionConflictError
+from recollect.memory.facade import Recollect
+from recollect.messages import AnyMessage, buffer_string, message_classes
+from recollect.records import Scope
+from recollect.sync.object_home import AnyRecollect
+
+SUMMARY_VARIABLES: Final = ("summary", "new_lines")
+WORKED_IN_MAX: Final = 50
+"""So many messages are worked into a summary by one call, when many have waited."""
+TRIES_MAX: Final = 5
+"""So often a summary is written again because another writer was first; then it is left to him."""
+
+
+Choose: TypeAlias = Callable[[Sequence[Placed]], Awaitable[Sequence[Placed]]]
+"""Which of the messages that wait are worked in: the oldest, or none."""
+
+
+class Summarising(Transcript, total=False):
+    """How messages become a summary, and how that stands among messages."""
+
+    prompt: PromptChoice
+    summary_message_cls: Callable[..., AnyMessage] | None
+
+
+class SummarizingMemory(TranscriptMemory):
+    """
+    A memory whose prompt gets a summary, and the messages that are not in it yet.
+
+    The summary is a memory of the type ``Summary`` in the conversation's scope: it outlives the
+    process, and goes with the messages that it was made of when these are erased. All messages
+    stay in the thread. An answer that cannot be used, or a model that fails, leaves the turn
+    kept and the summary as it was: the next save, or `flush`, works in what waits.
+    """
+
+    policy: str = "summary"
+    """What the key of its summary begins with: two policies of a thread have one each."""
+
+    def __init__(
+        self,
+        memory: AnyRecollect | None = None,
+        scope: Scope | None = None,
+        thread: str | None = None,
+        *,
+        llm: object,
+        given: str = "",
+        prompt: PromptChoice = prompts.SUMMARY,
+        summary_message_cls: Callable[..., AnyMessage] | None = None,
+        **transcript: Unpack[Transcript],
+    ) -> None:
+        """
+        Take a conversation, a model, and how to ask it.
+
+        Args:
+            given: A summary of all that the conversation holds so far, where none is kept yet.
+
+        Raises:
+            UsageError: *prompt* has other variables than ``summary`` and ``new_lines``.
+        """
+        super().__init__(memory, scope, thread, **transcript)
+        self.prompt = checked_exactly(prompt, SUMMARY_VARIABLES)
+        self.summary_message_cls = summary_message_cls or message_classes().system
+        self._asking = Asking(llm)
+        self._kept = KeptSummary(self.scope, self.thread, self.policy)
+        self._given = Summarised(content=given)
+        self._given_is_placed = not given
+
+    @property
+    def llm(self) -> object:
+        """The model, as it was given."""
+        return self._asking.llm
+
+    def predict_new_summary(self, messages: Sequence[AnyMessage], existing_summary: str) -> str:
+        """Return *existing_summary* with *messages* worked into it; nothing is kept."""
+        return self.home.call(lambda _: self.apredict_new_summary(messages, existing_summary))
+
+    async def apredict_new_summary(
+        self, messages: Sequence[AnyMessage], existing_summary: str
+    ) -> str:
+        """
+        Return *existing_summary* with *messages* worked into it: one call; nothing is kept.
+
+        Raises:
+            ModelError: The model failed, or answered nothing.
+        """
+        lines = buffer_string(messages, self.human_prefix, self.ai_prefix)
+        text = await self._asking.asked(self.prompt, summary=existing_summary, new_lines=lines)
+        if not text.strip():
+            msg = "the model answered with an empty summary: the one before stays; ask it again"
+            raise ModelError(msg)
+        return text
+
+    @abstractmethod
+    async def due(self, waiting: Sequence[Placed]) -> Sequence[Placed]:
+        """Return which of the messages that *waiting* are worked in now, oldest first."""
+
+    async def save(self, memory: Recollect, inputs: Values, outputs: Values) -> None:
+        """
+        Append both sides of a turn, then work in what is due.
+
+        Raises:
+            ModelError: The model failed; the turn is kept, and waits.
+        """
+        await self.summarised(memory)
+        await super().save(memory, inputs, outputs)
+        await self.settle(memory)
+
+    async def settle(self, memory: Recollect) -> None:
+        """Work in what is due."""
+        await self.fold(memory, self.due)
+
+    async def fold(
+        self,
+        memory: Recollect,
+        choose: Choose,
+        *,
+        at_once: int = WORKED_IN_MAX,
+    ) -> None:
+        """Work messages into the summary while *choose* finds any: one call for *at_once*."""
+        lost = 0
+        before, waiting = await self.standing(memory)
+        while lost < TRIES_MAX and (chosen := (await choose(waiting))[:at_once]):
+            messages = [each.message for each in chosen]
+            content = await self.apredict_new_summary(messages, before.content)
+            try:
+                before = await self._kept.write(memory, before, content, chosen)
+            except VersionConflictError:
+                lost += 1
+                before, waiting = await self.standing(memory)
+                continue
+            if not await self._kept.check(memory, self.talk, chosen):
+                return
+            waiting = waiting[len(chosen) :]
+
+    async def standing(self, memory: Recollect) -> tuple[Summarised, list[Placed]]:
+        """Return the summary, and the messages that are not in it."""
+        summary = await self.summarised(memory)
+        return summary, await self.talk.after(memory, summary.until)
+
+    async def summarised(self, memory: Recollect) -> Summarised:
+        """Return the summary that is kept, or else the one that was given."""
+        kept = await self._kept.read(memory)
+        if kept.version or self._given_is_placed:
+            return kept if kept.version else self._given
+        said = await self.talk.after(memory, 0)
+        self._given = Summarised(
+            content=self._given.content, until=said[-1].position if said else 0
+        )
+        self._given_is_placed = True
+        return self._given
+
+    async def summary_text(self, memory: Recollect) -> str:
+        """Return the words of the summary."""
+        return (await self.summarised(memory)).content
+
+    async def chosen(self, memory: Recollect) -> list[AnyMessage]:
+        """Return the summary as a message, if there is one, and the messages not in it."""
+        summary, waiting = await self.standing(memory)
+        first = [self.summary_message_cls(content=summary.content)] if summary.content else []
+        return [*first, *(each.message for each in waiting)]
+
+    async def parts(self, memory: Recollect, inputs: Values) -> dict[str, Part]:
+        """Return the messages one by one, and the summary, which goes after all of them."""
+        summary, waiting = await self.standing(memory)
+        entries = groups_of([each.message for each in waiting])
+        first = self.summary_message_cls(content=summary.content) if summary.content else None
+        if first is not None:
+            entries = [*entries, [first]]
+        return {self.memory_key: Part(entries, partial(self._of_entries, first=first))}
+
+    def _of_entries(self, entries: Sequence[Entry], first: AnyMessage | None) -> Any:
+        messages = as_messages(entries)
+        if first is None or not messages or messages[-1] is not first:
+            return self.shown(None, messages)
+        return self.shown(first, messages[:-1])
+
+    def shown(self, summary: AnyMessage | None, messages: Sequence[AnyMessage]) -> Any:
+        """Return what stands in the prompt for a summary, if there is one, and *messages*."""
+        together = [*([summary] if summary is not None else []), *messages]
+        if self.return_messages:
+            return together
+        return buffer_string(together, self.human_prefix, self.ai_prefix)
+
+    async def rewrite(self, memory: Recollect, content: str) -> None:
+        """Put *content* in the place of the summary, for the messages that are in it."""
+        await self._kept.write(memory, await self.summarised(memory), content, [])
+
+    async def remove(self, memory: Recollect) -> None:
+        """Remove the summary and all messages."""
+        await self._kept.remove(memory)
+        self._given = Summarised()
+        self._given_is_placed = True
+        await super().remove(memory)
+
+    async def covered(self, memory: Recollect) -> list[AnyMessage]:
+        """Return the messages of the thread that are in the summary."""
+        until = (await self.summarised(memory)).until
+        return [each.message for each in await self.talk.after(memory, 0) if each.position <= until]
+
+    def expand(self) -> list[AnyMessage]:
+        """Return the messages that the summary stands for, oldest first."""
+        return self.home.call(self.covered)
+
+    async def aexpand(self) -> list[AnyMessage]:
+        """Return the same as `expand`."""
+        return await self.home.visit(self.covered)
+
+    def flush(self) -> None:
+        """
+        Work in all messages that wait.
+
+        Raises:
+            ModelError: The model failed; what was worked in before is kept.
+        """
+        self.home.call(self.finish)
+
+    async def aflush(self) -> None:
+        """Do the same as `flush`."""
+        await self.home.visit(self.finish)
+
+    async def finish(self, memory: Recollect) -> None:
+        """Work in all messages that wait."""
+        await self.fold(memory, _all)
+
+
+async def _all(waiting: Sequence[Placed]) -> Sequence[Placed]:
+    return waiting

@@ -1,0 +1,96 @@
+"""The summary of one thread as a memory: its text, and up to which message it goes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from recollect.conversation.document_sources import key_of, said_in, trust_of, versions_before
+from recollect.conversation.thread_history import Placed, Talk
+from recollect.memory.facade import Recollect
+from recollect.records import DeleteMemory, EvidenceMap, PutMemory, Scope
+from recollect.stores.provenance import grouped
+
+SUMMARY_TYPE: Final = "Summary"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summarised:
+    """A summary, which holds what was said up to the position *until*; version 0 is none."""
+
+    content: str = ""
+    until: int = 0
+    version: int = 0
+
+
+class KeptSummary:
+    """
+    The one summary that a policy keeps of a thread.
+
+    Each version names as evidence the messages that were worked into it, and the versions that
+    it goes back to: erasing a message takes every summary that holds it, since nobody can tell
+    its words from the others'.
+    """
+
+    def __init__(self, scope: Scope, thread: str, policy: str) -> None:
+        self.scope = scope
+        self.thread = thread
+        self.key = key_of(policy, thread)
+
+    async def read(self, memory: Recollect) -> Summarised:
+        """Return the present version."""
+        kept = await memory.get(self.scope, SUMMARY_TYPE, self.key)
+        if kept is None:
+            return Summarised()
+        content, until = kept.value.get("content"), kept.value.get("until")
+        if not isinstance(content, str) or not isinstance(until, int):
+            # An erase took its words: it is formed anew, from the messages that are left.
+            return Summarised(version=kept.version)
+        return Summarised(content=content, until=until, version=kept.version)
+
+    async def write(
+        self, memory: Recollect, before: Summarised, content: str, worked_in: Sequence[Placed]
+    ) -> Summarised:
+        """
+        Write the version after *before*, with *worked_in* in it, and return it.
+
+        Raises:
+            VersionConflictError: Somebody else wrote, or erased, since *before* was read.
+        """
+        until = max([before.until, *(each.position for each in worked_in)])
+        put = PutMemory(
+            type=SUMMARY_TYPE,
+            key=self.key,
+            value={"content": content, "until": until},
+            text=content,
+            expected=before.version,
+            evidence=self._evidence(before.version, worked_in),
+            trust=trust_of(worked_in),
+            cause=f"summarised up to message {until}",
+        )
+        (kept,) = await memory.apply(self.scope, [put])
+        version = kept.version if kept else before.version + 1
+        return Summarised(content=content, until=until, version=version)
+
+    async def remove(self, memory: Recollect) -> None:
+        """Remove it with all its versions."""
+        await memory.apply(self.scope, [DeleteMemory(type=SUMMARY_TYPE, key=self.key)])
+
+    async def check(self, memory: Recollect, talk: Talk, worked_in: Sequence[Placed]) -> bool:
+        """
+        Say whether *worked_in* are there still; if not, take back what was written of them.
+
+        A model takes seconds, and an erase between reading and writing must win.
+        """
+        before, count = worked_in[0].position - 1, len(worked_in)
+        there = await talk.after(memory, before, limit=count)
+        if [each.position for each in there] == [each.position for each in worked_in]:
+            return True
+        await self.remove(memory)
+        return False
+
+    def _evidence(self, version: int, worked_in: Sequence[Placed]) -> EvidenceMap:
+        back = versions_before(SUMMARY_TYPE, self.key, version)
+        found = {"": back, "/content": grouped(said_in(self.thread, worked_in))}
+        return {pointer: each for pointer, each in found.items() if each}

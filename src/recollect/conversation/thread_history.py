@@ -1,0 +1,361 @@
+"""The messages of a conversation: one thread of a memory, or somebody else's history."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from copy import copy
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import partial
+from typing import Any, Final, Protocol, TypeVar, runtime_checkable
+
+from anyio import to_thread
+
+from recollect.conversation.thread_view import Made, ThreadView
+from recollect.errors import UsageError
+from recollect.memory.facade import Recollect
+from recollect.messages import (
+    AIMessage,
+    AnyMessage,
+    HumanMessage,
+    MessageClasses,
+    MessageLike,
+    add_messages,
+    buffer_string,
+    coerced,
+    message_classes,
+    message_of,
+    record_of,
+)
+from recollect.records import Message, NewMessage, Scope
+from recollect.stores.validation import MESSAGES_MAX, PAGE_ROWS_MAX, POSITION_MAX
+from recollect.sync.object_home import AnyRecollect, Home, new_private_scope, private_memory
+
+PRIVATE_THREAD: Final = "talk"
+NO_WORDS: Final = {"type": "no words"}
+"""What stands for the content of a message without any, which a store does not keep."""
+
+
+MadeT = TypeVar("MadeT")
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A message at its position; *id* and *time* are of a thread of ours, ``None`` elsewhere."""
+
+    position: int
+    message: AnyMessage
+    id: str | None = None
+    time: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Makes a message a line of a transcript."""
+
+    human_prefix: str
+    ai_prefix: str
+
+    def __call__(self, message: AnyMessage) -> str:
+        """Return the line."""
+        return buffer_string([message], self.human_prefix, self.ai_prefix)
+
+
+class Talk(ABC):
+    """The messages of one conversation, where they live."""
+
+    @abstractmethod
+    async def after(
+        self, memory: Recollect, position: int, *, limit: int = POSITION_MAX
+    ) -> list[Placed]:
+        """Return the first *limit* messages after *position*; 0 is before the first."""
+
+    @abstractmethod
+    async def all(self, memory: Recollect) -> list[AnyMessage]:
+        """Return all messages, oldest first; the list and its messages are the caller's."""
+
+    @abstractmethod
+    async def last(self, memory: Recollect, count: int) -> list[Placed]:
+        """Return the newest *count* messages at their positions, oldest first."""
+
+    async def newest(self, memory: Recollect, count: int) -> list[AnyMessage]:
+        """Return the newest *count* messages, oldest first."""
+        return [each.message for each in await self.last(memory, count)]
+
+    @abstractmethod
+    async def each(self, memory: Recollect, make: Callable[[AnyMessage], MadeT]) -> Sequence[MadeT]:
+        """
+        Return what *make* makes of each message, oldest first; not to be changed.
+
+        Of a thread of ours it is made once, and kept for makers that are equal.
+        """
+
+    async def text(self, memory: Recollect, human_prefix: str, ai_prefix: str) -> str:
+        """Return all messages as lines of a transcript."""
+        return "\n".join(await self.each(memory, Line(human_prefix, ai_prefix)))
+
+    @abstractmethod
+    async def add(self, memory: Recollect, messages: Sequence[AnyMessage]) -> None:
+        """Append *messages*, all or none of them."""
+
+    @abstractmethod
+    async def clear(self, memory: Recollect) -> None:
+        """Remove all messages."""
+
+
+class ThreadTalk(Talk):
+    """The messages of a thread of ours."""
+
+    def __init__(self, scope: Scope, thread: str) -> None:
+        self.scope = scope
+        self.thread = thread
+        self._view = ThreadView(scope, thread)
+        self._messages = Made(self._view, partial(read_back, classes=message_classes()))
+        self._made: dict[Callable[[AnyMessage], Any], Made[Any]] = {}
+
+    async def all(self, memory: Recollect) -> list[AnyMessage]:
+        await self._view.refreshed(memory.store)
+        return [copy(each) for each in self._messages.current()]
+
+    async def after(
+        self, memory: Recollect, position: int, *, limit: int = POSITION_MAX
+    ) -> list[Placed]:
+        classes = message_classes()
+        found: list[Placed] = []
+        while True:
+            rows = min(limit - len(found), PAGE_ROWS_MAX)
+            page = await memory.messages(self.scope, self.thread, after=position, limit=rows)
+            found += [
+                Placed(each.position, read_back(each, classes=classes), each.id, each.time)
+                for each in page.rows
+            ]
+            if page.cursor is None or len(found) >= limit:
+                return found
+            position = page.rows[-1].position
+
+    async def last(self, memory: Recollect, count: int) -> list[Placed]:
+        found: list[Message] = []
+        before: int | None = None
+        while len(found) < count:
+            limit = min(count - len(found), PAGE_ROWS_MAX)
+            page = await memory.last_messages(self.scope, self.thread, limit=limit, before=before)
+            found = [*page, *found]
+            if len(page) < limit:
+                break
+            before = page[0].position
+        classes = message_classes()
+        return [
+            Placed(each.position, read_back(each, classes=classes), each.id, each.time)
+            for each in found
+        ]
+
+    async def each(self, memory: Recollect, make: Callable[[AnyMessage], MadeT]) -> Sequence[MadeT]:
+        await self._view.refreshed(memory.store)
+        if make not in self._made:
+            self._made[make] = Made(self._view, lambda record: make(read_back(record)))
+        return self._made[make].current()
+
+    async def add(self, memory: Recollect, messages: Sequence[AnyMessage]) -> None:
+        records = [storable(each) for each in messages]
+        for start in range(0, len(records), MESSAGES_MAX):
+            await memory.append(self.scope, self.thread, records[start : start + MESSAGES_MAX])
+
+    async def with_ids(self, memory: Recollect) -> list[AnyMessage]:
+        """Return all messages, each with the id that it has in the store."""
+        await self._view.refreshed(memory.store)
+        classes = message_classes()
+        return [read_back(each, classes=classes, with_ids=True) for each in self._view.messages]
+
+    async def update(self, memory: Recollect, changes: Sequence[MessageLike]) -> None:
+        """Change the thread as `add_messages` changes a list."""
+        old = {str(each.id): each for each in await self.with_ids(memory)}
+        new = {str(each.id): each for each in add_messages(list(old.values()), list(changes))}
+        if gone := [id_ for id_ in old if id_ not in new]:
+            await memory.remove(self.scope, self.thread, gone)
+        for id_, message in new.items():
+            if id_ in old and message != old[id_]:
+                await memory.replace(self.scope, self.thread, storable(message))
+        await self.add(memory, [each for id_, each in new.items() if id_ not in old])
+
+    async def clear(self, memory: Recollect) -> None:
+        thread = await memory.thread(self.scope, self.thread)
+        if thread is not None and thread.count:
+            await memory.keep(self.scope, self.thread, thread.last + 1)
+
+
+def storable(message: AnyMessage) -> NewMessage:
+    """Return the record of *message*; one that says nothing, as a tool's call may, is marked."""
+    record = record_of(message)
+    return record if record.text or record.content else replace(record, content=[NO_WORDS])
+
+
+def read_back(
+    record: Message, *, classes: MessageClasses | None = None, with_ids: bool = False
+) -> AnyMessage:
+    """Return the message that `storable` made *record* of; *with_ids* is that of `message_of`."""
+    if record.content is not None and list(record.content) == [NO_WORDS]:
+        record = replace(record, content=[])
+    return message_of(record, classes=classes, with_ids=with_ids)
+
+
+@runtime_checkable
+class ForeignHistory(Protocol):
+    """What LangChain's chat message histories have in common."""
+
+    @property
+    def messages(self) -> list[AnyMessage]:
+        """All messages, oldest first."""
+        ...
+
+    def add_messages(self, messages: Sequence[AnyMessage]) -> None:
+        """Append *messages*."""
+        ...
+
+    def clear(self) -> None:
+        """Remove all messages."""
+        ...
+
+
+class ForeignTalk(Talk):
+    """The messages of somebody else's history, which is asked on a thread of its own."""
+
+    def __init__(self, history: ForeignHistory) -> None:
+        self._history = history
+
+    async def all(self, memory: Recollect) -> list[AnyMessage]:
+        return await to_thread.run_sync(lambda: list(self._history.messages))
+
+    async def after(
+        self, memory: Recollect, position: int, *, limit: int = POSITION_MAX
+    ) -> list[Placed]:
+        found = await self.all(memory)
+        if position > len(found):
+            position = 0  # it was cleared and begun anew: nothing of it is known
+        numbered = [Placed(number, each) for number, each in enumerate(found, 1)]
+        return numbered[position:][:limit]
+
+    async def last(self, memory: Recollect, count: int) -> list[Placed]:
+        return (await self.after(memory, 0))[-count:] if count > 0 else []
+
+    async def each(self, memory: Recollect, make: Callable[[AnyMessage], MadeT]) -> Sequence[MadeT]:
+        return [make(message) for message in await self.all(memory)]
+
+    async def add(self, memory: Recollect, messages: Sequence[AnyMessage]) -> None:
+        await to_thread.run_sync(self._history.add_messages, list(messages))
+
+    async def clear(self, memory: Recollect) -> None:
+        await to_thread.run_sync(self._history.clear)
+
+
+class ChatHistory:
+    """
+    The messages of one thread, with the methods of LangChain's chat message histories.
+
+    Without a memory it is this process's own, in a scope that nobody else has. What is read
+    is a copy: changing it changes nothing here.
+    """
+
+    def __init__(
+        self,
+        memory: AnyRecollect | None = None,
+        scope: Scope | None = None,
+        thread: str | None = None,
+    ) -> None:
+        """
+        Take a thread of *memory*; it begins to exist with its first message.
+
+        Raises:
+            UsageError: There is a memory and no scope or thread, or these without a memory.
+        """
+        if (memory is None) != (scope is None) or (memory is None) != (thread is None):
+            msg = (
+                "a conversation is kept at (memory, scope, thread): give all three, or none for "
+                f"one of its own in this process; this is ({memory!r}, {scope!r}, {thread!r})"
+            )
+            raise UsageError(msg)
+        is_private = memory is None
+        if memory is None:
+            memory, scope, thread = private_memory(), new_private_scope(self), PRIVATE_THREAD
+        self.is_private = is_private
+        """Whether it is this process's own."""
+        self.home = Home(memory)
+        self.talk = ThreadTalk(scope or (), thread or "")
+
+    @property
+    def scope(self) -> Scope:
+        """The scope whose thread this is."""
+        return self.talk.scope
+
+    @property
+    def thread(self) -> str:
+        """The id of the thread."""
+        return self.talk.thread
+
+    @property
+    def messages(self) -> list[AnyMessage]:
+        """All messages, oldest first."""
+        return self.home.call(self.talk.all)
+
+    async def aget_messages(self) -> list[AnyMessage]:
+        """Return all messages, oldest first."""
+        return await self.home.visit(self.talk.all)
+
+    def add_messages(self, messages: Sequence[MessageLike]) -> None:
+        """Append *messages*: objects, (role, text) pairs or texts; all or none of them."""
+        given = [coerced(each) for each in messages]
+        self.home.call(partial(self.talk.add, messages=given))
+
+    async def aadd_messages(self, messages: Sequence[MessageLike]) -> None:
+        """Append *messages*, as `add_messages`."""
+        given = [coerced(each) for each in messages]
+        await self.home.visit(partial(self.talk.add, messages=given))
+
+    @property
+    def identified_messages(self) -> list[AnyMessage]:
+        """All messages, each with the id that it has in the store, by which it can be changed."""
+        return self.home.call(self.talk.with_ids)
+
+    async def aidentified_messages(self) -> list[AnyMessage]:
+        """Return the same as `identified_messages`."""
+        return await self.home.visit(self.talk.with_ids)
+
+    def update(self, changes: Sequence[MessageLike]) -> None:
+        """
+        Change the thread as `recollect.messages.add_messages` changes a list.
+
+        A message whose id is there takes its place, a `RemoveMessage` removes one, any other is
+        appended. First goes what is removed, then what is replaced, then what is new comes: each
+        step is whole, and the same call again does what was left.
+
+        Raises:
+            UsageError: A removal names an id that is not there; nothing is changed.
+        """
+        self.home.call(partial(self.talk.update, changes=changes))
+
+    async def aupdate(self, changes: Sequence[MessageLike]) -> None:
+        """Change the thread, as `update`."""
+        await self.home.visit(partial(self.talk.update, changes=changes))
+
+    def add_message(self, message: MessageLike) -> None:
+        """Append one message."""
+        self.add_messages([message])
+
+    def add_user_message(self, message: MessageLike) -> None:
+        """Append what a person said: a text or a message."""
+        self.add_messages([HumanMessage(message) if isinstance(message, str) else message])
+
+    def add_ai_message(self, message: MessageLike) -> None:
+        """Append what the model said: a text or a message."""
+        self.add_messages([AIMessage(message) if isinstance(message, str) else message])
+
+    def clear(self) -> None:
+        """Remove all messages; what was formed of them stays, until `erase` takes that, too."""
+        self.home.call(self.talk.clear)
+
+    async def aclear(self) -> None:
+        """Remove all messages, as `clear`."""
+        await self.home.visit(self.talk.clear)
+
+    def __str__(self) -> str:
+        return buffer_string(self.messages)

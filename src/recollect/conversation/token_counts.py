@@ -1,0 +1,111 @@
+"""How many tokens messages cost in a prompt: by the model's own count, or by an estimate."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Sequence, Sized
+from itertools import accumulate, takewhile
+from typing import Final, TypeAlias
+
+from anyio import to_thread
+
+from recollect.messages import AnyMessage, CountingModel, buffer_string
+from recollect.ports import TokenCounter
+from recollect.text.token_estimate import estimated_tokens
+
+Count: TypeAlias = Callable[[Sequence[AnyMessage]], Awaitable[int]]
+
+# A LangChain model that has none of these of its own counts with a tokenizer that it fetches
+# from a hub, and without a network answers 0: no limit would ever be reached.
+_OWN_COUNTS: Final = ("get_num_tokens_from_messages", "get_num_tokens", "get_token_ids")
+
+
+def counter_of(llm: object, count_tokens: TokenCounter | None) -> Count:
+    """
+    Return what counts messages: *count_tokens* of their transcript, or the count of *llm*.
+
+    A model without a count of its own is estimated (one token for a CJK character, one for
+    four others).
+    """
+    if count_tokens is None and isinstance(llm, CountingModel) and counts_itself(llm):
+        model = llm
+
+        async def counted(messages: Sequence[AnyMessage]) -> int:
+            return await to_thread.run_sync(model.get_num_tokens_from_messages, list(messages))
+
+        return counted
+    return Estimate(count_tokens or estimated_tokens)
+
+
+class Cost:
+    """Counts the tokens of one message in its transcript; those by one counter are equal."""
+
+    def __init__(self, count_tokens: TokenCounter) -> None:
+        self._count_tokens = count_tokens
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Cost) and other._count_tokens is self._count_tokens
+
+    def __hash__(self) -> int:
+        return id(self._count_tokens)
+
+    def __call__(self, message: AnyMessage) -> int:
+        """Return how many there are."""
+        return self._count_tokens(buffer_string([message]))
+
+
+class Estimate:
+    """A count of messages one by one: the cost of a list is the sum of theirs."""
+
+    def __init__(self, count_tokens: TokenCounter) -> None:
+        self.of = Cost(count_tokens)
+
+    async def __call__(self, messages: Sequence[AnyMessage]) -> int:
+        """Return what *messages* cost."""
+        return sum(map(self.of, messages))
+
+
+def counts_itself(llm: object) -> bool:
+    """Say whether a model has a count of its own, and does not fall back to a fetched one."""
+    if getattr(llm, "custom_get_token_ids", None) is not None:
+        return True
+    owners = [
+        next((base for base in type(llm).__mro__ if name in vars(base)), None)
+        for name in _OWN_COUNTS
+    ]
+    return any(owner and not owner.__module__.startswith("langchain_core.") for owner in owners)
+
+
+async def newest_that_fit(
+    messages: Sequence[AnyMessage], limit: int, count: Count
+) -> list[AnyMessage]:
+    """
+    Return the longest end of *messages* that is at most *limit* tokens, maybe none of them.
+
+    A longer end never costs less. Of what costs its sum, it is found message by message; by
+    halving otherwise, for a model's count may be dear.
+    """
+    if isinstance(count, Estimate):
+        return _ending(messages, limit, count)
+    first, past = 0, len(messages)
+    while first < past:
+        middle = (first + past) // 2
+        if await count(messages[middle:]) <= limit:
+            past = middle
+        else:
+            first = middle + 1
+    return list(messages[first:])
+
+
+def _ending(messages: Sequence[AnyMessage], limit: int, count: Estimate) -> list[AnyMessage]:
+    return list(messages[first_that_fits(map(count.of, reversed(messages)), limit, messages) :])
+
+
+def first_that_fits(newest_first: Iterable[int], limit: int, entries: Sized) -> int:
+    """
+    Return where the longest end of *entries* begins whose costs are at most *limit* together.
+
+    >>> first_that_fits([3, 2, 9], 5, ["costs 9", "costs 2", "costs 3"])
+    1
+    """
+    sums = takewhile(lambda total: total <= limit, accumulate(newest_first))
+    return len(entries) - sum(1 for _ in sums)

@@ -1,0 +1,194 @@
+"""New cases from what happened: a formation's receipt, or the correction of a memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from recollect.errors import NotFoundError, UsageError
+from recollect.evaluation.case_drafts import BUILTIN, Draft, Spoken
+from recollect.evaluation.case_entries import (
+    Entry,
+    after_correction,
+    after_formation,
+    ended_entry,
+    standing_of,
+)
+from recollect.formation.types import MemoryType
+from recollect.memory.facade import Recollect
+from recollect.records import Formation, Json, JsonObject, Message, Revision, Scope
+
+CONTEXT_MESSAGES: Final = 4
+"""So many messages before those that were formed are taken along, to be understood by."""
+_PAGE: Final = 500
+_FORMED: Final = ("formed", "merged")
+
+
+async def draft_of_formation(
+    memory: Recollect, scope: Scope, formation_id: str, *, types: Sequence[MemoryType] = ()
+) -> Draft:
+    """
+    Return the case that demands what a formation has done, from the same talk and memories.
+
+    Raises:
+        NotFoundError: There is no such formation, or its messages are gone.
+        UsageError: It formed nothing, its receipt was blanked, or a type is not known.
+    """
+    formation = await memory.formation(scope, formation_id)
+    if formation is None:
+        msg = f"there is no formation {formation_id!r} in this scope"
+        raise NotFoundError(msg)
+    outcomes = _objects(formation.receipt.get("outcomes"))
+    if formation.status != "formed" or not outcomes:
+        msg = f"the formation {formation_id!r} ({formation.status}) has no outcomes to expect"
+        raise UsageError(msg)
+    spoken = [await _spoken_by(memory, scope, formation, thread) for thread in formation.watermarks]
+    draft = Draft(
+        name=f"formation {formation.id}",
+        types=(),
+        spoken=tuple(each for each in spoken if each.new),
+        memories=tuple(standing_of(formation.receipt)),
+    )
+    if not draft.spoken:
+        msg = f"the messages of the formation {formation_id!r} are gone: there is no case without"
+        raise NotFoundError(msg)
+    return await _with_outcomes(draft, memory, formation, outcomes, types)
+
+
+async def _with_outcomes(
+    draft: Draft,
+    memory: Recollect,
+    formation: Formation,
+    outcomes: Sequence[JsonObject],
+    types: Sequence[MemoryType],
+) -> Draft:
+    """Return *draft* with what a formation's outcomes let one expect."""
+    known = _types([*draft.memories, *outcomes], types)
+    musts: list[Entry] = []
+    must_nots: list[Entry] = []
+    for each in outcomes:
+        type_, key = known[str(each["type"])], str(each["key"])
+        history = await memory.history(formation.scope, type_.name, key)
+        at = next(
+            (n for n, found in enumerate(history) if found.believed_from == formation.at), None
+        )
+        if at is None:
+            continue
+        if each["action"] == "ended":
+            musts.append(ended_entry(type_, history[at]))
+        elif each["action"] in {"stored", "changed"}:
+            before = history[at - 1] if at else None
+            found = after_formation(type_, before, history[at], draft.messages)
+            musts += found.must
+            must_nots += found.must_not
+    expectations = {"must": musts, "must_not": must_nots}
+    return replace(draft, types=tuple(known.values()), expectations=expectations)
+
+
+async def draft_of_memory(
+    memory: Recollect, scope: Scope, type_name: str, key: str, *, types: Sequence[MemoryType] = ()
+) -> Draft:
+    """
+    Return the case that demands a memory as it is now, from the talk that it rests on.
+
+    What was corrected or rejected since it was formed must not be remembered.
+
+    Raises:
+        NotFoundError: There is no such memory, or the messages it rests on are gone.
+        UsageError: Its type is not known.
+    """
+    history = await memory.history(scope, type_name, key)
+    formed = [n for n, each in enumerate(history) if each.cause.startswith(_FORMED)]
+    if not formed:
+        msg = f"there is no memory {type_name}/{key} that was formed from a talk"
+        raise NotFoundError(msg)
+    at = formed[-1]
+    type_ = _types([{"type": type_name}], types)[type_name]
+    spoken = await _spoken_for(memory, scope, history[at], history[at - 1] if at else None)
+    if not spoken:
+        msg = f"the messages that {type_name}/{key} rests on are gone: there is no case without"
+        raise NotFoundError(msg)
+    draft = Draft(name=f"memory {type_name}/{key}", types=(type_,), spoken=spoken)
+    before = history[at - 1] if at else None
+    found = after_correction(type_, before, (history[at], history[-1]), draft.messages)
+    standing: tuple[Entry, ...] = ({"type": type_name, "value": before.value},) if before else ()
+    expectations = {"must": found.must, "must_not": found.must_not}
+    return replace(draft, memories=standing, expectations=expectations)
+
+
+def _types(named: Sequence[JsonObject], given: Sequence[MemoryType]) -> dict[str, MemoryType]:
+    """Return the types that are named, those *given* before the built-in ones."""
+    known = {**BUILTIN, **{each.name: each for each in given}}
+    names = list(dict.fromkeys(str(each["type"]) for each in named))
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        msg = f"the memory type {unknown[0]!r} is not built in: give the file of your types"
+        raise UsageError(msg)
+    return {name: known[name] for name in names}
+
+
+async def _spoken_by(memory: Recollect, scope: Scope, formation: Formation, thread: str) -> Spoken:
+    """Return what a formation formed of a thread, and what was said before that."""
+    after = await _formed_before(memory, scope, formation, thread)
+    page = await memory.messages(scope, thread, after=after, limit=_PAGE)
+    before = await memory.last_messages(scope, thread, limit=CONTEXT_MESSAGES, before=after + 1)
+    reached = formation.watermarks[thread]
+    new = tuple(each for each in page.rows if each.position <= reached)
+    return Spoken(thread=thread, before=before, new=new)
+
+
+async def _formed_before(memory: Recollect, scope: Scope, formation: Formation, thread: str) -> int:
+    """Return how far *thread* was formed before *formation*."""
+    cursor: str | None = None
+    is_earlier = False
+    while True:
+        page = await memory.formations(scope, cursor=cursor, limit=_PAGE)
+        for each in page.rows:
+            if is_earlier and thread in each.watermarks:
+                return each.watermarks[thread]
+            is_earlier = is_earlier or each.id == formation.id
+        cursor = page.cursor
+        if cursor is None:
+            return 0
+
+
+async def _spoken_for(
+    memory: Recollect, scope: Scope, revision: Revision, before: Revision | None
+) -> tuple[Spoken, ...]:
+    """Return the messages that a revision rests on, and the one before it does not."""
+    old = set(_cited(before)) if before else set()
+    wanted: dict[str, set[str]] = {}
+    for thread, message in _cited(revision):
+        if (thread, message) not in old:
+            wanted.setdefault(thread, set()).add(message)
+    found = [await _run_of(memory, scope, thread, ids) for thread, ids in wanted.items()]
+    return tuple(each for each in found if each.new)
+
+
+def _cited(revision: Revision) -> Iterator[tuple[str, str]]:
+    for evidence in revision.evidence.values():
+        for each in evidence:
+            yield each.thread, each.message
+
+
+async def _run_of(memory: Recollect, scope: Scope, thread: str, ids: set[str]) -> Spoken:
+    """Return the run of messages from the first to the last of *ids*."""
+    rows: list[Message] = []
+    after = 0
+    while True:
+        page = await memory.messages(scope, thread, after=after, limit=_PAGE)
+        rows += page.rows
+        if page.cursor is None or not page.rows:
+            break
+        after = page.rows[-1].position
+    places = [at for at, each in enumerate(rows) if each.id in ids]
+    if not places:
+        return Spoken(thread=thread, before=(), new=())
+    first, last = places[0], places[-1]
+    before = tuple(rows[max(0, first - CONTEXT_MESSAGES) : first])
+    return Spoken(thread=thread, before=before, new=tuple(rows[first : last + 1]))
+
+
+def _objects(value: Json) -> list[JsonObject]:
+    return [each for each in value if isinstance(each, Mapping)] if isinstance(value, list) else []

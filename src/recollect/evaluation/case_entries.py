@@ -1,0 +1,163 @@
+"""What past formations and corrections let one expect, as entries of a case file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from recollect.formation.types import MemoryType
+from recollect.ports import ModelRequest, Turn
+from recollect.records import Json, JsonObject, Message, Revision
+from recollect.stores.json_pointers import covers, leaves
+from recollect.testing.oracle import read_request
+
+Entry = dict[str, Json]
+"""The fields of one table of a case file."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expected:
+    """Entries for ``must`` and ``must_not``."""
+
+    must: list[Entry] = field(default_factory=list)
+    must_not: list[Entry] = field(default_factory=list)
+
+
+def standing_of(receipt: JsonObject) -> Iterator[Entry]:
+    """Yield the memories that a formation was shown, as entries for ``memories``."""
+    exchanges = receipt.get("exchanges")
+    first = exchanges[0] if isinstance(exchanges, list) and exchanges else {}
+    turns = first.get("turns") if isinstance(first, Mapping) else None
+    turn = turns[0] if isinstance(turns, list) and turns else {}
+    text = turn.get("text") if isinstance(turn, Mapping) else None
+    if not isinstance(text, str):
+        return
+    asked = ModelRequest(system="", turns=(Turn(role="user", text=text),))
+    for known in read_request(asked).known:
+        yield {"type": known.type, "value": known.value}
+
+
+def ended_entry(type_: MemoryType, revision: Revision) -> Entry:
+    """Return the must for an entry that has ended."""
+    return {"type": type_.name, "where": _where(revision.value), "ended": True}
+
+
+def after_formation(
+    type_: MemoryType, before: Revision | None, after: Revision, messages: Sequence[Message]
+) -> Expected:
+    """Return what to expect of a memory that a formation has stored or changed."""
+    if type_.update_mode == "insert" and before is None:
+        return Expected(must=[_whole(type_, after, messages)])
+    where = _kept(before.value, after.value) if before and type_.update_mode == "insert" else {}
+    found = Expected()
+    old = _places(before.value) if before else []
+    new = _places(after.value)
+    for pointer, place, leaf in new:
+        if (place, leaf) not in [(p, each) for _, p, each in old]:
+            entry = _field(type_, place, leaf, where)
+            found.must.append({**entry, **_said(after, pointer, messages)})
+    found.must_not.extend(
+        _field(type_, place, leaf, where)
+        for _, place, leaf in old
+        if (place, leaf) not in [(p, each) for _, p, each in new]
+    )
+    return found
+
+
+def after_correction(
+    type_: MemoryType,
+    before: Revision | None,
+    versions: tuple[Revision, Revision],
+    messages: Sequence[Message],
+) -> Expected:
+    """
+    Return what to expect of a memory that was formed, and corrected or rejected since.
+
+    Args:
+        type_: Its type.
+        before: The version that the formation found.
+        versions: The version that it formed, and the present one.
+        messages: Those of the case, by number less 1.
+    """
+    formed, now = versions
+    if now.state == "rejected":
+        where = _where(formed.value)
+        return Expected(must_not=[{"type": type_.name, "where": where}])
+    found = after_formation(type_, before, _as_formed(now, formed), messages)
+    stands = [(place, leaf) for _, place, leaf in _places(now.value)]
+    found.must_not.extend(
+        _field(type_, place, leaf, {})
+        for _, place, leaf in _places(formed.value)
+        if (place, leaf) not in stands
+    )
+    return found
+
+
+def _as_formed(now: Revision, formed: Revision) -> Revision:
+    """Return the present version with the evidence of the formed one, which a person's lacks."""
+    return Revision(
+        version=now.version,
+        value=now.value,
+        text=now.text,
+        valid_from=now.valid_from,
+        valid_until=now.valid_until,
+        evidence=formed.evidence,
+        trust=now.trust,
+        state=now.state,
+        cause=now.cause,
+        believed_from=now.believed_from,
+        believed_until=now.believed_until,
+    )
+
+
+def _whole(type_: MemoryType, revision: Revision, messages: Sequence[Message]) -> Entry:
+    because = [
+        {**cited, "path": pointer} if pointer else cited
+        for pointer in revision.evidence
+        if (cited := _said(revision, pointer, messages))
+    ]
+    found: Entry = {
+        "type": type_.name,
+        "where": _where(revision.value),
+        "value": revision.value,
+    }
+    return {**found, "because": because} if because else found
+
+
+def _field(type_: MemoryType, place: str, leaf: Json, where: Mapping[str, Json]) -> Entry:
+    selected: Entry = {"where": dict(where)} if where else {}
+    return {"type": type_.name, **selected, "path": place, "equals": leaf}
+
+
+def _said(revision: Revision, pointer: str, messages: Sequence[Message]) -> Entry:
+    """Return number and quote of the message that *pointer* rests on; nothing if it is gone."""
+    numbers = {(each.thread, each.id): at for at, each in enumerate(messages, 1)}
+    near = sorted((p for p in revision.evidence if covers(p, pointer)), key=len, reverse=True)
+    for each in (evidence for place in near for evidence in revision.evidence[place]):
+        number = numbers.get((each.thread, each.message))
+        if number is not None and each.quote:
+            return {"message": number, "quote": each.quote}
+    return {}
+
+
+def _places(value: JsonObject) -> list[tuple[str, str, Json]]:
+    """Return pointer, place and value of every leaf; an element's place is its list."""
+    found: list[tuple[str, str, Json]] = []
+    for pointer, leaf in leaves(value):
+        parent, _, last = pointer.rpartition("/")
+        if leaf is not None:
+            found.append((pointer, parent if last.isdigit() else pointer, leaf))
+    return found
+
+
+def _where(value: JsonObject) -> Entry:
+    return {
+        name: each
+        for name, each in value.items()
+        if isinstance(each, str | int | float) and each != ""
+    }
+
+
+def _kept(before: JsonObject, after: JsonObject) -> Entry:
+    """Return the fields that a change has left as they were: by them the entry is known."""
+    return {name: each for name, each in _where(before).items() if after.get(name) == each}

@@ -1,0 +1,64 @@
+"""What a scope holds as items of LangGraph's stores, one a line."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+from recollect.exporters.export_lines import Exported, is_in_force
+from recollect.records import BESIDE_TYPES, Json, JsonObject, Scope
+from recollect.stores.validation import to_datetime
+
+ITEM = "Item"
+_RESERVED = "langgraph"
+
+
+async def items_of(
+    records: AsyncIterator[JsonObject], scope: Scope, told: Exported, *, now: int
+) -> AsyncIterator[JsonObject]:
+    """
+    Yield each memory in force as an item: `recollect import` of them below *scope* is the same.
+
+    A namespace is what stands below *scope*; memories of other types than ``Item`` become items
+    of a namespace that ends in their type's name.
+    """
+    async for record in records:
+        if not is_in_force(record, now) or record.get("type") in BESIDE_TYPES:
+            told.refuse_other(record)
+            continue
+        namespace = _namespace(record, scope)
+        if why := _why_not(namespace):
+            told.refused[why] += 1
+            continue
+        if record["type"] != ITEM:
+            told.changed[f"memories of the type {record['type']} became items"] += 1
+        if record.get("revisions"):
+            told.changed["memories lost their earlier versions"] += 1
+        told.taken += 1
+        item: dict[str, Json] = {
+            "namespace": namespace,
+            "key": record["key"],
+            "value": record["value"],
+            "created_at": _written(record["created_at"]),
+            "updated_at": _written(record["updated_at"]),
+        }
+        if record.get("expires_at") is not None:
+            item["expires_at"] = _written(record["expires_at"])
+        yield item
+
+
+def _namespace(record: JsonObject, scope: Scope) -> list[str]:
+    whole: list[str] = [str(each) for each in record["scope"]]  # type: ignore[union-attr]
+    below = whole[len(scope) :]
+    return below if record["type"] == ITEM else [*below, str(record["type"])]
+
+
+def _why_not(namespace: list[str]) -> str | None:
+    if not namespace:
+        return "items of the scope itself, which have no namespace: export the scope above"
+    if any("." in label for label in namespace):
+        return "items of namespaces with a '.', which LangGraph does not accept"
+    return "items of the namespace 'langgraph'" if namespace[0] == _RESERVED else None
+
+
+def _written(moment: Json) -> str:
+    return to_datetime(int(str(moment))).isoformat()

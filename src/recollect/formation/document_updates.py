@@ -1,0 +1,362 @@
+"""Documents: how all that an answer says of one of them becomes its next version."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from recollect.formation.attribution import document_evidence, schema_words
+from recollect.formation.evidence import Step, evidence_of, traced, within
+from recollect.formation.grounding.grounds import Grounds, least
+from recollect.formation.operation_outcomes import (
+    Grounded,
+    Outcome,
+    Present,
+    new_memory,
+    refusal,
+    revision,
+)
+from recollect.formation.operations import (
+    Change,
+    Citation,
+    Insert,
+    Patch,
+    citations_of,
+    cited_by,
+)
+from recollect.formation.patch import PatchError, apply_patch
+from recollect.formation.types import MemoryType
+from recollect.formation.types.schema import violations
+from recollect.formation.value_identity import (
+    content_key,
+    field_key,
+    field_keys,
+    normalised,
+    owner_of,
+    proposal_key,
+)
+from recollect.records import EvidenceMap, Json, JsonObject, Memory, Trust
+from recollect.stores.json_pointers import covers, is_list, join_pointer, leaves, value_at
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Draft:
+    """A document as it comes to be; *memory* is what stands, *version* what it will be."""
+
+    type: MemoryType
+    key: str
+    memory: Memory | None
+    version: int
+    value: JsonObject
+    evidence: EvidenceMap
+    trust: Trust
+    is_new: bool
+
+
+class _NotPossibleError(Exception):
+    """An operation does not fit the document as it is by now; the message says why."""
+
+
+class _LessTrustedError(Exception):
+    """An operation would put words of others in the place of what stands in the document."""
+
+
+def document_outcomes(
+    group: Sequence[Grounded],
+    standing: Memory | None,
+    type_: MemoryType,
+    present: Present,
+    *,
+    key: str,
+) -> Iterator[Outcome]:
+    """
+    Yield what becomes of all operations on one document, which stands, or will, at *key*.
+
+    All that are certain make one version together, whatever their order: one that builds on
+    another waits for it. Each that is in doubt is proposed as the version after that.
+    """
+    before = _draft_of(standing, type_, key)
+    draft, left = before, [each for each in group if not each.grounds.doubts]
+    doubtful = [each for each in group if each.grounds.doubts]
+    while left:
+        waiting: list[tuple[Grounded, str]] = []
+        for each in left:
+            try:
+                taken, refused = _taken(each, draft, present)
+                draft = _checked(each, draft, taken)
+            except _NotPossibleError as error:
+                waiting.append((each, str(error)))
+            except _LessTrustedError as error:
+                doubts = (*each.grounds.doubts, str(error))
+                doubtful.append(replace(each, grounds=replace(each.grounds, doubts=doubts)))
+            else:
+                yield from refused
+        if waiting and len(waiting) == len(left):
+            for _, reason in waiting:
+                yield Outcome(
+                    action="refused", type=type_.name, key=before.key, reason=reason, stale=True
+                )
+            break
+        left = [each for each, _ in waiting]
+    written = _written(before, draft, present)
+    if written is not None:
+        yield written
+        draft = replace(draft, version=draft.version + (written.write is not None))
+    for each in doubtful:
+        yield from _proposed(each, draft, present)
+
+
+def _draft_of(standing: Memory | None, type_: MemoryType, key: str) -> _Draft:
+    is_new = standing is None or standing.state != "active"
+    return _Draft(
+        type=type_,
+        key=key,
+        memory=standing,
+        version=0 if standing is None else standing.version,
+        value={} if standing is None or is_new else standing.value,
+        evidence={} if standing is None or is_new else standing.evidence,
+        trust="user" if standing is None or is_new else standing.trust,
+        is_new=is_new,
+    )
+
+
+def _taken(each: Grounded, draft: _Draft, present: Present) -> tuple[_Draft, list[Outcome]]:
+    """Return the draft with what *each* brings, and what of that a person has refused before."""
+    operation = each.operation
+    if isinstance(operation, Insert):
+        steps, refused = _brought_by(operation, draft, present)
+    elif isinstance(operation, Patch):
+        steps, refused = _steps_of(operation, draft, present)
+    else:
+        raise _NotPossibleError("a document cannot end")
+    if not steps:
+        return draft, refused
+    try:
+        value, evidence = traced(
+            draft.value,
+            draft.evidence,
+            steps,
+            said=present.exhibits.said,
+            schema=schema_words(draft.type.parameters),
+            others=[present.exhibits.origins],
+        )
+    except PatchError as error:
+        raise _NotPossibleError(f"the patch does not apply: {error}") from None
+    wrong = violations(draft.type, value)
+    if wrong and refused:
+        return draft, refused
+    if wrong:
+        raise _NotPossibleError(f"the document would not fit its schema: {'; '.join(wrong)}")
+    if draft.type.update_mode == "insert" and value != draft.value:
+        key = content_key(value)
+        if how := present.refused(draft.type.name, key, citations_of(operation)):
+            return draft, [*refused, refusal(draft.type.name, key, how)]
+    trust = least([draft.trust, each.grounds.trust])
+    return replace(draft, value=value, evidence=evidence, trust=trust), refused
+
+
+def _checked(each: Grounded, draft: _Draft, taken: _Draft) -> _Draft:
+    """
+    Return the draft as taken, unless words of others take away what stands in it.
+
+    What is pasted, quoted or a tool's may add to a document. It changes one only where such
+    words may make one: where the type's roles name a tool or the system, and no others have
+    had a say in it.
+    """
+    is_theirs = {"tool", "system"} & set(draft.type.roles) and draft.trust == "external"
+    if each.grounds.trust != "external" or draft.is_new or is_theirs:
+        return taken
+    if not _leaf_counts(draft.value) <= _leaf_counts(taken.value):
+        raise _LessTrustedError("it would change what more trusted words say")
+    return taken
+
+
+def _leaf_counts(value: JsonObject) -> Counter[str]:
+    """Return how often each leaf stands at a pointer; places in a list are alike."""
+    return Counter(field_key(pointer, leaf) for pointer, leaf in leaves(value))
+
+
+def _brought_by(
+    operation: Insert, draft: _Draft, present: Present
+) -> tuple[list[Step], list[Outcome]]:
+    """Return the steps that bring a new document into the draft of one."""
+    whole = Step(
+        operation={"op": "replace", "path": "", "value": operation.value},
+        evidence=_evidence_of(operation.value, operation.because, draft, present),
+    )
+    owner = owner_of(draft.type.name, draft.key)
+    refused = {
+        pointer: how
+        for pointer, key in field_keys(operation.value, owner=owner)
+        if (how := present.refused(operation.type, key, _bearing_on(pointer, operation)))
+    }
+    # Places in lists move up: what comes later goes first.
+    cuts = [Step(operation={"op": "remove", "path": pointer}) for pointer in reversed(refused)]
+    value, evidence = traced({}, {}, [whole, *cuts], said=present.exhibits.said)
+    steps: list[Step] = []
+    if value or not refused:
+        steps = list(_merging(draft.value, value, evidence, ""))
+    return steps, [
+        refusal(operation.type, draft.key, how, pointer) for pointer, how in refused.items()
+    ]
+
+
+def _evidence_of(
+    value: Json, cited: Sequence[Citation], draft: _Draft, present: Present
+) -> EvidenceMap:
+    """Return what each part of a value rests on that is brought into a document."""
+    found = evidence_of(cited, present.window)
+    schema = schema_words(draft.type.parameters)
+    return document_evidence(value, found, present.exhibits.said, schema)
+
+
+def _bearing_on(pointer: str, operation: Insert) -> list[Citation]:
+    """Return those of an operation's citations that are of a field, or of what it is in."""
+    return [
+        each
+        for each in operation.because
+        if covers(each.path, pointer) or covers(pointer, each.path)
+    ]
+
+
+def _merging(old: JsonObject, new: JsonObject, evidence: EvidenceMap, at: str) -> Iterator[Step]:
+    """Yield the steps that bring the fields of *new*, which stand at *at*, into *old*."""
+    for name, value in new.items():
+        pointer = at + join_pointer([name])
+        there = old.get(name)
+        if isinstance(there, Mapping) and isinstance(value, Mapping):
+            yield from _merging(there, value, evidence, pointer)
+        elif is_list(there) and is_list(value):
+            for number, element in enumerate(value):
+                added = {"op": "add", "path": f"{pointer}/-", "value": element}
+                yield _step(added, there, within(f"{pointer}/{number}", evidence))
+        else:
+            operation: JsonObject = {"op": "add", "path": pointer, "value": value}
+            yield Step(operation=operation, evidence=within(pointer, evidence))
+
+
+def _step(operation: JsonObject, elements: Json, evidence: EvidenceMap) -> Step:
+    """Return the step of *operation*; what the list holds already is said again, not added."""
+    path = str(operation["path"])
+    if operation["op"] == "add" and path.endswith("/-") and is_list(elements):
+        for number, element in enumerate(elements):
+            if _same_words(element, operation["value"]):
+                again = {"op": "replace", "path": f"{path[:-1]}{number}", "value": element}
+                return Step(operation=again, evidence=evidence)
+    return Step(operation=operation, evidence=evidence)
+
+
+def _same_words(one: Json, other: Json) -> bool:
+    if isinstance(one, str) and isinstance(other, str):
+        return normalised(one) == normalised(other)
+    return one == other and isinstance(one, bool) == isinstance(other, bool)
+
+
+def _steps_of(
+    operation: Patch, draft: _Draft, present: Present
+) -> tuple[list[Step], list[Outcome]]:
+    steps: list[Step] = []
+    refused: list[Outcome] = []
+    owner = owner_of(draft.type.name, draft.key)
+    for change in operation.changes:
+        path = str(change.operation.get("path"))
+        is_moving = change.operation.get("op") in {"move", "copy"}
+        value = _value_after(draft.value, steps) if is_moving or path.endswith("/-") else {}
+        keys, cited = keys_of(change, value, owner), cited_by(change)
+        ways = [present.refused(draft.type.name, key, cited) for key in keys]
+        if how := next((each for each in ways if each), None):
+            refused.append(refusal(draft.type.name, draft.key, how, path))
+            continue
+        elements = _at(value, path.removesuffix("/-")) if path.endswith("/-") else None
+        whole = [replace(each, path="") for each in cited]
+        evidence = _evidence_of(change.operation.get("value"), whole, draft, present)
+        steps.append(_step(change.operation, elements, evidence))
+    return steps, refused
+
+
+def _value_after(value: JsonObject, steps: Sequence[Step]) -> JsonObject:
+    try:
+        return apply_patch(value, [step.operation for step in steps])
+    except PatchError:
+        return value  # it is told when all of them are carried out
+
+
+def keys_of(change: Change, value: JsonObject, owner: str) -> list[str]:
+    """Return the keys under which refused values of what *change* brings would stand."""
+    operation = change.operation
+    pointer = str(operation.get("path"))
+    if operation.get("op") in {"add", "replace"}:
+        return [key for _, key in field_keys(operation.get("value"), pointer, owner)]
+    if operation.get("op") in {"move", "copy"}:
+        moved = _at(value, str(operation.get("from")))
+        return [key for _, key in field_keys(moved, pointer, owner)]
+    return []
+
+
+def _at(value: JsonObject, pointer: str) -> Json:
+    try:
+        return value_at(value, pointer)
+    except (LookupError, ValueError):
+        return None
+
+
+def _written(before: _Draft, draft: _Draft, present: Present) -> Outcome | None:
+    """Return the outcome that stores the draft, ``None`` if nothing certain was asked for."""
+    if draft is before:
+        return None
+    name, memory = draft.type.name, draft.memory
+    if draft.is_new:
+        return new_memory(
+            draft.type,
+            draft.key,
+            draft.value,
+            Grounds(trust=draft.trust),
+            evidence=draft.evidence,
+            now=present.now,
+            expected=draft.version,
+        )
+    is_same = draft.value == before.value
+    if memory is None or (
+        is_same and draft.evidence == traced(before.value, before.evidence, [])[1]
+    ):
+        return Outcome(action="unchanged", type=name, key=draft.key, reason="it says so already")
+    write = revision(
+        memory,
+        draft.value,
+        trust=draft.trust,
+        evidence=draft.evidence,
+        cause="merged: said again" if is_same else "formed",
+    )
+    return Outcome(
+        action="merged" if is_same else "changed",
+        type=name,
+        key=draft.key,
+        reason="it was said again" if is_same else "",
+        write=write,
+    )
+
+
+def _proposed(each: Grounded, draft: _Draft, present: Present) -> Iterator[Outcome]:
+    try:
+        proposed, refused = _taken(each, draft, present)
+    except _NotPossibleError as error:
+        yield Outcome(
+            action="refused", type=draft.type.name, key=draft.key, reason=str(error), stale=True
+        )
+        return
+    yield from refused
+    if proposed.value == draft.value:
+        if not refused:
+            reason = "it says so already"
+            yield Outcome(action="unchanged", type=draft.type.name, key=draft.key, reason=reason)
+        return
+    yield new_memory(
+        draft.type,
+        proposal_key(draft.key, draft.version, proposed.value),
+        proposed.value,
+        replace(each.grounds, trust=proposed.trust),
+        evidence=proposed.evidence,
+        now=present.now,
+        expected=None,
+    )

@@ -1,0 +1,208 @@
+"""The receipt of a formation: what was asked, what became of it, what it cost."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import starmap
+from typing import Final, cast
+
+from recollect.formation.config import Prices
+from recollect.formation.operations import Fault, Insert, Operation
+from recollect.formation.reconciliation import Grounded, Outcome
+from recollect.formation.window import Window
+from recollect.ports import ModelAnswer, ModelRequest, Tool, ToolCall, Turn
+from recollect.records import Json, JsonObject
+
+EXCHANGES_MAX: Final = 8
+EXCHANGES_BYTES_MAX: Final = 500_000
+OUTCOMES_BYTES_MAX: Final = 200_000
+REFUSED_BYTES_MAX: Final = 200_000
+"""A list that is larger is cut in a receipt, which then says how many it leaves out."""
+VALUE_CHARACTERS_MAX: Final = 2_000
+TEXT_CHARACTERS_MAX: Final = 50_000
+"""Longer texts of a model are cut in a receipt, which then says so."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exchange:
+    """One request to a model, and its answer."""
+
+    request: ModelRequest
+    answer: ModelAnswer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """
+    What asking a model came to: grounded operations, faults that were left, and every exchange.
+
+    *is_whole* says that its last answer ended by itself and could be read.
+    """
+
+    grounded: tuple[Grounded, ...] = ()
+    refused: tuple[tuple[Operation | None, Fault], ...] = ()
+    exchanges: tuple[Exchange, ...] = ()
+    is_whole: bool = True
+    failure: str = ""
+    prices: Prices | None = None
+
+    @property
+    def calls(self) -> int:
+        """Return how often the model was asked."""
+        return len(self.exchanges)
+
+    @property
+    def tokens(self) -> int:
+        """Return the tokens that the model read and wrote."""
+        usage = [each.answer.usage for each in self.exchanges]
+        return sum(each.input_tokens + each.output_tokens for each in usage)
+
+
+def receipt_of(
+    window: Window,
+    asked: Asked,
+    outcomes: Sequence[Outcome],
+    *,
+    model: str | None,
+    reason: str = "",
+) -> JsonObject:
+    """Return the receipt as JSON: no part of it is needed to read the memories themselves."""
+    usage = [each.answer.usage for each in asked.exchanges]
+    read, written = sum(u.input_tokens for u in usage), sum(u.output_tokens for u in usage)
+    receipt: dict[str, Json] = {
+        "model": model,
+        "calls": asked.calls,
+        "input_tokens": read,
+        "output_tokens": written,
+        "messages": len(window.new),
+        **outcomes_told(outcomes),
+        "refused": _within(starmap(_refused, asked.refused), REFUSED_BYTES_MAX),
+        "by_type": _by_type(outcomes, read + written, _price(asked)),
+        "exchanges": _within(map(_exchange, asked.exchanges[:EXCHANGES_MAX]), EXCHANGES_BYTES_MAX),
+    }
+    left_out = len(asked.refused) - len(cast("list[Json]", receipt["refused"]))
+    if left_out:
+        receipt["refused_left_out"] = left_out
+    if asked.prices is not None:
+        receipt["cost"] = {"amount": _price(asked), "currency": asked.prices.currency}
+    if reason:
+        receipt["reason"] = kept_text(reason, VALUE_CHARACTERS_MAX)
+    return receipt
+
+
+def outcomes_told(outcomes: Sequence[Outcome]) -> dict[str, Json]:
+    """Return the part of a receipt that says what became of each operation, and how often."""
+    listed = _within(map(_outcome, outcomes), OUTCOMES_BYTES_MAX)
+    counts = Counter(outcome.action for outcome in outcomes)
+    told: dict[str, Json] = {"counts": dict(sorted(counts.items())), "outcomes": listed}
+    left_out = len(outcomes) - len(listed)
+    return {**told, "outcomes_left_out": left_out} if left_out else told
+
+
+def _outcome(outcome: Outcome) -> JsonObject:
+    found = {"action": outcome.action, "type": outcome.type, "key": outcome.key}
+    reason = kept_text(outcome.reason, VALUE_CHARACTERS_MAX)
+    return {**found, "reason": reason} if reason else found
+
+
+def _refused(operation: Operation | None, fault: Fault) -> JsonObject:
+    reason = kept_text(fault.reason, VALUE_CHARACTERS_MAX)
+    found: dict[str, Json] = {"kind": fault.kind, "reason": reason}
+    if isinstance(operation, Insert):
+        found["type"] = operation.type
+        found["value"] = kept_text(_written(operation.value), VALUE_CHARACTERS_MAX)
+    elif operation is not None:
+        found["target"] = operation.target
+    return found
+
+
+def _price(asked: Asked) -> float | None:
+    """Return what all requests cost, ``None`` without prices."""
+    if asked.prices is None:
+        return None
+    usage = [each.answer.usage for each in asked.exchanges]
+    read, written = sum(u.input_tokens for u in usage), sum(u.output_tokens for u in usage)
+    return round((read * asked.prices.input + written * asked.prices.output) / 1_000_000, 8)
+
+
+def _by_type(
+    outcomes: Sequence[Outcome], tokens: int, price: float | None
+) -> Mapping[str, JsonObject]:
+    """Share tokens and cost between the types, by how many operations each of them had."""
+    counts = Counter(outcome.type for outcome in outcomes)
+    total = counts.total()
+    shared: dict[str, JsonObject] = {}
+    for name, count in sorted(counts.items()):
+        found: dict[str, Json] = {"operations": count, "tokens": round(tokens * count / total)}
+        shared[name] = (
+            found if price is None else {**found, "cost": round(price * count / total, 8)}
+        )
+    return shared
+
+
+def _within(records: Iterable[JsonObject], bytes_max: int) -> list[Json]:
+    """Return the first records, as many as there is room for."""
+    found: list[Json] = []
+    room = bytes_max
+    for each in records:
+        room -= len(json.dumps(each, ensure_ascii=False, default=list).encode())
+        if room < 0:
+            break
+        found.append(each)
+    return found
+
+
+def kept_text(text: str, characters_max: int = TEXT_CHARACTERS_MAX) -> str:
+    """Return what a model wrote as text that every store can hold, cut if it is very long."""
+    cut = text[:characters_max]
+    shown = cut.replace("\0", "\\0").encode("utf-8", "backslashreplace").decode()
+    missing = len(text) - len(cut)
+    return f"{shown} … ({missing} more characters)" if missing else shown
+
+
+def _exchange(exchange: Exchange) -> JsonObject:
+    request, answer = exchange.request, exchange.answer
+    return {
+        "system": request.system,
+        "turns": [_turn(each) for each in request.turns],
+        "tools": [_tool(each) for each in request.tools],
+        "answer": {
+            "text": kept_text(answer.text),
+            "calls": [_call(each) for each in answer.calls],
+            "stopped": answer.stopped,
+            "input_tokens": answer.usage.input_tokens,
+            "output_tokens": answer.usage.output_tokens,
+            "cached_tokens": answer.usage.cached_tokens,
+        },
+    }
+
+
+def _turn(turn: Turn) -> JsonObject:
+    found: dict[str, Json] = {"role": turn.role, "text": kept_text(turn.text)}
+    if turn.calls:
+        found["calls"] = [_call(each) for each in turn.calls]
+    return {**found, "answers": kept_text(turn.answers)[:200]} if turn.answers else found
+
+
+def _tool(tool: Tool) -> JsonObject:
+    return {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
+
+
+def _call(call: ToolCall) -> JsonObject:
+    return {
+        "name": kept_text(call.name)[:200],
+        "arguments": kept_text(_written(call.arguments)),
+        "id": kept_text(call.id)[:200],
+    }
+
+
+def _written(arguments: str | JsonObject) -> str:
+    if isinstance(arguments, str):
+        return arguments
+    try:
+        return json.dumps(arguments, ensure_ascii=False, default=repr)
+    except (RecursionError, ValueError) as error:
+        return f"(cannot be written as JSON: {type(error).__name__})"

@@ -1,0 +1,1 @@
+"""Whether an operation rests on what was said."""

@@ -1,0 +1,127 @@
+"""
+Chinese names that a value brings: where the words around them say that they are names.
+
+Chinese has no capital letters, so precision comes from context ("叫…", "住在…", "姓…",
+"…老师") and from a list of well-known places; all else is taken for a word.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
+
+from recollect.formation.grounding.known_places import PLACES
+
+_HAN: Final = "\u3400-\u4dbf\u4e00-\u9fff"
+_SURNAMES: Final = (
+    "王李张刘陈杨黄赵吴周徐孙马朱胡郭何林罗郑梁谢宋唐许韩冯邓曹彭曾肖田董袁潘蒋蔡余杜叶程苏魏吕丁任沈"
+    "姚卢姜崔钟谭陆汪范廖石韦贾夏付方邹熊白孟秦邱江尹薛闫段雷侯龙史陶黎贺顾毛郝龚邵万钱严覃武戴莫孔汤"
+)
+_END: Final = rf"(?=[^{_HAN}]|$|[的了和与跟及是在也又就都还很喜爱住有会说上今去来读养开刚每已最])"
+_NAME: Final = rf"(?P<name>[{_HAN}]{{2,4}}?)"
+_PERSON: Final = (
+    rf"(?:名字|名|全名|昵称|小名|英文名|网名)(?:是|叫做?|为|：|:) ?{_NAME}{_END}",
+    (
+        r"(?:我|他|她|它|名|人|友|子|女|儿|狗|猫|妹|姐|哥|弟|爸|妈|公|婆|妻|夫|事|只"
+        rf"|户)(?:名?叫|叫做) ?{_NAME}{_END}"
+    ),
+    rf"姓(?P<surname>[{_SURNAMES}])(?![名氏])",
+    (
+        rf"(?P<titled>[{_SURNAMES}])(?=老师|医生|大夫|先生|女士|教授|经理|阿姨|叔叔|师傅"
+        r"|总(?![是会体共之结])|律师)"
+    ),
+    (
+        r"(?:朋友|同事|同学|妻子|丈夫|老公|老婆|女儿|儿子|姐姐|妹妹|哥哥|弟弟|女友|男友|室友|邻居"
+        r"|老板|上司)"
+        rf"(?P<name>[{_SURNAMES}小阿][{_HAN}]{{1,2}}?){_END}"
+    ),
+    rf"(?P<name>[{_SURNAMES}][{_HAN}]{{2}})的(?:歌|演唱会|电影|小说|作品|粉丝)",
+    rf"(?:用户|姓名)(?:是|叫|：|:) ?(?P<name>[{_SURNAMES}][{_HAN}]{{1,2}}){_END}",
+)
+_PLACE: Final = (
+    (
+        r"(?:住在|来自|搬到了?|搬去了?|定居在?于?|出生[在于]|籍贯是?|老家[在是]|移居到?|就职于"
+        r"|任职于|毕业于|就读于)"
+        rf"(?P<place>[{_HAN}]{{2,6}}?)(?=[^{_HAN}]|$|[的了和与跟及]|工作|上班|生活|读书|上学|附近)"
+    ),
+    (
+        rf"(?:去了?|到了?|在|飞往?|游览了?)(?P<place>[{_HAN}]{{2,3}}?[省市县州岛])(?=[^{_HAN}]"
+        r"|$|[的了和与玩旅工出])"
+    ),
+)
+_PERSONS: Final = tuple(map(re.compile, _PERSON))
+_PLACES: Final = tuple(map(re.compile, _PLACE))
+_KNOWN: Final = re.compile(
+    rf"(?:{'|'.join(sorted(PLACES, key=len, reverse=True))})(?!大学|银行|烤鸭|火锅|路|料理|菜"
+    r"|餐|人|语|话|文|剧)"
+)
+
+_NO_PERSON: Final = re.compile(
+    r"高质|小(?:学|时|孩|区|说|提|狗|猫|吃|心|事|组|型|朋|姐|型|的|于)|高(?:中|考|兴|三|二|一)"
+    r"|关(?:系|于|心)|方(?:面|便|式|法)"
+    r"|马(?:上|路|拉)|白(?:天|领|色)|石|万|江(?:边|湖|南)|任(?:何|务|职)|余|程(?:序|度)"
+    r"|周(?:末|一|二|三|四|五|六|日|围|年)"
+    r"|常|何(?:时|处|必)|黄(?:色|金)|方|田|钱|毛|龙|武|史|夏(?:天|季)|江|林|阿姨|许(?:多|久)"
+    r"|曾(?:经)|都|陆续|严|莫|顾"
+    r"|什么|不(?:来|醒|动|上|出)|他|她|我|你|人|外卖|车|救命|苦|好|做|作|停|醒"
+)
+_NO_PLACE: Final = re.compile(
+    r"[一二三四五六七八九十两几这那哪此同]|自己|家|公司|学校|宿舍|公寓|郊|市中心|市区|城|乡"
+    r"|农村|国外|国内|海外|海边|山|父母|爸|妈|朋友|酒店|附近"
+    r"|新|老|外地|本地|当地|租|楼|别墅|大学|小区|外面|里面|那里|这里|北方|南方|东部|西部|单亲"
+    r"|普通|工薪|不|很|更|大城|小镇|沿海|内地"
+    r"|[我他她你它]|男|女|单位|同|隔壁|对面|河|湖|江边|东边|西边|南边|北边"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class HanName:
+    """A name in Chinese characters, as it is written from *start* on."""
+
+    written: str
+    start: int
+    is_known: bool = False
+    """Whether it is a well-known place, which has a name in English too."""
+
+
+def han_names_in(text: str) -> tuple[HanName, ...]:
+    """
+    Return the names that *text* brings in Chinese characters, in order.
+
+    >>> [each.written for each in han_names_in("我的猫叫豆豆，住在松溪")]
+    ['豆豆', '松溪']
+    """
+    found = {each.start: each for each in _by_context(text)}
+    for match in _KNOWN.finditer(text):
+        found[match.start()] = HanName(match.group(), match.start(), is_known=True)
+    return tuple(found[start] for start in sorted(found))
+
+
+def _by_context(text: str) -> Iterator[HanName]:
+    for patterns, no_name in ((_PERSONS, _NO_PERSON), (_PLACES, _NO_PLACE)):
+        for pattern in patterns:
+            for match in pattern.finditer(text):
+                group = match.lastgroup or ""
+                is_sure = group in {"surname", "titled"}
+                if is_sure or not no_name.match(match[group]):
+                    yield HanName(match[group], match.start(group))
+
+
+def is_heard(name: HanName, text: str, latin_words: frozenset[str]) -> bool:
+    """
+    Say whether *text* says *name*: the whole of a short one, two characters in a row of a longer.
+
+    Where a name ends is a guess, so a part is enough. *latin_words* are the words of the
+    text in Latin letters, in which a well-known place may have been named.
+    """
+    written = name.written
+    if written in text:
+        return True
+    if name.is_known:
+        return any(each in latin_words or each in text for each in PLACES[written])
+    if len(written) == 1:
+        return False
+    # 北大 is short for 北京大学.
+    short = [written[0] + each for each in written[2:]] if len(written) >= 4 else []
+    return any(each in text for each in (*short, *map("".join, pairwise(written))))

@@ -1,0 +1,264 @@
+"""
+Words in a message that are not its speaker's own: pasted, quoted, forwarded, or recalled.
+
+Found by their form alone: it tells where a text comes from, never whether it is harmless.
+"""
+
+import re
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from recollect.formation.grounding.injection import instructs
+from recollect.formation.wording import announcements
+from recollect.formation.wording.pieces import piece_spans
+from recollect.text.han import simplified
+
+__all__ = ["foreign_spans", "instructs", "without_recalled"]
+
+OWN_CHARACTERS_MAX: Final = 100_000
+"""Nobody types more in one message: what stands behind is taken for pasted, and not read."""
+QUOTATION_CHARACTERS_MIN: Final = 80
+"""A quotation from this length on is somebody else's text; a Chinese one from half of it."""
+QUOTATION_CHARACTERS_MAX: Final = 20_000
+
+_OPENING: Final = re.compile(r"^[ \t>]{0,20}<memory ([0-9a-f]{1,64})>[^\n]{0,400}$", re.MULTILINE)
+_CLOSING: Final = re.compile(r"</memory ([0-9a-f]{1,64})>")
+_RECORD: Final = re.compile(r'\n[ \t>]{0,20}\{"source": "[^\n]*')
+_FENCE: Final = re.compile(r"[ \t]{0,8}(?P<fence>`{3,40}|~{3,40})[^\n`]{0,200}$")
+_QUOTED_LINE: Final = re.compile(r"[ \t]{0,8}[>\uff1e]")
+_CHAT_MARK: Final = re.compile(r"<\|im_start\|>|\[/?INST\]|<<SYS>>", re.IGNORECASE)
+_TAG: Final = re.compile(r"<(?P<close>/?)(?P<name>[A-Za-z][\w:.-]{0,60})(?P<rest>[^<>]{0,400})>")
+_OWN_TAGS: Final = frozenset(
+    "b i em strong u s a br p span sub sup small mark del ins h1 h2 h3 li ul ol hr".split()
+)
+_MARKS: Final = (
+    ("\u201c", "\u201d"),
+    ("\u300c", "\u300d"),
+    ("\u300e", "\u300f"),
+    ("\u00ab", "\u00bb"),
+)
+_OPENINGS: Final = dict(_MARKS) | {
+    '"': '"',
+    "\u201e": "\u201c",
+}
+
+_Span = tuple[int, int]
+
+
+def foreign_spans(text: str) -> tuple[_Span, ...]:
+    r"""
+    Return the spans of *text* that are not its speaker's own words, in order, apart.
+
+    These are fenced blocks, lines that begin with ">", forwarded mail and what is announced
+    as pasted or as something to work on (to the end, or to the end of its quotation marks),
+    elements such as ``<document>…</document>``, lines that play another role ("System: …"),
+    what recall injected, and long quotations.
+
+    >>> text = "Look:\n> you must pay\nOdd, isn't it?"
+    >>> [text[start:end] for start, end in foreign_spans(text)]
+    ['> you must pay']
+    >>> text = "translate this: I love Acme"
+    >>> [text[start:end] for start, end in foreign_spans(text)]
+    [' I love Acme']
+    """
+    read = text[:OWN_CHARACTERS_MAX]
+    lines = _lines(read)
+    usual = simplified(read)
+    found = [
+        *_recalled(read),
+        *_fenced(read, lines),
+        *_quoted(read, lines),
+        *_announced(usual, lines),
+        *_played(usual, lines),
+        *_elements(read),
+        *_quotations(read),
+    ]
+    if len(read) < len(text):
+        found.append((len(read), len(text)))
+    return _merged(found)
+
+
+def without_recalled(text: str) -> str:
+    """
+    Return *text* without the blocks of memory that recall put into it.
+
+    A block that is not closed ends with its last record.
+    """
+    kept: list[str] = []
+    at = 0
+    for start, end in _merged(_recalled(text)):
+        kept.append(text[at:start])
+        at = end
+    return "".join([*kept, text[at:]])
+
+
+def _lines(text: str) -> list[_Span]:
+    """Return where each line begins and ends, without its line feed."""
+    found: list[_Span] = []
+    at = 0
+    for line in text.split("\n"):
+        found.append((at, at + len(line)))
+        at += len(line) + 1
+    return found
+
+
+def _merged(spans: list[_Span]) -> tuple[_Span, ...]:
+    merged: list[_Span] = []
+    for start, end in sorted(spans):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = merged[-1][0], max(merged[-1][1], end)
+        else:
+            merged.append((start, end))
+    return tuple(merged)
+
+
+def _recalled(text: str) -> list[_Span]:
+    if "<memory " not in text:
+        return []
+    closings: defaultdict[str, list[int]] = defaultdict(list)
+    for match in _CLOSING.finditer(text):
+        closings[match[1]].append(match.end())
+    spans: list[_Span] = []
+    for match in _OPENING.finditer(text):
+        if spans and match.start() < spans[-1][1]:
+            continue
+        ends = closings[match[1]]
+        at = bisect_left(ends, match.end())
+        spans.append(
+            (match.start(), ends[at] if at < len(ends) else _last_record(text, match.end()))
+        )
+    return spans
+
+
+def _last_record(text: str, end: int) -> int:
+    while record := _RECORD.match(text, end):
+        end = record.end()
+    return end
+
+
+def _fenced(text: str, lines: Sequence[_Span]) -> Iterator[_Span]:
+    if "```" not in text and "~~~" not in text:
+        return
+    opened: tuple[int, str] | None = None
+    for start, end in lines:
+        match = _FENCE.match(text, start, end)
+        if match is None:
+            continue
+        if opened is None:
+            opened = start, match["fence"]
+        elif match["fence"].startswith(opened[1]):
+            yield opened[0], end
+            opened = None
+    if opened is not None:
+        yield opened[0], len(text)
+
+
+def _quoted(text: str, lines: Sequence[_Span]) -> Iterator[_Span]:
+    if ">" not in text and "\uff1e" not in text:
+        return
+    before: _Span | None = None
+    for start, end in lines:
+        if _QUOTED_LINE.match(text, start, end):
+            before = (before[0] if before else start, end)
+        elif before:
+            yield before
+            before = None
+    if before:
+        yield before
+
+
+def _announced(text: str, lines: Sequence[_Span]) -> Iterator[_Span]:
+    """Yield what the first announcement announces: to the end, or to the end of a quotation."""
+    for number, (start, end) in enumerate(lines):
+        if end - start < 3:
+            continue
+        line = text[start : min(end, start + announcements.LINE_CHARACTERS)]
+        below = text[slice(*lines[number + 1])] if number + 1 < len(lines) else ""
+        if announcements.FORWARDED.match(line) or (
+            announcements.FROM.match(line)
+            and announcements.BELOW_FROM.match(below[: announcements.LINE_CHARACTERS])
+        ):
+            yield start, len(text)
+            return
+        found = announcements.NAMED.search(line) or announcements.TASK.search(line)
+        if found is None and number + 1 < len(lines) and not below.strip():
+            found = announcements.ASKED.search(line)
+        if found is None:
+            continue
+        begins = start + found.end()
+        if text[begins:].strip():
+            yield begins, _end_of_pasted(text, begins)
+            return
+
+
+def _end_of_pasted(text: str, begins: int) -> int:
+    """Return where what is pasted ends: with its quotation marks, if it has some."""
+    first = next((at for at in range(begins, len(text)) if not text[at].isspace()), begins)
+    closing = _OPENINGS.get(text[first])
+    end = text.find(closing, first + 1) if closing else -1
+    return end + 1 if end > 0 else len(text)
+
+
+def _played(text: str, lines: Sequence[_Span]) -> Iterator[_Span]:
+    """Yield each line that plays another role, to the end of its paragraph."""
+    reached = 0
+    for number, (start, end) in enumerate(lines):
+        if start < reached or not (announcements.ROLE.match(text, start, min(end, start + 80))):
+            continue
+        last = number
+        while last + 1 < len(lines) and text[slice(*lines[last + 1])].strip(" \t"):
+            last += 1
+        reached = lines[last][1]
+        yield start, reached
+    for start, end in lines:
+        for first, stop in piece_spans(text, start, end):
+            if match := _CHAT_MARK.search(text, first, stop):
+                yield match.start(), end
+                break
+
+
+def _elements(text: str) -> Iterator[_Span]:
+    """Yield each outermost element that is closed, or to the end where one is not."""
+    if "</" not in text:
+        return
+    opened: dict[str, int] = {}
+    for match in _TAG.finditer(text):
+        name = match["name"].lower()
+        if name in _OWN_TAGS or match["rest"].endswith("/"):
+            continue
+        if not match["close"]:
+            opened.setdefault(name, match.start())
+        elif name in opened:
+            yield opened.pop(name), match.end()
+
+
+def _quotations(text: str) -> Iterator[_Span]:
+    for opening, closing in (*_MARKS, ('"', '"')):
+        end = -1
+        while (start := text.find(opening, end + 1)) >= 0:
+            end = text.find(closing, start + 1)
+            if end < 0:
+                break
+            said = text[start + 1 : end]
+            inner = said.rfind(opening)
+            if inner >= 0 and opening != closing:
+                start, said = start + 1 + inner, said[inner + 1 :]
+            if not _opens(text, start):
+                end = start
+            elif _is_long(said):
+                yield start, end + 1
+
+
+def _opens(text: str, at: int) -> bool:
+    """Return True unless a plain quotation mark stands behind a letter, or before a space."""
+    if text[at] != '"':
+        return True
+    return not text[at - 1 : at].isalnum() and not text[at + 1 : at + 2].isspace()
+
+
+def _is_long(said: str) -> bool:
+    is_chinese = any("\u3400" <= each <= "\u9fff" for each in said[:20])
+    length = len(said) * (2 if is_chinese else 1)
+    return length >= QUOTATION_CHARACTERS_MIN and len(said) <= QUOTATION_CHARACTERS_MAX

@@ -1,0 +1,277 @@
+"""
+Grounding: whether an operation rests on what was said, by whom, and how far it can be trusted.
+
+A quote must stand in the message that it cites; every number, name and date of a value in a
+cited message or in the document before; a doubt that was spoken must not be lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final, TypeAlias
+
+from recollect.errors import UsageError
+from recollect.formation.grounding.implied_citations import completed
+from recollect.formation.grounding.quotes import hedges_in, keeps_hedge
+from recollect.formation.operations import (
+    Citation,
+    End,
+    Fault,
+    Insert,
+    Operation,
+    Patch,
+    citations_of,
+    cited_by,
+)
+from recollect.formation.ownership import attributed, speaker_faults
+from recollect.formation.support import HeardWindow, Support, support_of
+from recollect.formation.support.heard import ASKED_CHARACTERS_MAX, SENTENCE_END
+from recollect.formation.support.leaves import is_label, type_of
+from recollect.formation.types import MemoryType
+from recollect.formation.window import Window
+from recollect.records import Json, Trust
+from recollect.stores.json_pointers import covers, leaves, shown, value_at
+from recollect.stores.validation import check_time
+
+CITATION_CHARACTERS: Final = 100
+"""A shorter quote counts as one of this length: the sentences around it are read as well."""
+_TRUST: Final[tuple[Trust, ...]] = ("user", "assistant", "external")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grounds:
+    """
+    What an operation rests on.
+
+    *trust* is that of its least trusted words. *doubts* are reasons for a person to look at
+    it before it is used; a fault besides is in *faults*.
+    """
+
+    faults: tuple[Fault, ...] = ()
+    doubts: tuple[str, ...] = ()
+    trust: Trust = "user"
+
+
+Judge: TypeAlias = Callable[[Operation, HeardWindow], Support]
+"""Whether the cited words of an operation bear out what it says."""
+
+
+def decide(
+    operation: Operation, heard: HeardWindow, judge: Judge = support_of
+) -> tuple[Operation, Grounds]:
+    """Return *operation* with the citations that it implies, and what it rests on."""
+    if not heard.admits(_characters_of(operation)):
+        reason = f"more than {ASKED_CHARACTERS_MAX} characters are asked to be kept: say less"
+        return operation, Grounds(faults=(Fault(call=operation.call, kind="value", reason=reason),))
+    whole = attributed(completed(operation, heard), heard.window, heard.offer)
+    return whole, grounds_of(whole, heard, judge)
+
+
+def _characters_of(operation: Operation) -> int:
+    """Return how much is to be read for *operation*: its texts and its quotes."""
+    values: list[Json] = [operation.value] if isinstance(operation, Insert) else []
+    if isinstance(operation, Patch):
+        values = [each.operation.get("value") for each in operation.changes]
+    texts = (str(leaf) for value in values for _, leaf in leaves(value))
+    quotes = (max(len(each.quote), CITATION_CHARACTERS) for each in citations_of(operation))
+    return sum(map(len, texts)) + sum(quotes)
+
+
+def grounds_of(operation: Operation, heard: HeardWindow, judge: Judge = support_of) -> Grounds:
+    """Return what *operation* rests on, and what is wrong with that."""
+    type_, window = type_of(operation, heard), heard.window
+    cited = citations_of(operation)
+    faults = [*_quote_faults(operation, cited, window), *_cause_faults(operation, type_, window)]
+    faults += speaker_faults(operation, window, heard.offer)
+    if faults:
+        return Grounds(faults=tuple(faults))
+    passages = heard.passages(cited)
+    trust = least([each.trust for each in passages])
+    support = judge(operation, heard)
+    faults = [*_claim_faults(operation, heard), *support.faults]
+    doubts = list(support.doubts)
+    if any(each.instructs for each in passages if each.trust != "user"):
+        doubts.append("it rests on an instruction, and no user said it")
+    return Grounds(faults=tuple(faults), doubts=tuple(dict.fromkeys(doubts)), trust=trust)
+
+
+def least(trusts: Sequence[Trust]) -> Trust:
+    """Return the least trust of all; ``user`` of none."""
+    return max(trusts, key=_TRUST.index, default="user")
+
+
+def _quote_faults(operation: Operation, cited: Sequence[Citation], window: Window) -> list[Fault]:
+    found = []
+    for each in cited:
+        line = window.line(each.message)
+        if line is None:
+            reason = f"there is no message {each.message}; they are 1 to {len(window.lines)}"
+            found.append(Fault(call=operation.call, kind="quote", reason=reason))
+        elif line.find(each.quote) is None:
+            reason = f"message {each.message} does not say {each.quote[:200]!r}: quote its words"
+            found.append(Fault(call=operation.call, kind="quote", reason=reason))
+    return found
+
+
+def _cause_faults(operation: Operation, type_: MemoryType, window: Window) -> list[Fault]:
+    """Refuse what no new message of a permitted role causes; one that is implied causes nothing."""
+    for each in citations_of(operation):
+        line = None if each.implied else window.line(each.message)
+        if line is not None and line.new and line.message.role in type_.roles:
+            return []
+    roles = " or ".join(type_.roles)
+    reason = f"only a new message of the {roles} may cause a {type_.name}: cite one, or leave it"
+    return [Fault(call=operation.call, kind="quote", reason=reason)]
+
+
+def _claim_faults(operation: Operation, heard: HeardWindow) -> list[Fault]:
+    if isinstance(operation, Patch):
+        return _patch_faults(operation, heard)
+    if isinstance(operation, End):
+        return _date_faults(operation, {"at": operation.at}, heard)
+    dates = {"since": operation.since, "until": operation.until}
+    return [*_insert_faults(operation, heard), *_date_faults(operation, dates, heard)]
+
+
+def _date_faults(
+    operation: Insert | End, dates: Mapping[str, str | None], heard: HeardWindow
+) -> list[Fault]:
+    found = []
+    for name, date in dates.items():
+        if date is None:
+            continue
+        if moment_of(date) is None:
+            reason = f"{name}: {date!r} is no date of the form 2024-05-07"
+            found.append(Fault(call=operation.call, kind="value", reason=reason))
+        elif not _is_day_of_saying(date, operation, heard):
+            found += _claim_faults_of(operation, name, date, operation.because, heard, before=None)
+    return found
+
+
+def _is_day_of_saying(written: str, operation: Insert | End, heard: HeardWindow) -> bool:
+    """Return True for the day on which a cited message was said: what it says holds since then."""
+    days = {each.line.message.time.date().isoformat() for each in heard.passages(operation.because)}
+    return written in days
+
+
+def moment_of(date: str) -> datetime | None:
+    """Return the beginning of an ISO date or time, in UTC if it names no zone."""
+    try:
+        moment = datetime.fromisoformat(date)
+        zoned = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        check_time(zoned, "a date")
+        return zoned.astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _insert_faults(operation: Insert, heard: HeardWindow) -> list[Fault]:
+    found = [*_empty_faults(operation)]
+    for pointer, leaf in leaves(operation.value):
+        cited = [each for each in operation.because if covers(each.path, pointer)]
+        if not cited:
+            reason = f"{pointer} cites no message: add one to 'because', or leave the field out"
+            found.append(Fault(call=operation.call, kind="quote", reason=reason))
+            continue
+        found += _claim_faults_of(operation, pointer, leaf, cited, heard, before=None)
+    return [*found, *_insert_hedge_faults(operation)]
+
+
+def _insert_hedge_faults(operation: Insert) -> list[Fault]:
+    """Return a fault if a doubt that was spoken is in no text of the value."""
+    texts = [
+        (pointer, leaf, _quoted([each for each in operation.because if covers(each.path, pointer)]))
+        for pointer, leaf in leaves(operation.value)
+        if isinstance(leaf, str) and not is_label(pointer)
+    ]
+    lacking = [(pointer, quoted) for pointer, leaf, quoted in texts if not _keeps(leaf, quoted)]
+    doubtful = {sentence for _, quoted in lacking for sentence in quoted}
+    is_kept = any(
+        _keeps(leaf, quoted) and hedges_in(leaf) and doubtful & set(quoted)
+        for _, leaf, quoted in texts
+    )
+    return [] if is_kept else [_hedge_fault(operation, pointer) for pointer, _ in lacking[:1]]
+
+
+def _empty_faults(operation: Insert) -> Iterator[Fault]:
+    """Yield what a value lacks: anything at all, or the place that a citation is for."""
+    said = list(leaves(operation.value))
+    if not said:
+        reason = "the value holds nothing: leave the call out, or say what was told"
+        yield Fault(call=operation.call, kind="value", reason=reason)
+    for pointer, leaf in said:
+        if isinstance(leaf, str) and not leaf.strip():
+            reason = f"{pointer} is blank: leave the field out, or say what was told"
+            yield Fault(call=operation.call, kind="value", reason=reason)
+    for each in operation.because:
+        try:
+            value_at(operation.value, each.path)
+        except (LookupError, UsageError):
+            reason = f"because: the value has nothing at {shown(each.path)}: cite for what is there"
+            yield Fault(call=operation.call, kind="quote", reason=reason)
+
+
+def _patch_faults(operation: Patch, heard: HeardWindow) -> list[Fault]:
+    before = heard.offer.known[operation.target].value
+    found = []
+    for change in operation.changes:
+        value = change.operation.get("value")
+        pointer = str(change.operation.get("path"))
+        for below, leaf in leaves(value):
+            found += _leaf_faults(
+                operation, pointer + below, leaf, cited_by(change), heard, before=before
+            )
+    return found
+
+
+def _leaf_faults(  # noqa: PLR0917 (what a leaf rests on)
+    operation: Operation,
+    pointer: str,
+    leaf: Json,
+    cited: Sequence[Citation],
+    heard: HeardWindow,
+    before: Json,
+) -> list[Fault]:
+    found = _claim_faults_of(operation, pointer, leaf, cited, heard, before)
+    if isinstance(leaf, str) and not _keeps(leaf, _quoted(cited)):
+        found.append(_hedge_fault(operation, pointer))
+    return found
+
+
+def _hedge_fault(operation: Operation, pointer: str) -> Fault:
+    reason = f"{pointer or '/'}: the speaker was in doubt, or told what others say: say so"
+    return Fault(call=operation.call, kind="hedge", reason=reason)
+
+
+def _quoted(cited: Sequence[Citation]) -> list[str]:
+    """Return the sentences that a model quoted."""
+    parts = [part for each in cited if not each.implied for part in SENTENCE_END.split(each.quote)]
+    return [part for part in parts if part.strip()]
+
+
+def _keeps(text: str, quoted: Sequence[str]) -> bool:
+    return not quoted or any(keeps_hedge(text, each) for each in quoted)
+
+
+def _claim_faults_of(  # noqa: PLR0917 (what a leaf rests on)
+    operation: Operation,
+    pointer: str,
+    leaf: Json,
+    cited: Sequence[Citation],
+    heard: HeardWindow,
+    before: Json,
+) -> list[Fault]:
+    passages = heard.passages(cited)
+    voices = heard.voices_of(passages)
+    missing = heard.lacks(voices, leaf, before, is_label=is_label(pointer))
+    numbers = ", ".join(dict.fromkeys(str(each.line.number) for each in passages))
+    return [
+        Fault(
+            call=operation.call,
+            kind="claim",
+            reason=f"{pointer or '/'}: {each} is not in message {numbers}",
+        )
+        for each in missing
+    ]

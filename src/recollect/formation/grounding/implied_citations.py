@@ -1,0 +1,188 @@
+"""
+Completing citations: what a value takes from the talk around the messages that it cites.
+
+People say "I'd love to take him along" and mean the dog of three messages ago. A value that
+names him rests on that message as well: it is cited too, instead of asking the model again.
+The same goes for words of the assistant, of a tool, or of what was pasted: whoever takes
+them rests on them, and is trusted no more than they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from recollect.formation.operations import Change, Citation, Insert, Operation, Patch, cited_by
+from recollect.formation.support.content_words import tokens_in
+from recollect.formation.support.heard import HeardWindow, Passage, Voice, quotable
+from recollect.formation.support.leaves import is_label, known_words
+from recollect.formation.support.origins import Sources, trace
+from recollect.records import Json
+from recollect.stores.json_pointers import covers, leaves
+
+NEAR_LINES: Final = 6
+"""A number or a date is looked for at most so many messages away; a name, in all of them."""
+VOICES_MAX: Final = 30
+"""So many messages are tried for what a value claims and its citations do not say."""
+_NAME: Final = "the name "
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanting:
+    """A leaf that may need more citations than it has; *before* is the document it changes."""
+
+    leaf: Json
+    pointer: str
+    cited: Sequence[Citation]
+    before: Json
+    traces_words: bool
+
+
+def completed(operation: Operation, heard: HeardWindow, *, traces_words: bool = True) -> Operation:
+    """
+    Return *operation* citing, besides, the messages that say what its own only refer to.
+
+    The users' words come first, then the assistant's, then those of others, the nearest first.
+    What nobody said stays uncited, and so does what the document before says already. Without
+    *traces_words* it is only looked up who said numbers, names and dates.
+    """
+    if isinstance(operation, Insert):
+        is_entry = heard.offer.types[operation.type].update_mode == "insert"
+        uncited = _for_uncited(operation, is_entry=is_entry)
+        operation = replace(operation, because=(*operation.because, *uncited))
+        added = [
+            each
+            for pointer, leaf in leaves(operation.value)
+            for each in _completing(
+                _Wanting(leaf, pointer, _covering(operation, pointer), None, traces_words),
+                operation,
+                heard,
+            )
+        ]
+        return replace(operation, because=(*operation.because, *dict.fromkeys(added)))
+    if isinstance(operation, Patch):
+        changes = tuple(
+            _completed_change(each, operation, heard, traces_words=traces_words)
+            for each in operation.changes
+        )
+        return replace(operation, changes=changes)
+    return operation
+
+
+def _for_uncited(operation: Insert, *, is_entry: bool) -> Iterator[Citation]:
+    """
+    Yield citations for fields that have none, where they rest on what the others cite.
+
+    An entry is one statement: so do all its fields. Of a document only labels do; its other
+    fields are statements of their own.
+    """
+    for pointer, _ in leaves(operation.value):
+        if (is_entry or is_label(pointer)) and not _covering(operation, pointer):
+            for each in operation.because:
+                yield replace(each, path=pointer, implied=True)
+
+
+def _covering(operation: Insert, pointer: str) -> list[Citation]:
+    return [each for each in operation.because if covers(each.path, pointer)]
+
+
+def _completed_change(
+    change: Change, operation: Patch, heard: HeardWindow, *, traces_words: bool
+) -> Change:
+    before = heard.offer.known[operation.target].value
+    added = [
+        replace(each, path="")
+        for pointer, leaf in leaves(change.operation.get("value"))
+        for each in _completing(
+            _Wanting(leaf, pointer, cited_by(change), before, traces_words), operation, heard
+        )
+    ]
+    return replace(change, besides=(*change.besides, *dict.fromkeys(added)))
+
+
+def _completing(wanting: _Wanting, operation: Operation, heard: HeardWindow) -> Iterator[Citation]:
+    passages = heard.passages(wanting.cited)
+    if not passages:
+        return
+    added = list(_claims_elsewhere(wanting, passages, heard))
+    yield from added
+    if isinstance(wanting.leaf, str) and wanting.traces_words:
+        cited = [*passages, *heard.passages(added)]
+        yield from _words_elsewhere(wanting, cited, operation, heard)
+
+
+def _claims_elsewhere(
+    wanting: _Wanting, passages: Sequence[Passage], heard: HeardWindow
+) -> Iterator[Citation]:
+    """Yield a citation for each message that says a number, date or name of the leaf."""
+    voices = heard.voices_of(passages)
+    missing = heard.lacks(voices, wanting.leaf, wanting.before, is_label=is_label(wanting.pointer))
+    at = [each.line.number for each in passages]
+    for voice in _others(heard, voices, at, missing) if missing else ():
+        distance = min(abs(voice.line.number - number) for number in at)
+        wanted = [each for each in missing if distance <= NEAR_LINES or each.startswith(_NAME)]
+        told = heard.tells(voice, wanting.leaf, wanted)
+        if not told:
+            continue
+        quote = _quote_telling(wanting, voice, told, heard)
+        yield from _implied(voice, quote, wanting.pointer)
+        missing = tuple(each for each in missing if each not in told)
+        if not missing:
+            return
+
+
+def _words_elsewhere(
+    wanting: _Wanting, passages: Sequence[Passage], operation: Operation, heard: HeardWindow
+) -> Iterator[Citation]:
+    """Yield a citation for each message that a word of the leaf comes from."""
+    sources = Sources(heard, passages, known_words(operation, heard))
+    lines = {(each.line.number, each.trust) for each in passages}
+    for word in trace(str(wanting.leaf), sources):
+        voice = word.voice
+        if voice is None or (voice.line.number, voice.trust) in lines:
+            continue
+        lines.add((voice.line.number, voice.trust))
+        yield from _implied(voice, voice.quote_of(word.written), wanting.pointer)
+
+
+def _implied(voice: Voice, quote: str, pointer: str) -> Iterator[Citation]:
+    if voice.line.find(quote):
+        yield Citation(message=voice.line.number, quote=quote, path=pointer, implied=True)
+
+
+def _others(
+    heard: HeardWindow, voices: Sequence[Voice], at: Sequence[int], missing: Sequence[str]
+) -> list[Voice]:
+    """Return what may be cited besides, the best first: what is near, or has a missing name."""
+    order = {trust: place for place, trust in enumerate(("user", "assistant", "external"))}
+    names = [
+        token
+        for each in missing
+        if each.startswith(_NAME)
+        for token in tokens_in(each.removeprefix(_NAME))
+    ]
+
+    def distance(voice: Voice) -> int:
+        return min(abs(voice.line.number - number) for number in at)
+
+    said = [
+        each
+        for each in heard.voices
+        if each not in voices
+        and (distance(each) <= NEAR_LINES or any(map(each.words.has_token, names)))
+    ]
+    said.sort(key=lambda each: (order[each.trust], distance(each), each.line.number))
+    return said[:VOICES_MAX]
+
+
+def _quote_telling(wanting: _Wanting, voice: Voice, told: Sequence[str], heard: HeardWindow) -> str:
+    """Return the shortest sentence of *voice* that *told* this of the leaf, or a part of it."""
+    sentence = heard.sentence_telling(voice, wanting.leaf, told) or voice.text
+    return quotable(sentence, _place_of(told, sentence))
+
+
+def _place_of(told: Sequence[str], sentence: str) -> int:
+    """Return where the first name that was *told* stands in a sentence."""
+    names = (each.removeprefix(_NAME).strip("'\"") for each in told if each.startswith(_NAME))
+    return max(0, *(sentence.find(each) for each in names), 0)

@@ -1,0 +1,205 @@
+"""
+Where in a text a quote stands.
+
+Texts are compared word by word: case, width, white space, quotation marks and punctuation
+do not count, words and figures do. "…" in a quote stands for a few words left out.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Final
+
+from recollect.formation.grounding.hedges import hedges_in, keeps_hedge
+
+__all__ = ["QuotableText", "find_quote", "hedges_in", "keeps_hedge"]
+
+GAP_CHARACTERS_MAX: Final = 200
+"""More than this is not left out by "…": words from all over a text make no quote."""
+PIECES_MAX: Final = 8
+_OCCURRENCES_MAX: Final = 1_000
+_GAP: Final = re.compile(r"[\[(]? ?(?:\.{3,}|\u2026+|\u22ef+) ?[\])]?")
+_APOSTROPHES: Final = "'\u2018\u2019\u02bc`\u00b4"
+_SIGNS: Final = frozenset("%#&@\u2030")
+
+
+@dataclass(frozen=True, slots=True)
+class _Word:
+    folded: str
+    start: int
+    end: int
+
+
+@dataclass(slots=True)
+class _Joined:
+    """
+    The words of a text, each between two NULs, and where they stand in both.
+
+    In arrays: with an object for each word of a long text, the garbage collector runs for
+    long, and lets no other thread in.
+    """
+
+    text: str = ""
+    places: array[int] = field(default_factory=lambda: array("Q"))
+    starts: array[int] = field(default_factory=lambda: array("Q"))
+    ends: array[int] = field(default_factory=lambda: array("Q"))
+
+    def span(self, first: int, last: int) -> tuple[int, int]:
+        """Return where in the text the words from the NUL at *first* to that before *last* are."""
+        begin = bisect_left(self.places, first)
+        end = bisect_left(self.places, last - 1) - 1
+        return self.starts[begin], self.ends[end]
+
+
+class QuotableText:
+    """A text in which quotes are looked up: read once, and each quote found once."""
+
+    def __init__(self, text: str) -> None:
+        """Prepare to be asked; nothing is read before it is needed."""
+        self._text = text
+        self._spans: dict[str, tuple[int, int] | None] = {}
+
+    def find(self, quote: str) -> tuple[int, int] | None:
+        """Return where *quote* stands in the text, as `find_quote` does."""
+        if quote not in self._spans:
+            self._spans[quote] = self._found(quote)
+        return self._spans[quote]
+
+    @cached_property
+    def _joined(self) -> _Joined:
+        return _joined(_words(self._text))
+
+    def _found(self, quote: str) -> tuple[int, int] | None:
+        whole = _joined(_words(quote)).text
+        if len(whole) <= 1:
+            return None
+        at = self._joined.text.find(whole)
+        if at >= 0:
+            return self._joined.span(at, at + len(whole))
+        pieces = [_joined(_words(piece)).text for piece in _GAP.split(quote)]
+        pieces = [piece for piece in pieces if len(piece) > 1]
+        if not 2 <= len(pieces) <= PIECES_MAX or any(not _says_enough(each) for each in pieces):
+            return None
+        found = _chained(self._joined.text, pieces)
+        return self._joined.span(*found) if found else None
+
+
+def find_quote(quote: str, text: str) -> tuple[int, int] | None:
+    """
+    Return where *quote* stands in *text*, as a span of it; ``None`` if it does not.
+
+    A quote without a word stands nowhere. The first place is returned.
+
+    >>> find_quote("i LIKE  tea", "Well, I like “tea”.")
+    (6, 17)
+    >>> find_quote("I like te", "I like tea") is None
+    True
+    """
+    return QuotableText(text).find(quote)
+
+
+def _says_enough(piece: str) -> bool:
+    """Say whether a piece between gaps is more than one word."""
+    return piece.count("\0") >= 3
+
+
+def _chained(joined: str, pieces: Sequence[str]) -> tuple[int, int] | None:
+    """Return the span of the first chain of all *pieces* in order, none far from the last."""
+    # Each chain so far: where it began, where it ends.
+    chains = [(at, at + len(pieces[0])) for at in _occurrences(joined, pieces[0])]
+    for piece in pieces[1:]:
+        longer: list[tuple[int, int]] = []
+        behind = 0
+        for at in _occurrences(joined, piece):
+            while behind + 1 < len(chains) and chains[behind + 1][1] <= at + 1:
+                behind += 1
+            if behind < len(chains) and 0 <= at + 1 - chains[behind][1] <= GAP_CHARACTERS_MAX:
+                longer.append((chains[behind][0], at + len(piece)))
+        chains = longer
+    return chains[0] if chains else None
+
+
+def _occurrences(joined: str, piece: str) -> Iterator[int]:
+    at = joined.find(piece)
+    for _ in range(_OCCURRENCES_MAX):
+        if at < 0:
+            return
+        yield at
+        at = joined.find(piece, at + len(piece) - 1)
+
+
+def _joined(words: Iterator[_Word]) -> _Joined:
+    folded: list[str] = [""]
+    joined = _Joined()
+    length = 0
+    for word in words:
+        joined.places.append(length)
+        joined.starts.append(word.start)
+        joined.ends.append(word.end)
+        folded.append(word.folded)
+        length += 1 + len(word.folded)
+    joined.text = "\0".join([*folded, ""]) if length else "\0"
+    return joined
+
+
+def _words(text: str) -> Iterator[_Word]:
+    """Yield words, figures and signs; each Chinese character is a word."""
+    pending: list[str] = []
+    start = end = 0
+    for at, character in enumerate(text):
+        folded = _folded(character)
+        if not folded:
+            if not unicodedata.combining(character) and unicodedata.category(character) != "Cf":
+                if pending and not _joins(text, at, pending):
+                    yield _Word(_composed(pending), start, end)
+                    pending = []
+            elif pending:
+                pending.append(character)
+                end = at + 1
+            continue
+        is_alone = _is_alone(folded)
+        if pending and (is_alone or _is_alone(pending[0])):
+            yield _Word(_composed(pending), start, end)
+            pending = []
+        if not pending:
+            start = at
+        pending.append(folded)
+        end = at + 1
+    if pending:
+        yield _Word(_composed(pending), start, end)
+
+
+def _folded(character: str) -> str:
+    """Return a letter, figure or sign in its plain form; nothing for what does not count."""
+    if character.isascii():
+        return character.lower() if character.isalnum() or character in "$+<>=%#&@^~|" else ""
+    folded = unicodedata.normalize("NFKC", character).casefold()
+    if folded.isalnum() or folded in _SIGNS:
+        return folded
+    return folded if unicodedata.category(character) in {"Sc", "Sm"} else ""
+
+
+def _is_alone(folded: str) -> bool:
+    """Say whether it is a word by itself: a Chinese character, a sign."""
+    return not folded[0].isalnum() or "\u3040" <= folded[0] <= "\u9fff"
+
+
+def _joins(text: str, at: int, pending: Sequence[str]) -> bool:
+    """Say whether a mark joins what is beside it: don't, 3.5, 1,000, 7:30; not "end.Next"."""
+    following = text[at + 1 : at + 2]
+    if not following or not following.isalnum():
+        return False
+    mark = unicodedata.normalize("NFKC", text[at])
+    if mark in _APOSTROPHES:
+        return pending[-1].isalpha() and following.isalpha()
+    return mark in ".,:" and pending[-1].isdigit() and following.isdigit()
+
+
+def _composed(pending: Sequence[str]) -> str:
+    return unicodedata.normalize("NFC", "".join(pending))

@@ -1,0 +1,219 @@
+"""Whether a date of a value was told: a day, a month or a year against stretches of days."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import date, timedelta
+from fractions import Fraction
+from functools import cached_property
+from itertools import chain
+from typing import Final
+
+from recollect.text.calendar_dates import Dated, absolute_dates, stretch
+from recollect.text.relative_dates import ages_in, lengths_in, relative_dates
+from recollect.text.time_expressions import Days
+
+_LOOSE_DAYS_MAX: Final = 17
+"""Any day of a week, of "a couple of weeks ago" or of a weekend may stand for it."""
+_SEASON_DAYS_MAX: Final = 125
+_YEAR_DAYS_MAX: Final = 400
+_NOW: Final = re.compile(
+    (
+        r"\b(?:now|just|currently|nowadays|these days|at the moment|right now)\b|现在|刚|目前"
+        r"|这会儿|眼下|如今"
+    ),
+    re.IGNORECASE,
+)
+RECKONED_DAYS_MAX: Final = 40
+RECKONED_LENGTHS_MAX: Final = 6
+"""From a text that tells of more days, or lengths of time, nothing is reckoned."""
+_BESIDE: Final = re.compile(
+    r"\b(?:the )?(?:day|morning|night|evening) (?:after|before)\b|\bnext day\b|\beve\b"
+    r"|[前后]一[天日晚]|第二天"
+    r"|次日|翌日",
+    re.IGNORECASE,
+)
+_BARE_DAY: Final = re.compile(
+    r"\b(?P<day>\d{1,2})(?:st|nd|rd|th)\b|(?<![月\d])(?P<号>\d{1,2})[日号]", re.IGNORECASE
+)
+_WEAK: Final = re.compile(
+    r"(?:1[6-9]|2[01])\d\d年?|\d\d年|\d{1,2}/\d{1,2}|\d{1,2}(?:st|nd|rd|th|[日号])"
+    r"|[\u3007零一二三四五六七八九十廿]{1,4}[日号年]"
+)
+
+
+def is_weak(written: str) -> bool:
+    """Say whether what reads as a date may be a mere number: 2000, 5/7, 7号."""
+    return bool(_WEAK.fullmatch(written))
+
+
+def dates_in(text: str, said_on: Sequence[date]) -> list[Dated]:
+    """
+    Return the dates that *text* names, in order; none lies within another.
+
+    What is told from the day of telling is told from each of the days *said_on*. A place
+    that can be read in several ways (5/7/2024) is there once for each.
+    """
+    found = list(absolute_dates(text, said_on[0] if said_on else None))
+    for day in said_on:
+        found += relative_dates(text, day)
+    found.sort(key=lambda each: (each.start, -each.end))
+    kept: list[Dated] = []
+    for each in found:
+        is_same = bool(kept) and (each.start, each.end) == (kept[-1].start, kept[-1].end)
+        if not kept or is_same or each.start >= kept[-1].end:
+            kept.append(each)
+    return kept
+
+
+def dates_of_value(text: str, said_on: Sequence[date]) -> Iterator[Dated]:
+    """Yield the dates that a value claims, each place once, with all its readings in one."""
+    claims: dict[int, Dated] = {}
+    for each in dates_in(text, said_on):
+        if each.is_duration:
+            continue
+        earlier = claims.get(each.start)
+        if earlier is None:
+            claims[each.start] = each
+        else:
+            stretches = earlier.stretches + each.stretches
+            also = (*earlier.also, (each.month, each.day))
+            claims[each.start] = replace(earlier, stretches=stretches, also=also)
+    yield from claims.values()
+
+
+def year_claim(number: Fraction) -> Dated | None:
+    """Return the year that a bare number may be."""
+    if number.denominator != 1 or not 1600 <= number <= 2200:
+        return None
+    whole = stretch(int(number), None, None)
+    return Dated(start=0, end=0, stretches=(whole,)) if whole else None
+
+
+class Told:
+    """All days that one text tells of, said on a day; a document before was said on none."""
+
+    def __init__(self, pieces: Sequence[str], said_on: date | None) -> None:
+        """Prepare to be asked; nothing is read before it is needed."""
+        self._pieces = pieces
+        self._said_on = said_on
+        self._answers: dict[object, bool] = {}
+
+    @cached_property
+    def _dates(self) -> tuple[Dated, ...]:
+        told = chain.from_iterable(_told_in(each, self._said_on) for each in self._pieces)
+        # Where each stands says nothing here; told twice is told once.
+        found = dict.fromkeys(replace(each, start=0, end=0) for each in told)
+        day = self._said_on
+        is_timeless = all(each.is_duration for each in found)
+        if day is not None and (is_timeless or any(map(_NOW.search, self._pieces))):
+            found[Dated(start=0, end=0, stretches=(Days(day, day),))] = None
+        return tuple(found)
+
+    @cached_property
+    def reckoned(self) -> frozenset[date]:
+        """Return the days that a told length of time leads to from a told day, or from its eve."""
+        days = {s.first for each in self._dates for s in each.stretches if s.first == s.last}
+        if self._said_on is None or not 0 < len(days) <= RECKONED_DAYS_MAX:
+            return frozenset()
+        lengths = {length for each in self._pieces for length in lengths_in(each)}
+        steps = sorted(lengths)[:RECKONED_LENGTHS_MAX]
+        ages = {age for each in self._pieces for age in ages_in(each)}
+        born = {
+            birth.first
+            for day in days
+            for age in sorted(ages)[:RECKONED_LENGTHS_MAX]
+            if (birth := stretch(day.year - age, day.month, day.day))
+        }
+        if any(map(_BESIDE.search, self._pieces)):
+            steps.append(1)
+        return frozenset(
+            day + timedelta(days=sign * length + about)
+            for day in days
+            for length in steps
+            for sign in (-1, 1)
+            for about in ((-1, 0, 1) if length > 1 else (0,))
+        ) | frozenset(born)
+
+    @cached_property
+    def days_of_month(self) -> frozenset[int]:
+        """Return the days that the text tells by their number alone: "the 21st", 21号."""
+        found = (match for each in self._pieces for match in _BARE_DAY.finditer(each))
+        return frozenset(int(match["day"] or match["号"]) for match in found)
+
+    @cached_property
+    def months(self) -> frozenset[tuple[int, int]]:
+        """Return the year and month of each day, and of each month, that the text tells."""
+        stretches = (stretch for each in self._dates for stretch in each.stretches)
+        return frozenset(
+            (each.first.year, each.first.month) for each in stretches if _length(each) <= 31
+        )
+
+    def supports(self, claim: Dated) -> bool:
+        """Say whether *claim* was told, or follows from what was."""
+        asked = claim.stretches, claim.month, claim.day, claim.weekday, claim.also
+        if asked not in self._answers:
+            self._answers[asked] = any(_supports(each, claim) for each in self._dates)
+        return self._answers[asked]
+
+
+def _told_in(text: str, day: date | None) -> list[Dated]:
+    return dates_in(text, () if day is None else (day,))
+
+
+def _supports(told: Dated, claim: Dated) -> bool:
+    if claim.weekday is not None:
+        return told.weekday == claim.weekday or any(
+            each.first == each.last and each.first.weekday() == claim.weekday
+            for each in told.stretches
+        )
+    if claim.month is not None:
+        return any(
+            _recurs(told, month, day)
+            for month, day in ((claim.month, claim.day), *claim.also)
+            if month is not None
+        )
+    if claim.is_relative:
+        return any(_overlap(one, other) for one in told.stretches for other in claim.stretches)
+    return any(_holds(one, other) for one in told.stretches for other in claim.stretches)
+
+
+def _recurs(told: Dated, month: int, day: int | None) -> bool:
+    """Say whether a date without a year is one of *told*."""
+    for told_month, told_day in ((told.month, told.day), *told.also):
+        if told_month == month and (day is None or day == told_day):
+            return True
+    if told.month is not None:
+        return False
+    years = {year for each in told.stretches for year in (each.first.year, each.last.year)}
+    claimed = [stretch(year, month, day) for year in years]
+    return any(
+        _holds(one, other) for one in told.stretches for other in claimed if other is not None
+    )
+
+
+def _holds(told: Days, claim: Days) -> bool:
+    """
+    Say whether *claim* is told by *told*.
+
+    A day may stand for a week in which it lies, or for a longer stretch that it begins or ends; a
+    month for a day or a season that lies in it or touches it, a year likewise.
+    """
+    if told == claim or claim.first <= told.first <= told.last <= claim.last:
+        return True
+    told_days, claim_days = _length(told), _length(claim)
+    if not _overlap(told, claim):
+        return False
+    if claim_days == 1:
+        return told_days <= _LOOSE_DAYS_MAX or claim.first in {told.first, told.last}
+    if claim_days <= 31:
+        return told_days <= _SEASON_DAYS_MAX
+    return told_days <= _YEAR_DAYS_MAX and told.is_relative
+
+
+def _overlap(one: Days, other: Days) -> bool:
+    return one.first <= other.last and other.first <= one.last
+
+
+def _length(days: Days) -> int:
+    return (days.last - days.first).days + 1

@@ -1,0 +1,161 @@
+"""What becomes of operations: the words for it, and the writes that do it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from functools import cached_property
+from typing import Literal, TypeAlias
+
+from recollect.formation.attribution import Exhibits
+from recollect.formation.grounding.grounds import Grounds
+from recollect.formation.offer import Offer
+from recollect.formation.operations import Citation, Operation
+from recollect.formation.types import MemoryType
+from recollect.formation.window import Window
+from recollect.records import (
+    EvidenceMap,
+    FormationAction,
+    JsonObject,
+    Memory,
+    MemoryState,
+    PutMemory,
+    Trust,
+    Write,
+)
+
+Address: TypeAlias = tuple[str, str]
+Refused: TypeAlias = Literal["rejected", "erased"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grounded:
+    """An operation with what it rests on; *doubts* send it to a person first."""
+
+    operation: Operation
+    grounds: Grounds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """
+    What became of one operation: *action*, where, why, and the write that does it.
+
+    It is *stale* if it was refused because it no longer fits what it was to change.
+    """
+
+    action: FormationAction
+    type: str
+    key: str
+    reason: str = ""
+    write: Write | None = None
+    stale: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Present:
+    """
+    The memories that reconciling has to heed, read before it.
+
+    *at* holds what stands at the addresses of `addresses_of`, *forgotten* when what would stand
+    there was erased; *rivals*, by call, the active
+    memories that a single-valued new one may replace, see `rival_type`; *seen* are memories that
+    the model may have seen besides the offer.
+    """
+
+    window: Window
+    offer: Offer
+    now: datetime
+    new_key: Callable[[], str]
+    at: Mapping[Address, Memory] = field(default_factory=dict)
+    forgotten: Mapping[Address, datetime] = field(default_factory=dict)
+    rivals: Mapping[str, Sequence[Memory]] = field(default_factory=dict)
+    seen: Sequence[Memory] = ()
+
+    @cached_property
+    def exhibits(self) -> Exhibits:
+        """Return what the model was shown."""
+        return Exhibits(self.window, [*self.offer.known.values(), *self.seen])
+
+    def refused(self, type_: str, key: str, because: Iterable[Citation]) -> Refused | None:
+        """
+        Return how what would stand at an address was refused, ``None`` if it was not.
+
+        What was erased is refused of words alone that were said before.
+        """
+        standing = self.at.get((type_, key))
+        if standing is not None and standing.state == "rejected":
+            return "rejected"
+        erased_at = self.forgotten.get((type_, key))
+        if erased_at is None:
+            return None
+        lines = [self.window.line(each.message) for each in because]
+        is_older = all(line.message.time <= erased_at for line in lines if line)
+        return "erased" if is_older else None
+
+
+def new_memory(
+    type_: MemoryType,
+    key: str,
+    value: JsonObject,
+    grounds: Grounds,
+    *,
+    evidence: EvidenceMap,
+    now: datetime,
+    expected: int | None = 0,
+    since: datetime | None = None,
+    until: datetime | None = None,
+) -> Outcome:
+    """Return the outcome that stores a new memory; what is in doubt waits for a person."""
+    state: MemoryState = "quarantined" if grounds.doubts else "active"
+    write = PutMemory(
+        type=type_.name,
+        key=key,
+        value=value,
+        expected=expected,
+        valid_from=since,
+        valid_until=until,
+        expires_at=expiry_of(type_, now),
+        evidence=evidence,
+        trust=grounds.trust,
+        state=state,
+        cause="; ".join(grounds.doubts)[:500] or "formed",
+    )
+    return Outcome(
+        action="quarantined" if grounds.doubts else "stored",
+        type=type_.name,
+        key=key,
+        reason="; ".join(grounds.doubts),
+        write=write,
+    )
+
+
+def revision(
+    memory: Memory, value: JsonObject, *, trust: Trust, evidence: EvidenceMap, cause: str
+) -> PutMemory:
+    """Return the write of the next version of *memory*."""
+    return PutMemory(
+        type=memory.type,
+        key=memory.key,
+        value=value,
+        expected=memory.version,
+        valid_from=memory.valid_from,
+        valid_until=memory.valid_until,
+        expires_at=memory.expires_at,
+        evidence=evidence,
+        trust=trust,
+        state=memory.state,
+        cause=cause,
+    )
+
+
+def expiry_of(type_: MemoryType, now: datetime) -> datetime | None:
+    """Return when a memory of this type is forgotten if it is formed now."""
+    return None if type_.expires_after_s is None else now + timedelta(seconds=type_.expires_after_s)
+
+
+def refusal(type_: str, key: str, how: Refused, pointer: str = "") -> Outcome:
+    """Return the outcome of what a person has refused before."""
+    reason = f"this value was {how}{f' for {pointer}' if pointer else ''}"
+    return Outcome(action="refused", type=type_, key=key, reason=reason)

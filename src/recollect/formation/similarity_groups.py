@@ -1,0 +1,172 @@
+"""Grouping: which memories of a collection speak of the same, by words, subject and meaning."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import combinations
+from typing import Final, TypeAlias
+
+import numpy as np
+
+from recollect.formation.types import MemoryType
+from recollect.formation.value_identity import normalised, required_fields
+from recollect.ports import Vector
+from recollect.records import JsonObject, Memory
+from recollect.stores.json_pointers import leaves
+from recollect.text.analysis import terms_of
+from recollect.text.searchable import memory_text
+
+GROUP_MAX: Final = 12
+"""A group holds no more memories: what is less alike begins another."""
+OVERLAP_MIN: Final = 0.5
+"""So much of their terms two memories share that are grouped by their words (Dice)."""
+OVERLAP_OF_SUBJECT_MIN: Final = 0.3
+"""
+The same for two memories of one subject, whose terms are left out on both sides. Where the
+subject is all that a type demands, as the name of an entity, it suffices.
+"""
+COSINE_MIN: Final = 0.8
+"""So alike are the vectors of two memories that are grouped by their meaning."""
+COMMON_TERM_MEMORIES_MAX: Final = 200
+"""A term of more memories brings no two of them together by itself."""
+_DIGEST_BYTES: Final = 12
+
+Address: TypeAlias = tuple[str, str]
+_Edge: TypeAlias = tuple[float, int, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """Memories of one type that may say the same, the oldest first."""
+
+    type: str
+    memories: tuple[Memory, ...]
+
+    @property
+    def digest(self) -> str:
+        """
+        Return what tells this group from every other, and from itself with other words.
+
+        Versions do not count: evidence that is added, or a validity that ends and begins
+        again, is nothing to look at once more.
+        """
+        said = sorted([each.key, normalised(memory_text(each.value))] for each in self.memories)
+        text = json.dumps([self.type, said], ensure_ascii=False)
+        return hashlib.blake2b(text.encode(), digest_size=_DIGEST_BYTES).hexdigest()
+
+
+def address_of(memory: Memory) -> Address:
+    """Return the address of a memory in its scope."""
+    return memory.type, memory.key
+
+
+def groups_of(
+    type_: MemoryType, memories: Sequence[Memory], vectors: Mapping[Address, Vector | None]
+) -> list[Group]:
+    """
+    Return the groups of at least two of *memories*, all of one type, by their first address.
+
+    The most alike come together first, as long as a group has room: no memory is in two.
+    """
+    ordered = sorted(memories, key=address_of)
+    edges = [*_alike_in_words(type_, ordered), *_alike_in_meaning(ordered, vectors)]
+    members = {at: [at] for at in range(len(ordered))}
+    group_of = list(range(len(ordered)))
+    for _, one, other in sorted(edges, key=lambda edge: (-edge[0], edge[1], edge[2])):
+        first, second = sorted((group_of[one], group_of[other]))
+        if first == second or len(members[first]) + len(members[second]) > GROUP_MAX:
+            continue
+        for at in members[second]:
+            group_of[at] = first
+        members[first] += members.pop(second)
+    return [
+        Group(type=type_.name, memories=tuple(sorted((ordered[at] for at in found), key=_age)))
+        for found in members.values()
+        if len(found) > 1
+    ]
+
+
+def _age(memory: Memory) -> tuple[datetime, Address]:
+    return memory.valid_from or memory.said_at or memory.created_at, address_of(memory)
+
+
+def subject_of(type_: MemoryType, value: JsonObject) -> str:
+    """
+    Return what a document is about: its first required field that a new value does not replace.
+
+    >>> from recollect.formation.types import FACT
+    >>> subject_of(FACT, {"subject": "Ada", "predicate": "likes", "object": "tea"})
+    'ada'
+    """
+    lasting = [
+        name for name in required_fields(type_.parameters) if name not in type_.single_valued
+    ]
+    found = value.get(lasting[0]) if lasting else None
+    return normalised(found) if isinstance(found, str) else ""
+
+
+def _words(value: JsonObject) -> str:
+    said = (leaf for _, leaf in leaves(value))
+    return " ".join(str(leaf) for leaf in said if leaf is not None and not isinstance(leaf, bool))
+
+
+def _alike_in_words(type_: MemoryType, memories: Sequence[Memory]) -> Iterator[_Edge]:
+    """Yield the pairs that share enough terms, with their overlap."""
+    terms = [frozenset(terms_of(_words(each.value))) for each in memories]
+    subjects = [subject_of(type_, each.value) for each in memories]
+    is_named = len(required_fields(type_.parameters)) == 1
+    for one, other in sorted(_sharing(terms)):
+        if subjects[one] and subjects[one] == subjects[other]:
+            about = frozenset(terms_of(subjects[one]))
+            overlap = dice(terms[one] - about, terms[other] - about)
+            least = 0.0 if is_named else OVERLAP_OF_SUBJECT_MIN
+        else:
+            overlap, least = dice(terms[one], terms[other]), OVERLAP_MIN
+        if overlap >= least:
+            yield overlap, one, other
+
+
+def _sharing(terms: Sequence[frozenset[str]]) -> set[tuple[int, int]]:
+    """Return the pairs that have any term in common that is not too common."""
+    holders: dict[str, list[int]] = {}
+    for at, each in enumerate(terms):
+        for term in each:
+            holders.setdefault(term, []).append(at)
+    return {
+        pair
+        for found in holders.values()
+        if len(found) <= COMMON_TERM_MEMORIES_MAX
+        for pair in combinations(found, 2)
+    }
+
+
+def dice(one: frozenset[str], other: frozenset[str]) -> float:
+    """
+    Return how far two sets are the same, from 0 to 1 (Sørensen-Dice).
+
+    >>> dice(frozenset("abc"), frozenset("bcd"))
+    0.6666666666666666
+    """
+    both = len(one) + len(other)
+    return 2 * len(one & other) / both if both else 0.0
+
+
+def _alike_in_meaning(
+    memories: Sequence[Memory], vectors: Mapping[Address, Vector | None]
+) -> Iterator[_Edge]:
+    """Yield the pairs whose vectors are near enough, with their cosine."""
+    known = [
+        (at, vector)
+        for at, each in enumerate(memories)
+        if (vector := vectors.get(address_of(each))) is not None
+    ]
+    if len(known) < 2:
+        return
+    matrix = np.stack([vector for _, vector in known])
+    cosines = matrix @ matrix.T
+    for first, second in np.argwhere(np.triu(cosines >= COSINE_MIN, k=1)):
+        yield float(cosines[first, second]), known[first][0], known[second][0]

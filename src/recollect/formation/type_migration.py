@@ -1,0 +1,172 @@
+"""A type that changes its `update_mode`: what stands in the other form, and how it is turned."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from recollect.formation.derived_memories import Change
+from recollect.formation.grounding.grounds import least
+from recollect.formation.types import UpdateMode
+from recollect.formation.value_identity import normalised
+from recollect.records import EndMemory, Evidence, Json, JsonObject, Memory, PutMemory, Write
+from recollect.stores.json_pointers import is_list, join_pointer, parse_pointer
+from recollect.stores.provenance import evidence_at
+from recollect.stores.remainder import MEMORY_THREAD, merged_into, version_name
+from recollect.text.searchable import memory_text
+
+EvidenceLists = dict[str, list[Evidence]]
+
+
+def in_other_mode(
+    memories: Sequence[Memory], update_mode: UpdateMode, now: datetime
+) -> list[Memory]:
+    """
+    Return those of a type's memories in force that do not stand where *update_mode* keeps them.
+
+    The document of a patched type has the type's name as its key, or that of one of several
+    speakers; a collection's entries have other ones. What is quarantined, rejected or ended
+    stands for neither.
+    """
+    return [
+        each
+        for each in memories
+        if each.state == "active"
+        and (each.valid_until is None or each.valid_until > now)
+        and (not each.is_document if update_mode == "patch" else each.key == each.type)
+    ]
+
+
+def migration(
+    sources: Sequence[Memory], to: UpdateMode, *, key: str, standing: Memory | None, now: datetime
+) -> Change:
+    """
+    Return the change that turns the *sources* of a type into its one document, or an entry.
+
+    What is made names the versions that it came from, field by field, beside what these rest on;
+    the sources end, and stay as history.
+
+    Args:
+        sources: The memories in the other form; at least one.
+        key: Where what is made is to stand.
+        standing: What stands there now, in whatever state.
+    """
+    type_ = sources[0].type
+    ordered = sorted(sources, key=lambda each: (each.time, each.key))
+    in_force = [] if standing is None or _has_ended(standing, now) else [standing]
+    value, evidence = _merged([*in_force, *ordered], standing)
+    put = PutMemory(
+        type=type_,
+        key=key,
+        value=value,
+        expected=standing.version if standing else 0,
+        valid_from=_single([each.valid_from for each in [*in_force, *ordered]]),
+        expires_at=_single([each.expires_at for each in [*in_force, *ordered]]),
+        evidence=evidence,
+        trust=least([each.trust for each in [*in_force, *ordered]]),
+        cause=f"migrated to {to}",
+    )
+    ends: list[Write] = [
+        EndMemory(
+            type=type_,
+            key=each.key,
+            at=_end_of(each, now),
+            expected=each.version,
+            cause=merged_into(type_, key),
+        )
+        for each in ordered
+    ]
+    return Change(
+        action="merged",
+        type=type_,
+        key=key,
+        sources=tuple((type_, each.key, each.version) for each in ordered),
+        ended=tuple((type_, each.key) for each in ordered),
+        reason=f"migrated to {to}",
+        writes=(put, *ends),
+    )
+
+
+def _has_ended(memory: Memory, now: datetime) -> bool:
+    return memory.state != "active" or (
+        memory.valid_until is not None and memory.valid_until <= now
+    )
+
+
+def _end_of(memory: Memory, now: datetime) -> datetime:
+    begins = memory.valid_from
+    return now if begins is None else max(now, begins + timedelta(microseconds=1))
+
+
+def _single(times: Sequence[datetime | None]) -> datetime | None:
+    """Return the time of a single memory; what is made of several is bound to none of theirs."""
+    return times[0] if len(times) == 1 else None
+
+
+def _merged(
+    memories: Sequence[Memory], standing: Memory | None
+) -> tuple[JsonObject, EvidenceLists]:
+    """
+    Return one value of several, oldest first, and what each part of it rests on.
+
+    A later value of a field takes the place of an earlier one; lists are joined, each element
+    once.
+    """
+    value: dict[str, Json] = {}
+    evidence: EvidenceLists = {}
+    for memory in memories:
+        named = [] if memory is standing else [_naming(memory)]
+        for name, given in memory.value.items():
+            held = value.get(name)
+            if not (is_list(given) and is_list(held)):
+                for pointer in [each for each in evidence if parse_pointer(each)[:1] == (name,)]:
+                    del evidence[pointer]
+                held = []
+            if is_list(given) and is_list(held):
+                # Each element rests on its own: one that goes takes no other along.
+                new = _unsaid(held, given)
+                for place, at in enumerate(new, start=len(held)):
+                    _cite(evidence, (name, str(at)), (name, str(place)), memory, named=named)
+                value[name] = [*held, *(given[at] for at in new)]
+                continue
+            value[name] = given
+            _cite(evidence, (name,), (name,), memory, named=named)
+    return value, evidence
+
+
+def _naming(memory: Memory) -> Evidence:
+    name = version_name(memory.type, memory.key, memory.version)
+    return Evidence(thread=MEMORY_THREAD, message=name)
+
+
+def _unsaid(held: Sequence[Json], given: Sequence[Json]) -> list[int]:
+    """Return the places in *given* of what *held* does not say, each thing once."""
+    words = {_words(each) for each in held}
+    places = []
+    for at, each in enumerate(given):
+        if _words(each) not in words:
+            words.add(_words(each))
+            places.append(at)
+    return places
+
+
+def _words(value: Json) -> str:
+    return normalised(memory_text({"value": value}))
+
+
+def _cite(
+    evidence: EvidenceLists,
+    path: tuple[str, ...],
+    place: tuple[str, ...],
+    memory: Memory,
+    *,
+    named: Sequence[Evidence],
+) -> None:
+    """Let what comes from *path* of *memory* rest at *place* on that, and on what it rests on."""
+    whole = [*named, *evidence_at(join_pointer(path), memory.evidence)]
+    for pointer, found in memory.evidence.items():
+        steps = parse_pointer(pointer)
+        if len(steps) > len(path) and steps[: len(path)] == path:
+            evidence[join_pointer((*place, *steps[len(path) :]))] = [*named, *found]
+    if whole:
+        evidence[join_pointer(place)] = list(dict.fromkeys(whole))

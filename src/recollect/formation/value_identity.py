@@ -1,0 +1,180 @@
+"""When two values are the same: normalised words, and the keys that are made of them."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
+
+from recollect.records import SPEAKER_MARK, Json, JsonObject
+from recollect.stores.json_pointers import leaves
+from recollect.text.searchable import memory_text
+
+_DIGEST_BYTES: Final = 10
+PROPOSED_CHARACTERS_MAX: Final = 200
+"""So much of a proposal's key names what it is for; version and digest need the rest of 256."""
+_BETWEEN_WORDS: Final = re.compile(r"[\W_]+")
+_SIGNS: Final = frozenset("%\u2030")
+_SIGN_CATEGORIES: Final = frozenset({"Sc", "Sm", "So"})
+_MARK_CATEGORIES: Final = frozenset({"Mc", "Mn"})
+_SELECTORS: Final = frozenset(map(chr, (*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))
+_UNSEEN: Final = _SELECTORS | frozenset("\u034f\u17b4\u17b5\u180b\u180c\u180d\u180f")
+"""Marks in name: they say at most how the sign before them looks."""
+_INDEX: Final = re.compile(r"/(?:\d+|-)(?=/|$)")
+
+
+def normalised(text: str) -> str:
+    """
+    Return *text* as it is compared: in lower case, without accents of form, without punctuation.
+
+    Signs that make another word of one stay: those of sums, money and moods.
+
+    >>> normalised("Loves  Tea!"), normalised("TEA, 茶")
+    ('loves tea', 'tea 茶')
+    >>> normalised("C++, not C"), normalised("-5 to 5 %")
+    ('c++ not c', '-5 to 5%')
+    """
+    folded = unicodedata.normalize("NFKC", text).casefold().replace("\u2212", "-")
+    return " ".join(_BETWEEN_WORDS.sub(_signs_in, folded).split())
+
+
+def _signs_in(between: re.Match[str]) -> str:
+    """Return what of the characters between two words belongs to one of them."""
+    run, end = between[0], between.end()
+    if run.isspace():
+        return " "
+    marks = "".join(itertools.takewhile(_is_mark, run)) if between.start() else ""
+    run = run[len(marks) :]
+    if not run:
+        return marks
+    kept = "".join(
+        each for each in run if each in _SIGNS or unicodedata.category(each) in _SIGN_CATEGORIES
+    )
+    if run.startswith("#") and between.start():
+        kept = f"#{kept}"
+    is_negative = run.endswith("-") and between.string[end : end + 1].isdecimal()
+    has_before = between.start() and len(run) == 1
+    return f"{marks}{kept} -" if is_negative and not has_before else f"{marks}{kept} "
+
+
+def _is_mark(character: str) -> bool:
+    """Say whether it is a vowel or the like of the letter before it: in Hindi, Tamil or Thai."""
+    is_none = character.isascii() or character in _UNSEEN
+    return not is_none and unicodedata.category(character) in _MARK_CATEGORIES
+
+
+def same_text(one: JsonObject, other: JsonObject) -> bool:
+    """Say whether two documents say the same in the same words."""
+    return normalised(memory_text(one)) == normalised(memory_text(other))
+
+
+def content_key(value: JsonObject) -> str:
+    """Return the key of a collection's entry with this value: equal words, equal key."""
+    return _digest("", normalised(memory_text(value)))
+
+
+def owner_of(type_: str, key: str) -> str:
+    """
+    Return whose refused fields stand apart: an entry's key; ``""`` for the one document of a type.
+
+    >>> owner_of("User", "User"), owner_of("Note", "n1")
+    ('', 'n1')
+    """
+    return "" if key == type_ else key
+
+
+def field_key(pointer: str, leaf: Json, owner: str = "") -> str:
+    """Return the key under which a refused value of one field stands; list places are alike."""
+    words = normalised(memory_text({"value": leaf}))
+    of = (owner,) if owner else ()
+    return f"field-{_digest(_INDEX.sub('/-', pointer), words, *of)}"
+
+
+def field_keys(value: Json, at: str = "", owner: str = "") -> Iterator[tuple[str, str]]:
+    """Yield the pointer and key of every leaf of *value*, which stands at the pointer *at*."""
+    for pointer, leaf in leaves(value):
+        yield at + pointer, field_key(at + pointer, leaf, owner)
+
+
+def refusing_keys(type_: str, key: str, value: JsonObject) -> set[str]:
+    """Return the keys by which the value of a memory would be known if it was formed anew."""
+    fields = {each for _, each in field_keys(value, owner=owner_of(type_, key))}
+    if key == type_:
+        return fields
+    # A program may have put an entry of a collection under such a key: it is known by both.
+    return {key, content_key(value)} | (fields if key.startswith(SPEAKER_MARK) else set())
+
+
+def changing_keys(type_: str, key: str, value: JsonObject, known: JsonObject) -> set[str]:
+    """Return the keys by which what *value* would change of the memory *known* would be known."""
+    owner = owner_of(type_, key)
+    keys = [{key for _, key in field_keys(each, owner=owner)} for each in (value, known)]
+    if owner:
+        for found, each in zip(keys, (value, known), strict=True):
+            found.add(content_key(each))
+    return keys[0] - keys[1]
+
+
+def proposal_key(key: str, version: int, value: JsonObject) -> str:
+    """
+    Return the key under which *value* waits to become what follows a memory's *version*.
+
+    Of a key that would make it longer than a key may be, the beginning and a digest stand in it.
+    """
+    return f"{_named(key)}~{version}~{content_key(value)}"
+
+
+def _named(key: str) -> str:
+    if len(key) <= PROPOSED_CHARACTERS_MAX:
+        return key
+    return f"{key[: PROPOSED_CHARACTERS_MAX - 1 - 2 * _DIGEST_BYTES]}~{_digest(key)}"
+
+
+def proposed_for(key: str) -> tuple[str, int] | None:
+    """
+    Return the key and version of the memory for which a proposal with *key* was made.
+
+    A long key is returned shortened, as the proposal has it: `is_named` knows it again.
+
+    >>> proposed_for("User~3~5f1c"), proposed_for("User")
+    (('User', 3), None)
+    """
+    name, _, rest = key.rpartition("~")
+    name, _, version = name.rpartition("~")
+    return (name, int(version)) if rest and name and version.isdecimal() else None
+
+
+def is_shortened(name: str) -> bool:
+    """Say whether what a proposal is named for may be a memory's key in short."""
+    return len(name) == PROPOSED_CHARACTERS_MAX
+
+
+def is_named(name: str, key: str) -> bool:
+    """Say whether a proposal that is named for *name* is for the memory with this *key*."""
+    return name == _named(key)
+
+
+def same_in(one: JsonObject, other: JsonObject, names: Iterable[str]) -> bool:
+    """Say whether two documents agree in the fields *names*; one that both lack is alike."""
+    return all(
+        normalised(memory_text({"value": one.get(name)}))
+        == normalised(memory_text({"value": other.get(name)}))
+        for name in names
+    )
+
+
+def required_fields(schema: JsonObject) -> tuple[str, ...]:
+    """Return the fields that a schema demands, in its order."""
+    required = schema.get("required")
+    properties = schema.get("properties")
+    if not isinstance(required, list) or not isinstance(properties, Mapping):
+        return ()
+    return tuple(name for name in properties if name in required)
+
+
+def _digest(*parts: str) -> str:
+    hashed = hashlib.blake2b("\0".join(parts).encode(), digest_size=_DIGEST_BYTES)
+    return hashed.hexdigest()

@@ -1,0 +1,219 @@
+"""What a person decides about a memory: rejecting a value for good, approving what waits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from recollect.errors import NotFoundError, UsageError, VersionConflictError
+from recollect.formation.evidence import Step, traced
+from recollect.formation.patch import PatchError
+from recollect.formation.rivals import succession_among
+from recollect.formation.types import MemoryType
+from recollect.formation.types.schema import violations
+from recollect.formation.value_identity import content_key, field_keys, owner_of, proposed_for
+from recollect.records import (
+    DeleteMemory,
+    Json,
+    JsonObject,
+    Memory,
+    MemoryState,
+    PutMemory,
+    Write,
+)
+from recollect.stores.json_pointers import leaves, value_at
+from recollect.stores.provenance import evidence_at
+
+
+def rejection_of(
+    memory: Memory,
+    pointer: str = "",
+    *,
+    standing: Memory | None = None,
+    type_: MemoryType | None = None,
+) -> list[Write]:
+    """
+    Return the writes that refuse *memory*, or what stands at *pointer* in it, for good.
+
+    The refused value stays, visibly, so that it is not formed again: the memory in the state
+    ``rejected``; of a field a memory beside it, and the document goes on without the field.
+    A field that is refused of an entry is refused of that entry alone.
+
+    Args:
+        standing: The memory for which *memory* is a proposed change, if it is one: what it
+            would change is refused, and the rest stays as it is.
+        type_: The memory's type, where it is known.
+
+    Raises:
+        NotFoundError: There is nothing at *pointer*.
+        UsageError: Without what stands at *pointer* the memory would not fit its type.
+    """
+    owner = _owner(memory, standing)
+    if pointer:
+        value = _at(memory, pointer)
+        return [_without(memory, pointer, type_), *_refused_fields(memory, value, pointer, owner)]
+    refused: list[Write] = [_again(memory, memory.value, state="rejected", cause="rejected")]
+    key = content_key(memory.value)
+    proposed = proposed_for(memory.key) if memory.state == "quarantined" else None
+    if proposed is not None:
+        if standing is not None or proposed[1] == 0:
+            refused += _refused_changes(memory, standing, owner)
+    elif memory.key == memory.type or (memory.speaker and _is_patched(type_)):
+        refused += _refused_fields(memory, memory.value, "", owner)
+    elif key != memory.key:
+        refused.append(
+            PutMemory(
+                type=memory.type,
+                key=key,
+                value=memory.value,
+                evidence=memory.evidence,
+                state="rejected",
+                cause="rejected",
+            )
+        )
+    return refused
+
+
+def _is_patched(type_: MemoryType | None) -> bool:
+    return type_ is None or type_.update_mode == "patch"
+
+
+def _owner(memory: Memory, standing: Memory | None) -> str:
+    """Return whose fields are refused: those of the entry that *memory* is, or would change."""
+    proposed = proposed_for(memory.key) if memory.state == "quarantined" else None
+    key = memory.key if proposed is None else proposed[0]
+    return owner_of(memory.type, key if standing is None else standing.key)
+
+
+def _refused_changes(proposal: Memory, standing: Memory | None, owner: str) -> Iterator[Write]:
+    """Yield what keeps the changes of *proposal* from being proposed again."""
+    known = {} if standing is None else dict(leaves(standing.value))
+    for at, leaf in leaves(proposal.value):
+        if at not in known or known[at] != leaf:
+            yield from _refused_fields(proposal, leaf, at, owner)
+
+
+def _at(memory: Memory, pointer: str) -> Json:
+    try:
+        return value_at(memory.value, pointer)
+    except LookupError:
+        msg = f"{memory.type}/{memory.key} has nothing at {pointer!r}"
+        raise NotFoundError(msg) from None
+
+
+def _without(memory: Memory, pointer: str, type_: MemoryType | None) -> PutMemory:
+    try:
+        cut = Step(operation={"op": "remove", "path": pointer})
+        value, evidence = traced(memory.value, memory.evidence, [cut])
+    except PatchError as error:
+        msg = f"{pointer!r} cannot be taken out of {memory.type}/{memory.key}: {error}"
+        raise UsageError(msg) from error
+    if type_ is not None:
+        _check_needed(memory, value, pointer, type_)
+    return replace(
+        _again(memory, value, state=memory.state, cause=f"rejected {pointer}"), evidence=evidence
+    )
+
+
+def _check_needed(memory: Memory, value: JsonObject, pointer: str, type_: MemoryType) -> None:
+    """Refuse to take out what the type demands; what was wrong before may stay wrong."""
+    wrong = [
+        each for each in violations(type_, value) if each not in violations(type_, memory.value)
+    ]
+    if wrong:
+        msg = (
+            f"{pointer!r} cannot be taken out of {memory.type}/{memory.key}, which would not fit "
+            f"its type without it: {'; '.join(wrong)}; reject the whole memory, or put another "
+            "value in its place"
+        )
+        raise UsageError(msg)
+
+
+def _refused_fields(memory: Memory, value: Json, pointer: str, owner: str) -> list[Write]:
+    """
+    Return the memories that keep each leaf of *value* from being formed again.
+
+    They say what was refused, and so rest on the same messages: they go with these.
+    """
+    of: JsonObject = {"entry": owner} if owner else {}
+    refused: dict[str, PutMemory] = {}
+    for at, key in field_keys(value, pointer, owner):
+        found = evidence_at(at, memory.evidence)
+        refused[key] = PutMemory(
+            type=memory.type,
+            key=key,
+            value={**of, "pointer": at, "value": value_at(memory.value, at)},
+            evidence={"": found} if found else {},
+            state="rejected",
+            cause="rejected",
+        )
+    return list(refused.values())
+
+
+def approval_of(
+    memory: Memory,
+    standing: Memory | None,
+    *,
+    type_: MemoryType | None = None,
+    rivals: Sequence[Memory] = (),
+) -> list[Write]:
+    """
+    Return the writes that put in force what waits in quarantine, exactly as it waits.
+
+    A single value ends those *rivals* that it takes the place of, as one that is formed does.
+
+    Args:
+        standing: The memory that a proposed change is for, if it is one.
+        type_: The memory's type, where it is known.
+        rivals: Memories of the type that speak of the same.
+
+    Raises:
+        UsageError: It does not wait for approval.
+        VersionConflictError: What the change was proposed for has changed since.
+    """
+    if memory.state != "quarantined":
+        msg = f"{memory.type}/{memory.key} is {memory.state}: nothing waits for approval"
+        raise UsageError(msg)
+    proposed = proposed_for(memory.key)
+    if proposed is None:
+        approved = _again(memory, memory.value, state="active", cause="approved")
+        return [approved] if type_ is None else _in_place(approved, memory, type_, rivals)
+    key, version = proposed if standing is None else (standing.key, proposed[1])
+    actual = 0 if standing is None else standing.version
+    if actual != version:
+        raise VersionConflictError(f"{memory.type}/{key}", version, actual)
+    approved = replace(
+        _again(standing or memory, memory.value, state="active", cause="approved"),
+        key=key,
+        expected=version,
+        evidence=memory.evidence,
+        trust=memory.trust,
+    )
+    if memory.valid_until is not None:
+        approved = replace(approved, valid_until=memory.valid_until)
+    return [approved, DeleteMemory(type=memory.type, key=memory.key, expected=memory.version)]
+
+
+def _in_place(
+    approved: PutMemory, memory: Memory, type_: MemoryType, rivals: Sequence[Memory]
+) -> list[Write]:
+    """Return the write of a value, and of the ends of those it takes the place of."""
+    since = memory.valid_from or memory.created_at
+    found = succession_among(type_, memory.value, rivals, since=since, until=memory.valid_until)
+    return [replace(approved, valid_until=found.until), *found.ends]
+
+
+def _again(memory: Memory, value: JsonObject, *, state: MemoryState, cause: str) -> PutMemory:
+    return PutMemory(
+        type=memory.type,
+        key=memory.key,
+        value=value,
+        expected=memory.version,
+        valid_from=memory.valid_from,
+        valid_until=memory.valid_until,
+        expires_at=memory.expires_at,
+        evidence=memory.evidence,
+        trust=memory.trust,
+        state=state,
+        cause=cause,
+    )

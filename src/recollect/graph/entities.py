@@ -1,0 +1,147 @@
+"""The entities of a graph: made, named, ended and erased."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from recollect.errors import NotFoundError
+from recollect.graph.entity_plans import EntityChange, plan_entity, plan_without_alias
+from recollect.graph.fact_ends import plan_end_of_entities
+from recollect.graph.graph_snapshot import KnownFact, View, holds
+from recollect.graph.values import (
+    Entity,
+)
+from recollect.memory.facade import Recollect
+from recollect.records import Write
+from recollect.stores.plans.erasure import EraseReceipt
+from recollect.sync.dual import twins
+
+if TYPE_CHECKING:
+    pass
+
+from recollect.graph.graph_access import Following, moment_of
+
+
+class Naming(Following):
+    """What a `KnowledgeGraph` does with entities."""
+
+    async def note_entity(
+        self,
+        memory: Recollect,
+        name: str,
+        *,
+        kind: str | None = None,
+        summary: str | None = None,
+    ) -> Entity:
+        """Make an entity, or change what is said of it; ``None`` leaves that as it is."""
+        return await self._changed_entity(
+            memory, EntityChange(name=name, kind=kind, summary=summary)
+        )
+
+    add_entity, aadd_entity = twins(note_entity, "add_entity")
+
+    async def _add_alias(self, memory: Recollect, name: str, alias: str) -> Entity:
+        """
+        Say that *alias* is another name for the entity *name*; what is known of both is one's.
+
+        It is a field of the entity's memory: `remove_alias` parts the two again. An alias
+        that two different entities have is nobody's.
+
+        Raises:
+            LimitError: The entity would have more than ``ALIASES_MAX`` aliases.
+        """
+        return await self._changed_entity(memory, EntityChange(name=name, alias=alias))
+
+    add_alias, aadd_alias = twins(_add_alias)
+
+    async def _remove_alias(self, memory: Recollect, name: str, alias: str) -> Entity:
+        """
+        Take an alias back: from now on it is a name of its own.
+
+        Raises:
+            NotFoundError: The entity has no such alias.
+        """
+
+        def plan(view: View) -> tuple[str, list[Write]]:
+            writes = plan_without_alias(view, name, alias)
+            # By the alias itself the entity would not be found afterwards.
+            key = view.key_of(name)
+            return view.name_of(key), writes
+
+        return await self._entity_named(memory, await self.change(memory, plan))
+
+    remove_alias, aremove_alias = twins(_remove_alias)
+
+    async def _entity(
+        self, memory: Recollect, name: str, *, at: datetime | None = None
+    ) -> Entity | None:
+        """Return what is known of an entity, ``None`` if it is unknown."""
+        view = await self.read(memory)
+        return view.entity(view.key_of(name), moment_of(at, view))
+
+    entity, aentity = twins(_entity)
+
+    async def _entities(
+        self, memory: Recollect, *, at: datetime | None = None
+    ) -> tuple[Entity, ...]:
+        """Return all entities: those with a memory oldest first, then as facts name them."""
+        view = await self.read(memory)
+        moment = moment_of(at, view)
+        keys = {view.aliases.key_of(each.key): None for each in view.entities(moment)}
+        for fact in view.facts():
+            if holds(fact.memory, moment):
+                for key in (fact.subject_key, fact.object_key):
+                    if key is not None:
+                        keys[view.aliases.key_of(key)] = None
+        found = (view.entity(key, moment) for key in keys)
+        return tuple(each for each in found if each is not None)
+
+    entities, aentities = twins(_entities)
+
+    async def end_named(self, memory: Recollect, name: str) -> bool:
+        """End an entity, and every fact that holds and names it; say whether there was any."""
+
+        def plan(view: View) -> tuple[bool, list[Write]]:
+            writes = plan_end_of_entities(view, [view.key_of(name)], "entity ended")
+            return bool(writes), writes
+
+        return await self.change(memory, plan)
+
+    end_entity, aend_entity = twins(end_named, "end_entity")
+
+    async def _erase_entity(self, memory: Recollect, name: str) -> tuple[EraseReceipt, ...]:
+        """Erase an entity and every fact that names it, by any of its names, with their history."""
+        view = await self.read(memory)
+        key = view.key_of(name)
+        names = view.aliases.names_of(key)
+        found = [each.memory for each in view.all_entities() if each.key in names]
+        found += [each.memory for each in view.facts() if not names.isdisjoint(_keys_in(each))]
+        return await self.erased(memory, found)
+
+    erase_entity, aerase_entity = twins(_erase_entity)
+
+    async def end_all(self, memory: Recollect) -> None:
+        """End all entities and all facts; they stay as history."""
+
+        def plan(view: View) -> tuple[None, list[Write]]:
+            return None, plan_end_of_entities(view, None, "cleared")
+
+        await self.change(memory, plan)
+
+    clear, aclear = twins(end_all, "clear")
+
+    async def _changed_entity(self, memory: Recollect, change: EntityChange) -> Entity:
+        await self.change(memory, lambda view: (None, plan_entity(view, change)))
+        return await self._entity_named(memory, change.name)
+
+    async def _entity_named(self, memory: Recollect, name: str) -> Entity:
+        found = await self._entity(memory, name)
+        if found is None:
+            msg = f"the entity {name!r} was ended by somebody else meanwhile"
+            raise NotFoundError(msg)
+        return found
+
+
+def _keys_in(fact: KnownFact) -> set[str]:
+    return {fact.subject_key} | ({fact.object_key} if fact.object_key is not None else set())

@@ -1,0 +1,42 @@
+"""What ends when facts and entities do: decided from the graph as it was read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from recollect.graph.graph_snapshot import KnownEntity, KnownFact, View
+from recollect.records import EndMemory, Memory, Write
+
+
+def end_of(memory: Memory, at: datetime, cause: str) -> EndMemory:
+    """Return the write that ends a memory at *at*; one that begins later never was."""
+    moment = max(at, memory.valid_from) if memory.valid_from else at
+    return EndMemory(
+        type=memory.type, key=memory.key, at=moment, expected=memory.version, cause=cause
+    )
+
+
+def is_ended_by(memory: Memory, at: datetime) -> bool:
+    """Say whether ending at *at* makes a difference to an active memory."""
+    return memory.state == "active" and (memory.valid_until is None or memory.valid_until > at)
+
+
+def plan_end_of_entities(view: View, keys: Iterable[str] | None, cause: str) -> list[Write]:
+    """Return the writes that end entities, all if ``None``, with the facts that name them."""
+    wanted = None if keys is None else set(keys)
+    entities: list[KnownEntity] = view.entities()
+    memories = [
+        each.memory
+        for each in entities
+        if wanted is None or view.aliases.key_of(each.key) in wanted
+    ]
+    memories += [
+        each.memory for each in view.facts() if wanted is None or _names_any(each, wanted, view)
+    ]
+    return [end_of(each, view.now, cause) for each in memories if is_ended_by(each, view.now)]
+
+
+def _names_any(fact: KnownFact, keys: set[str], view: View) -> bool:
+    ends = [fact.subject_key, *([fact.object_key] if fact.object_key is not None else [])]
+    return any(view.aliases.key_of(each) in keys for each in ends)

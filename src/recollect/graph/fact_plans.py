@@ -1,0 +1,349 @@
+"""What becomes of new facts: decided from the graph as it was read, without I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Final
+
+from recollect.formation.grounding.grounds import least
+from recollect.formation.succession import holds_from, succession_of
+from recollect.formation.value_identity import content_key
+from recollect.graph.fact_ends import end_of, is_ended_by
+from recollect.graph.graph_snapshot import KnownFact, View, known_fact
+from recollect.graph.name_matching import clean_name, name_key, numbered
+from recollect.graph.values import (
+    FACT_TYPE,
+    AdditionAction,
+    NewFact,
+    ObjectType,
+    Retraction,
+    shown,
+    written,
+)
+from recollect.records import EndMemory, EvidenceMap, Json, JsonObject, Memory, PutMemory, Write
+from recollect.stores.provenance import merged_evidence
+
+DOUBTED: Final = "more trusted words say otherwise"
+REJECTED: Final = "this fact was rejected"
+RETRACTED: Final = "retracted"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planned:
+    """What becomes of one new fact: the writes, and the address at which the fact is then."""
+
+    action: AdditionAction
+    key: str | None
+    writes: tuple[Write, ...] = ()
+    ended: tuple[str, ...] = ()
+    reason: str = ""
+
+
+@dataclass
+class Draft:
+    """The graph as it will be when what was planned is written: each fact sees those before."""
+
+    view: View
+    _changed: dict[str, KnownFact] = field(default_factory=dict)
+    _added: dict[str, list[str]] = field(default_factory=dict)
+
+    def facts_like(self, subject_key: str, predicate_key: str) -> list[KnownFact]:
+        """Return the facts of a subject and predicate in every state, oldest first."""
+        stored = (each.memory.key for each in self.view.facts_of(subject_key))
+        keys = [*stored, *self._added.get(subject_key, ())]
+        found = [self._changed.get(key) or self.view.fact_at(key) for key in keys]
+        return [each for each in found if each and each.predicate_key == predicate_key]
+
+    def free_key(self, proposal: Proposal, *, several: bool) -> str:
+        """
+        Return the key of a new fact, numbered if it is taken.
+
+        It is made of what there can be one of: subject and predicate, and the object if it can
+        be several. So two who write rivals at once meet at one address, and one decides anew.
+        """
+        words = [proposal.subject_key, proposal.predicate_key]
+        if several:
+            words.append(shown(proposal.new.object))
+        return next(
+            key
+            for key in numbered(content_key({"fact": words}))
+            if key not in self._changed and not self.view.takes(FACT_TYPE, key)
+        )
+
+    def note(self, write: Write, before: Memory | None) -> None:
+        """Take a planned write of a fact into account."""
+        if isinstance(write, PutMemory):
+            after = _as_written(write, before, self.view)
+        elif isinstance(write, EndMemory) and before is not None:
+            after = replace(before, valid_until=write.at, version=before.version + 1)
+        else:
+            return
+        fact = known_fact(after)
+        if fact is not None:
+            if before is None:
+                subject_key = self.view.aliases.key_of(fact.subject_key)
+                self._added.setdefault(subject_key, []).append(after.key)
+            self._changed[after.key] = fact
+
+
+def _as_written(write: PutMemory, before: Memory | None, view: View) -> Memory:
+    return Memory(
+        scope=view.scope,
+        type=write.type,
+        key=write.key,
+        value=write.value,
+        text="",
+        version=before.version + 1 if before else 1,
+        created_at=before.created_at if before else view.now,
+        updated_at=view.now,
+        valid_from=write.valid_from,
+        valid_until=write.valid_until,
+        expires_at=write.expires_at,
+        evidence=write.evidence,
+        trust=write.trust,
+        state=write.state,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal:
+    """A new fact, made ready to be compared."""
+
+    new: NewFact
+    subject_key: str
+    predicate_key: str
+    object: Json
+    object_type: ObjectType
+    subject: str
+    predicate: str
+
+    @property
+    def evidence(self) -> EvidenceMap:
+        """Return its evidence, which is for the whole of it."""
+        return {"": tuple(self.new.evidence)} if self.new.evidence else {}
+
+    def value(self, *, several: bool) -> JsonObject:
+        """Return what its memory holds."""
+        value: dict[str, Json] = {
+            "subject": self.subject,
+            "predicate": self.predicate,
+            "object": self.object,
+        }
+        if self.object_type != "entity":
+            value["object_type"] = self.object_type
+        return {**value, "several": True} if several else value
+
+    def says(self, fact: KnownFact, view: View) -> bool:
+        """Say whether a fact of its subject and predicate has its object."""
+        if self.object_type == "entity" or fact.object_key is not None:
+            both = self.object_type == "entity" and fact.object_key is not None
+            return both and view.aliases.key_of(fact.object_key or "") == view.key_of(
+                str(self.object)
+            )
+        kept = fact.memory.value["object"]
+        is_truth = isinstance(kept, bool) or isinstance(self.object, bool)
+        return kept == self.object and (not is_truth or type(kept) is type(self.object))
+
+
+def plan_additions(view: View, new: Sequence[NewFact]) -> list[Planned]:
+    """
+    Return what becomes of new facts, in order, each seeing those before it.
+
+    The rules are those of formation: what is said again gains evidence, a new value of a
+    subject and predicate ends the old one, what was rejected stays so. Beyond them, words
+    less trusted never end what more trusted words say: the new fact waits for a person.
+    """
+    draft, planned = Draft(view), list[Planned]()
+    for each in new:
+        planned.append(_planned(_proposal(each, view), draft))
+    return planned
+
+
+def plan_statements(view: View, statements: Sequence[NewFact | Retraction]) -> list[Write]:
+    """
+    Return the writes of new facts and retractions, in order, each seeing those before it.
+
+    What is dated later than now is so since now. What was retracted comes back only by the
+    words of a person: an assistant that repeats it is not heard.
+    """
+    draft, writes = Draft(view), list[Write]()
+    for each in statements:
+        dated = replace(each, since=min(each.since, view.now)) if each.since else each
+        if isinstance(dated, Retraction):
+            writes += _retracted(dated, draft)
+            continue
+        proposal = _proposal(dated, view)
+        if dated.trust == "user" or not _is_retracted(proposal, draft):
+            writes += _planned(proposal, draft).writes
+    return writes
+
+
+def _is_retracted(proposal: Proposal, draft: Draft) -> bool:
+    """Say whether a fact has ended, and not because another one took its place."""
+    moment = proposal.new.since or draft.view.now
+    standing = draft.facts_like(proposal.subject_key, proposal.predicate_key)
+    same = [each.memory for each in standing if proposal.says(each, draft.view)]
+    others = [each.memory for each in standing if not proposal.says(each, draft.view)]
+    is_single = not _several(proposal.new, standing, moment)
+    is_replaced = is_single and any(holds_from(each, moment) for each in others)
+    return bool(same) and not is_replaced and not any(_still_says(each, moment) for each in same)
+
+
+def _retracted(said: Retraction, draft: Draft) -> list[Write]:
+    view = draft.view
+    new = NewFact(subject=said.subject, predicate=said.predicate, object=said.object)
+    proposal, moment = _proposal(new, view), said.since or view.now
+    found = [
+        each.memory
+        for each in draft.facts_like(proposal.subject_key, proposal.predicate_key)
+        if proposal.says(each, view)
+        and is_ended_by(each.memory, moment)
+        and _still_says(each.memory, moment)
+        and least([each.memory.trust, said.trust]) == each.memory.trust
+    ]
+    ends = [end_of(each, moment, RETRACTED) for each in found]
+    for write, memory in zip(ends, found, strict=True):
+        draft.note(write, memory)
+    return list(ends)
+
+
+def _proposal(new: NewFact, view: View) -> Proposal:
+    subject = clean_name(new.subject, "a fact's subject")
+    predicate = clean_name(new.predicate, "a fact's predicate")
+    value, type_ = written(new)
+    return Proposal(
+        new=new,
+        subject_key=view.key_of(subject),
+        predicate_key=name_key(predicate),
+        object=value,
+        object_type=type_,
+        subject=subject,
+        predicate=predicate,
+    )
+
+
+def _planned(proposal: Proposal, draft: Draft) -> Planned:
+    view, new = draft.view, proposal.new
+    standing = draft.facts_like(proposal.subject_key, proposal.predicate_key)
+    same = [each for each in standing if proposal.says(each, view)]
+    if any(each.memory.state == "rejected" for each in same):
+        return Planned(action="refused", key=None, reason=REJECTED)
+    moment = new.since or view.now
+    several = _several(new, standing, moment)
+    for each in same:
+        if _still_says(each.memory, moment):
+            return _merged(each.memory, proposal, draft)
+    is_past = new.since is None and new.until is not None and new.until <= view.now
+    since = new.since if several or is_past else moment
+    rivals = [
+        each.memory
+        for each in standing
+        # What is over already ends nothing.
+        if not several
+        and not is_past
+        and not proposal.says(each, view)
+        and holds_from(each.memory, moment)
+    ]
+    until = new.until
+    doubted = any(least([rival.trust, new.trust]) != rival.trust for rival in rivals)
+    ends: tuple[EndMemory, ...] = ()
+    if not doubted and rivals:
+        succession = succession_of(rivals, moment, until)
+        ends, until = succession.ends, succession.until
+    if since and until and until <= since:
+        reason = f"it would end at {until.isoformat()}, before it began"
+        return Planned(action="refused", key=None, reason=reason)
+    value = proposal.value(several=several)
+    put = PutMemory(
+        type=FACT_TYPE,
+        key=draft.free_key(proposal, several=several),
+        value=value,
+        expected=0,
+        valid_from=since,
+        valid_until=until,
+        evidence=proposal.evidence,
+        trust=new.trust,
+        state="quarantined" if doubted else "active",
+        cause=DOUBTED if doubted else "added",
+    )
+    by_key = {each.key: each for each in rivals}
+    for write in ends:
+        draft.note(write, by_key[write.key])
+    draft.note(put, None)
+    return Planned(
+        action="quarantined" if doubted else "stored",
+        key=put.key,
+        writes=(*ends, put),
+        ended=tuple(each.key for each in ends),
+        reason=DOUBTED if doubted else "",
+    )
+
+
+def _several(new: NewFact, standing: Iterable[KnownFact], moment: datetime) -> bool:
+    if new.several is not None:
+        return new.several
+    return any(each.several and holds_from(each.memory, moment) for each in standing)
+
+
+def _still_says(memory: Memory, moment: datetime) -> bool:
+    """Say whether a memory says so at *moment*, or waits for a person's word to say so."""
+    begun = memory.valid_from is None or memory.valid_from <= moment
+    return begun and (memory.valid_until is None or memory.valid_until > moment)
+
+
+def _merged(memory: Memory, proposal: Proposal, draft: Draft) -> Planned:
+    """Return what becomes of a fact when the same is said again, by whomever."""
+    new = proposal.new
+    is_weaker = least([memory.trust, new.trust]) != memory.trust
+    is_stronger = memory.trust != new.trust and not is_weaker
+    if memory.state == "quarantined" and not is_stronger:
+        return Planned(action="unchanged", key=memory.key, reason=DOUBTED)
+    joined = merged_evidence(memory.value, memory.evidence, proposal.evidence)
+    until = new.until or memory.valid_until
+    has_news = (
+        joined != merged_evidence(memory.value, memory.evidence, {}) or until != memory.valid_until
+    )
+    if not is_stronger and (is_weaker or not has_news):
+        return Planned(action="unchanged", key=memory.key)
+    # Since when it is true is often no more than when it was said.
+    is_before = bool(until and memory.valid_from and until < memory.valid_from)
+    put = PutMemory(
+        type=FACT_TYPE,
+        key=memory.key,
+        value=memory.value,
+        text=memory.text,
+        expected=memory.version,
+        valid_from=new.since if is_before else memory.valid_from,
+        valid_until=until,
+        expires_at=memory.expires_at,
+        # What more trusted words confirm rests from now on on them alone.
+        evidence=proposal.evidence if is_stronger else joined,
+        trust=new.trust if is_stronger else memory.trust,
+        cause="confirmed" if is_stronger else "said again",
+    )
+    writes: tuple[Write, ...] = (put,)
+    ended: tuple[str, ...] = ()
+    if memory.state == "quarantined":
+        rivals = _rivals_of_released(memory, proposal, draft)
+        ends = succession_of(rivals, draft.view.now, None).ends
+        writes, ended = (*ends, put), tuple(each.key for each in ends)
+        for write, rival in zip(ends, rivals, strict=False):
+            draft.note(write, rival)
+    draft.note(put, memory)
+    return Planned(action="merged", key=memory.key, writes=writes, ended=ended)
+
+
+def _rivals_of_released(memory: Memory, proposal: Proposal, draft: Draft) -> list[Memory]:
+    """Return what holds beside a fact that waited, and that it ends now that it is believed."""
+    if memory.value.get("several") is True:
+        return []
+    moment = draft.view.now
+    return [
+        each.memory
+        for each in draft.facts_like(proposal.subject_key, proposal.predicate_key)
+        if each.memory.key != memory.key
+        and holds_from(each.memory, moment)
+        and (each.memory.valid_from is None or each.memory.valid_from <= moment)
+    ]

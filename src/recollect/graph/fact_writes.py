@@ -1,0 +1,281 @@
+"""The facts of a graph: added, ended, erased and listed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Final
+
+from recollect.formation.grounding.grounds import least
+from recollect.graph.fact_ends import end_of, is_ended_by
+from recollect.graph.fact_plans import Planned, plan_additions, plan_statements
+from recollect.graph.graph_snapshot import KnownFact, View, holds
+from recollect.graph.name_matching import name_key
+from recollect.graph.values import (
+    FACT_TYPE,
+    Addition,
+    Fact,
+    NewFact,
+    Retraction,
+    Value,
+    shown,
+)
+from recollect.memory.facade import Recollect
+from recollect.records import Evidence, Revision, Trust, Write
+from recollect.stores.plans.erasure import EraseReceipt
+from recollect.stores.validation import check_time
+from recollect.sync.dual import twins
+
+if TYPE_CHECKING:
+    pass
+
+from recollect.graph.graph_access import Following, moment_of
+
+STATEMENTS_AT_ONCE_MAX: Final = 300
+"""So many statements go into one transaction: each may end others."""
+
+
+class Stating(Following):
+    """What a `KnowledgeGraph` does with facts."""
+
+    async def _add(
+        self,
+        memory: Recollect,
+        subject: str,
+        predicate: str,
+        object: Value,  # noqa: A002 (the word for it)
+        *,
+        several: bool | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        evidence: Sequence[Evidence] = (),
+        trust: Trust = "user",
+    ) -> Addition:
+        """
+        Add a fact: a relation to the entity named *object*, or an attribute if that is no text.
+
+        A subject has one object of a predicate at a time, unless *several* says otherwise: a
+        new one ends the old one, which stays as history. See `NewFact` for the arguments.
+
+        Raises:
+            UsageError: A name is empty, or an argument is outside its range.
+            VersionConflictError: Others kept writing the same facts, ``TRIES_MAX`` times.
+        """
+        new = NewFact(
+            subject=subject,
+            predicate=predicate,
+            object=object,
+            several=several,
+            since=since,
+            until=until,
+            evidence=evidence,
+            trust=trust,
+        )
+        (addition,) = await self.add_facts(memory, [new])
+        return addition
+
+    add, aadd = twins(_add)
+
+    async def add_facts(self, memory: Recollect, facts: Sequence[NewFact]) -> tuple[Addition, ...]:
+        """
+        Add facts in order, all or none of them, each seeing those before it.
+
+        Args:
+            facts: They and what they end are at most ``WRITES_MAX`` writes.
+        """
+        for each in facts:
+            for name, time in (("since", each.since), ("until", each.until)):
+                if time is not None:
+                    check_time(time, name)
+
+        def plan(view: View) -> tuple[list[Planned], list[Write]]:
+            planned = plan_additions(view, facts)
+            return planned, [write for each in planned for write in each.writes]
+
+        planned = await self.change(memory, plan)
+        view = await self.read(memory)
+        return tuple(_addition(each, view) for each in planned)
+
+    add_many, aadd_many = twins(add_facts, "add_many")
+
+    async def take(
+        self,
+        memory: Recollect,
+        statements: Sequence[NewFact | Retraction],
+        beside: Sequence[Write] = (),
+    ) -> None:
+        """
+        Add and end facts in the order of *statements*, each seeing those before it.
+
+        Up to ``STATEMENTS_AT_ONCE_MAX`` it is one transaction; of more, *beside* comes with the
+        last, and what is taken again changes nothing.
+        """
+        for at in range(0, max(1, len(statements)), STATEMENTS_AT_ONCE_MAX):
+            piece = statements[at : at + STATEMENTS_AT_ONCE_MAX]
+            last = beside if at + STATEMENTS_AT_ONCE_MAX >= len(statements) else ()
+
+            def plan(
+                view: View,
+                piece: Sequence[NewFact | Retraction] = piece,
+                last: Sequence[Write] = last,
+            ) -> tuple[None, list[Write]]:
+                return None, [*plan_statements(view, piece), *last]
+
+            await self.change(memory, plan)
+
+    async def _end(
+        self,
+        memory: Recollect,
+        subject: str,
+        predicate: str | None = None,
+        object: Value | None = None,  # noqa: A002 (the word for it)
+        *,
+        at: datetime | None = None,
+        trust: Trust = "user",
+    ) -> tuple[Fact, ...]:
+        """
+        End the facts of *subject* that hold, with this predicate and object if they are given.
+
+        They stay as history. What more trusted words than *trust* say goes on.
+
+        Args:
+            at: Since when they are true no more; now if ``None``.
+
+        Returns:
+            The facts that ended, oldest first; none if there was nothing to end.
+        """
+        if at is not None:
+            check_time(at, "at")
+
+        def plan(view: View) -> tuple[list[str], list[Write]]:
+            moment = at or view.now
+            found = [
+                each.memory
+                for each in _matching(view, subject, predicate, object)
+                if is_ended_by(each.memory, moment)
+                and least([each.memory.trust, trust]) == each.memory.trust
+            ]
+            return [each.key for each in found], [end_of(each, moment, "ended") for each in found]
+
+        keys = await self.change(memory, plan)
+        return _facts_at(await self.read(memory), keys)
+
+    end, aend = twins(_end)
+
+    async def _erase(
+        self,
+        memory: Recollect,
+        subject: str,
+        predicate: str | None = None,
+        object: Value | None = None,  # noqa: A002 (the word for it)
+    ) -> tuple[EraseReceipt, ...]:
+        """
+        Erase the facts of *subject*, ended ones included, with their history.
+
+        See `Recollect.erase`; there is one receipt per fact.
+        """
+        view = await self.read(memory)
+        found = _matching(view, subject, predicate, object)
+        return await self.erased(memory, [each.memory for each in found])
+
+    erase, aerase = twins(_erase)
+
+    async def _facts(
+        self,
+        memory: Recollect,
+        subject: str | None = None,
+        predicate: str | None = None,
+        object: Value | None = None,  # noqa: A002 (the word for it)
+        *,
+        at: datetime | None = None,
+    ) -> tuple[Fact, ...]:
+        """Return the facts that hold, oldest first; only those with what is given."""
+        view = await self.read(memory)
+        moment = moment_of(at, view)
+        found = _matching(view, subject, predicate, object)
+        return tuple(view.fact(each) for each in found if holds(each.memory, moment))
+
+    facts, afacts = twins(_facts)
+
+    async def _history(
+        self, memory: Recollect, subject: str | None = None, predicate: str | None = None
+    ) -> tuple[Fact, ...]:
+        """
+        Return facts in every state, ended, waiting and rejected ones included, oldest first.
+
+        Each has the evidence that it had when it held. For past versions of one fact see
+        `revisions`.
+        """
+        view = await self.read(memory)
+        return tuple(view.fact(each) for each in _matching(view, subject, predicate, None))
+
+    history, ahistory = twins(_history)
+
+    async def _revisions(self, memory: Recollect, fact: Fact) -> tuple[Revision, ...]:
+        """Return all versions of a fact, oldest first; none if it was erased."""
+        return await memory.history(self.scope, FACT_TYPE, fact.key)
+
+    revisions, arevisions = twins(_revisions)
+
+    async def _add_attribute(
+        self,
+        memory: Recollect,
+        entity: str,
+        attribute: str,
+        value: Value,
+        *,
+        several: bool | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        evidence: Sequence[Evidence] = (),
+        trust: Trust = "user",
+    ) -> Addition:
+        """Add an attribute, of which a text *value* is a text and no entity; else as `add`."""
+        new = NewFact(
+            subject=entity,
+            predicate=attribute,
+            object=value,
+            is_attribute=True,
+            several=several,
+            since=since,
+            until=until,
+            evidence=evidence,
+            trust=trust,
+        )
+        (addition,) = await self.add_facts(memory, [new])
+        return addition
+
+    add_attribute, aadd_attribute = twins(_add_attribute)
+
+
+def _matching(
+    view: View, subject: str | None, predicate: str | None, object_: Value | None
+) -> list[KnownFact]:
+    """Return the facts, in every state, that have what is given, oldest first."""
+    found = view.facts() if subject is None else view.facts_of(view.key_of(subject))
+    if predicate is not None:
+        key = name_key(predicate)
+        found = [each for each in found if each.predicate_key == key]
+    return found if object_ is None else [each for each in found if _has(each, object_, view)]
+
+
+def _has(fact: KnownFact, object_: Value, view: View) -> bool:
+    if fact.object_key is None:
+        return shown(fact.object) == shown(object_)
+    return isinstance(object_, str) and view.aliases.key_of(fact.object_key) == view.key_of(object_)
+
+
+def _facts_at(view: View, keys: Sequence[str]) -> tuple[Fact, ...]:
+    """Return the facts at some addresses, in the order of these."""
+    found = (view.fact_at(key) for key in keys)
+    return tuple(view.fact(each) for each in found if each is not None)
+
+
+def _addition(planned: Planned, view: View) -> Addition:
+    fact = _facts_at(view, [planned.key] if planned.key else [])
+    return Addition(
+        action=planned.action,
+        fact=fact[0] if fact else None,
+        ended=_facts_at(view, planned.ended),
+        reason=planned.reason,
+    )

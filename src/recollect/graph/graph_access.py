@@ -1,0 +1,109 @@
+"""How an object follows the graph of a scope, and changes it, from either of its faces."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Final, TypeVar
+
+import anyio
+
+from recollect.errors import UsageError, VersionConflictError
+from recollect.graph.graph_snapshot import View
+from recollect.graph.values import (
+    ENTITY_TYPE,
+    FACT_TYPE,
+)
+from recollect.memory.facade import Recollect
+from recollect.records import Memory, Scope, Write
+from recollect.stores.plans.changes import Entry
+from recollect.stores.plans.erasure import EraseMemory, EraseReceipt
+from recollect.stores.rows import Feed
+from recollect.stores.validation import check_scope, check_time, to_datetime
+from recollect.sync.object_home import AnyRecollect, Home
+
+PAGE: Final = 500
+TRIES_MAX: Final = 8
+"""So often a change is decided anew because somebody else wrote meanwhile."""
+
+PlannedT = TypeVar("PlannedT")
+
+
+class Following:
+    """The graph of a scope as it is stored at each moment, for those that read and change it."""
+
+    def __init__(self, memory: AnyRecollect, scope: Scope) -> None:
+        self.home = Home(memory)
+        self.scope = check_scope(scope)
+        self._view = View(self.scope)
+        self._turn = anyio.Lock()
+
+    async def read(self, memory: Recollect) -> View:
+        """Return the graph as it is stored now. It is used before anything else is awaited."""
+        async with self._turn:
+            fed: list[Feed] = []
+
+            def choose(feeds: Sequence[Feed]) -> list[tuple[Scope, int]]:
+                fed[:] = feeds
+                return [
+                    (self.scope, each.uid)
+                    for feed in feeds
+                    for each in feed.entries
+                    if each.type in {FACT_TYPE, ENTITY_TYPE}
+                ]
+
+            entries: list[Entry] = await memory.store.consult([self._view.cursor], choose)
+            self._view.follow(fed[0], entries)
+            return self._view
+
+    async def change(
+        self, memory: Recollect, plan: Callable[[View], tuple[PlannedT, Sequence[Write]]]
+    ) -> PlannedT:
+        """Read, decide and write; again, if somebody else has written what was decided on."""
+        for attempt in range(1, TRIES_MAX + 1):
+            planned, writes = plan(await self.read(memory))
+            try:
+                if writes:
+                    await memory.apply(self.scope, writes)
+            except VersionConflictError:
+                if attempt == TRIES_MAX:
+                    raise
+            else:
+                return planned
+        msg = f"TRIES_MAX is {TRIES_MAX}: a change needs one try at least"
+        raise UsageError(msg)
+
+    async def erased(self, memory: Recollect, found: Sequence[Memory]) -> tuple[EraseReceipt, ...]:
+        """Erase memories one by one, and let go of what was read of them."""
+        receipts = [
+            await memory.erase(self.scope, EraseMemory(type=each.type, key=each.key))
+            for each in found
+        ]
+        await self.read(memory)
+        return tuple(receipts)
+
+
+async def read_once(memory: Recollect, scope: Scope) -> View:
+    """
+    Return the graph of a scope for a single answer: its facts and entities alone are read.
+
+    Who reads again and again follows it, which costs the whole feed once.
+    """
+    found: list[Memory] = []
+    for type_ in (FACT_TYPE, ENTITY_TYPE):
+        cursor: str | None = None
+        while True:
+            page = await memory.store.memories(scope, type_=type_, cursor=cursor, limit=PAGE)
+            found += page.rows
+            cursor = page.cursor
+            if cursor is None:
+                break
+    return View.of(scope, found, to_datetime(memory.store.now()))
+
+
+def moment_of(at: datetime | None, view: View) -> datetime:
+    """Return the moment that a read asks about: now if *at* is ``None``."""
+    if at is None:
+        return view.now
+    check_time(at, "at")
+    return at

@@ -1,0 +1,373 @@
+"""
+The facts and entities of a scope, as last read, found by any name of theirs.
+
+A view follows the scope's feed: each read of it costs what changed since the one before,
+and what is erased leaves it with the next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import Final
+
+from recollect.graph.aliases import Aliases, aliases_of
+from recollect.graph.name_matching import name_key
+from recollect.graph.values import (
+    ENTITY_TYPE,
+    FACT_TYPE,
+    Entity,
+    Fact,
+    ObjectType,
+    Value,
+    read_object,
+)
+from recollect.records import Memory, Scope
+from recollect.stores.plans.changes import Entry
+from recollect.stores.rows import Cursor, Feed
+from recollect.stores.validation import to_datetime
+
+_EVER: Final = datetime.min.replace(tzinfo=UTC)
+_NEVER: Final = datetime.max.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownFact:
+    """A ``Fact`` memory, and the keys by which it is found."""
+
+    memory: Memory
+    subject_key: str
+    predicate_key: str
+    object: Value
+    object_type: ObjectType
+    object_key: str | None
+    """``None`` for an attribute."""
+
+    @property
+    def subject(self) -> str:
+        """Return the subject as the memory writes it."""
+        return str(self.memory.value["subject"])
+
+    @property
+    def predicate(self) -> str:
+        """Return the predicate as the memory writes it."""
+        return str(self.memory.value["predicate"])
+
+    @property
+    def several(self) -> bool:
+        """Say whether its subject can have several such objects at once."""
+        return self.memory.value.get("several") is True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownEntity:
+    """An ``Entity`` memory, and the keys of its names."""
+
+    memory: Memory
+    key: str
+    alias_keys: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """Return the name as the memory writes it."""
+        return str(self.memory.value["name"])
+
+    @property
+    def aliases(self) -> tuple[str, ...]:
+        """Return the aliases as the memory writes them."""
+        found = self.memory.value.get("aliases")
+        return tuple(str(each) for each in found) if isinstance(found, list | tuple) else ()
+
+
+def known_fact(memory: Memory) -> KnownFact | None:
+    """Return a ``Fact`` memory as the graph knows it, ``None`` if it has not its form."""
+    value, found = memory.value, read_object(memory)
+    subject, predicate = value.get("subject"), value.get("predicate")
+    if found is None or not isinstance(subject, str) or not isinstance(predicate, str):
+        return None
+    return KnownFact(
+        memory=memory,
+        subject_key=name_key(subject),
+        predicate_key=name_key(predicate),
+        object=found[0],
+        object_type=found[1],
+        object_key=name_key(str(found[0])) if found[1] == "entity" else None,
+    )
+
+
+def known_entity(memory: Memory) -> KnownEntity | None:
+    """Return an ``Entity`` memory as the graph knows it, ``None`` if it has not its form."""
+    name, aliases = memory.value.get("name"), memory.value.get("aliases")
+    if not isinstance(name, str):
+        return None
+    listed = aliases if isinstance(aliases, list | tuple) else ()
+    keys = tuple(name_key(each) for each in listed if isinstance(each, str))
+    return KnownEntity(memory=memory, key=name_key(name), alias_keys=keys)
+
+
+def holds(memory: Memory, at: datetime) -> bool:
+    """Say whether an active memory is true at *at*."""
+    begun = memory.valid_from is None or memory.valid_from <= at
+    return memory.state == "active" and begun and not _is_over(memory, at)
+
+
+def _is_over(memory: Memory, at: datetime) -> bool:
+    return memory.valid_until is not None and memory.valid_until <= at
+
+
+def in_order(memory: Memory) -> tuple[datetime, str]:
+    """Return what memories are ordered by: when they were made, then their key."""
+    return memory.created_at, memory.key
+
+
+@dataclass
+class View:
+    """The graph of a scope at *now*; `follow` brings it up to date."""
+
+    scope: Scope
+    now: datetime = _EVER
+    seq: int = 0
+    epoch: int = -1
+    _facts: dict[int, KnownFact] = field(default_factory=dict)
+    _entities: dict[int, KnownEntity] = field(default_factory=dict)
+    _by_subject: dict[str, set[int]] = field(default_factory=dict)
+    _by_object: dict[str, set[int]] = field(default_factory=dict)
+    _uids: dict[tuple[str, str], int] = field(default_factory=dict)
+    _names_until: datetime = _NEVER
+
+    @property
+    def cursor(self) -> Cursor:
+        """Return how far the feed was followed."""
+        return Cursor(scope=self.scope, seq=self.seq, epoch=self.epoch)
+
+    def follow(self, feed: Feed, entries: Iterable[Entry]) -> None:
+        """Take in what changed since the cursor; *entries* are the changed facts and entities."""
+        self.now = to_datetime(feed.now)
+        if feed.reset:
+            self._facts.clear()
+            self._entities.clear()
+            self._uids.clear()
+            self._by_subject.clear()
+            self._by_object.clear()
+            self._renew()
+        if self.now >= self._names_until:
+            self._renew()
+        for uid in feed.removed:
+            self._drop(uid)
+        for entry in entries:
+            if isinstance(entry.content, Memory):
+                self._drop(entry.uid)
+                self._keep(entry.uid, entry.content)
+        self.seq, self.epoch = feed.seq, feed.epoch
+
+    def _renew(self) -> None:
+        """Have names read anew from the entities' memories."""
+        self._names_until = _NEVER
+        for name in ("aliases", "_known"):
+            self.__dict__.pop(name, None)
+
+    def _keep(self, uid: int, memory: Memory) -> None:
+        if memory.type == ENTITY_TYPE and (entity := known_entity(memory)):
+            self._entities[uid] = entity
+            self._uids[memory.type, memory.key] = uid
+            self._renew()
+        if memory.type == FACT_TYPE and (fact := known_fact(memory)):
+            self._facts[uid] = fact
+            self._uids[memory.type, memory.key] = uid
+            self._by_subject.setdefault(fact.subject_key, set()).add(uid)
+            if fact.object_key is not None:
+                self._by_object.setdefault(fact.object_key, set()).add(uid)
+
+    def _drop(self, uid: int) -> None:
+        entity = self._entities.pop(uid, None)
+        fact = self._facts.pop(uid, None)
+        for each in (entity, fact):
+            # A key may have passed to another memory, whose entry came before.
+            if each is not None and self._uids.get((each.memory.type, each.memory.key)) == uid:
+                del self._uids[each.memory.type, each.memory.key]
+        if entity is not None:
+            self._renew()
+        if fact is None:
+            return
+        for index, key in (
+            (self._by_subject, fact.subject_key),
+            (self._by_object, fact.object_key),
+        ):
+            if key is not None and uid in index.get(key, ()):
+                index[key].discard(uid)
+                if not index[key]:
+                    del index[key]
+
+    @classmethod
+    def of(cls, scope: Scope, memories: Iterable[Memory], now: datetime) -> View:
+        """Return the graph of a scope's facts and entities at one moment; it follows nothing."""
+        view = cls(scope, now=now)
+        for number, memory in enumerate(memories):
+            view._keep(number, memory)
+        return view
+
+    # Names
+
+    @cached_property
+    def aliases(self) -> Aliases:
+        """Return which names are one entity's now."""
+        changes = (
+            each
+            for known in self._entities.values()
+            for each in (
+                known.memory.valid_from,
+                known.memory.valid_until,
+                known.memory.expires_at,
+            )
+            if each is not None and each > self.now
+        )
+        self._names_until = min(changes, default=_NEVER)
+        return aliases_of((each.key, each.alias_keys) for each in self.entities())
+
+    @cached_property
+    def _known(self) -> dict[str, list[KnownEntity]]:
+        """Return the memories of each entity, oldest first."""
+        found: dict[str, list[KnownEntity]] = {}
+        everyone = (each for each in self._entities.values() if self._is_there(each.memory))
+        for each in sorted(everyone, key=lambda each: in_order(each.memory)):
+            found.setdefault(self.aliases.key_of(each.key), []).append(each)
+        return found
+
+    def key_of(self, name: str) -> str:
+        """Return the key of the entity that *name* means."""
+        return self.aliases.key_of(name_key(name))
+
+    def name_of(self, key: str) -> str:
+        """Return how the entity *key* is called: by its memory, else by its oldest fact."""
+        named = (each.name for each in self.memories_of(key, self.now) if each.key == key)
+        for name in named:
+            return name
+        facts = [
+            *((each, each.subject) for each in self._indexed(self._by_subject, [key])),
+            *((each, str(each.object)) for each in self._indexed(self._by_object, [key])),
+        ]
+        if not facts:
+            return key
+        return min(facts, key=lambda each: in_order(each[0].memory))[1]
+
+    def knows(self, key: str, at: datetime) -> bool:
+        """Say whether an entity has a memory, or a fact that holds at *at*."""
+        return (
+            bool(self.memories_of(key, at))
+            or bool(self.outgoing(key, at))
+            or bool(self.incoming(key, at))
+        )
+
+    # Facts and entities
+
+    def entities(self, at: datetime | None = None) -> list[KnownEntity]:
+        """Return the active entities (that hold at *at*, now if ``None``), oldest first."""
+        at = at or self.now
+        found = [each for each in self._entities.values() if self._is_there(each.memory)]
+        return sorted(
+            (each for each in found if holds(each.memory, at)),
+            key=lambda each: in_order(each.memory),
+        )
+
+    def memories_of(self, key: str, at: datetime) -> list[KnownEntity]:
+        """Return the memories of the entity *key* that hold at *at*, oldest first."""
+        return [each for each in self._known.get(key, ()) if holds(each.memory, at)]
+
+    def all_entities(self) -> Iterator[KnownEntity]:
+        """Yield the entities in every state, ended ones included, in any order."""
+        return (each for each in self._entities.values() if self._is_there(each.memory))
+
+    def takes(self, type_: str, address: str) -> bool:
+        """Say whether a fact or entity has the key *address*, in any state."""
+        return (type_, address) in self._uids
+
+    def count(self, type_: str) -> int:
+        """Return how many memories of a type there are, in any state."""
+        return len(self._facts if type_ == FACT_TYPE else self._entities)
+
+    def fact_at(self, address: str) -> KnownFact | None:
+        """Return the fact whose memory has the key *address*, in any state."""
+        uid = self._uids.get((FACT_TYPE, address))
+        return None if uid is None else self._facts[uid]
+
+    def facts(self) -> list[KnownFact]:
+        """Return all facts in every state, ended ones included, oldest first."""
+        return self._sorted(self._facts.values())
+
+    def facts_of(self, key: str) -> list[KnownFact]:
+        """Return the facts with the subject *key* in every state, oldest first."""
+        return self._sorted(self._indexed(self._by_subject, self.aliases.names_of(key)))
+
+    def outgoing(self, key: str, at: datetime) -> list[KnownFact]:
+        """Return the facts with the subject *key* that hold at *at*, oldest first."""
+        return [each for each in self.facts_of(key) if holds(each.memory, at)]
+
+    def incoming(self, key: str, at: datetime) -> list[KnownFact]:
+        """Return the facts with the object *key* that hold at *at*, oldest first."""
+        found = self._sorted(self._indexed(self._by_object, self.aliases.names_of(key)))
+        return [each for each in found if holds(each.memory, at)]
+
+    def _indexed(self, index: dict[str, set[int]], keys: Iterable[str]) -> Iterator[KnownFact]:
+        return (self._facts[uid] for key in keys for uid in index.get(key, ()))
+
+    def _sorted(self, facts: Iterable[KnownFact]) -> list[KnownFact]:
+        there = [each for each in facts if self._is_there(each.memory)]
+        return sorted(there, key=lambda each: in_order(each.memory))
+
+    def _is_there(self, memory: Memory) -> bool:
+        return memory.expires_at is None or memory.expires_at > self.now
+
+    # As they are given to users
+
+    def fact(self, known: KnownFact) -> Fact:
+        """Return a fact with its entities called as they are now."""
+        memory, value = known.memory, known.object
+        if known.object_key is not None:
+            value = self.name_of(self.aliases.key_of(known.object_key))
+        return Fact(
+            key=memory.key,
+            subject=self.name_of(self.aliases.key_of(known.subject_key)),
+            predicate=known.predicate,
+            object=value,
+            object_type=known.object_type,
+            several=known.several,
+            valid_from=memory.valid_from,
+            valid_until=memory.valid_until,
+            evidence=memory.evidence,
+            trust=memory.trust,
+            state=memory.state,
+        )
+
+    def entity(self, key: str, at: datetime) -> Entity | None:
+        """Return an entity as it is at *at*, ``None`` if nothing is known of it then."""
+        if not self.knows(key, at):
+            return None
+        memories = self.memories_of(key, at)
+        attributes: dict[str, tuple[Value, ...]] = {}
+        for fact in self.outgoing(key, at):
+            if fact.object_key is None:
+                kept = attributes.get(fact.predicate, ())
+                attributes[fact.predicate] = (*kept, fact.object)
+        name = self.name_of(key)
+        spelled = {
+            name_key(alias): alias
+            for each in reversed(memories)
+            for alias in (*each.aliases, each.name)
+            if self.aliases.key_of(name_key(alias)) == key
+        }
+        return Entity(
+            name=name,
+            kind=_last(memories, "kind"),
+            aliases=tuple(sorted(v for k, v in spelled.items() if k != name_key(name))),
+            summary=_last(memories, "summary"),
+            attributes=attributes,
+        )
+
+
+def _last(memories: Iterable[KnownEntity], field_: str) -> str | None:
+    """Return what the newest of *memories* that says anything has in a field."""
+    ordered = sorted(memories, key=lambda each: each.memory.time, reverse=True)
+    found = (each.memory.value.get(field_) for each in ordered)
+    return next((str(each) for each in found if each), None)

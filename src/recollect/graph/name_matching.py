@@ -1,0 +1,81 @@
+"""When two names are the same: across case, width and spacing, and nothing more."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import count
+from typing import Final
+
+from recollect.errors import LimitError, UsageError
+from recollect.stores.validation import check_text
+
+NAME_CHARACTERS_MAX: Final = 1_000
+NAMES_KEPT_MAX: Final = 50_000
+"""So many names are kept with their keys, which are costly to make."""
+
+_STEPS_MAX: Final = 8
+
+_SPACE: Final = re.compile(r"\s+")
+_IDEOGRAPH: Final = "\u3005\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+# Chinese and Japanese are written without spaces: one between two signs says nothing.
+_SPACE_AMONG_IDEOGRAPHS: Final = re.compile(rf"(?<=[{_IDEOGRAPH}]) (?=[{_IDEOGRAPH}])")
+
+
+@lru_cache(maxsize=NAMES_KEPT_MAX)
+def name_key(name: str) -> str:
+    """
+    Return what *name* is compared by: equal keys, one name.
+
+    Signs count (C++ is not C), accents do (José is not Jose): what differs in more than its
+    writing is the same only by an alias.
+
+    >>> name_key(" Ada  LOVELACE"), name_key("张 伟") == name_key("张伟")
+    ('ada lovelace', True)
+    """
+    if name.isascii():
+        return _SPACE.sub(" ", name.lower()).strip()
+    key = name
+    for _ in range(_STEPS_MAX):
+        before, key = key, _folded(key)
+        if key == before:
+            break
+    return key
+
+
+def _folded(name: str) -> str:
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
+    shown = "".join(each for each in folded if unicodedata.category(each) != "Cf")
+    return _SPACE_AMONG_IDEOGRAPHS.sub("", _SPACE.sub(" ", shown).strip())
+
+
+def clean_name(name: object, what: str) -> str:
+    r"""
+    Return *name* on one line, without control characters; *what* says what it is to name.
+
+    >>> clean_name("  Ada\nLovelace ", "a subject")
+    'Ada Lovelace'
+
+    Raises:
+        UsageError: It is no text, or nothing of it can be seen.
+        LimitError: It has more than ``NAME_CHARACTERS_MAX`` characters.
+    """
+    spaced = _SPACE.sub(" ", check_text(name, what))
+    kept = "".join(each for each in spaced if unicodedata.category(each) != "Cc")
+    text = _SPACE.sub(" ", kept).strip()
+    if not name_key(text):
+        msg = f"{what} is {name!r}, which nobody could read: give a name"
+        raise UsageError(msg)
+    if len(text) > NAME_CHARACTERS_MAX:
+        raise LimitError(
+            f"characters of {what}", len(text), NAME_CHARACTERS_MAX, "NAME_CHARACTERS_MAX"
+        )
+    return text
+
+
+def numbered(key: str) -> Iterator[str]:
+    """Yield *key*, and then the same with numbers from 2, without end."""
+    yield key
+    yield from (f"{key}-{number}" for number in count(2))

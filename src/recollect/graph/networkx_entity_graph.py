@@ -1,0 +1,131 @@
+"""The graph of LangChain's ``NetworkxEntityGraph``: one edge per pair, names by the letter."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from recollect.graph.fact_ends import end_of
+from recollect.graph.graph_snapshot import KnownEntity, KnownFact, View, holds
+from recollect.graph.network import load_networkx
+from recollect.graph.triples import KnowledgeTriple
+from recollect.graph.values import ENTITY_TYPE, FACT_TYPE
+from recollect.records import JsonObject, Memory, PutMemory, Write
+
+if TYPE_CHECKING:
+    from networkx import DiGraph
+
+TRIPLES_AT_ONCE_MAX: Final = 300
+"""So many triples go into one transaction: each is an edge and two nodes at most."""
+
+_NUMBERED: Final = re.compile(r"(?:node|edge)-(\d{12})")
+_UNTIMED: Final = datetime.min.replace(tzinfo=UTC)
+_Place: TypeAlias = tuple[int, datetime, str]
+
+
+def place_of(memory: Memory) -> _Place:
+    """Return what nodes and edges are ordered by: others' first, then ours as they were made."""
+    is_ours = _NUMBERED.fullmatch(memory.key) is not None
+    # Numbers, not times, so that a clock that is set back changes no order.
+    return (1, _UNTIMED, memory.key) if is_ours else (0, memory.created_at, memory.key)
+
+
+def digraph_of(view: View) -> DiGraph:
+    """Return the relations that hold now, one edge per pair of names, each as it is written."""
+    graph: DiGraph = load_networkx().DiGraph()
+    nodes = sorted(view.entities(), key=lambda each: place_of(each.memory))
+    graph.add_nodes_from(each.name for each in nodes)
+    edges = (
+        each
+        for each in view.facts()
+        if each.object_key is not None and holds(each.memory, view.now)
+    )
+    for each in sorted(edges, key=lambda each: place_of(each.memory)):
+        graph.add_edge(each.subject, str(each.object), relation=each.predicate)
+    return graph
+
+
+class Changes:
+    """Writes to come, each decided with those before it in mind."""
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+        self._nodes: dict[str, PutMemory] = {}
+        self._edges: dict[tuple[str, str], PutMemory] = {}
+        self._numbers = {ENTITY_TYPE: 0, FACT_TYPE: 0}
+
+    def writes(self) -> list[Write]:
+        """Return the writes, nodes first."""
+        return [*self._nodes.values(), *self._edges.values()]
+
+    def add_node(self, name: str) -> None:
+        """Add a node that is there without edges too, unless it is so already."""
+        if name in self._nodes or node_at(self._view, name):
+            return
+        key = self._free_key(ENTITY_TYPE, "node")
+        self._nodes[name] = _put(ENTITY_TYPE, key, {"name": name})
+
+    def add_triple(self, triple: KnowledgeTriple) -> None:
+        """Add an edge and its nodes; an edge between the two takes the new relation on."""
+        subject, predicate, object_ = map(str, triple)
+        self.add_node(subject)
+        self.add_node(object_)
+        value: JsonObject = {
+            "subject": subject,
+            "predicate": predicate,
+            "object": object_,
+            "several": True,
+        }
+        standing = edge_between(self._view, subject, object_)
+        planned = self._edges.get((subject, object_))
+        if planned is not None:
+            put = _put(FACT_TYPE, planned.key, value, planned.expected)
+        elif standing is not None:
+            put = _put(FACT_TYPE, standing.memory.key, value, standing.memory.version)
+        else:
+            put = _put(FACT_TYPE, self._free_key(FACT_TYPE, "edge"), value)
+        self._edges[subject, object_] = put
+
+    def _free_key(self, type_: str, kind: str) -> str:
+        number = self._numbers[type_] or self._view.count(type_)
+        key = f"{kind}-{number + 1:012}"
+        while self._view.takes(type_, key):
+            number += 1
+            key = f"{kind}-{number + 1:012}"
+        self._numbers[type_] = number + 1
+        return key
+
+
+def _put(type_: str, key: str, value: JsonObject, expected: int | None = 0) -> PutMemory:
+    return PutMemory(type=type_, key=key, value=value, expected=expected, cause="added")
+
+
+def node_at(view: View, name: str) -> KnownEntity | None:
+    """Return the entity of exactly this name."""
+    found = view.memories_of(view.key_of(name), view.now)
+    return next((each for each in found if each.name == name), None)
+
+
+def edges_at(view: View, name: str) -> list[KnownFact]:
+    """Return the relations that begin or end at exactly this name."""
+    key = view.key_of(name)
+    found = [*view.outgoing(key, view.now), *view.incoming(key, view.now)]
+    named = [each for each in found if each.object_key is not None]
+    unique = {each.memory.key: each for each in named if name in {each.subject, each.object}}
+    return list(unique.values())
+
+
+def edge_between(view: View, source: str, target: str) -> KnownFact | None:
+    """Return the relation between exactly these two names."""
+    found = edges_at(view, source)
+    return next((e for e in found if (e.subject, e.object) == (source, target)), None)
+
+
+def ends_of(
+    view: View, nodes: Iterable[KnownEntity | None], edges: Sequence[KnownFact | None]
+) -> list[Write]:
+    """Return the writes that end nodes and edges."""
+    found = [each.memory for each in (*nodes, *edges) if each is not None]
+    return [end_of(each, view.now, "removed") for each in found]

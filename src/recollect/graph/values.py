@@ -1,0 +1,188 @@
+"""Facts and entities as the graph gives and takes them, and as memories keep them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from typing import Final, Literal, TypeAlias
+
+from recollect.errors import UsageError
+from recollect.formation.types.builtin import ENTITY, FACT
+from recollect.graph.name_matching import clean_name
+from recollect.records import Evidence, EvidenceMap, Json, Memory, MemoryState, Trust
+from recollect.stores.validation import check_text
+
+Value: TypeAlias = str | int | float | bool | date | datetime
+"""What an attribute may be; a relation's object is the name of an entity."""
+
+ObjectType: TypeAlias = Literal["entity", "text", "number", "boolean", "date", "time"]
+AdditionAction: TypeAlias = Literal["stored", "merged", "unchanged", "quarantined", "refused"]
+
+ENTITY_TYPE: Final = ENTITY.name
+FACT_TYPE: Final = FACT.name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewFact:
+    """
+    A fact as a caller gives it.
+
+    Args:
+        object: The name of another entity; or, with *is_attribute*, a value. What is no text
+            is a value in any case.
+        several: Whether the subject can have several such objects at once; ``None``: as the
+            facts of this subject and predicate that hold already, else one at a time.
+        since: When it became true; for one of which there is one at a time, now if ``None``.
+        until: When it ends to be true, if that is known.
+        evidence: The messages that say so.
+        trust: Who says so.
+    """
+
+    subject: str
+    predicate: str
+    object: Value
+    several: bool | None = None
+    is_attribute: bool = False
+    since: datetime | None = None
+    until: datetime | None = None
+    evidence: Sequence[Evidence] = ()
+    trust: Trust = "user"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retraction:
+    """
+    Words that a fact is not true, or no more: it ends, unless more trusted words say it.
+
+    *since* is when it ended to be true, now if ``None``; *trust* is that of who says so.
+    """
+
+    subject: str
+    predicate: str
+    object: Value
+    since: datetime | None = None
+    trust: Trust = "user"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """
+    A fact of the graph: an edge to another entity, or an attribute with its value.
+
+    Names are written as the entities are called now. It is true from *valid_from* (inclusive)
+    to *valid_until* (exclusive; ``None`` is open). *key* is the address of its ``Fact`` memory.
+    """
+
+    key: str
+    subject: str
+    predicate: str
+    object: Value
+    object_type: ObjectType
+    several: bool
+    valid_from: datetime | None
+    valid_until: datetime | None
+    evidence: EvidenceMap = field(hash=False)
+    trust: Trust
+    state: MemoryState
+
+    @property
+    def is_relation(self) -> bool:
+        """Say whether its object is an entity."""
+        return self.object_type == "entity"
+
+    def __str__(self) -> str:
+        return f"{self.subject} {self.predicate} {shown(self.object)}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entity:
+    """An entity of the graph: how it is called, what it is, and its attributes that hold."""
+
+    name: str
+    kind: str | None
+    aliases: tuple[str, ...]
+    summary: str | None
+    attributes: Mapping[str, tuple[Value, ...]] = field(hash=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Addition:
+    """
+    What became of a new fact.
+
+    It was *stored*; *merged* into one that says the same, or left that *unchanged*;
+    *quarantined*, because more trusted words say otherwise; or *refused*, for *reason*.
+    *ended* are the facts whose place it took.
+    """
+
+    action: AdditionAction
+    fact: Fact | None
+    ended: tuple[Fact, ...] = ()
+    reason: str = ""
+
+
+def shown(value: Value) -> str:
+    """
+    Return a value as a sentence has it.
+
+    >>> shown(True), shown(date(2026, 3, 31)), shown(4.5)
+    ('true', '2026-03-31', '4.5')
+    """
+    if isinstance(value, bool):
+        return str(value).lower()
+    return value.isoformat() if isinstance(value, date) else str(value)
+
+
+def written(fact: NewFact) -> tuple[Json, ObjectType]:
+    """
+    Return the object of a new fact as JSON, and its type.
+
+    Raises:
+        UsageError: It is neither a name nor a value, or a time without a zone.
+    """
+    value = fact.object
+    if isinstance(value, bool):
+        return value, "boolean"
+    if isinstance(value, int | float):
+        return value, "number"
+    if isinstance(value, datetime):
+        if value.tzinfo is None:
+            msg = f"the object {value!r} has no zone: give one, such as tzinfo=UTC"
+            raise UsageError(msg)
+        return value.isoformat(), "time"
+    if isinstance(value, date):
+        return value.isoformat(), "date"
+    if fact.is_attribute:
+        return check_text(value, "an attribute's value"), "text"
+    return clean_name(value, "a fact's object"), "entity"
+
+
+def read_object(memory: Memory) -> tuple[Value, ObjectType] | None:
+    """Return the object of a ``Fact`` memory and its type; what cannot be read as one is text."""
+    value, type_ = memory.value.get("object"), memory.value.get("object_type")
+    if isinstance(value, bool):
+        return value, "boolean"
+    if isinstance(value, int | float):
+        return value, "number"
+    if not isinstance(value, str):
+        return None
+    return (value, "entity") if type_ is None else _read_text(value, type_)
+
+
+def _read_text(text: str, type_: Json) -> tuple[Value, ObjectType]:
+    truth = {"true": True, "false": False}.get(text.lower())
+    if type_ == "boolean" and truth is not None:
+        return truth, "boolean"
+    readers: Mapping[ObjectType, Callable[[str], Value]] = {
+        "number": float,
+        "date": date.fromisoformat,
+        "time": datetime.fromisoformat,
+    }
+    for name, read in readers.items():
+        if name == type_:
+            try:
+                return read(text), name
+            except ValueError:
+                break
+    return text, "text"

@@ -1,0 +1,189 @@
+"""Which of the known forms a file has, value by value: nobody has to name it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, tzinfo
+from itertools import chain, islice
+from typing import Final
+
+from recollect.errors import UsageError
+from recollect.importers.archives import OTHER_FILES, files_to_read, opened_archive, opened_file
+from recollect.importers.form_detection import (
+    Naming,
+    naming_of,
+    read_chat_part,
+    read_element,
+    read_value,
+)
+from recollect.importers.import_entries import Changed, Reading, Refused, Row, shown
+from recollect.importers.input_files import (
+    LINE_BYTES_MAX,
+    Line,
+    Source,
+    decoded,
+    read_first,
+    read_lines,
+)
+from recollect.importers.json_stream import NESTED, CutOffError, Scanner
+from recollect.records import Json
+
+_HEAD_LINES: Final = 20
+_MANY: Final = (".jsonl", ".ndjson")
+
+
+def read_rows(source: Source, *, zone: tzinfo = UTC, thread: str | None = None) -> Iterator[Row]:
+    """
+    Yield what *source* holds, in its order, reading it as a stream.
+
+    Known are message rows with a conversation, LoCoMo's samples, chats as OpenAI's
+    interface takes them and as LangChain writes them, exports of ChatGPT and Claude, memories
+    of mem0, dumps of LangGraph's stores, the file of the MCP memory server, graphs of Graphiti,
+    and exports of ours; as JSON Lines or as one JSON document, or in a zip archive.
+
+    Args:
+        source: An open file.
+        zone: Where times without a zone are taken to be.
+        thread: The thread of a chat, which has no name of its own; the file's name if
+            ``None``. Several chats of one file are numbered.
+
+    Raises:
+        UsageError: The file is empty, or is in no form that is known.
+    """
+    if source.is_zip:
+        return _read_archive(source, zone=zone, thread=thread)
+    return _read_file(source, zone=zone, thread=thread)
+
+
+def _read_archive(source: Source, *, zone: tzinfo, thread: str | None) -> Iterator[Row]:
+    with opened_archive(source) as archive:
+        files, others = files_to_read(archive, source.name)
+        for name in files:
+            with opened_file(archive, name, source) as file:
+                try:
+                    rows = _read_file(file, zone=zone, thread=thread)
+                except UsageError as error:
+                    yield Refused(place=name, reason=str(error))
+                    continue
+                for row in rows:
+                    yield replace(row, place=f"{name}, {row.place}")
+    if others:
+        yield Changed(place="the archive", what=OTHER_FILES, count=others)
+
+
+def _read_file(source: Source, *, zone: tzinfo, thread: str | None) -> Iterator[Row]:
+    reading = Reading(name=source.plain_name, thread=thread or source.stem, zone=zone)
+    first = read_first(source.stream)
+    if isinstance(first, bytes) and len(first) > LINE_BYTES_MAX and _opens(first):
+        return _read_document(source, first, reading)
+    lines = read_lines(source.stream, first)
+    head = list(islice(lines, 1))
+    if not head:
+        msg = f"{source.name!r} is empty: there is nothing to import"
+        raise UsageError(msg)
+    if _is_value(head[0]):
+        head += islice(lines, 1)
+        is_alone = len(head) == 1 and not source.plain_name.endswith(_MANY)
+        return _read_each(chain(head, lines), naming_of(reading, is_alone=is_alone))
+    if isinstance(head[0], Line) and _opens(head[0].content):
+        head += islice(lines, 1)
+        # A row that is broken begins a file of rows all the same; a list's elements end in commas.
+        if _opens(head[0].content) == "[" or not any(map(_is_value, head)):
+            return _read_document(source, _begun(head), reading)
+    else:
+        head += islice(lines, _HEAD_LINES)
+        if not any(map(_is_value, head)):
+            raise UsageError(_unknown_form(source, head[0]))
+    return _read_each(chain(head, lines), naming_of(reading, is_alone=False))
+
+
+def _opens(content: bytes) -> str:
+    """Return the bracket with which *content* begins; nothing if it begins otherwise."""
+    first = content.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
+    return first.decode() if first in (b"[", b"{") else ""
+
+
+def _begun(lines: list[Line | Refused]) -> bytes:
+    """Return the bytes of lines that were read already."""
+    return b"\n".join(line.content for line in lines if isinstance(line, Line)) + b"\n"
+
+
+def _is_value(line: Line | Refused) -> bool:
+    """Say whether a line alone is a JSON object or list."""
+    if isinstance(line, Refused):
+        return False
+    try:
+        return isinstance(json.loads(decoded(line)), dict | list)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _unknown_form(source: Source, head: Line | Refused) -> str:
+    if isinstance(head, Refused):
+        return f"{source.name!r}, {head.place}: {head.reason}"
+    if head.content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return f"{source.name!r} is UTF-16: convert it to UTF-8"
+    try:
+        begins = shown(decoded(head)[:40])
+    except UsageError as error:
+        return f"{source.name!r}, {head.place}: {error}"
+    return f"{source.name!r} is neither JSON Lines nor a JSON document: it begins with {begins}"
+
+
+def _read_each(lines: Iterator[Line | Refused], naming: Naming) -> Iterator[Row]:
+    for line in lines:
+        if isinstance(line, Refused):
+            yield line
+            continue
+        try:
+            value = json.loads(decoded(line))
+        except UsageError as error:
+            yield Refused(place=line.place, reason=str(error))
+        except (ValueError, RecursionError) as error:
+            yield _unreadable(line, error)
+        else:
+            yield from read_value(value, line.place, naming)
+    yield from naming.end("the end")
+
+
+def _unreadable(line: Line, error: Exception) -> Refused:
+    if not line.is_whole and not isinstance(error, RecursionError):
+        reason = (
+            "the file ends in the middle of this line: it was cut off; get a whole copy and "
+            "import it again"
+        )
+        return Refused(place=line.place, reason=reason, is_cut=True)
+    why = NESTED if isinstance(error, RecursionError) else f"it is not JSON ({error})"
+    return Refused(place=line.place, reason=why)
+
+
+def _read_document(source: Source, begun: bytes, reading: Reading) -> Iterator[Row]:
+    """Yield the rows of one JSON document, element by element."""
+    scanner = Scanner(source.stream, begun)
+    naming = naming_of(reading, is_alone=True)
+    number = 0
+    try:
+        if scanner.next_character() == "[":
+            naming = naming_of(reading, is_alone=False)
+            for number, value in enumerate(scanner.elements(), start=1):
+                yield from read_element(value, f"element {number}", naming)
+        else:
+            whole: dict[str, Json] = {}
+            for name in scanner.fields():
+                if name == "messages" and scanner.next_character() == "[":
+                    chat = naming.next_chat()
+                    for number, value in enumerate(scanner.elements(), start=1):
+                        yield from read_chat_part(value, f"message {number}", chat, naming, number)
+                else:
+                    whole[name] = scanner.value()
+            if not naming.chats:
+                yield from read_value(whole, "the document", naming)
+        if not scanner.is_at_end():
+            reason = "something follows the end of the document: write one JSON value a line"
+            yield Refused(place="the end", reason=reason, is_cut=True)
+    except CutOffError as error:
+        place = f"after element {number}" if number else "the document"
+        yield Refused(place=place, reason=f"{error}; what came before was kept", is_cut=True)
+    yield from naming.end("the end")

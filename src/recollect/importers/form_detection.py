@@ -1,0 +1,202 @@
+"""What a JSON value is: the forms that are known, each with what it becomes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from recollect.errors import UsageError
+from recollect.importers import chatgpt, claude, graphiti, mem0
+from recollect.importers import langgraph_items as langgraph
+from recollect.importers import mcp_memory as mcp
+from recollect.importers.graphiti import Graph
+from recollect.importers.import_entries import (
+    Archived,
+    Changed,
+    Reading,
+    Refused,
+    Row,
+    no_object,
+    shown,
+)
+from recollect.importers.json_stream import NESTED, is_nested
+from recollect.importers.langchain_messages import as_chat_message
+from recollect.importers.langchain_messages import is_message as is_langchain_message
+from recollect.importers.locomo import is_sample, read_sample
+from recollect.importers.message_lines import is_message, read_message
+from recollect.importers.openai_chats import is_chat_message, read_chat_message
+from recollect.records import Json, JsonObject
+from recollect.wire.record_digests import END
+
+KINDS: Final = ("thread", "message", "memory", "formation")
+"""The kinds of record in an export of ours."""
+_HEADER: Final = "export"
+UNENDED: Final = "exports without a last line, which may have been cut or are of an earlier release"
+MISCOUNTED: Final = "exports whose last line counts other records than came: some may be lost"
+VERSIONS: Final = (1,)
+"""The versions of our exports that are known."""
+
+_Form: TypeAlias = tuple[
+    Callable[[JsonObject], bool], Callable[[JsonObject, str, Reading], Iterator[Row]]
+]
+
+
+def _read_row(value: JsonObject, place: str, reading: Reading) -> Iterator[Row]:
+    try:
+        yield read_message(value, place, reading)
+    except UsageError as error:
+        yield Refused(place=place, reason=str(error))
+
+
+_FORMS: Final[tuple[_Form, ...]] = (
+    (is_message, _read_row),
+    (is_sample, read_sample),
+    (chatgpt.is_conversation, chatgpt.read_conversation),
+    (claude.is_conversation, claude.read_conversation),
+    (claude.is_memories, claude.read_memories),
+    (mem0.is_document, mem0.read_document),
+    (mem0.is_memory, mem0.read_memory),
+    (langgraph.is_item, langgraph.read_item),
+    (mcp.is_line, mcp.read_line),
+    (mcp.is_graph, mcp.read_graph),
+)
+_OF_MANY: Final = (mem0.read_document, mcp.read_graph)
+"""These look themselves how deeply each of their rows is nested."""
+
+
+@dataclass(slots=True)
+class Naming:
+    """Which thread the next chat of a file becomes, and what of a graph or export came so far."""
+
+    reading: Reading
+    is_alone: bool
+    graph: Graph
+    chats: int = 0
+    messages: int = 0
+    records: int = 0
+    """Of an export of ours, since its beginning."""
+
+    def next_chat(self) -> str:
+        """Return the thread of the next chat: the file's name, numbered if it holds several."""
+        self.chats += 1
+        return self.reading.thread if self.is_alone else f"{self.reading.thread}-{self.chats}"
+
+    def end(self, place: str) -> Iterator[Row]:
+        """Yield what waited for the end of the file, and what is to be said of it."""
+        yield from self.graph.end()
+        if self.records:
+            yield Changed(place=place, what=UNENDED)
+
+
+def naming_of(reading: Reading, *, is_alone: bool) -> Naming:
+    """Return the naming with which a file begins."""
+    return Naming(reading, is_alone=is_alone, graph=Graph(reading))
+
+
+def read_value(value: Json, place: str, naming: Naming) -> Iterator[Row]:
+    """Yield the rows of one value, by what it looks like."""
+    if isinstance(value, list):
+        yield from _read_list(value, place, naming)
+    elif not isinstance(value, dict):
+        yield Refused(place=place, reason=no_object(value))
+    elif "kind" in value and ("scope" in value or value["kind"] in (_HEADER, END)):
+        yield from _read_record(value, place, naming)
+    else:
+        yield from _read_object(value, place, naming)
+
+
+def read_element(value: Json, place: str, naming: Naming) -> Iterator[Row]:
+    """Yield the rows of an element of a list; messages without a chat around them are one chat."""
+    if isinstance(value, Mapping) and is_of_chat(value):
+        naming.messages += 1
+        yield from read_chat_part(value, place, naming.reading.thread, naming, naming.messages)
+    else:
+        yield from read_value(value, place, naming)
+
+
+def read_chat_part(
+    value: Json, place: str, chat: str, naming: Naming, number: int
+) -> Iterator[Row]:
+    """Yield the message that *value* is, with its *number* in the thread *chat*."""
+    if is_nested(value):
+        yield Refused(place=place, reason=NESTED)
+        return
+    if isinstance(value, Mapping) and is_langchain_message(value):
+        value = as_chat_message(value)
+    try:
+        yield read_chat_message(value, place, naming.reading, thread=chat, index=number)
+    except UsageError as error:
+        yield Refused(place=place, reason=str(error))
+
+
+def is_of_chat(value: JsonObject) -> bool:
+    """Say whether *value* is a message of a chat that has no name of its own."""
+    if is_langchain_message(value):
+        return True
+    return is_chat_message(value) and not is_message(value) and not graphiti.kind_of(value)
+
+
+def _read_record(value: JsonObject, place: str, naming: Naming) -> Iterator[Row]:
+    kind = value["kind"]
+    naming.records += kind in KINDS
+    if is_nested(value):
+        yield Refused(place=place, reason=NESTED)
+    elif kind in KINDS:
+        yield Archived(place=place, record=value)
+    elif kind == END:
+        if value.get("count") != naming.records:
+            yield Changed(place=place, what=MISCOUNTED)
+        naming.records = 0
+    elif kind == _HEADER and value.get("version") in VERSIONS:
+        return  # the first line of a backup, which `recollect restore` reads
+    else:
+        what = f"of version {shown(value.get('version'))}" if kind == _HEADER else (
+            f"with a record of the kind {shown(kind)}")  # fmt: skip
+        reason = f"it is an export {what}, which this release does not know: import it with a later"
+        yield Refused(place=place, reason=f"{reason} release of Recollect")
+
+
+def _read_object(value: JsonObject, place: str, naming: Naming) -> Iterator[Row]:
+    read = next((read for is_form, read in _FORMS if is_form(value)), None)
+    messages = value.get("messages")
+    is_graph = graphiti.is_graph(value)
+    is_of_many = read in _OF_MANY if read else is_graph or isinstance(messages, list)
+    if is_nested(value) and not is_of_many:
+        yield Refused(place=place, reason=NESTED)
+    elif read:
+        yield from read(value, place, naming.reading)
+    elif kind := graphiti.kind_of(value):
+        yield from naming.graph.take(value, place, kind)
+    elif is_graph:
+        yield from naming.graph.take_all(value, place)
+    elif isinstance(messages, list):
+        yield from _read_chat(messages, place, naming)
+    elif is_of_chat(value):
+        yield from read_element(value, place, naming)
+    elif mem0.is_history(value):
+        yield mem0.refuse_history(place)
+    elif what := claude.left_out(value):
+        yield Changed(place=place, what=what)
+    else:
+        names = ", ".join(map(shown, [*value][:6]))
+        reason = f"it is in no form that is known: it has the fields {names or '(none)'}"
+        yield Refused(place=place, reason=reason)
+
+
+def _read_list(values: list[Json], place: str, naming: Naming) -> Iterator[Row]:
+    if any(isinstance(each, Mapping) and is_of_chat(each) for each in values):
+        yield from _read_chat(values, place, naming)
+        return
+    for number, value in enumerate(values, start=1):
+        where = f"{place}, element {number}"
+        if isinstance(value, list) and is_nested(value):
+            yield Refused(place=where, reason=NESTED)
+        else:
+            yield from read_value(value, where, naming)
+
+
+def _read_chat(values: list[Json], place: str, naming: Naming) -> Iterator[Row]:
+    chat = naming.next_chat()
+    for number, value in enumerate(values, start=1):
+        yield from read_chat_part(value, f"{place}, message {number}", chat, naming, number)

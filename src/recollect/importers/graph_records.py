@@ -1,0 +1,71 @@
+"""Entities and facts as our graph keeps them, for the files of other programs' graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from recollect.formation.value_identity import content_key
+from recollect.graph.name_matching import clean_name, name_key
+from recollect.importers.import_entries import Reading
+from recollect.importers.memory_records import Found, moment_in
+from recollect.records import Json, JsonObject
+
+OBSERVATION: Final = "observation"
+"""The predicate of what is only said of an entity, in words."""
+
+
+def entity(
+    name: object,
+    *,
+    kind: str | None = None,
+    summary: str | None = None,
+    created_at: int | None = None,
+) -> Found:
+    """Return an entity; equal names are one."""
+    called = clean_name(name, "an entity's name")
+    said: dict[str, Json] = {"name": called}
+    if kind:
+        said["kind"] = kind
+    if summary:
+        said["summary"] = summary
+    key = content_key({"name": name_key(called)})
+    return Found(type="Entity", key=key, value=said, created_at=created_at)
+
+
+def relation(subject: object, predicate: object, object_: object) -> dict[str, Json]:
+    """Return a fact between two entities; there may be several such objects."""
+    return {
+        "subject": clean_name(subject, "a fact's subject"),
+        "predicate": clean_name(predicate, "a fact's predicate"),
+        "object": clean_name(object_, "a fact's object"),
+        "several": True,
+    }
+
+
+def observation(subject: object, words: str) -> Found:
+    """Return what is said of an entity, as an attribute."""
+    said: dict[str, Json] = {
+        "subject": clean_name(subject, "an entity's name"),
+        "predicate": OBSERVATION,
+        "object": words,
+        "object_type": "text",
+        "several": True,
+    }
+    return Found(type="Fact", key=fact_key(said), value=said)
+
+
+def fact_key(said: JsonObject, *more: str) -> str:
+    """Return the key of a fact: as our graph makes it, with *more* where there are several."""
+    words = [name_key(str(said["subject"])), name_key(str(said["predicate"]))]
+    return content_key({"fact": [*words, str(said["object"]), *more]})
+
+
+def times_of(row: Mapping[str, Json], reading: Reading) -> dict[str, int | None]:
+    """Return when an edge of Graphiti's was noted, and when it was true."""
+    until = moment_in(row, "invalid_at", reading)
+    return {
+        "created_at": moment_in(row, "created_at", reading),
+        "valid_from": moment_in(row, "valid_at", reading),
+        "valid_until": moment_in(row, "expired_at", reading) if until is None else until,
+    }

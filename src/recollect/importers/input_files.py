@@ -1,0 +1,246 @@
+"""Files as they come: plain or compressed, from a path or from standard input, line by line."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import lzma
+import sys
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, Final, cast
+
+from recollect.errors import NotFoundError, UsageError
+from recollect.importers.import_entries import Refused
+
+LINE_BYTES_MAX: Final = 32 * 1024 * 1024
+"""A longer line, or a longer element of a JSON list, is refused."""
+
+STDIN: Final = "-"
+_GZIP: Final = b"\x1f\x8b"
+_XZ: Final = b"\xfd7zXZ\x00"
+_PEEK_BYTES: Final = 6
+_BUFFER_BYTES: Final = 1 << 16
+_ZIP: Final = b"PK\x03\x04"
+UNPACKED_FREE_BYTES: Final = 256 * 1024 * 1024
+UNPACKED_TIMES_MAX: Final = 200
+"""A compressed file is read no further when it unpacks to more than this, beyond the free bytes."""
+DAMAGE: Final = (EOFError, OSError, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
+"""What reading a damaged or truncated file raises."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a file, without its end; *number* counts from 1."""
+
+    number: int
+    content: bytes
+    is_whole: bool
+    """Whether a line break ended it."""
+
+    @property
+    def place(self) -> str:
+        """Say where it stands."""
+        return f"line {self.number}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """An open file: its bytes unpacked, and how far its own bytes have been read."""
+
+    name: str
+    stream: BinaryIO
+    packed: BinaryIO
+    size_bytes: int | None
+    is_zip: bool = False
+    """Whether it is an archive of files, which `recollect.importers.archives` reads."""
+
+    @property
+    def stem(self) -> str:
+        """Return the name without the endings that say how it is written."""
+        plain = Path(self.plain_name)
+        return plain.stem or plain.name
+
+    @property
+    def plain_name(self) -> str:
+        """Return the name without the ending of a compression."""
+        return self.name.removesuffix(".gz").removesuffix(".xz")
+
+    @property
+    def fraction(self) -> float | None:
+        """Return how much of the file has been read; ``None`` where its size is unknown."""
+        if not self.size_bytes:
+            return None
+        return min(1.0, self.packed.tell() / self.size_bytes)
+
+
+def check_file(path: str) -> None:
+    """
+    Refuse what cannot be read as a file; ``-`` is standard input.
+
+    Raises:
+        NotFoundError: There is no such file.
+        UsageError: It is a folder.
+    """
+    if path == STDIN:
+        return
+    try:
+        place = Path(path)
+        is_folder, exists = place.is_dir(), place.exists()
+    except (OSError, ValueError) as error:  # a path too long, or with a NUL
+        msg = f"{path!r} cannot be the path of a file: {error}"
+        raise UsageError(msg) from error
+    if is_folder:
+        msg = f"{path!r} is a folder: name the files in it"
+        raise UsageError(msg)
+    if not exists:
+        msg = f"there is no file {path!r}"
+        raise NotFoundError(msg)
+
+
+@contextmanager
+def open_source(path: str) -> Iterator[Source]:
+    """
+    Open a file, unpacking ``.gz`` and ``.xz`` by what is in them; ``-`` is standard input.
+
+    Raises:
+        NotFoundError: There is no such file.
+        UsageError: It is a folder, or may not be read.
+    """
+    check_file(path)
+    if path == STDIN:
+        buffer = _peekable(sys.stdin.buffer)
+        if buffer.peek(_PEEK_BYTES).startswith(_ZIP):
+            msg = "a zip archive cannot be read from standard input: name the file"
+            raise UsageError(msg)
+        yield Source(name="stdin", stream=_unpacked(buffer), packed=buffer, size_bytes=None)
+        return
+    try:
+        packed = Path(path).open("rb")  # noqa: SIM115 (an error of the caller's block is not ours)
+    except OSError as error:
+        msg = f"{path!r} cannot be read: {error.strerror}"
+        raise UsageError(msg) from error
+    with packed:
+        size = Path(path).stat().st_size
+        yield Source(
+            name=Path(path).name,
+            stream=_unpacked(packed),
+            packed=packed,
+            size_bytes=size,
+            is_zip=packed.peek(_PEEK_BYTES).startswith(_ZIP),
+        )
+
+
+def _peekable(stream: BinaryIO) -> io.BufferedReader:
+    """Return *stream* itself where it can be looked ahead in, as files and pipes can."""
+    if isinstance(stream, io.BufferedReader):
+        return stream
+    return io.BufferedReader(cast("io.RawIOBase", stream))
+
+
+def _unpacked(packed: io.BufferedReader) -> BinaryIO:
+    first = packed.peek(_PEEK_BYTES)[:_PEEK_BYTES]
+    if first.startswith(_GZIP):
+        return guarded(cast("io.BufferedIOBase", gzip.open(packed, "rb")), packed)
+    if first.startswith(_XZ):
+        return guarded(cast("io.BufferedIOBase", lzma.open(packed, "rb")), packed)
+    return packed
+
+
+class SwollenError(OSError):
+    """A compressed file unpacks to far more than any file of text does."""
+
+
+class _Guard(io.RawIOBase):
+    """What is unpacked, as long as it is not far more than what was read for it."""
+
+    def __init__(self, stream: io.BufferedIOBase, packed: BinaryIO) -> None:
+        self._stream = stream
+        self._packed = packed
+        self._bytes = 0
+
+    def readable(self) -> bool:
+        """Say that it is."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Read into *buffer*; say how much."""
+        content = self._stream.read1(len(buffer))  # what there is, before an error is raised
+        self._bytes += len(content)
+        if self._bytes > max(UNPACKED_FREE_BYTES, UNPACKED_TIMES_MAX * self._packed.tell()):
+            raise SwollenError
+        buffer[: len(content)] = content
+        return len(content)
+
+
+def guarded(stream: io.BufferedIOBase, packed: BinaryIO) -> BinaryIO:
+    """Return *stream*, which breaks off when it is far larger than what it is unpacked from."""
+    return io.BufferedReader(_Guard(stream, packed), buffer_size=_BUFFER_BYTES)
+
+
+def read_first(stream: BinaryIO) -> bytes | Refused:
+    """Return the first line with its end, or so much of it as a line may have."""
+    return _next_line(stream, 1)
+
+
+def read_lines(stream: BinaryIO, first: bytes | Refused) -> Iterator[Line | Refused]:
+    """
+    Yield the lines that are not blank; too long ones, and a damaged end, as refused.
+
+    *first* is what `read_first` returned. Nothing follows a `Refused` with *is_cut*.
+    """
+    number, content = 1, first
+    while content:
+        if isinstance(content, Refused):
+            yield content
+            return
+        if len(content) > LINE_BYTES_MAX:
+            reason = f"it has more than {LINE_BYTES_MAX} bytes, the limit LINE_BYTES_MAX: split it"
+            yield Refused(place=f"line {number}", reason=reason)
+            while isinstance(content, bytes) and content and not content.endswith(b"\n"):
+                content = _next_line(stream, number)
+        elif content.strip():
+            yield Line(number, content.rstrip(b"\r\n"), content.endswith(b"\n"))
+        if not isinstance(content, Refused):
+            number += 1
+            content = _next_line(stream, number)
+
+
+def _next_line(stream: BinaryIO, number: int) -> bytes | Refused:
+    try:
+        return stream.readline(LINE_BYTES_MAX + 1)
+    except DAMAGE as error:
+        return Refused(place=f"line {number}", reason=explain_damage(error), is_cut=True)
+
+
+def explain_damage(error: Exception) -> str:
+    """Say what is wrong with a file that cannot be read further."""
+    if isinstance(error, EOFError):
+        return "the compressed file ends here: it was cut off; get a whole copy and import it again"
+    if isinstance(error, SwollenError):
+        return (
+            f"the compressed file unpacks to more than {UNPACKED_TIMES_MAX} times its size "
+            "(UNPACKED_TIMES_MAX), as no file of text does: unpack it yourself if you trust it"
+        )
+    return f"the file cannot be read further ({error}): get a whole copy and import it again"
+
+
+def decoded(line: Line) -> str:
+    """
+    Return the text of *line*.
+
+    Raises:
+        UsageError: It is not UTF-8.
+    """
+    try:
+        return line.content.removeprefix(b"\xef\xbb\xbf").decode()
+    except UnicodeDecodeError as error:
+        msg = (
+            f"it is not UTF-8 (byte 0x{line.content[error.start]:02x} at {error.start + 1}): "
+            "convert the file to UTF-8"
+        )
+        raise UsageError(msg) from error

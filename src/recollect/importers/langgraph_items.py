@@ -1,0 +1,65 @@
+"""Items of LangGraph's stores, dumped one a line or as a list, or as rows of their table."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from recollect.errors import UsageError
+from recollect.importers.import_entries import Changed, Reading, Refused, Row, shown, text_in
+from recollect.importers.json_stream import NESTED, is_nested
+from recollect.importers.memory_records import Found, moment_in, remembered
+from recollect.records import Json, JsonObject, Scope
+
+TTL: Final = "items that expire no longer live on when they are read"
+
+
+def is_item(value: JsonObject) -> bool:
+    """Say whether *value* is an item, or a row of the table ``store``."""
+    return {"key", "value"} <= value.keys() and ("namespace" in value or "prefix" in value)
+
+
+def read_item(value: JsonObject, place: str, reading: Reading) -> Iterator[Row]:
+    """Yield one item at its address: its namespace stands below the scope imported to."""
+    try:
+        below = _namespace(value)
+        found = Found(
+            type="Item",
+            key=text_in(value, "key"),
+            value=_value(value.get("value")),
+            created_at=moment_in(value, "created_at", reading),
+            updated_at=moment_in(value, "updated_at", reading),
+            expires_at=moment_in(value, "expires_at", reading),
+        )
+    except UsageError as error:
+        yield Refused(place=place, reason=str(error))
+        return
+    if value.get("ttl_minutes") is not None:
+        yield Changed(place=place, what=TTL)
+    yield remembered(place, found, below)
+
+
+def _namespace(value: JsonObject) -> Scope:
+    given = value.get("namespace", value.get("prefix"))
+    if isinstance(given, str):
+        given = given.split(".") if given else []
+    if not isinstance(given, Sequence) or not all(isinstance(each, str) for each in given):
+        msg = f"its namespace is {shown(given)}, not a list of labels"
+        raise UsageError(msg)
+    return tuple(str(each) for each in given)
+
+
+def _value(given: Json) -> JsonObject:
+    if isinstance(given, str):  # the table of its SQLite store keeps JSON as text
+        try:
+            given = json.loads(given)
+        except (ValueError, RecursionError):
+            msg = f"its value is {shown(given)}, which is not JSON"
+            raise UsageError(msg) from None
+        if is_nested(given):
+            raise UsageError(NESTED)
+    if not isinstance(given, Mapping):
+        msg = f"its value is {shown(given)}, not a JSON object"
+        raise UsageError(msg)
+    return given

@@ -1,0 +1,79 @@
+"""The file of the official MCP memory server: entities with observations, and relations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from recollect.errors import UsageError
+from recollect.importers.graph_records import entity, fact_key, observation, relation
+from recollect.importers.import_entries import Reading, Refused, Row, no_object, shown
+from recollect.importers.json_stream import NESTED, is_nested
+from recollect.importers.memory_records import Found, remembered
+from recollect.records import Json, JsonObject
+
+KINDS: Final = ("entity", "relation")
+
+
+def is_line(value: JsonObject) -> bool:
+    """Say whether *value* is a line of that file."""
+    if value.get("type") == "entity":
+        return _first(value, "name", "entityName", "id") is not None and "role" not in value
+    return value.get("type") == "relation" and _first(value, "from", "from_id") is not None
+
+
+def is_graph(value: JsonObject) -> bool:
+    """Say whether *value* is the whole graph, as ``read_graph`` gives it."""
+    return isinstance(value.get("entities"), list) and isinstance(value.get("relations"), list)
+
+
+def read_graph(value: JsonObject, place: str, reading: Reading) -> Iterator[Row]:
+    """Yield the memories of a whole graph."""
+    for name, kind in (("entities", "entity"), ("relations", "relation")):
+        rows: Json = value[name]
+        for number, each in enumerate(rows if isinstance(rows, list) else (), start=1):
+            where = f"{place}, {kind} {number}"
+            if is_nested(each):
+                yield Refused(place=where, reason=NESTED)
+            elif isinstance(each, dict):
+                yield from read_line({**each, "type": kind}, where, reading)
+            else:
+                yield Refused(place=where, reason=no_object(each))
+
+
+def read_line(value: JsonObject, place: str, reading: Reading) -> Iterator[Row]:
+    """Yield the memories of one line: an entity and each observation of it, or a relation."""
+    del reading  # nothing in this file has a time
+    read = _entity if value["type"] == "entity" else _relation
+    try:
+        found = read(value)
+    except UsageError as error:
+        yield Refused(place=place, reason=str(error))
+        return
+    for number, each in enumerate(found):
+        yield remembered(f"{place}, observation {number}" if number else place, each)
+
+
+def _entity(value: JsonObject) -> list[Found]:
+    name = _first(value, "name", "entityName", "id")
+    kind = _first(value, "entityType", "entity_type")
+    said = value.get("observations", [])
+    if not isinstance(said, list) or not all(isinstance(each, str) for each in said):
+        msg = f"its 'observations' are {shown(said)}, not a list of texts"
+        raise UsageError(msg)
+    made = entity(name, kind=kind if isinstance(kind, str) else None)
+    each_once = dict.fromkeys(str(each) for each in said)
+    return [made, *(observation(name, words) for words in each_once)]
+
+
+def _relation(value: JsonObject) -> list[Found]:
+    said = relation(
+        _first(value, "from", "from_id"),
+        _first(value, "relationType", "relation_type"),
+        _first(value, "to", "to_id"),
+    )
+    return [Found(type="Fact", key=fact_key(said), value=said)]
+
+
+def _first(value: JsonObject, *names: str) -> Json:
+    return next((value[name] for name in names if value.get(name) is not None), None)

@@ -1,0 +1,79 @@
+"""Message JSON Lines: one row a message, with its conversation, session, speaker and time."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from recollect.errors import UsageError
+from recollect.importers.import_entries import (
+    Incoming,
+    Reading,
+    made_id,
+    optional_text_in,
+    pictured,
+    read_moment,
+    rest_of,
+    shown,
+    text_in,
+)
+from recollect.records import JsonObject, NewMessage, Role
+
+_ROLES: Final[dict[str, tuple[Role, bool]]] = {
+    "user": ("user", False),
+    "assistant": ("assistant", False),
+    "system": ("system", False),
+    "tool": ("tool", True),
+    "speaker_a": ("user", True),
+    "speaker_b": ("user", True),
+    "contact": ("user", True),
+    "device": ("tool", True),
+}
+"""The role of a message, and whether its speaker's name is kept, by the role of its row."""
+
+_KNOWN: Final = frozenset(
+    "conversation_id session_id message_id seq timestamp speaker role text image_caption source"
+    " metadata".split()
+)
+
+
+def is_message(row: JsonObject) -> bool:
+    """Say whether *row* is one message of a named conversation."""
+    return "conversation_id" in row and ("text" in row or "image_caption" in row)
+
+
+def read_message(row: JsonObject, place: str, reading: Reading) -> Incoming:
+    """
+    Return the message that *row* holds.
+
+    Raises:
+        UsageError: A field is missing or is not what it must be.
+    """
+    role, is_named = read_role(row.get("role"))
+    text = optional_text_in(row, "text") or ""
+    time, is_assumed = read_moment(row.get("timestamp"), reading)
+    message = NewMessage(
+        role=role,
+        text=text,
+        id=optional_text_in(row, "message_id") or made_id(reading, place, row),
+        name=optional_text_in(row, "speaker") if is_named else None,
+        time=time,
+        session=optional_text_in(row, "session_id"),
+        source=optional_text_in(row, "source"),
+        content=pictured(text, optional_text_in(row, "image_caption")),
+        metadata=rest_of(row, _KNOWN),
+    )
+    return Incoming(
+        place=place,
+        thread=text_in(row, "conversation_id"),
+        message=message,
+        is_zone_assumed=is_assumed,
+    )
+
+
+def read_role(value: object) -> tuple[Role, bool]:
+    """Return the role that a row's role stands for, and whether its speaker has a name."""
+    found = _ROLES.get(value) if isinstance(value, str) else None
+    if found is None:
+        msg = f"unknown role {shown(value)}: known are {', '.join(_ROLES)}"
+        raise UsageError(msg)
+    return found

@@ -1,0 +1,109 @@
+"""Chats as OpenAI's interface takes them: lists of messages with roles and content parts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from recollect.errors import UsageError
+from recollect.importers.import_entries import (
+    Incoming,
+    Reading,
+    made_id,
+    no_object,
+    optional_text_in,
+    read_moment,
+    rest_of,
+    shown,
+)
+from recollect.records import Json, JsonObject, NewMessage, Role
+
+_ROLES: Final[dict[str, Role]] = {
+    "user": "user",
+    "assistant": "assistant",
+    "system": "system",
+    "developer": "system",
+    "tool": "tool",
+    "function": "tool",
+}
+_KNOWN: Final = frozenset("role content name tool_calls function_call timestamp metadata".split())
+
+
+def is_chat_message(value: JsonObject) -> bool:
+    """Say whether *value* is one message of a chat."""
+    return "role" in value and any(
+        name in value for name in ("content", "tool_calls", "function_call")
+    )
+
+
+def read_chat_message(
+    value: Json, place: str, reading: Reading, *, thread: str, index: int
+) -> Incoming:
+    """
+    Return the message at *index* of a chat that is kept in *thread*.
+
+    Raises:
+        UsageError: A field is missing or is not what it must be.
+    """
+    if value is None:
+        raise UsageError(no_object(value))
+    if not isinstance(value, Mapping) or not is_chat_message(value):
+        msg = f"{shown(value)} is no message: it needs 'role' and 'content'"
+        raise UsageError(msg)
+    time, is_assumed = read_moment(value.get("timestamp"), reading)
+    text, blocks = read_content(value.get("content"))
+    calls = _calls(value)
+    if calls and text and blocks is None:
+        blocks = [{"type": "text", "text": text}]
+    message = NewMessage(
+        role=_read_role(value.get("role")),
+        text=text,
+        id=made_id(reading, thread, index, value),
+        name=optional_text_in(value, "name"),
+        time=time,
+        content=[*(blocks or ()), *calls] or None,
+        metadata=rest_of(value, _KNOWN),
+    )
+    return Incoming(place=place, thread=thread, message=message, is_zone_assumed=is_assumed)
+
+
+def read_content(content: Json) -> tuple[str, Sequence[Json] | None]:
+    """
+    Return the text of a message's content, and its parts where it has parts.
+
+    >>> read_content([{"type": "text", "text": "Look:"}, {"type": "image_url", "image_url": {}}])[0]
+    'Look:'
+    """
+    if content is None or isinstance(content, str):
+        return content or "", None
+    if not isinstance(content, Sequence):
+        msg = f"its 'content' is {shown(content)}, neither text nor a list of parts"
+        raise UsageError(msg)
+    said = [part if isinstance(part, str) else _part_text(part) for part in content]
+    return "\n".join(text for text in said if text), content
+
+
+def _part_text(part: Json) -> str:
+    if not isinstance(part, Mapping):
+        msg = f"a part of its 'content' is {shown(part)}, not a JSON object"
+        raise UsageError(msg)
+    text = part.get("text")
+    return text if isinstance(text, str) else ""
+
+
+def _calls(value: JsonObject) -> list[Json]:
+    """Return the tool calls of a message as blocks of its content."""
+    calls = value.get("tool_calls") or []
+    if not isinstance(calls, Sequence) or isinstance(calls, str):
+        msg = f"its 'tool_calls' is {shown(calls)}, not a list"
+        raise UsageError(msg)
+    old = value.get("function_call")
+    return [{"type": "tool_call", "call": call} for call in [*calls, *([old] if old else [])]]
+
+
+def _read_role(value: Json) -> Role:
+    role = _ROLES.get(value) if isinstance(value, str) else None
+    if role is None:
+        msg = f"unknown role {shown(value)}: known are {', '.join(_ROLES)}"
+        raise UsageError(msg)
+    return role

@@ -1,0 +1,223 @@
+"""What a pickle holds, read as data: nothing in it is imported, called or run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from pickletools import genops
+from typing import Any, Final, TypeAlias
+
+from recollect.errors import UsageError
+from recollect.importers.import_entries import shown
+from recollect.stores.validation import JSON_DEPTH_MAX
+
+VALUES_MAX: Final = 100_000
+"""More values, one counted as often as it is referred to, are refused: a few bytes can say them."""
+_FIRST: Final = b"\x80"
+_FIELDS: Final = "__dict__"
+
+_Class: TypeAlias = tuple[str, str]
+"""The module and the name of a class, as the pickle names it."""
+
+
+class PickledObject:
+    """An object as its pickle has it: the name of its class, and its fields."""
+
+    def __init__(self, class_name: str) -> None:
+        self.class_name: Final = class_name
+        self.fields: Final[dict[str, Any]] = {}
+
+    def dict(self) -> dict[str, Any]:
+        """Return the fields, as `recollect.conversation.json_form` asks for them."""
+        return self.fields
+
+
+def is_pickle(begins: bytes) -> bool:
+    """Say whether bytes begin as Python's pickles do since protocol 2; no text begins so."""
+    return begins.startswith(_FIRST)
+
+
+def read_pickle(content: bytes, classes: Collection[_Class]) -> Any:
+    """
+    Return what *content* holds: plain values, and a `PickledObject` for each object of *classes*.
+
+    The instructions of the pickle (those of the standard library's ``pickletools``, up to
+    protocol 5) are carried out here, as far as they only put values together. A set becomes a
+    list. No class is looked for by its name, so what a pickle names is not even imported.
+
+    Raises:
+        UsageError: It names another class or a function, calls something, is damaged, or is
+            larger than ``VALUES_MAX``.
+    """
+    reader = _Reader(frozenset(classes))
+    try:
+        for instruction, argument, _ in genops(content):
+            reader.take(instruction.name, argument)
+    except UsageError:
+        raise
+    except (ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:
+        msg = f"its pickle is damaged ({type(error).__name__}: {error})"
+        raise UsageError(msg) from error
+    value = reader.values[-1] if reader.values else None
+    _check_size(value)
+    return value
+
+
+class _Mark:
+    """Where on the stack a collection begins."""
+
+
+class _Set(list[Any]):
+    """A set, in the order in which it was written."""
+
+
+class _Reader:
+    """The stack and the memo of a pickle that is being read."""
+
+    def __init__(self, classes: frozenset[_Class]) -> None:
+        self.values: list[Any] = []
+        self._memo: dict[int, Any] = {}
+        self._classes = classes
+        self._steps: Final[dict[str, Callable[[Any], None]]] = {
+            **dict.fromkeys(("PROTO", "FRAME", "STOP"), _pass),
+            **dict.fromkeys(_PLAIN, self.values.append),
+            **{name: self._constant(value) for name, value in _CONSTANTS.items()},
+            **{name: self._made(make) for name, make in _EMPTY.items()},
+            "MARK": lambda _: self.values.append(_Mark()),
+            "POP": self._drop,
+            "POP_MARK": self._drop_to_mark,
+            "DUP": lambda _: self.values.append(self.values[-1]),
+            "APPEND": lambda _: self._extend([self._pop()]),
+            "APPENDS": lambda _: self._extend(self._since_mark()),
+            "ADDITEMS": lambda _: self._extend(self._since_mark()),
+            "FROZENSET": lambda _: self.values.append(_Set(self._since_mark())),
+            "SETITEM": lambda _: self._set_items([self._pop(), self._pop()][::-1]),
+            "SETITEMS": lambda _: self._set_items(self._since_mark()),
+            "TUPLE": lambda _: self.values.append(self._since_mark()),
+            "TUPLE1": lambda _: self._tuple(1),
+            "TUPLE2": lambda _: self._tuple(2),
+            "TUPLE3": lambda _: self._tuple(3),
+            "MEMOIZE": lambda _: self._keep(len(self._memo)),
+            **dict.fromkeys(("PUT", "BINPUT", "LONG_BINPUT"), self._keep),
+            **dict.fromkeys(("GET", "BINGET", "LONG_BINGET"), self._fetch),
+            "GLOBAL": lambda named: self._name(*named.split(" ", 1)),
+            "STACK_GLOBAL": lambda _: self._name(*[self._pop(), self._pop()][::-1]),
+            "NEWOBJ": lambda _: self._make(),
+            "BUILD": lambda _: self._build(),
+        }
+
+    def take(self, name: str, argument: Any) -> None:
+        """Carry one instruction out."""
+        step = self._steps.get(name)
+        if step is None:
+            msg = f"its pickle calls something (its instruction {name}): it is not carried out"
+            raise UsageError(msg)
+        step(argument)
+
+    def _constant(self, value: object) -> Callable[[Any], None]:
+        return lambda _: self.values.append(value)
+
+    def _made(self, make: Callable[[], Any]) -> Callable[[Any], None]:
+        return lambda _: self.values.append(make())
+
+    def _drop(self, _: object) -> None:
+        self._pop()
+
+    def _drop_to_mark(self, _: object) -> None:
+        self._since_mark()
+
+    def _pop(self) -> Any:
+        return self.values.pop()
+
+    def _since_mark(self) -> list[Any]:
+        found: list[Any] = []
+        while not isinstance(value := self._pop(), _Mark):
+            found.append(value)
+        return found[::-1]
+
+    def _extend(self, more: list[Any]) -> None:
+        self._top(list).extend(more)
+
+    def _set_items(self, items: list[Any]) -> None:
+        into = self._top(dict)
+        for key, value in zip(items[::2], items[1::2], strict=True):
+            if not isinstance(key, str):
+                msg = f"a key in its pickle is {shown(key)}, not text, and JSON has no other keys"
+                raise UsageError(msg)
+            into[key] = value
+
+    def _top(self, kind: type) -> Any:
+        found = self.values[-1]
+        if not isinstance(found, kind):
+            msg = f"a {kind.__name__} was expected, not {shown(found)}"
+            raise TypeError(msg)
+        return found
+
+    def _tuple(self, length: int) -> None:
+        taken = [self._pop() for _ in range(length)]
+        self.values.append(taken[::-1])
+
+    def _keep(self, number: int) -> None:
+        self._memo[number] = self.values[-1]
+
+    def _fetch(self, number: int) -> None:
+        self.values.append(self._memo[number])
+
+    def _name(self, module: object, name: object) -> None:
+        if (module, name) not in self._classes:
+            named = f"{module}.{name}" if isinstance(module, str) else "something without a name"
+            msg = f"its pickle names {shown(named)}, which is none of the classes that are known"
+            raise UsageError(msg)
+        self.values.append((module, name))
+
+    def _make(self) -> None:
+        arguments, named = self._pop(), self._pop()
+        if named not in self._classes or arguments:
+            msg = "its pickle makes an object otherwise than the classes that are known are made"
+            raise UsageError(msg)
+        self.values.append(PickledObject(named[1]))
+
+    def _build(self) -> None:
+        state, made = self._pop(), self._top(PickledObject)
+        fields = state.get(_FIELDS, state)
+        if not isinstance(fields, dict):
+            msg = f"the fields of a {made.class_name} are {shown(fields)}"
+            raise TypeError(msg)
+        made.fields.update(fields)
+
+
+def _pass(_: object) -> None:
+    """Carry out what says something of the pickle, and puts no value on the stack."""
+
+
+_PLAIN: Final = (
+    *("BININT", "BININT1", "BININT2", "LONG1", "LONG4", "BINFLOAT"),
+    *("SHORT_BINUNICODE", "BINUNICODE", "BINUNICODE8"),
+    *("SHORT_BINBYTES", "BINBYTES", "BINBYTES8", "BYTEARRAY8"),
+)
+"""Instructions that put their argument on the stack."""
+_CONSTANTS: Final = {"NONE": None, "NEWTRUE": True, "NEWFALSE": False}
+_EMPTY: Final[dict[str, Callable[[], Any]]] = {
+    "EMPTY_LIST": list,
+    "EMPTY_TUPLE": list,
+    "EMPTY_DICT": dict,
+    "EMPTY_SET": _Set,
+}
+
+
+def _check_size(value: object) -> None:
+    """Refuse what refers to a value again and again, or to itself, or is nested too deeply."""
+    waiting, count = [(value, 0)], 0
+    while waiting:
+        count += 1
+        each, depth = waiting.pop()
+        if count > VALUES_MAX or depth > 2 * JSON_DEPTH_MAX:
+            msg = (
+                f"its pickle holds more than {VALUES_MAX} values (VALUES_MAX), or nests them "
+                f"deeper than {2 * JSON_DEPTH_MAX}"
+            )
+            raise UsageError(msg)
+        inner = each.fields if isinstance(each, PickledObject) else each
+        if isinstance(inner, dict):
+            waiting.extend((one, depth + 1) for one in inner.values())
+        elif isinstance(inner, list):
+            waiting.extend((one, depth + 1) for one in inner)

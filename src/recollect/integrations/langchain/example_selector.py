@@ -1,0 +1,111 @@
+"""Our examples as LangChain's example selector."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TypedDict, Unpack
+
+from langchain_core.example_selectors import BaseExampleSelector
+
+from recollect.agents.examples import Basis, Example, Examples, Selection
+from recollect.agents.examples.selection import Manner
+from recollect.errors import MissingKeyError, UsageError
+from recollect.recall.query import query_in
+
+
+class SelectOptions(TypedDict, total=False):
+    """What `Examples.select` takes."""
+
+    count: int
+    budget_tokens: int | None
+    by: Basis
+    diversity: float
+    min_score: float | None
+    tags: Sequence[str]
+
+
+class RecollectExampleSelector(BaseExampleSelector):
+    """
+    Selects examples of a scope for the input of a few-shot prompt, the best last.
+
+    *input_key*, *output_key* and *reason_key* name an example's parts in the prompt's variables;
+    *options* are those of `Examples.select`. Where several variables are given, the input is the
+    one named *input_key*, or the only one.
+
+    Raises:
+        UsageError: An option is outside its range.
+    """
+
+    def __init__(
+        self,
+        examples: Examples,
+        *,
+        input_key: str = "input",
+        output_key: str = "output",
+        reason_key: str = "reason",
+        **options: Unpack[SelectOptions],
+    ) -> None:
+        self.examples = examples
+        self.input_key = input_key
+        self.output_key = output_key
+        self.reason_key = reason_key
+        self.options = options
+        Manner(**options)  # refused now, not with the first prompt
+
+    def add_example(self, example: dict[str, str]) -> str:
+        """
+        Keep an example; return its key.
+
+        Raises:
+            MissingKeyError: It has no input or no output.
+        """
+        given = self._given(example)
+        return self.examples.add(given.input, given.output, reason=given.reason).key
+
+    async def aadd_example(self, example: dict[str, str]) -> str:
+        """Do the same as `add_example`."""
+        given = self._given(example)
+        return (await self.examples.aadd(given.input, given.output, reason=given.reason)).key
+
+    def select_examples(self, input_variables: dict[str, str]) -> list[dict[str, str]]:
+        """Return the examples for an input as variables of a prompt, the best last."""
+        asked = self._asked(input_variables)
+        return self._shown(self.examples.select(asked, **self.options)) if asked.strip() else []
+
+    async def aselect_examples(self, input_variables: dict[str, str]) -> list[dict[str, str]]:
+        """Do the same as `select_examples`."""
+        asked = self._asked(input_variables)
+        if not asked.strip():
+            return []
+        return self._shown(await self.examples.aselect(asked, **self.options))
+
+    def _given(self, example: Mapping[str, str]) -> Example:
+        for key in (self.input_key, self.output_key):
+            if key not in example:
+                msg = (
+                    f"the example has no {key!r}; it has {', '.join(sorted(example)) or 'nothing'}"
+                )
+                raise MissingKeyError(msg)
+        return Example(
+            input=example[self.input_key],
+            output=example[self.output_key],
+            reason=example.get(self.reason_key) or None,
+        )
+
+    def _asked(self, variables: Mapping[str, str]) -> str:
+        if self.input_key in variables:
+            return query_in(variables[self.input_key])
+        if len(variables) == 1:
+            return query_in(next(iter(variables.values())))
+        msg = f"which of {', '.join(sorted(variables))} is the input? Name it as input_key"
+        raise UsageError(msg)
+
+    def _shown(self, selection: Selection) -> list[dict[str, str]]:
+        return [
+            {
+                self.input_key: each.input,
+                self.output_key: each.output,
+                self.reason_key: each.reason or "",
+            }
+            for each in reversed(selection.examples)
+        ]

@@ -1,0 +1,155 @@
+"""`CompactionMiddleware`: of a long talk, requests show a summary or nothing, and its end."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Annotated, Any, Final, NotRequired
+
+from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest, ModelResponse
+from langchain.agents.middleware.types import PrivateStateAttr
+from langgraph.runtime import Runtime
+
+from recollect.conversation.model_prompt import Asking
+from recollect.integrations.langgraph.sync_wait import waited
+from recollect.messages import (
+    Compaction,
+    CompactionLimits,
+    MessageCounter,
+    SummaryPlan,
+    compacted,
+    plan_compaction,
+    rough_tokens,
+    summary_of,
+)
+from recollect.messages.compaction import KEEP_MESSAGES
+from recollect.messages.summarization import INPUT_TOKENS_MAX, OUTPUT_TOKENS_MAX
+
+COMPACTED: Final = "recollect_compacted"
+"""The field of an agent's state that says what of the talk its requests leave out."""
+
+
+class CompactedState(AgentState[Any]):
+    """The state of an agent, and what of its talk was compacted."""
+
+    recollect_compacted: NotRequired[Annotated[dict[str, str | None] | None, PrivateStateAttr]]
+
+
+class CompactionMiddleware(AgentMiddleware[Any, Any, Any]):
+    """
+    Shows an agent's model a long talk without its older part, or with a summary in its place.
+
+    The agent's state keeps every message: what is left out, and the summary, stand beside them
+    (and so in its checkpoints). Between two compactions each request begins as the one before, so
+    that a provider's prompt cache serves it. A call of a tool and its results are never parted,
+    and the person's last message stays. The summary is extended, never made of a summary's rest.
+
+    Args:
+        model: What summarises: as for `recollect.open`, or a LangChain model; ``None`` to cut
+            the older part off.
+        trigger_messages, trigger_tokens: When: at so many messages, or tokens, of a request.
+        keep, keep_tokens: How much of the end stays as it is; see `CompactionLimits`.
+        counter: How tokens are counted; an estimate by default.
+
+    Raises:
+        UsageError: There is no trigger, or a number is below 1.
+    """
+
+    state_schema = CompactedState
+
+    def __init__(
+        self,
+        model: object = None,
+        *,
+        trigger_messages: int | None = None,
+        trigger_tokens: int | None = None,
+        keep: int = KEEP_MESSAGES,
+        keep_tokens: int | None = None,
+        counter: MessageCounter | str = rough_tokens,
+        input_tokens_max: int = INPUT_TOKENS_MAX,
+        output_tokens_max: int = OUTPUT_TOKENS_MAX,
+    ) -> None:
+        super().__init__()
+        self.limits = CompactionLimits(
+            trigger_messages=trigger_messages,
+            trigger_tokens=trigger_tokens,
+            keep=keep,
+            keep_tokens=keep_tokens,
+        )
+        self._asking = None if model is None else Asking(model)
+        self._counter = counter
+        self._input_tokens_max = input_tokens_max
+        self._output_tokens_max = output_tokens_max
+
+    def before_model(self, state: Any, runtime: Runtime[Any]) -> dict[str, Any] | None:
+        """
+        Compact the talk, if it is time.
+
+        Raises:
+            ModelError: The model failed, refused, or its summary was cut off; nothing changed.
+        """
+        plan = self._plan(state)
+        if plan is None:
+            return None
+        return _update(plan, waited(lambda: self._summary(plan)) if self._asking else None)
+
+    async def abefore_model(self, state: Any, runtime: Runtime[Any]) -> dict[str, Any] | None:
+        """Do the same as `before_model`."""
+        plan = self._plan(state)
+        if plan is None:
+            return None
+        return _update(plan, await self._summary(plan) if self._asking else None)
+
+    def wrap_model_call(
+        self,
+        request: ModelRequest[Any],
+        handler: Callable[[ModelRequest[Any]], ModelResponse[Any]],
+    ) -> ModelResponse[Any]:
+        """Call the model with the compacted talk."""
+        return handler(_shown(request))
+
+    async def awrap_model_call(
+        self,
+        request: ModelRequest[Any],
+        handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
+    ) -> ModelResponse[Any]:
+        """Do the same as `wrap_model_call`."""
+        return await handler(_shown(request))
+
+    def _plan(self, state: Any) -> SummaryPlan | None:
+        return plan_compaction(
+            state["messages"],
+            self.limits,
+            compaction=compaction_in(state),
+            counter=self._counter,
+        )
+
+    async def _summary(self, plan: SummaryPlan) -> str | None:
+        if self._asking is None:
+            return None
+        return await summary_of(
+            plan,
+            self._asking.model,
+            counter=self._counter,
+            input_tokens_max=self._input_tokens_max,
+            output_tokens_max=self._output_tokens_max,
+        )
+
+
+def compaction_in(state: Any) -> Compaction | None:
+    """Return what of its talk a state leaves out; ``None`` for nothing."""
+    kept = state.get(COMPACTED)
+    if not isinstance(kept, Mapping) or not kept.get("through"):
+        return None
+    return Compaction(through=str(kept["through"]), summary=kept.get("summary"))
+
+
+def _shown(request: ModelRequest[Any]) -> ModelRequest[Any]:
+    compaction = compaction_in(request.state)
+    if compaction is None:
+        return request
+    messages: Any = compacted(request.messages, compaction)
+    return request.override(messages=messages)
+
+
+def _update(plan: SummaryPlan, summary: str | None) -> dict[str, Any]:
+    return {COMPACTED: {"through": plan.old[-1].id, "summary": summary}}

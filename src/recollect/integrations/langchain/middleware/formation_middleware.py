@@ -1,0 +1,135 @@
+"""`FormationMiddleware`: each turn of an agent is kept in a thread, and formed when talk pauses."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from typing import Any
+
+from langchain.agents.middleware import AgentMiddleware
+from langchain_core.messages import BaseMessage, HumanMessage
+from langgraph.runtime import Runtime
+
+from recollect.errors import ConflictError
+from recollect.integrations.langchain.middleware.prompt_placement import asked_in, is_said
+from recollect.integrations.langgraph.caller import (
+    Caller,
+    Which,
+    Whose,
+    check_whose,
+    present_caller,
+    scope_of,
+    thread_of,
+)
+from recollect.integrations.langgraph.home_loop import HomeLoop
+from recollect.integrations.langgraph.storable_messages import keepable
+from recollect.memory.facade import Recollect
+from recollect.messages import kind_of, record_of
+from recollect.records import JsonObject, NewMessage, Scope
+from recollect.stores.plans.formation import Debounce
+from recollect.stores.validation import MESSAGES_MAX
+from recollect.sync.object_home import AnyRecollect
+
+_KINDS = frozenset({"human", "ai", "tool", "function", "chat"})
+
+
+class FormationMiddleware(AgentMiddleware[Any, Any, Any]):
+    """
+    Keeps the turns of an agent in a thread, of which memories are formed when talk pauses.
+
+    A person's message is on disk before the agent answers, so that its tools can quote it
+    (`MemoryTools`); what the agent said and its tools returned, at the end of the turn. Each
+    message is kept once, by its id; one that was changed since takes the place of the old one.
+    Summaries, and blocks of data that recall put into a message, are never formed.
+
+    Args:
+        memory: A `SyncRecollect`, or a `Recollect`; then an agent on its loop is awaited.
+        scope: Whose memory it is, or a function of the `Caller`; never of what a model says.
+        thread: The thread, or a function of the `Caller`; by default the run's ``thread_id``.
+        settings: How the thread is formed, see `Recollect.append`.
+        debounce: How long formation waits; by default as the settings say.
+    """
+
+    def __init__(
+        self,
+        memory: AnyRecollect,
+        scope: Whose,
+        *,
+        thread: Which = None,
+        settings: JsonObject | None = None,
+        debounce: Debounce | None = None,
+    ) -> None:
+        super().__init__()
+        self.scope = check_whose(scope)
+        self.thread = thread
+        self._home = HomeLoop(memory)
+        self._settings = settings
+        self._debounce = debounce
+
+    def before_agent(self, state: Any, runtime: Runtime[Any]) -> None:
+        """Keep what the person says."""
+        self._home.call(self._work(state, runtime))
+
+    async def abefore_agent(self, state: Any, runtime: Runtime[Any]) -> None:
+        """Do the same as `before_agent`."""
+        await self._home.visit(self._work(state, runtime))
+
+    def after_agent(self, state: Any, runtime: Runtime[Any]) -> None:
+        """Keep the whole turn, and let it be formed when talk pauses."""
+        self._home.call(self._work(state, runtime))
+
+    async def aafter_agent(self, state: Any, runtime: Runtime[Any]) -> None:
+        """Do the same as `after_agent`."""
+        await self._home.visit(self._work(state, runtime))
+
+    def _work(self, state: Any, runtime: Runtime[Any]) -> Callable[[Recollect], Awaitable[None]]:
+        caller: Caller = present_caller(runtime)
+        scope = scope_of(self.scope, caller)
+        return partial(
+            self._keep,
+            scope=scope,
+            thread=thread_of(self.thread, caller, scope),
+            records=[record_of(keepable(each)) for each in turn_in(state["messages"])],
+        )
+
+    async def _keep(
+        self, memory: Recollect, *, scope: Scope, thread: str, records: Sequence[NewMessage]
+    ) -> None:
+        for start in range(0, len(records), MESSAGES_MAX):
+            batch = records[start : start + MESSAGES_MAX]
+            try:
+                await self._append(memory, scope, thread, batch)
+            except ConflictError:
+                for each in batch:
+                    await self._append_or_replace(memory, scope, thread, each)
+
+    async def _append_or_replace(
+        self, memory: Recollect, scope: Scope, thread: str, record: NewMessage
+    ) -> None:
+        try:
+            await self._append(memory, scope, thread, [record])
+        except ConflictError:
+            await memory.replace(scope, thread, record)
+
+    async def _append(
+        self, memory: Recollect, scope: Scope, thread: str, records: Sequence[NewMessage]
+    ) -> None:
+        await memory.append(
+            scope, thread, records, debounce=self._debounce, settings=self._settings
+        )
+
+
+def turn_in(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
+    """
+    Return the messages of the last turn: what a person said last, and all that came of it.
+
+    Several messages of persons in a row are one turn, as where an earlier run failed. What a
+    program gives as the talk before is not kept again.
+    """
+    last = asked_in(messages)
+    if last is None:
+        return []
+    first = last
+    while first > 0 and isinstance(messages[first - 1], HumanMessage):
+        first -= 1
+    return [each for each in messages[first:] if is_said(each) and kind_of(each) in _KINDS]

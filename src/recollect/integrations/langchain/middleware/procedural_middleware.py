@@ -1,0 +1,157 @@
+"""Procedural memory as middleware: how an agent works, and how such a task was done before."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Literal, TypeAlias
+
+from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
+from langchain_core.messages import SystemMessage
+
+from recollect.agents.examples import Basis, Examples, Selection
+from recollect.agents.instructions import Instructions, Prompt
+from recollect.errors import UsageError
+from recollect.integrations.langchain.middleware.prompt_placement import (
+    asked_in,
+    query_of,
+    with_block,
+)
+from recollect.integrations.langgraph.caller import Whose, check_whose, present_caller, scope_of
+from recollect.integrations.langgraph.home_loop import forwarded
+from recollect.records import Scope
+from recollect.stores.validation import check_texts
+
+Presentation: TypeAlias = Literal["block", "messages"]
+
+
+class InstructionsMiddleware(AgentMiddleware[Any, Any, Any]):
+    """
+    Puts the instructions in force behind an agent's system text, in every request.
+
+    They are read for each call, so that a change, or one that was rolled back, counts at once.
+
+    Args:
+        instructions: Whose; they are read on the loop of their memory.
+        user: Whose overlay comes behind them: a scope, or a function of the `Caller`.
+    """
+
+    def __init__(self, instructions: Instructions, *, user: Whose | None = None) -> None:
+        super().__init__()
+        self.user = None if user is None else check_whose(user)
+        self._instructions = forwarded(instructions)
+
+    def wrap_model_call(
+        self,
+        request: ModelRequest[Any],
+        handler: Callable[[ModelRequest[Any]], ModelResponse[Any]],
+    ) -> ModelResponse[Any]:
+        """Call the model with the instructions in force."""
+        return handler(_instructed(request, self._instructions.read(self._user(request))))
+
+    async def awrap_model_call(
+        self,
+        request: ModelRequest[Any],
+        handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
+    ) -> ModelResponse[Any]:
+        """Do the same as `wrap_model_call`."""
+        prompt = await self._instructions.aread(self._user(request))
+        return await handler(_instructed(request, prompt))
+
+    def _user(self, request: ModelRequest[Any]) -> Scope | None:
+        return None if self.user is None else scope_of(self.user, present_caller(request.runtime))
+
+
+class ExamplesMiddleware(AgentMiddleware[Any, Any, Any]):
+    """
+    Shows an agent's model the examples that bear most on the person's last message.
+
+    They stand before that message: as a block of data, or as turns of a person and an
+    assistant. The agent's state is never changed.
+
+    Args:
+        examples: What to choose from.
+        present: ``"block"`` or ``"messages"``.
+        count, budget_tokens, by, diversity, min_score, tags: As for `Examples.select`.
+
+    Raises:
+        UsageError: *present* is neither, or *tags* is a text.
+    """
+
+    def __init__(
+        self,
+        examples: Examples,
+        *,
+        present: Presentation = "block",
+        count: int = 4,
+        budget_tokens: int | None = None,
+        by: Basis = "both",
+        diversity: float = 0.0,
+        min_score: float | None = None,
+        tags: Sequence[str] = (),
+    ) -> None:
+        super().__init__()
+        if present not in {"block", "messages"}:
+            msg = f"present={present!r}: examples are shown as 'block' or as 'messages'"
+            raise UsageError(msg)
+        self.present = present
+        self._examples = forwarded(examples)
+        self._options: dict[str, Any] = {
+            "count": count,
+            "budget_tokens": budget_tokens,
+            "by": by,
+            "diversity": diversity,
+            "min_score": min_score,
+            "tags": tuple(check_texts(tags, "tag")),
+        }
+
+    def wrap_model_call(
+        self,
+        request: ModelRequest[Any],
+        handler: Callable[[ModelRequest[Any]], ModelResponse[Any]],
+    ) -> ModelResponse[Any]:
+        """Call the model with the examples for its request."""
+        if words := _asked(request):
+            chosen = self._examples.select(words, **self._options)
+            request = self._shown(request, chosen)
+        return handler(request)
+
+    async def awrap_model_call(
+        self,
+        request: ModelRequest[Any],
+        handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
+    ) -> ModelResponse[Any]:
+        """Do the same as `wrap_model_call`."""
+        if words := _asked(request):
+            chosen = await self._examples.aselect(words, **self._options)
+            request = self._shown(request, chosen)
+        return await handler(request)
+
+    def _shown(self, request: ModelRequest[Any], chosen: Selection) -> ModelRequest[Any]:
+        place = asked_in(request.messages)
+        if not chosen.examples or place is None:
+            return request
+        if self.present == "block":
+            return request.override(messages=with_block(request.messages, chosen.render()))
+        turns: Any = chosen.messages()
+        shown: Any = [*request.messages[:place], *turns, *request.messages[place:]]
+        return request.override(messages=shown)
+
+
+def _asked(request: ModelRequest[Any]) -> str:
+    place = asked_in(request.messages)
+    return "" if place is None else query_of(request.messages[place])
+
+
+def _instructed(request: ModelRequest[Any], prompt: Prompt) -> ModelRequest[Any]:
+    if not prompt.text:
+        return request
+    own = request.system_message
+    if own is None:
+        return request.override(system_message=SystemMessage(prompt.text))
+    content = own.content
+    both: Any = (
+        f"{content}\n\n{prompt.text}"
+        if isinstance(content, str)
+        else [*content, {"type": "text", "text": prompt.text}]
+    )
+    return request.override(system_message=own.model_copy(update={"content": both}))

@@ -1,0 +1,57 @@
+"""Where in a request something stands that changes from turn to turn: as late as it can. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+from langchain_core.messages import AnyMessage, BaseMessage, HumanMessage
+
+from recollect.formation.grounding.foreign_text import without_recalled
+from recollect.messages import changed, is_summary, text_of
+from recollect.recall.query import query_in
+
+MessageT = TypeVar("MessageT", bound=BaseMessage)
+
+LC_SOURCE = "lc_source"
+
+
+def asked_in(messages: Sequence[BaseMessage]) -> int | None:
+    """Return the place of the last message of a person; ``None`` if nobody said anything."""
+    places = (at for at in reversed(range(len(messages))) if is_said(messages[at]))
+    return next((at for at in places if isinstance(messages[at], HumanMessage)), None)
+
+
+def is_said(message: BaseMessage) -> bool:
+    """Say whether somebody said *message*: it is no summary, ours or LangChain's."""
+    return not is_summary(message) and LC_SOURCE not in message.additional_kwargs
+
+
+def words_of(message: BaseMessage) -> str:
+    """Return what a message says, without blocks of data that were put into it."""
+    return without_recalled(text_of(message)).strip()
+
+
+def query_of(message: BaseMessage) -> str:
+    """Return what *message* says as a query that recall takes: of a long one the beginning."""
+    return query_in(words_of(message))
+
+
+def with_block(messages: Sequence[AnyMessage], block: str) -> list[AnyMessage]:
+    """
+    Return *messages* with *block* before the words of the last message of a person.
+
+    Everything before that message stays as it was, so that a provider's prompt cache serves it;
+    no message is added, as some providers refuse two of one role in a row.
+    """
+    found = list(messages)
+    place = asked_in(found)
+    if place is not None:
+        content = found[place].content
+        shown = (
+            f"{block}\n\n{content}"
+            if isinstance(content, str)
+            else [{"type": "text", "text": block}, *content]
+        )
+        found[place] = changed(found[place], content=shown)
+    return found

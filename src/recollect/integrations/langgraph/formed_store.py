@@ -1,0 +1,295 @@
+"""`FormedStore`: LangGraph's store in which what was formed is found beside the items."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, Final
+
+from langgraph.store.base import (
+    GetOp,
+    IndexConfig,
+    Item,
+    ListNamespacesOp,
+    Op,
+    PutOp,
+    Result,
+    SearchItem,
+    SearchOp,
+    TTLConfig,
+)
+
+from recollect.errors import UsageError, VersionConflictError
+from recollect.formation.types import BUILTIN_TYPES, MemoryType
+from recollect.formation.types.schema import violations
+from recollect.integrations.langgraph.graph_store import RecollectStore
+from recollect.integrations.langgraph.store_reads import ITEM, fits_all, prolong_used, ranked
+from recollect.integrations.langgraph.store_writes import Writes
+from recollect.lifecycle.forgotten import forgotten_notes
+from recollect.memory.facade import Recollect
+from recollect.recall.query import Where, query_in
+from recollect.recall.recaller import scopes_below
+from recollect.records import (
+    SPEAKER_MARK,
+    UNRECALLED_TYPES,
+    DeleteMemory,
+    Memory,
+    PutMemory,
+    Scope,
+    Write,
+)
+from recollect.stores.plans.changes import Below
+from recollect.stores.plans.erasure import EraseMemory
+from recollect.stores.plans.memories import prepare_write
+from recollect.stores.validation import to_datetime
+from recollect.sync.object_home import AnyRecollect
+
+CAUSE: Final = "LangGraph's store"
+TRIES_MAX: Final = 5
+Ranked = list[tuple[Memory, float | None]]
+
+
+class FormedStore(RecollectStore):
+    """
+    A `RecollectStore` that shows formed memories as items, too: each type is a namespace.
+
+    A memory of the type T in the scope ``(*root, *N)`` is the item with its key in the namespace
+    ``(*N, T)``: the profile of Ada is ``get(("ada", "User"), "User")``, and
+    ``search(("ada",))`` finds items, profile and notes in one ranking. Putting such an item
+    revises the value of the memory, deleting it forgets it, so that it is not formed anew from
+    what was said before. A value that fits its type begins a profile where none is; any other new
+    address is an item. A time to live and an index are for items alone: given with a memory, they
+    do not count.
+
+    Args:
+        types: The types that are shown; the built-in ones by default.
+    """
+
+    def __init__(
+        self,
+        memory: AnyRecollect | str,
+        root: Scope,
+        *,
+        types: Sequence[MemoryType] = BUILTIN_TYPES,
+        index: IndexConfig | dict[str, Any] | None = None,
+        ttl: TTLConfig | None = None,
+    ) -> None:
+        super().__init__(memory, root, index=index, ttl=ttl)
+        hidden = {*UNRECALLED_TYPES, ITEM}
+        self.types: Mapping[str, MemoryType] = {
+            each.name: each for each in types if each.name not in hidden
+        }
+
+    async def _batch(self, memory: Recollect, ops: Sequence[Op]) -> list[Result]:
+        """Carry out *ops*, anew where what they revise was changed or erased since it was read."""
+        left = TRIES_MAX
+        while True:
+            try:
+                return await super()._batch(memory, ops)
+            except VersionConflictError:
+                left -= 1
+                if not left:
+                    raise
+
+    async def _writes(self, memory: Recollect, ops: Sequence[Op]) -> Writes:
+        last = {(tuple(op.namespace), op.key): op for op in ops if isinstance(op, PutOp)}
+        revised = {at: await self._revision(memory, op) for at, op in last.items()}
+        writes = await super()._writes(memory, [op for at, op in last.items() if not revised[at]])
+        for revision in revised.values():
+            if revision:
+                scope, write = revision
+                given: list[Write] = [write]
+                if isinstance(write, DeleteMemory):
+                    target = EraseMemory(type=write.type, key=write.key)
+                    given += await forgotten_notes(memory.store, scope, target)
+                writes.setdefault(scope, []).extend([prepare_write(each)] for each in given)
+        return writes
+
+    async def _read(self, memory: Recollect, ops: Sequence[Op]) -> list[Result]:
+        results = await super()._read(memory, [_plain(each) for each in ops])
+        for number, op in enumerate(ops):
+            if isinstance(op, GetOp) and results[number] is None:
+                results[number] = await self._formed(memory, op)
+            elif isinstance(op, SearchOp):
+                results[number] = await self._search(memory, op)
+            elif isinstance(op, ListNamespacesOp):
+                results[number] = await self._listed(memory, op)
+        return results
+
+    async def _memory_at(self, memory: Recollect, namespace: Scope, key: str) -> Memory | None:
+        """Return the formed memory that an item's address stands for."""
+        if not namespace or namespace[-1] not in self.types:
+            return None
+        found = await memory.store.get((*self.root, *namespace[:-1]), namespace[-1], key)
+        is_in_force = found is not None and found.state == "active" and _is_true(memory, found)
+        return found if is_in_force else None
+
+    async def _formed(self, memory: Recollect, op: GetOp) -> Item | None:
+        found = await self._memory_at(memory, tuple(op.namespace), op.key)
+        return Item(**self._fields(found)) if found else None
+
+    async def _revision(self, memory: Recollect, op: PutOp) -> tuple[Scope, Write] | None:
+        """Return what a put writes of a formed memory, ``None`` if it is of an item."""
+        namespace = tuple(op.namespace)
+        type_ = self.types.get(namespace[-1]) if namespace else None
+        if type_ is None or await memory.get((*self.root, *namespace), ITEM, op.key):
+            return None
+        found = await self._memory_at(memory, namespace, op.key)
+        wrong = [] if op.value is None else violations(type_, dict(op.value))
+        if found is None and (op.value is None or wrong or not _is_document_of(type_, op.key)):
+            return None
+        scope = (*self.root, *namespace[:-1])
+        if op.value is None:
+            return scope, DeleteMemory(type=type_.name, key=op.key)
+        if wrong:
+            msg = f"the value is no {type_.name}: {'; '.join(wrong)}"
+            raise UsageError(msg)
+        put = PutMemory(type=type_.name, key=op.key, value=dict(op.value), cause=CAUSE)
+        return scope, revised(found, put) if found else put
+
+    async def _search(self, memory: Recollect, op: SearchOp) -> list[SearchItem]:
+        end = op.offset + op.limit
+        if op.query and op.query.strip():
+            found = await self._ranked(memory, op, end) if op.limit else []
+            if op.limit and len(found) < end:
+                known = {(each.scope, each.type, each.key) for each, _ in found}
+                newest = await self._newest(memory, op, end)
+                found += [
+                    each
+                    for each in newest
+                    if (each[0].scope, each[0].type, each[0].key) not in known
+                ]
+        else:
+            found = await self._newest(memory, op, end)
+        shown = found[op.offset : end]
+        if op.refresh_ttl:
+            await prolong_used(memory, [each for each, _ in shown if each.type == ITEM])
+        return [SearchItem(**self._fields(each), score=score) for each, score in shown]
+
+    def _parts(self, prefix: Scope) -> list[tuple[Scope, tuple[str, ...], bool]]:
+        """Return what a prefix means: scopes, the types in them, and whether those below, too."""
+        parts: list[tuple[Scope, tuple[str, ...], bool]] = [
+            ((*self.root, *prefix), (ITEM, *self.types), True)
+        ]
+        if prefix and prefix[-1] in self.types:
+            parts.append(((*self.root, *prefix[:-1]), (prefix[-1],), False))
+        return parts
+
+    async def _ranked(self, memory: Recollect, op: SearchOp, end: int) -> Ranked:
+        found: Ranked = []
+        query = query_in(op.query or "")
+        for scope, types, below in self._parts(tuple(op.namespace_prefix)):
+            scopes = {scope}
+            if below:
+                scopes = {each for type_ in types for each in await _scopes(memory, scope, type_)}
+            if not scopes:
+                continue
+            where = Where(messages=False, types=types, filter=op.filter or None)
+            found += await ranked(partial(memory.recall, sorted(scopes), query, where=where), end)
+        return sorted(found, key=lambda pair: -(pair[1] or 0.0))[:end]
+
+    async def _newest(self, memory: Recollect, op: SearchOp, limit: int) -> Ranked:
+        found: list[Memory] = []
+        for scope, types, below in self._parts(tuple(op.namespace_prefix)):
+            for type_ in types:
+                read = partial(memory.store.newest, scope, type_, filter_=op.filter, below=below)
+                found += await _newest_true(memory, read, limit)
+        found.sort(key=lambda each: (each.scope, each.type, each.key))
+        found.sort(key=lambda each: each.updated_at, reverse=True)
+        return [(each, None) for each in found[:limit]]
+
+    async def _listed(self, memory: Recollect, op: ListNamespacesOp) -> list[Scope]:
+        holding: dict[Scope, list[tuple[Scope, str]]] = {}
+        for type_ in (ITEM, *self.types):
+            for scope in await _scopes(memory, self.root, type_):
+                namespace = self._namespace_of(scope, type_)
+                if fits_all(op.match_conditions or (), namespace):
+                    holding.setdefault(namespace[: op.max_depth], []).append((scope, type_))
+        found: list[Scope] = []
+        for namespace in sorted(holding):
+            if len(found) == op.offset + op.limit:
+                break
+            if await _holds_any(memory, holding[namespace]):
+                found.append(namespace)
+        return found[op.offset :]
+
+    def _namespace_of(self, scope: Scope, type_: str) -> Scope:
+        inside = scope[len(self.root) :]
+        return inside if type_ == ITEM else (*inside, type_)
+
+    def _fields(self, memory: Memory) -> dict[str, Any]:
+        """Return what an item says of a memory."""
+        return {
+            "value": dict(memory.value),
+            "key": memory.key,
+            "namespace": self._namespace_of(memory.scope, memory.type),
+            "created_at": memory.created_at,
+            "updated_at": memory.updated_at,
+        }
+
+
+def revised(standing: Memory, put: PutMemory) -> PutMemory:
+    """
+    Return *put* as a revision of what stands there: of another value, and of nothing else.
+
+    What of the value stays as it was, or takes words over, rests on what it rested on, as in
+    every put; it is erased with that.
+    """
+    return replace(
+        put,
+        expected=standing.version,
+        trust=standing.trust,
+        valid_from=standing.valid_from,
+        valid_until=standing.valid_until,
+        expires_at=standing.expires_at,
+    )
+
+
+def _is_document_of(type_: MemoryType, key: str) -> bool:
+    """Return True if the document of a type stands under *key*, or that of a speaker."""
+    is_speakers = key.startswith(SPEAKER_MARK) and key != SPEAKER_MARK
+    return type_.update_mode == "patch" and (key == type_.name or is_speakers)
+
+
+_NOTHING: Final = GetOp(namespace=(), key="-", refresh_ttl=False)
+"""Stands for an operation that is carried out here."""
+
+
+def _plain(op: Op) -> Op:
+    """Return *op* if the items alone answer it, else one that costs nothing."""
+    return op if isinstance(op, GetOp) else _NOTHING
+
+
+async def _newest_true(
+    memory: Recollect, read: Callable[..., Awaitable[list[Memory]]], limit: int
+) -> list[Memory]:
+    """Return the newest *limit* of the memories that are read which are true now, or all."""
+    asked = limit
+    while True:
+        newest = await read(limit=asked)
+        found = [each for each in newest if _is_true(memory, each)]
+        if len(found) >= limit or len(newest) < asked:
+            return found[:limit]
+        asked *= 2  # ended ones stood among them
+
+
+async def _holds_any(memory: Recollect, places: Sequence[tuple[Scope, str]]) -> bool:
+    """Say whether one of the scopes holds a memory of its type that is true now."""
+    for scope, type_ in places:
+        if type_ == ITEM:  # of which those that have expired are not listed
+            return True
+        if await _newest_true(memory, partial(memory.store.newest, scope, type_, below=False), 1):
+            return True
+    return False
+
+
+def _is_true(memory: Recollect, found: Memory) -> bool:
+    """Say whether a memory is true in the world now; an item always is."""
+    until = found.valid_until
+    return found.type == ITEM or until is None or to_datetime(memory.store.now()) < until
+
+
+async def _scopes(memory: Recollect, prefix: Scope, type_: str) -> tuple[Scope, ...]:
+    """Return *prefix* and the scopes below it, those that hold a memory of a type."""
+    return await scopes_below(memory.store, Below((prefix,), type_))

@@ -1,0 +1,190 @@
+"""The way to a memory's home loop, from its own tasks, other loops, and threads without one."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from concurrent.futures import Future
+from concurrent.futures import wait as wait_for_any
+from functools import cache
+from threading import Lock
+from time import monotonic
+from typing import Any, Final, TypeVar, cast
+
+from recollect.errors import StoreClosedError, UsageError
+from recollect.memory.facade import Recollect
+from recollect.stores.in_place import has_loop
+from recollect.sync.dual import Housed
+from recollect.sync.facade import SyncRecollect
+from recollect.sync.object_home import Home
+
+ResultT = TypeVar("ResultT")
+OwnerT = TypeVar("OwnerT", bound=Housed)
+WATCH_S: Final = 1.0
+"""How often somebody who waits for another loop looks whether it is still there."""
+BLOCKED_S: Final = 10.0
+"""A loop that does not begin what it is asked for so long waits for whoever asks, or is no loop."""
+
+
+class HomeLoop(Home):
+    """
+    Runs functions of a memory where it lives, whoever asks.
+
+    A `Recollect` lives on the loop on which it was entered, a `SyncRecollect` on a thread of
+    its own. Calls from other loops and threads are forwarded there.
+    """
+
+    def call(self, function: Callable[[Recollect], Awaitable[ResultT]]) -> ResultT:
+        """
+        Run *function* on the home loop, wait for it, and return its result.
+
+        Raises:
+            UsageError: This is the home loop, or it waits for this thread and runs nothing.
+            StoreClosedError: The memory is not open, or its loop has ended.
+        """
+        home = self._home()
+        if _running_loop() is home:
+            msg = (
+                "a synchronous call on the memory's own event loop would wait for itself for "
+                "ever: await the method whose name begins with 'a' (aget, aput, ainvoke, …), "
+                "call it from another thread, or open the memory with recollect.open_sync"
+            )
+            raise UsageError(msg)
+        if isinstance(self.memory, SyncRecollect):
+            return self.memory.call(function)
+        visit = Visit(home)
+        future = asyncio.run_coroutine_threadsafe(visit.run(function, self.memory), home)
+        try:
+            while not wait_for_any([future], timeout=WATCH_S).done:
+                visit.check()
+            return future.result()
+        finally:
+            future.cancel()
+
+    def here(self, function: Callable[[Recollect], Awaitable[ResultT]]) -> ResultT:
+        """
+        Run *function* on this thread, if that is possible; see `SyncRecollect.here`.
+
+        Raises:
+            UsageError: This is the home loop: it would wait for itself for ever.
+            StoreClosedError: The memory is not open, or its loop has ended.
+        """
+        if not has_loop() and isinstance(self.memory, SyncRecollect):
+            return self.memory.here(function)
+        return self.call(function)
+
+    async def visit(self, function: Callable[[Recollect], Awaitable[ResultT]]) -> ResultT:
+        """
+        Await *function* on the home loop, from any loop; a cancelled wait cancels it.
+
+        Raises:
+            UsageError: The home loop waits for this one and runs nothing.
+            StoreClosedError: The memory is not open, or its loop has ended.
+        """
+        home = self._home()
+        if isinstance(self.memory, SyncRecollect):
+            return await self.memory.acall(function)
+        if _running_loop() is home:
+            return await function(self.memory)
+        visit = Visit(home)
+        future = asyncio.run_coroutine_threadsafe(visit.run(function, self.memory), home)
+        return await _forwarded(future, visit)
+
+    def _home(self) -> asyncio.AbstractEventLoop:
+        home = self.memory.loop
+        if home is None:
+            msg = (
+                "this memory is not open on an asyncio loop: use the store inside 'async with "
+                "recollect.open(...)', or open the memory with recollect.open_sync"
+            )
+            raise StoreClosedError(msg)
+        _check_running(home)
+        return home
+
+
+def forwarded(owner: OwnerT) -> OwnerT:
+    """
+    Return a view of *owner* whose calls reach its memory from any thread and any loop.
+
+    It has nothing of its own but its home: what is set on either is seen by both.
+    """
+    view: Any = object.__new__(_view_class(type(owner)))
+    object.__setattr__(view, "_owner", owner)
+    object.__setattr__(view, "home", HomeLoop(owner.home.memory))
+    return cast("OwnerT", view)
+
+
+@cache
+def _view_class(kind: type) -> type:
+    """Return a class with the methods of *kind* whose attributes are those of another object."""
+
+    def get(view: Any, name: str) -> Any:  # called for what the view lacks: all but its home
+        return getattr(object.__getattribute__(view, "_owner"), name)
+
+    def change(view: Any, name: str, value: Any) -> None:
+        setattr(object.__getattribute__(view, "_owner"), name, value)
+
+    return type(kind.__name__, (kind,), {"__getattr__": get, "__setattr__": change})
+
+
+class Visit:
+    """Something to be done on the loop *home*, unless it is given up before that begins."""
+
+    def __init__(self, home: asyncio.AbstractEventLoop) -> None:
+        self._home = home
+        self._until = monotonic() + BLOCKED_S
+        self._settled = Lock()
+
+    async def run(
+        self, function: Callable[[Recollect], Awaitable[ResultT]], memory: Recollect
+    ) -> ResultT:
+        """Do it, on the loop."""
+        if not self._settled.acquire(blocking=False):
+            raise asyncio.CancelledError  # whoever asked was told that it is not done
+        return await function(memory)
+
+    def check(self) -> None:
+        """
+        Say whether it is worth waiting any longer.
+
+        Raises:
+            StoreClosedError: The loop has ended.
+            UsageError: It has not begun for ``BLOCKED_S``; it is given up.
+        """
+        _check_running(self._home)
+        if monotonic() > self._until and self._settled.acquire(blocking=False):
+            msg = (
+                f"the event loop on which this memory was opened has run nothing for {BLOCKED_S:g} "
+                "seconds: something synchronous there, such as invoke or batch of a graph, waits "
+                "for this call, or for something else; await it (ainvoke, abatch), run it in "
+                "another thread, or open the memory with recollect.open_sync"
+            )
+            raise UsageError(msg)
+
+
+async def _forwarded(future: Future[ResultT], visit: Visit) -> ResultT:
+    here = asyncio.wrap_future(future)
+    try:
+        while not here.done():
+            await asyncio.wait([here], timeout=WATCH_S)
+            if not here.done():
+                visit.check()
+        return here.result()
+    finally:
+        here.cancel()
+
+
+def _check_running(home: asyncio.AbstractEventLoop) -> None:
+    if not home.is_running():
+        msg = (
+            "the event loop on which this memory was opened has ended: keep it running as long "
+            "as the store is in use, or open the memory with recollect.open_sync"
+        )
+        raise StoreClosedError(msg)
+
+
+def _running_loop() -> asyncio.AbstractEventLoop | None:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None

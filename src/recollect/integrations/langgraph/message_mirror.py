@@ -1,0 +1,241 @@
+"""The messages of a graph's state, mirrored into our thread, so that formation sees them."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from threading import Lock
+from typing import Any, Final
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import (
+    BaseCheckpointSaver,
+    ChannelVersions,
+    CheckpointTuple,
+)
+
+from recollect.conversation.thread_history import ThreadTalk
+from recollect.errors import ConflictError, UsageError
+from recollect.integrations.langgraph.home_loop import HomeLoop
+from recollect.integrations.langgraph.message_channel import (
+    State,
+    acompleted,
+    completed,
+    has_messages,
+    state_of,
+)
+from recollect.integrations.langgraph.storable_messages import keepable, keepable_id
+from recollect.memory.facade import Recollect
+from recollect.messages import REMOVE_ALL_MESSAGES, AnyMessage, MessageLike, coerced_all
+from recollect.records import Scope
+from recollect.stores.checkpoint_threads import thread_of
+from recollect.sync.object_home import AnyRecollect
+
+THREADS_FOLLOWED_MAX: Final = 1_000
+"""Of so many threads is known what was mirrored last; of others it is looked up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What becomes of our thread: messages to be there, and ids of some that go."""
+
+    messages: Sequence[AnyMessage]
+    removed: Sequence[str]
+
+
+def change_between(before: State, after: State) -> Change:
+    """Return what a step has changed: messages that are new or other ones, and those gone."""
+    return Change(
+        [message for id_, message in after.items() if before.get(id_) != message],
+        [id_ for id_ in before if id_ not in after],
+    )
+
+
+def net_change(checkpoints: Sequence[CheckpointTuple], channel: str) -> Change:
+    """
+    Return what all *checkpoints* of a thread, oldest first, come to.
+
+    Every message that stood in any of them is there, in the order in which they came, but for
+    those that a later step removed. What another branch of the graph has left out is no removal;
+    where a branch begins, what stands in it is there as it stands in it.
+    """
+    states: dict[str, State] = {}
+    kept: dict[str, AnyMessage] = {}
+    gone: dict[str, None] = {}
+    last: str | None = None
+    for each in checkpoints:
+        parent = _parent_of(each)
+        before = states.get(str(parent), {})
+        values = each.checkpoint["channel_values"]
+        after = state_of(values[channel]) if channel in values else before
+        states[each.checkpoint["id"]] = after
+        step = change_between(before, after)
+        for id_ in step.removed:
+            kept.pop(id_, None)
+            gone[id_] = None
+        # What another branch has changed or removed is again what it was in this one.
+        is_next, last = parent == last, each.checkpoint["id"]
+        for message in step.messages if is_next else after.values():
+            kept[str(message.id)] = message
+            gone.pop(str(message.id), None)
+    return Change(list(kept.values()), list(gone))
+
+
+class MessageMirror:
+    """
+    Mirrors the messages of graphs into the threads that their ``thread_id`` names.
+
+    A message is known by its id: mirroring it again changes nothing, another content under its
+    id replaces it, and one that a step removed is removed. What others have put into our
+    thread stays. The graph's ``thread_id`` is made with `thread_id_of`.
+    """
+
+    def __init__(self, memory: AnyRecollect, *, channel: str = "messages") -> None:
+        """Mirror the messages of *channel*, that of the graph's state which holds them."""
+        self.channel = channel
+        self._home = HomeLoop(memory)
+        self._turn = Lock()
+        self._last: OrderedDict[str, tuple[str, State]] = OrderedDict()
+
+    def mirror(self, thread_id: str, messages: Sequence[MessageLike]) -> None:
+        """
+        Mirror *messages*, as a node of a graph may do with its state.
+
+        A `RemoveMessage` among them removes one; a message that is not among them stays.
+
+        Raises:
+            UsageError: The thread id is none of ours, something is no message, or one of them
+                removes all.
+        """
+        self._home.call(partial(_changed_thread, place=_place(thread_id), change=_told(messages)))
+
+    async def amirror(self, thread_id: str, messages: Sequence[MessageLike]) -> None:
+        """Do the same as `mirror`."""
+        change = partial(_changed_thread, place=_place(thread_id), change=_told(messages))
+        await self._home.visit(change)
+
+    def replay(self, saver: BaseCheckpointSaver[Any], thread_id: str) -> None:
+        """
+        Mirror what all checkpoints of a thread say, as if it had been mirrored from the first.
+
+        Raises:
+            UsageError: The thread id is none of ours.
+        """
+        place = _place(thread_id)
+        listed = saver.list(_config(thread_id))
+        found = [completed(saver, each, self.channel) for each in listed]
+        change = net_change(found[::-1], self.channel)
+        self._home.call(partial(_changed_thread, place=place, change=change))
+
+    async def areplay(self, saver: BaseCheckpointSaver[Any], thread_id: str) -> None:
+        """Do the same as `replay`."""
+        place = _place(thread_id)
+        listed = [each async for each in saver.alist(_config(thread_id))]
+        found = [await acompleted(saver, each, self.channel) for each in listed]
+        change = net_change(found[::-1], self.channel)
+        await self._home.visit(partial(_changed_thread, place=place, change=change))
+
+    def saved(
+        self,
+        saver: BaseCheckpointSaver[Any],
+        kept: CheckpointTuple,
+        new_versions: ChannelVersions,
+    ) -> None:
+        """
+        Mirror what a checkpoint that was just saved has changed; subgraphs' are left out.
+
+        Where nothing is known of the thread, all its messages are looked at: so it also makes
+        up for what was saved and not mirrored.
+        """
+        asked = kept.config["configurable"]
+        if asked.get("checkpoint_ns") or not has_messages(kept, self.channel):
+            return
+        thread_id, parent = str(asked["thread_id"]), _parent_of(kept)
+        place = _place(thread_id)
+        with self._turn:
+            known, before = self._last.get(thread_id, ("", {}))
+        if known != parent:
+            before = self._state_at(saver, thread_id, parent)
+        elif self.channel not in new_versions:
+            self._remember(thread_id, kept.checkpoint["id"], before)
+            return
+        after = self._state_in(saver, kept)
+        step = change_between(before, after)
+        if known != parent or not known:
+            step = Change(list(after.values()), step.removed)
+        if step.messages or step.removed:
+            self._home.call(partial(_changed_thread, place=place, change=step))
+        self._remember(thread_id, kept.checkpoint["id"], after)
+
+    def _state_at(
+        self, saver: BaseCheckpointSaver[Any], thread_id: str, checkpoint_id: str | None
+    ) -> State:
+        if checkpoint_id is None:
+            return {}
+        found = saver.get_tuple(_config(thread_id, checkpoint_id=checkpoint_id))
+        return self._state_in(saver, found) if found else {}
+
+    def _state_in(self, saver: BaseCheckpointSaver[Any], found: CheckpointTuple) -> State:
+        values = completed(saver, found, self.channel).checkpoint["channel_values"]
+        return state_of(values[self.channel]) if self.channel in values else {}
+
+    def _remember(self, thread_id: str, checkpoint_id: str, state: State) -> None:
+        with self._turn:
+            self._last[thread_id] = checkpoint_id, state
+            self._last.move_to_end(thread_id)
+            while len(self._last) > THREADS_FOLLOWED_MAX:
+                self._last.popitem(last=False)
+
+
+def _parent_of(found: CheckpointTuple) -> str | None:
+    parent: Mapping[str, Any] = {**(found.parent_config or {})}
+    id_: str | None = parent.get("configurable", {}).get("checkpoint_id")
+    return id_
+
+
+def _config(thread_id: str, **more: str) -> RunnableConfig:
+    return {"configurable": {"thread_id": thread_id, "checkpoint_ns": "", **more}}
+
+
+def _place(thread_id: str) -> tuple[Scope, str]:
+    place = thread_of(thread_id)
+    if place is None:
+        msg = (
+            f"the messages of the graph's thread {thread_id!r} have no place in a scope: run the "
+            "graph with the thread_id that thread_id_of(scope, thread) returns"
+        )
+        raise UsageError(msg)
+    return place
+
+
+def _told(messages: Sequence[MessageLike]) -> Change:
+    """
+    Return the change that a list of messages and removals asks for.
+
+    Raises:
+        UsageError: It removes all: which of the thread's are the graph's is not known here.
+    """
+    given = coerced_all(messages)
+    if any(each.id == REMOVE_ALL_MESSAGES for each in given):
+        msg = "a node cannot mirror the removal of all messages: name each, or use mirror=True"
+        raise UsageError(msg)
+    removed = [str(each.id) for each in given if each.type == "remove"]
+    return Change(
+        list(state_of([each for each in given if each.type != "remove"]).values()), removed
+    )
+
+
+async def _changed_thread(memory: Recollect, *, place: tuple[Scope, str], change: Change) -> None:
+    """Make our thread hold the messages of *change*, and none of those removed."""
+    scope, thread = place
+    messages = [keepable(each) for each in change.messages]
+    talk = ThreadTalk(scope, thread)
+    if change.removed and await memory.thread(scope, thread):
+        await memory.remove(scope, thread, [keepable_id(each) for each in change.removed])
+    try:
+        if messages:
+            await talk.add(memory, messages)
+    except ConflictError:  # one of them is there with another content
+        await talk.update(memory, messages)

@@ -1,0 +1,121 @@
+"""What of a message every store can hold: all of it, or as much as can be made so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from hashlib import blake2b
+from typing import Any, Final
+
+from recollect.errors import UsageError
+from recollect.messages import AnyMessage, changed, kind_of, message_of, record_of, text_of
+from recollect.records import NewMessage, Role
+from recollect.stores.validation import (
+    ID_CHARACTERS_MAX,
+    TEXT_CHARACTERS_MAX,
+    check_content,
+    check_id,
+    check_object,
+    check_text,
+    readable,
+)
+
+_ROLES: Final[Mapping[str, Role]] = {
+    "human": "user",
+    "chat": "user",
+    "ai": "assistant",
+    "system": "system",
+}
+_UNKEPT: Final = (UsageError, RecursionError)
+_BARE: Final[Mapping[str, object]] = {"additional_kwargs": {}, "response_metadata": {}}
+
+
+def keepable(message: AnyMessage) -> AnyMessage:
+    """
+    Return *message* in a form that every store can hold: itself, if it is one.
+
+    Characters and ids that no store takes are shown in another way. Of what JSON cannot hold or
+    what is too large, first all is left out that providers and tools attach to the words, then
+    what they are in beside text; of the words alone the beginning is kept.
+    """
+    for form in _forms(message):
+        if _is_keepable(form):
+            return form
+    return message_of(_words(message))
+
+
+def keepable_id(id_: str) -> str:
+    """Return *id_* if a message may be called so; else a digest, always the same."""
+    try:
+        return check_id(id_, "a message id")
+    except UsageError:
+        return blake2b(id_.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def _forms(message: AnyMessage) -> Iterator[AnyMessage]:
+    """Yield *message* with less and less beside its words."""
+    yield message
+    yield from _shown(message)
+    fields: dict[str, object] = {**_BARE, **({"artifact": None} if _is_tool(message) else {})}
+    bare: AnyMessage = changed(message, **fields)
+    yield from _shown(bare)
+    yield from _shown(changed(bare, content=_told(message)))
+
+
+def _shown(message: AnyMessage) -> Iterator[AnyMessage]:
+    """Yield *message* with readable texts, if it is JSON at all."""
+    try:
+        record = record_of(message)
+        shown = replace(
+            record,
+            id=record.id and keepable_id(record.id),
+            name=record.name and readable(record.name)[:ID_CHARACTERS_MAX],
+            text=readable(record.text),
+            content=_all_readable(record.content),
+            metadata=_all_readable(record.metadata),
+        )
+    except _UNKEPT:
+        return
+    yield message_of(shown)
+
+
+def _all_readable(value: Any) -> Any:
+    if isinstance(value, str):
+        return readable(value)
+    if isinstance(value, Mapping):
+        return {readable(name): _all_readable(each) for name, each in value.items()}
+    return [_all_readable(each) for each in value] if isinstance(value, list | tuple) else value
+
+
+def _is_keepable(message: AnyMessage) -> bool:
+    try:
+        record = record_of(message)
+        check_text(record.text, "a text")
+        check_content(record.content)
+        check_object(record.metadata, "metadata")
+        for named in (record.id, record.name):
+            if named is not None:
+                check_id(named, "a name")
+    except _UNKEPT:
+        return False
+    return True
+
+
+def _words(message: AnyMessage) -> NewMessage:
+    called = str(getattr(message, "tool_call_id", ""))
+    return NewMessage(
+        role=_ROLES.get(kind_of(message), "tool"),
+        text=_told(message) or "(no words)",
+        id=keepable_id(message.id) if message.id else None,
+        metadata={"tool_call_id": readable(called)[:ID_CHARACTERS_MAX]}
+        if _is_tool(message)
+        else {},
+    )
+
+
+def _told(message: AnyMessage) -> str:
+    return readable(text_of(message))[:TEXT_CHARACTERS_MAX]
+
+
+def _is_tool(message: AnyMessage) -> bool:
+    return kind_of(message) == "tool"

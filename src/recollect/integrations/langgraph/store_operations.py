@@ -1,0 +1,146 @@
+"""What an operation on LangGraph's store may ask, checked before anything is read or written."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, get_type_hints
+
+from langgraph.store.base import (
+    GetOp,
+    InvalidNamespaceError,
+    ListNamespacesOp,
+    Op,
+    PutOp,
+    SearchOp,
+    TTLConfig,
+)
+
+from recollect.errors import UsageError
+from recollect.records import Scope
+from recollect.stores.filters import read_filter
+from recollect.stores.validation import check_id, check_position
+
+MATCHES = ("prefix", "suffix")
+
+
+def check_ops(ops: Iterable[Op]) -> list[Op]:
+    """
+    Return *ops* as a list, if each of them can be carried out.
+
+    Raises:
+        InvalidNamespaceError: A label is empty, not text, or contains a period or a NUL.
+        UsageError: Something else of an operation is not allowed; the error says what.
+    """
+    checked = list(ops)
+    for op in checked:
+        if isinstance(op, GetOp):
+            check_namespace(op.namespace)
+            check_id(op.key, "an item's key")
+        elif isinstance(op, SearchOp):
+            _check_search(op)
+        elif isinstance(op, PutOp):
+            _check_put(op)
+        elif isinstance(op, ListNamespacesOp):
+            _check_listing(op)
+        else:
+            msg = f"{op!r} is none of GetOp, SearchOp, PutOp, ListNamespacesOp"
+            raise UsageError(msg)
+    return checked
+
+
+def check_namespace(namespace: object) -> Scope:
+    """Return *namespace* if LangGraph allows it; it has no label if it is the root."""
+    if isinstance(namespace, str | bytes) or not isinstance(namespace, Sequence):
+        msg = f"a namespace is a tuple of labels, such as ('users', 'ada'); not {namespace!r}"
+        raise InvalidNamespaceError(msg)
+    for label in namespace:
+        if not isinstance(label, str):
+            msg = f"the label {label!r} of the namespace {namespace!r} is no text"
+        elif not label:
+            msg = f"the namespace {namespace!r} has an empty label"
+        elif "." in label:
+            msg = f"the label {label!r} of the namespace {namespace!r} contains a period"
+        elif "\0" in label:
+            msg = f"the label {label!r} of the namespace {namespace!r} contains a NUL"
+        else:
+            continue
+        raise InvalidNamespaceError(msg)
+    return tuple(namespace)
+
+
+def _check_put(op: PutOp) -> None:
+    if not check_namespace(op.namespace) and op.value is not None:
+        msg = "the namespace of an item cannot be empty: give it a label, such as ('users',)"
+        raise InvalidNamespaceError(msg)
+    check_id(op.key, "an item's key")
+    if op.value is not None and not isinstance(op.value, Mapping):
+        msg = f"an item's value is a JSON object (a dict), not {type(op.value).__name__}"
+        raise UsageError(msg)
+    check_ttl(op.ttl, "ttl")
+
+
+def _check_search(op: SearchOp) -> None:
+    check_namespace(op.namespace_prefix)
+    _check_page(op.limit, op.offset)
+    read_filter({} if op.filter is None else op.filter)
+    if op.query is not None and not isinstance(op.query, str):
+        msg = f"a query is text, or None to list what is newest; not {op.query!r}"
+        raise UsageError(msg)
+
+
+def _check_listing(op: ListNamespacesOp) -> None:
+    _check_page(op.limit, op.offset)
+    if op.max_depth is not None and check_position(op.max_depth, "max_depth") < 1:
+        msg = f"max_depth {op.max_depth} leaves nothing of a namespace: give at least 1, or None"
+        raise UsageError(msg)
+    for condition in op.match_conditions or ():
+        if condition.match_type not in MATCHES:
+            msg = f"unknown condition {condition!r}: use MatchCondition('prefix' or 'suffix', …)"
+            raise UsageError(msg)
+        check_namespace(condition.path)
+
+
+def _check_page(limit: object, offset: object) -> None:
+    for name, count in (("limit", limit), ("offset", offset)):
+        if check_position(count, name) < 0:
+            msg = f"{name} {count} is below 0: give a whole number from 0"
+            raise UsageError(msg)
+
+
+def check_ttl(ttl: object, what: str) -> float | None:
+    """Return a time to live in minutes if it is one, or ``None`` for ever."""
+    if ttl is None:
+        return None
+    is_number = isinstance(ttl, int | float) and not isinstance(ttl, bool)
+    if not is_number or not 0 < ttl <= sys.float_info.max:  # type: ignore[operator]
+        msg = f"{what} is a number of minutes above 0, or None; not {ttl!r}"
+        raise UsageError(msg)
+    return float(ttl)  # type: ignore[arg-type]
+
+
+def check_keys(config: Mapping[str, Any], known: type, what: str) -> None:
+    """Refuse a configuration with a key that is none of a *known* TypedDict: it does nothing."""
+    keys = sorted(get_type_hints(known))
+    if unknown := sorted(str(each) for each in config if each not in keys):
+        msg = f"{what} has no {unknown[0]!r}; what it may have is {', '.join(keys)}"
+        raise UsageError(msg)
+
+
+def check_ttl_config(config: object) -> TTLConfig | None:
+    """Return a configuration of times to live if it is one."""
+    if config is None:
+        return None
+    if not isinstance(config, Mapping):
+        msg = f"ttl is a configuration such as {{'default_ttl': 60}}, not {config!r}"
+        raise UsageError(msg)
+    check_keys(config, TTLConfig, "ttl")
+    for name in ("default_ttl", "sweep_interval_minutes"):
+        check_ttl(config.get(name), f"ttl[{name!r}]")
+    for name in ("refresh_on_read", "omit_expired"):
+        if not isinstance(config.get(name, True), bool):
+            msg = f"ttl[{name!r}] is True or False, not {config[name]!r}"
+            raise UsageError(msg)
+    given: Any = dict(config)
+    found: TTLConfig = given
+    return found

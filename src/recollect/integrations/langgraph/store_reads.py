@@ -1,0 +1,214 @@
+"""LangGraph's reading operations over our memories: get, search, list namespaces, and use."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
+from hashlib import blake2b
+from typing import Any, Final
+
+from langgraph.store.base import (
+    GetOp,
+    Item,
+    ListNamespacesOp,
+    MatchCondition,
+    Op,
+    PutOp,
+    Result,
+    SearchItem,
+    SearchOp,
+)
+
+from recollect.memory.facade import Recollect
+from recollect.recall.query import MATCHES_MAX, Where, query_in
+from recollect.recall.recaller import scopes_below
+from recollect.recall.results import Recall
+from recollect.records import LIFETIME, Memory, ProlongMemory, Scope
+from recollect.stores.plans.changes import Below
+from recollect.stores.validation import WRITES_MAX, to_datetime
+
+ITEM: Final = "Item"
+"""The type of the memories that are LangGraph's items."""
+ANY_LABEL: Final = "*"
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The answers to operations, and the memories whose expiry their reading moves."""
+
+    results: list[Result]
+    used: list[Memory]
+
+
+async def read_all(memory: Recollect, root: Scope, ops: Sequence[Op]) -> Reading:
+    """Return the answer to each of *ops* that reads, in order; ``None`` for those that write."""
+    reading = Reading([], [])
+    gotten = await _gotten(memory, root, [op for op in ops if isinstance(op, GetOp)])
+    for op in ops:
+        found: list[tuple[Memory, float | None]] = []
+        if isinstance(op, GetOp):
+            kept = gotten.get((*root, *op.namespace), {}).get(op.key)
+            found = [(kept, None)] if kept else []
+            reading.results.append(_item(kept, root) if kept else None)
+        elif isinstance(op, SearchOp):
+            found = await _found(memory, (*root, *op.namespace_prefix), op)
+            reading.results.append([_search_item(each, score, root) for each, score in found])
+        elif isinstance(op, ListNamespacesOp):
+            reading.results.append(await _namespaces(memory, root, op))
+        else:
+            reading.results.append(None)
+        if not isinstance(op, PutOp | ListNamespacesOp) and op.refresh_ttl:
+            reading.used.extend(each for each, _ in found)
+    return reading
+
+
+async def _gotten(
+    memory: Recollect, root: Scope, ops: Sequence[GetOp]
+) -> dict[Scope, dict[str, Memory]]:
+    """Return the items that are asked for, by scope and key; of each scope in one read."""
+    wanted: dict[Scope, dict[str, None]] = {}
+    for op in ops:
+        wanted.setdefault((*root, *op.namespace), {})[op.key] = None
+    return {
+        scope: {
+            each.key: each
+            for each in await memory.store.get_many(scope, [(ITEM, key) for key in keys])
+            if each and each.state == "active"
+        }
+        for scope, keys in wanted.items()
+    }
+
+
+async def _found(
+    memory: Recollect, prefix: Scope, op: SearchOp
+) -> list[tuple[Memory, float | None]]:
+    """Return the items of a search: ranked first, then those that no query finds, newest first."""
+    end = op.offset + op.limit
+    if not op.query or not op.query.strip():
+        newest = await memory.store.newest(
+            prefix, ITEM, filter_=op.filter, limit=op.limit, offset=op.offset
+        )
+        return [(each, None) for each in newest]
+    where = Where(messages=False, types=(ITEM,), filter=op.filter or None, valid_at="ever")
+    ask = partial(memory.recall, prefix, query_in(op.query), below=True, where=where)
+    found = await ranked(ask, end) if op.limit else []
+    if op.limit and len(found) < end:
+        known = {(each.scope, each.key) for each, _ in found}
+        newest = await memory.store.newest(prefix, ITEM, filter_=op.filter, limit=end)
+        found += [(each, None) for each in newest if (each.scope, each.key) not in known]
+    return found[op.offset : end]
+
+
+async def ranked(
+    ask: Callable[..., Awaitable[Recall]], end: int
+) -> list[tuple[Memory, float | None]]:
+    """Return the best *end* memories that have a text, or all of them, best first."""
+    limit = min(end, MATCHES_MAX)
+    while True:
+        recall = await ask(limit=limit)
+        found: list[tuple[Memory, float | None]] = [
+            (each.content, each.score)
+            for each in recall.entries
+            if isinstance(each.content, Memory) and each.content.text
+        ]
+        is_whole = len(recall.entries) < limit or limit == MATCHES_MAX
+        if len(found) >= end or is_whole:
+            return found
+        limit = min(2 * limit, MATCHES_MAX)  # items without a text stood among the best
+
+
+async def _namespaces(memory: Recollect, root: Scope, op: ListNamespacesOp) -> list[Scope]:
+    conditions = op.match_conditions or ()
+    start: Scope = ()
+    for condition in conditions:
+        if condition.match_type == "prefix" and ANY_LABEL not in condition.path:
+            start = max(start, tuple(condition.path), key=len)
+    scopes = await scopes_below(memory.store, Below(((*root, *start),), ITEM))
+    found = [scope[len(root) :] for scope in scopes]
+    fitting = {each[: op.max_depth] for each in found if fits_all(conditions, each)}
+    return sorted(fitting)[op.offset : op.offset + op.limit]
+
+
+def fits_all(conditions: Iterable[MatchCondition], namespace: Scope) -> bool:
+    """
+    Say whether *namespace* satisfies all *conditions*, label by label; ``*`` is any label.
+
+    >>> fits_all([MatchCondition("prefix", ("users", "*"))], ("users", "ada", "prefs"))
+    True
+    >>> fits_all([MatchCondition("prefix", ("use",))], ("users",))
+    False
+    """
+    return all(_fits(each, namespace) for each in conditions)
+
+
+def _fits(condition: MatchCondition, namespace: Scope) -> bool:
+    path = tuple(condition.path)
+    if len(path) > len(namespace):
+        return False
+    at = 0 if condition.match_type == "prefix" else len(namespace) - len(path)
+    part = namespace[at : at + len(path)]
+    return all(wanted in {ANY_LABEL, label} for wanted, label in zip(path, part, strict=True))
+
+
+def lifetime_key(key: str) -> str:
+    """Return the key of what keeps an item's time to live, which tells nothing of the item's."""
+    return blake2b(key.encode(), digest_size=16).hexdigest()
+
+
+async def prolong_used(memory: Recollect, used: Sequence[Memory]) -> None:
+    """Let the expiry of *used* items begin anew, as far as they expire."""
+    by_scope: dict[Scope, dict[str, Memory]] = {}
+    for each in used:
+        if each.expires_at is not None:
+            by_scope.setdefault(each.scope, {})[each.key] = each
+    for scope, items in by_scope.items():
+        waiting = list(items.values())
+        for start in range(0, len(waiting), WRITES_MAX):
+            await _prolong(memory, scope, waiting[start : start + WRITES_MAX])
+
+
+async def _prolong(memory: Recollect, scope: Scope, items: Sequence[Memory]) -> None:
+    lifetimes = await memory.store.get_many(
+        scope, [(LIFETIME, lifetime_key(each.key)) for each in items]
+    )
+    now = to_datetime(memory.store.now())
+    prolongs = [
+        ProlongMemory(
+            type=kept.type,
+            key=kept.key,
+            version=kept.version,
+            expires_at=now + timedelta(minutes=_minutes(lifetime.value)),
+        )
+        for item, lifetime in zip(items, lifetimes, strict=True)
+        if lifetime
+        for kept in (item, lifetime)
+    ]
+    for start in range(0, len(prolongs), WRITES_MAX):
+        await memory.store.prolong(scope, prolongs[start : start + WRITES_MAX])
+
+
+def _minutes(value: Mapping[str, Any]) -> float:
+    return float(value["minutes"])
+
+
+def _item(memory: Memory, root: Scope) -> Item:
+    return Item(
+        value=dict(memory.value),
+        key=memory.key,
+        namespace=memory.scope[len(root) :],
+        created_at=memory.created_at,
+        updated_at=memory.updated_at,
+    )
+
+
+def _search_item(memory: Memory, score: float | None, root: Scope) -> SearchItem:
+    return SearchItem(
+        value=dict(memory.value),
+        key=memory.key,
+        namespace=memory.scope[len(root) :],
+        created_at=memory.created_at,
+        updated_at=memory.updated_at,
+        score=score,
+    )

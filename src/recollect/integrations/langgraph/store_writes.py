@@ -1,0 +1,101 @@
+"""LangGraph's puts and deletes as writes of our memories."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
+from functools import partial
+from typing import TypeAlias, cast
+
+from langgraph.store.base import Op, PutOp
+
+from recollect.errors import UsageError
+from recollect.integrations.langgraph.index_paths import searched_text
+from recollect.integrations.langgraph.store_operations import check_ttl
+from recollect.integrations.langgraph.store_reads import ITEM, lifetime_key
+from recollect.memory.facade import Recollect
+from recollect.records import LIFETIME, DeleteMemory, PutMemory, Scope, Write
+from recollect.stores.plans.memories import PreparedWrite, prepare_put, prepare_write
+from recollect.stores.validation import WRITES_MAX, check_scope
+
+Writes: TypeAlias = dict[Scope, list[list[PreparedWrite]]]
+"""The writes of each scope, checked and prepared; those of one item stand together."""
+
+
+def writes_of(root: Scope, ops: Sequence[Op], fields: Sequence[str], now: datetime) -> Writes:
+    """
+    Return what the puts and deletes among *ops* write; of those to one item, the last one.
+
+    Raises:
+        UsageError: A scope, key, value or time to live is not allowed; nothing is written.
+    """
+    last = {(tuple(op.namespace), op.key): op for op in ops if isinstance(op, PutOp)}
+    scopes = {namespace: check_scope((*root, *namespace)) for namespace, _ in last}
+    found: Writes = {scope: [] for scope in scopes.values()}
+    for (namespace, _), op in last.items():
+        # All of them first: what one scope refuses must not leave the others' written.
+        found[scopes[namespace]].append(_writes(op, fields, now))
+    return found
+
+
+def _writes(op: PutOp, fields: Sequence[str], now: datetime) -> list[PreparedWrite]:
+    if op.value is None:
+        addresses = ((ITEM, op.key), (LIFETIME, lifetime_key(op.key)))
+        return [prepare_write(DeleteMemory(type=type_, key=key)) for type_, key in addresses]
+    minutes = check_ttl(op.ttl, "ttl")
+    expires_at = None if minutes is None else _later(now, minutes)
+    item = PutMemory(
+        type=ITEM,
+        key=op.key,
+        value=op.value,
+        expires_at=expires_at,
+        trust="external",
+        cause="LangGraph's store",
+    )
+    prepared = prepare_put(item, partial(searched_text, index=op.index, fields=fields))
+    if minutes is None:
+        return [prepared]  # the lifetime that it may have had ends by itself, and is read no more
+    kept = PutMemory(
+        type=LIFETIME,
+        key=lifetime_key(op.key),
+        value={"minutes": minutes},
+        text="",
+        expires_at=expires_at,
+        trust="external",
+        cause="LangGraph's store",
+    )
+    return [prepared, prepare_write(kept)]
+
+
+def _later(now: datetime, minutes: float) -> datetime:
+    try:
+        return now + timedelta(minutes=minutes)
+    except OverflowError:
+        msg = f"{minutes} minutes from now lie beyond the calendar: give None for ever"
+        raise UsageError(msg) from None
+
+
+async def write_all(memory: Recollect, writes: Writes) -> None:
+    """
+    Carry out *writes*: all or none, of each ``WRITES_MAX``.
+
+    Raises:
+        RecollectError: Why those that are left are not written.
+    """
+    for part in _parts(writes):
+        await memory.apply_each(part)
+
+
+def _parts(writes: Writes) -> Iterator[dict[Scope, list[Write]]]:
+    """Yield *writes* in parts of at most ``WRITES_MAX``; those of one item stay together."""
+    part: dict[Scope, list[Write]] = {}
+    count = 0
+    for scope, items in writes.items():
+        for item in items:
+            if count + len(item) > WRITES_MAX:
+                yield part
+                part, count = {}, 0
+            part.setdefault(scope, []).extend(cast("list[Write]", item))  # they pass as they are
+            count += len(item)
+    if part:
+        yield part

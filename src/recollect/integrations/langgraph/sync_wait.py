@@ -1,0 +1,34 @@
+"""Waiting for a coroutine where nothing can be awaited, inside and outside of running loops."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Awaitable, Callable
+from threading import Lock
+from typing import Final, TypeVar
+
+from anyio.from_thread import BlockingPortal
+
+from recollect.sync.portal import PortalThread
+
+ResultT = TypeVar("ResultT")
+
+_starting: Final = Lock()
+_portals: Final[dict[int, tuple[PortalThread, BlockingPortal]]] = {}
+
+
+def waited(function: Callable[[], Awaitable[ResultT]]) -> ResultT:
+    """
+    Run *function* on an event loop of its own thread, wait for it, and return its result.
+
+    That loop is one for the whole process, so that a client of a model keeps its connections.
+    """
+    return _portal().call(function)
+
+
+def _portal() -> BlockingPortal:
+    with _starting:
+        if os.getpid() not in _portals:
+            thread = PortalThread()
+            _portals[os.getpid()] = thread, thread.__enter__()
+        return _portals[os.getpid()][1]

@@ -1,0 +1,69 @@
+"""The thread that erases, from time to time, what has expired."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import CancelledError, Future
+from threading import TIMEOUT_MAX, Event, Thread
+from typing import Final
+
+from recollect.errors import RecollectError, StoreClosedError
+from recollect.observability.health import Tasks
+from recollect.observability.logs import package_logger
+
+LOG: Final = package_logger("recollect.integrations.langgraph")
+SWEEPING: Final = "sweeping"
+"""The name of the background task."""
+SWEEP_MINUTES: Final = 5.0
+"""So often LangGraph's stores sweep that are started without an interval."""
+
+
+class Sweeper:
+    """
+    Calls *sweep* every *interval_minutes* on a thread of its own, until it is stopped.
+
+    It also ends when *ended* is cancelled, and when the memory is closed. A sweep that fails
+    otherwise is logged and recorded among *tasks*, and tried again at the next turn.
+    """
+
+    def __init__(
+        self, sweep: Callable[[], int], interval_minutes: float, tasks: Tasks | None = None
+    ) -> None:
+        self._sweep = sweep
+        self._interval_s = min(interval_minutes * 60, TIMEOUT_MAX)
+        self._monitor = (tasks or Tasks()).monitor(SWEEPING, LOG)
+        self._is_stopped = Event()
+        self.ended: Future[None] = Future()
+        self.ended.add_done_callback(lambda _: self._is_stopped.set())
+        self._thread = Thread(target=self._run, name="recollect-ttl-sweeper", daemon=True)
+        self._thread.start()
+
+    @property
+    def is_running(self) -> bool:
+        """Say whether it still sweeps."""
+        return self._thread.is_alive() and not self._is_stopped.is_set()
+
+    def stop(self, timeout_s: float | None) -> bool:
+        """Wait until it has ended, at most so long; say whether it has."""
+        self._is_stopped.set()
+        self._thread.join(timeout_s)
+        return not self._thread.is_alive()
+
+    def _run(self) -> None:
+        with self._monitor.running():
+            self._sweep_in_turn()
+        if self.ended.set_running_or_notify_cancel():
+            self.ended.set_result(None)
+
+    def _sweep_in_turn(self) -> None:
+        while not self._is_stopped.wait(self._interval_s):
+            try:
+                count = self._sweep()
+            except StoreClosedError:
+                return
+            except (RecollectError, RuntimeError, CancelledError) as error:
+                # The last two are a portal's, while it closes.
+                self._monitor.failed(error, retry_s=self._interval_s)
+            else:
+                self._monitor.succeeded()
+                LOG.debug("swept %d expired items", count)

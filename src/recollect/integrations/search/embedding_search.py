@@ -1,0 +1,180 @@
+"""What the searches by vectors share: texts become vectors, distances similarities."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Final, Literal, TypeAlias
+
+from recollect.conversation.document_search import (
+    TOP_K,
+    DocumentSearch,
+    Found,
+    SearchDocument,
+    checked_top_k,
+)
+from recollect.embedders import EmbedderChoice, open_embedder
+from recollect.errors import EmbedderError, RecollectError, StoreError, UsageError
+from recollect.ports import Embedder
+from recollect.records import Json, JsonObject
+
+Metric: TypeAlias = Literal["cosine", "euclidean", "dotproduct"]
+Metadata: TypeAlias = dict[str, str | int | float | bool]
+
+METRICS: Final = ("cosine", "euclidean", "dotproduct")
+
+
+class VectorSearch(DocumentSearch):
+    """
+    A search that compares the vector of a query with those of the documents.
+
+    *encoder* makes the vectors: what `recollect.open` takes as an embedder, or an object with
+    AutoChain's ``encode``. A document that brings its vector keeps it.
+    """
+
+    def __init__(
+        self, encoder: EmbedderChoice = "auto", *, name: str | None = None, description: str = ""
+    ) -> None:
+        """
+        Open *encoder*.
+
+        Raises:
+            EmbedderError: There is none: MiniLM is not installed.
+        """
+        self.embedder = opened_encoder(encoder)
+        self.name = name or DocumentSearch.name
+        self.description = description or DocumentSearch.description
+
+    @abstractmethod
+    def nearest(
+        self, vector: list[float], top_k: int, *, alike: JsonObject | None = None
+    ) -> list[Found]:
+        """
+        Return the documents whose vectors are nearest, the nearest first.
+
+        With *alike* only those of which exactly this (for a non-empty object of texts) is known.
+        """
+
+    @abstractmethod
+    def remove_docs(self, ids: Sequence[str]) -> None:
+        """Remove the documents with these ids, those that there are."""
+
+    @abstractmethod
+    def put(self, docs: Sequence[SearchDocument], vectors: Sequence[list[float]]) -> None:
+        """Write documents with their vectors, each in the place of one with its id."""
+
+    def search(self, query: str, top_k: int = TOP_K) -> list[Found]:
+        """Return at most *top_k* documents, the most similar first; none for an empty query."""
+        checked_top_k(top_k)
+        (vector,) = self.embedder.embed([query])
+        return [] if vector is None else self.nearest([float(each) for each in vector], top_k)
+
+    def add_docs(self, docs: Sequence[SearchDocument]) -> None:
+        """
+        Add documents, each in the place of one with its id.
+
+        Raises:
+            EmbedderError: The encoder failed, or does not understand a text; nothing was added.
+            UsageError: A document's vector has not as many dimensions as the encoder's.
+        """
+        latest = list({each.id: each for each in docs}.values())
+        if latest:
+            self.put(latest, self._vectors(latest))
+
+    def _vectors(self, docs: Sequence[SearchDocument]) -> list[list[float]]:
+        asked = [each.doc for each in docs if each.vector is None]
+        made = iter(self.embedder.embed(asked) if asked else ())
+        found = []
+        for each in docs:
+            vector = next(made) if each.vector is None else each.vector
+            if vector is None:
+                msg = (
+                    f"the encoder {self.embedder.identity} does not understand the document "
+                    f"{each.id!r}: give it a vector, or take another encoder"
+                )
+                raise EmbedderError(msg)
+            found.append(self._checked([float(number) for number in vector], each))
+        return found
+
+    def _checked(self, vector: list[float], doc: SearchDocument) -> list[float]:
+        if len(vector) != self.embedder.dimensions or not all(map(math.isfinite, vector)):
+            msg = (
+                f"the vector of the document {doc.id!r} has {len(vector)} dimensions; the "
+                f"encoder's have {self.embedder.dimensions}, all of them finite numbers"
+            )
+            raise UsageError(msg)
+        return vector
+
+
+def opened_encoder(encoder: EmbedderChoice) -> Embedder:
+    """Return the embedder that *encoder* names, or is."""
+    encode = None if isinstance(encoder, str) else getattr(encoder, "encode", None)
+    return _required(open_embedder(_autochain(encode) if callable(encode) else encoder))
+
+
+def _autochain(encode: Any) -> Any:
+    def embed(texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        vectors: Sequence[Sequence[float]] = encode(list(texts)).embeddings
+        return vectors
+
+    return embed
+
+
+def _required(embedder: Embedder | None) -> Embedder:
+    if embedder is None:
+        msg = (
+            "a search by vectors needs an encoder: install MiniLM (recollect embedder install), "
+            "or give encoder=…"
+        )
+        raise EmbedderError(msg)
+    return embedder
+
+
+def similarity_of(measured: float, metric: str) -> float:
+    """
+    Return the cosine of two vectors of length 1 by what an index *measured*.
+
+    The indexes here measure cosine as 1 less its value or as it is, the dot product as it is,
+    and euclidean distances squared: ``|a - b|² = 2 - 2 cos``.
+    """
+    return 1 - measured / 2 if metric == "euclidean" else measured
+
+
+def flat(metadata: JsonObject, what: str) -> Metadata:
+    """
+    Return *metadata* if its values are text, numbers or truth values.
+
+    Raises:
+        UsageError: One of them is something else.
+    """
+    return {key: _scalar(key, each, what) for key, each in metadata.items()}
+
+
+def _scalar(key: str, value: Json, what: str) -> str | int | float | bool:
+    if isinstance(value, str | int | float | bool):
+        return value
+    msg = f"{what} takes text, numbers and truth values as metadata; {key!r} is {value!r}"
+    raise UsageError(msg)
+
+
+def checked_metric(metric: str) -> Metric:
+    """Return *metric* if it is one of ``METRICS``."""
+    for each in ("cosine", "euclidean", "dotproduct"):
+        if each == metric:
+            return each
+    msg = f"unknown metric {metric!r}: use one of {', '.join(METRICS)}"
+    raise UsageError(msg)
+
+
+@contextmanager
+def told(kinds: type[Exception] | tuple[type[Exception], ...], who: str) -> Iterator[None]:
+    """Turn the errors of a client into ours."""
+    try:
+        yield
+    except RecollectError:
+        raise
+    except kinds as error:
+        msg = f"{who} failed: {error}"
+        raise StoreError(msg) from error

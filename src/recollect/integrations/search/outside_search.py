@@ -1,0 +1,82 @@
+"""One of our searches as an outside store, which has a say in our recall."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from recollect.conversation.document_search import SearchDocument
+from recollect.errors import StoreError, UsageError
+from recollect.integrations.search.embedding_search import VectorSearch
+from recollect.recall.outside_vectors import SCOPE_FIELD, scope_name
+from recollect.records import Scope
+
+_WORDS_OF_DIMENSION: Final = ("dimension", "vector length")
+_NOBODY: Final[Scope] = ("recollect:outside", "check")
+
+
+class OutsideSearch:
+    """
+    A `ChromaDBSearch`, `LanceDBSearch` or `PineconeSearch`, for ``recollect.open(outside=…)``.
+
+    It embeds with its own encoder, and keeps the texts: give it an index of its own. What the
+    encoder does not understand is not there. Every search has the filter of one scope.
+    """
+
+    def __init__(self, search: VectorSearch, *, name: str) -> None:
+        """Take a search; *name* stands for its index, as what it has is remembered under it."""
+        self.name = name
+        self._search = search
+
+    def check(self) -> None:
+        """
+        Search once, to see that it can be done.
+
+        Raises:
+            UsageError: The index has vectors of another dimension than those of the encoder.
+            StoreError: It is away.
+        """
+        try:
+            self.search(_NOBODY, "dimension", 1)
+        except (StoreError, UsageError) as error:
+            if not any(word in str(error).lower() for word in _WORDS_OF_DIMENSION):
+                raise
+            msg = (
+                f"the index of {self.name!r} ({type(self._search).__name__}) has vectors of "
+                f"another dimension than its encoder makes ({error}): open it with the encoder "
+                f"that it was filled with, or give another index"
+            )
+            raise UsageError(msg) from error
+
+    def add(self, scope: Scope, entries: Sequence[tuple[int, str]]) -> None:
+        """Add entries as documents with their scope and uid."""
+        vectors = self._search.embedder.embed([text for _, text in entries])
+        known = {SCOPE_FIELD: scope_name(scope)}
+        self._search.add_docs(
+            [
+                SearchDocument(doc=text, id=str(uid), metadata=known, vector=vector.tolist())
+                for (uid, text), vector in zip(entries, vectors, strict=True)
+                if vector is not None
+            ]
+        )
+
+    def remove(self, uids: Sequence[int]) -> None:
+        """Remove documents by uid, those that there are."""
+        self._search.remove_docs([str(uid) for uid in uids])
+
+    def search(self, scope: Scope, query: str, limit: int) -> list[tuple[int, float]]:
+        """
+        Return uids and cosines of the nearest in *scope*.
+
+        Raises:
+            StoreError: It failed, or answered with a document of another scope.
+        """
+        (vector,) = self._search.embedder.embed([query])
+        if vector is None:
+            return []
+        known = {SCOPE_FIELD: scope_name(scope)}
+        found = self._search.nearest(vector.tolist(), limit, alike=known)
+        if any(each.metadata != known for each in found):
+            msg = f"the index of {self.name!r} answered with documents of another scope"
+            raise StoreError(msg)
+        return [(int(each.id), each.similarity or 0.0) for each in found]

@@ -1,0 +1,130 @@
+"""Documents as memories of a scope, found by recall: no other index is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Final
+from urllib.parse import quote
+
+from recollect.conversation.document_search import (
+    TOP_K,
+    DocumentSearch,
+    Found,
+    SearchDocument,
+    checked_top_k,
+    new_id,
+)
+from recollect.memory.facade import Recollect
+from recollect.recall.query import Where, query_in
+from recollect.records import DeleteMemory, JsonObject, Memory, PutMemory, Scope
+from recollect.stores.validation import PAGE_ROWS_MAX, WRITES_MAX
+from recollect.sync.object_home import AnyRecollect, Home
+
+TYPE: Final = "Item"
+_COLLECTION: Final = "collection"
+
+
+@dataclass(frozen=True, slots=True)
+class RecollectDoc(SearchDocument):
+    """A text with what is known of it; its vector is made by the memory."""
+
+    metadata: JsonObject = field(default_factory=dict)
+    id: str = field(default_factory=new_id)
+
+
+class RecollectSearch(DocumentSearch):
+    """
+    A search over documents in *scope*, by words and, where the memory embeds, by meaning.
+
+    Several collections of one scope are apart. What is erased with the scope is erased here.
+    """
+
+    def __init__(
+        self,
+        memory: AnyRecollect,
+        scope: Scope,
+        docs: Sequence[SearchDocument] = (),
+        *,
+        collection_name: str = "index",
+    ) -> None:
+        """Take a scope of *memory*; *docs* to begin with need a memory that is not awaited."""
+        self.home = Home(memory)
+        self.scope = scope
+        self.collection_name = collection_name
+        if docs:
+            self.add_docs(docs)
+
+    def search(self, query: str, top_k: int = TOP_K) -> list[Found]:
+        """Return at most *top_k* documents, best first; none for an empty query."""
+        return self.home.call(partial(self._search, query=query, top_k=top_k))
+
+    async def asearch(self, query: str, top_k: int = TOP_K) -> list[Found]:
+        """Return the same as `search`."""
+        return await self.home.visit(partial(self._search, query=query, top_k=top_k))
+
+    def add_docs(self, docs: Sequence[SearchDocument]) -> None:
+        """Add documents, each in the place of one with its id; found when this returns."""
+        self.home.call(partial(self._add, docs=docs))
+
+    async def aadd_docs(self, docs: Sequence[SearchDocument]) -> None:
+        """Do the same as `add_docs`."""
+        await self.home.visit(partial(self._add, docs=docs))
+
+    def clear_index(self) -> None:
+        """Remove all documents of this collection, with their history."""
+        self.home.call(self._clear)
+
+    async def aclear_index(self) -> None:
+        """Do the same as `clear_index`."""
+        await self.home.visit(self._clear)
+
+    async def _search(self, memory: Recollect, *, query: str, top_k: int) -> list[Found]:
+        checked_top_k(top_k)
+        if not query.strip():
+            return []
+        where = Where(messages=False, types=(TYPE,), filter=self._filter)
+        recall = await memory.recall(self.scope, query_in(query), limit=top_k, where=where)
+        kept = [each.content for each in recall.entries if isinstance(each.content, Memory)]
+        return [_found(each) for each in kept]
+
+    async def _add(self, memory: Recollect, *, docs: Sequence[SearchDocument]) -> None:
+        writes = [self._write(each) for each in docs]
+        for start in range(0, len(writes), WRITES_MAX):
+            await memory.apply(self.scope, writes[start : start + WRITES_MAX])
+        await memory.settled(self.scope)
+
+    async def _clear(self, memory: Recollect) -> None:
+        while True:
+            page = await memory.memories(
+                self.scope, type_=TYPE, filter_=self._filter, limit=PAGE_ROWS_MAX
+            )
+            if not page.rows:
+                return
+            gone = [DeleteMemory(type=TYPE, key=each.key) for each in page.rows]
+            await memory.apply(self.scope, gone)
+
+    @property
+    def _filter(self) -> JsonObject:
+        return {_COLLECTION: self.collection_name}
+
+    def _write(self, doc: SearchDocument) -> PutMemory:
+        key = f"document/{quote(self.collection_name, safe='')}/{quote(doc.id, safe='')}"
+        value: JsonObject = {
+            _COLLECTION: self.collection_name,
+            "id": doc.id,
+            "doc": doc.doc,
+            "metadata": dict(doc.metadata),
+        }
+        return PutMemory(type=TYPE, key=key, value=value, text=doc.doc, trust="external")
+
+
+def _found(memory: Memory) -> Found:
+    metadata = memory.value["metadata"]
+    return Found(
+        doc=str(memory.value["doc"]),
+        id=str(memory.value["id"]),
+        metadata=metadata if isinstance(metadata, dict) else {},
+        similarity=None,
+    )

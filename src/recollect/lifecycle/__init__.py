@@ -1,0 +1,1 @@
+"""Records that leave or enter a store: backups, copies, imports, another embedder."""

@@ -1,0 +1,150 @@
+"""What a destination notes of copies into it: that it is being filled, and what came from where."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from itertools import islice
+from typing import Final
+
+from recollect.errors import ConflictError
+from recollect.records import DeleteMemory, PutMemory, Scope, Write
+from recollect.stores.contract.base import Store
+from recollect.stores.digests import keyed_digest
+from recollect.stores.plans.outside_removals import OUTSIDE_SCOPE
+from recollect.stores.validation import PAGE_ROWS_MAX, WRITES_MAX
+
+MARK: Final[Scope] = ("recollect", "copy")
+"""The scope that says in a destination that it is being filled; it goes when all is there."""
+NOTES: Final[Scope] = ("recollect", "copied")
+"""The scope that says in a destination what came from which source; it is never copied."""
+_OWN: Final = frozenset({MARK, NOTES, OUTSIDE_SCOPE})
+"""Scopes that hold what a store knows of itself: of copies into it, and of its outside stores."""
+_MARK_TYPE: Final = "Copy"
+_WRITING: Final = "being written"
+
+
+async def mark_destination(destination: Store, name: str) -> bool:
+    """
+    Mark an empty destination; say whether it is being filled from the source called *name*.
+
+    All that a store with this mark holds came from that source.
+
+    Raises:
+        ConflictError: It is being filled from another one.
+    """
+    mark = PutMemory(type=_MARK_TYPE, key="source", value={"digest": _named(name)}, text="")
+    there = await destination.get(MARK, _MARK_TYPE, "source")
+    if there is not None:
+        if there.value != mark.value:
+            msg = (
+                "the destination is being filled from another source: finish that copy, or name "
+                "an empty store"
+            )
+            raise ConflictError(msg)
+        return True
+    if (await destination.scopes(limit=1)).rows:
+        return False
+    await destination.apply(MARK, [mark])
+    return True
+
+
+def _named(name: str) -> str:
+    return blake2b(name.encode(), digest_size=16).hexdigest()
+
+
+async def each_scope(store: Store) -> AsyncIterator[Scope]:
+    """Yield every scope that holds something, in their order; not what is this store's alone."""
+    cursor: str | None = None
+    while True:
+        page = await store.scopes(cursor=cursor, limit=PAGE_ROWS_MAX)
+        for scope in page.rows:
+            if scope not in _OWN:
+                yield scope
+        cursor = page.cursor
+        if cursor is None:
+            return
+
+
+@dataclass(slots=True, kw_only=True)
+class Notes:
+    """
+    Which scopes of a destination came from one source, and what they held then.
+
+    Scope and content are noted as digests that name nothing, in a memory for each scope. A scope
+    that is being written is noted before; so the run after a kill knows it again.
+    """
+
+    destination: Store
+    source: str
+    key: bytes = field(repr=False)
+    noted: dict[str, str]
+    found: dict[str, str] = field(default_factory=dict)
+    """What this pass has found equal to the source."""
+
+    def __contains__(self, scope: Scope) -> bool:
+        return self._place(scope) in self.noted
+
+    def is_untouched(self, scope: Scope, content: str) -> bool:
+        """Say whether *scope*, which holds *content*, is as the copy left it, or began it."""
+        return self.noted.get(self._place(scope)) in (_WRITING, self._seal(content))
+
+    def begin_pass(self) -> None:
+        """Forget what an earlier pass found."""
+        self.found = {}
+
+    def find(self, scope: Scope, content: str) -> None:
+        """Take in that *scope* holds *content*, as the source does."""
+        self.found[self._place(scope)] = self._seal(content)
+
+    async def begin(self, scope: Scope) -> None:
+        """Note that *scope* is being written: until it is found equal, all in it is the copy's."""
+        place = self._place(scope)
+        if self.noted.get(place) != _WRITING:
+            await self._write([self._put(place, _WRITING)])
+            self.noted[place] = _WRITING
+
+    async def keep_found(self) -> None:
+        """Note what the last pass has found, also one that ended early."""
+        changed = {at: held for at, held in self.found.items() if self.noted.get(at) != held}
+        await self._write([self._put(at, held) for at, held in changed.items()])
+        self.noted |= changed
+
+    async def drop_others(self) -> None:
+        """Note of no scope that the last pass has not found that it came from the source."""
+        gone = self.noted.keys() - self.found
+        await self._write([DeleteMemory(type=self.source, key=at) for at in gone])
+        self.noted = dict(self.found)
+
+    def _put(self, place: str, held: str) -> PutMemory:
+        return PutMemory(type=self.source, key=place, value={"holds": held}, text="")
+
+    async def _write(self, writes: Sequence[Write]) -> None:
+        for batch in _batches(writes):
+            await self.destination.apply(NOTES, batch)
+
+    def _place(self, scope: Scope) -> str:
+        return keyed_digest(self.key, "scope", scope).hex()
+
+    def _seal(self, content: str) -> str:
+        return keyed_digest(self.key, "content", content).hex()
+
+
+async def read_notes(destination: Store, source: str) -> Notes:
+    """Return what *destination* noted of copies from *source*, the digest that store gives."""
+    key = bytes.fromhex(await destination.digest_of("copies from", source))
+    noted: dict[str, str] = {}
+    cursor: str | None = None
+    while True:
+        page = await destination.memories(NOTES, type_=source, cursor=cursor, limit=PAGE_ROWS_MAX)
+        noted.update({each.key: str(each.value["holds"]) for each in page.rows})
+        cursor = page.cursor
+        if cursor is None:
+            return Notes(destination=destination, source=source, key=key, noted=noted)
+
+
+def _batches(writes: Sequence[Write]) -> Iterator[list[Write]]:
+    left = iter(writes)
+    while batch := list(islice(left, WRITES_MAX)):
+        yield batch

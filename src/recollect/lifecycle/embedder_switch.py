@@ -1,0 +1,98 @@
+"""Another embedder beside the one in use: its vectors are made first, then it is switched to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import anyio
+from anyio import to_thread
+
+from recollect.embedders import EmbedderChoice, open_embedder
+from recollect.errors import NotFoundError, UsageError
+from recollect.ports import TokenCounter, Vector
+from recollect.recall.index_cache import Indexes
+from recollect.recall.outside_vectors import Outside
+from recollect.recall.recaller import Recaller
+from recollect.recall.vector_backlog import Embedding
+from recollect.stores.contract.base import Store
+
+
+async def build_vectors(embedding: Embedding) -> None:
+    """
+    Give every entry of a store a vector of *embedding*'s, beside those that it has.
+
+    It can be stopped at any time and called again: what was made is kept.
+
+    Raises:
+        EmbedderError: The embedder failed.
+        StoreError: The store failed.
+    """
+    await embedding.learn_identity()
+    while await embedding.work_once():
+        pass
+
+
+class EmbedderSwitch:
+    """The embedder of a memory, and the parts that are made anew when it is replaced in use."""
+
+    def __init__(self, store: Store, count_tokens: TokenCounter) -> None:
+        self.store = store
+        self.indexes = Indexes()
+        self.embedding: Embedding | None = None
+        self.earlier: Embedding | None = None
+        self.recaller: Recaller | None = None
+        self.outside: Outside | None = None
+        self._count_tokens = count_tokens
+        self._working: anyio.CancelScope | None = None
+
+    async def reembed(self, embedder: EmbedderChoice) -> str:
+        """Make all vectors of *embedder*, then recall by it; see `Recollect.reembed`."""
+        opened = await to_thread.run_sync(open_embedder, embedder)
+        if opened is None:
+            msg = f"{embedder!r} is no embedder to change to: open the memory with 'none' instead"
+            raise UsageError(msg)
+        new = Embedding(self.store, opened)
+        identity = await new.learn_identity()
+        if self.embedding is not None and identity == await self.embedding.learn_identity():
+            msg = f"{identity!r} is the embedder in use: its vectors are made as entries come"
+            raise UsageError(msg)
+        await build_vectors(new)
+        self.earlier, self.embedding = self.embedding, new
+        self._switch()
+        return identity
+
+    async def undo_reembed(self) -> str:
+        """Go back to the embedder before `reembed`; see `Recollect.undo_reembed`."""
+        if self.earlier is None:
+            msg = "there is no embedder to go back to: reembed() did not replace one here"
+            raise NotFoundError(msg)
+        await build_vectors(self.earlier)
+        back = self.earlier
+        self.earlier, self.embedding = self.embedding, back
+        self._switch()
+        return back.identity
+
+    def new_recaller(self) -> Recaller:
+        """Return what answers queries with the embedder that is now in use."""
+        return Recaller(self.store, self.indexes, self.embedding, self._count_tokens, self.outside)
+
+    async def keep_embedded(self) -> None:
+        """Embed what comes, with the embedder in use at the time."""
+        while True:
+            with anyio.CancelScope() as self._working:
+                if self.embedding is None:
+                    await anyio.sleep_forever()
+                else:
+                    await self.embedding.run()
+
+    async def vectors_in_use(self, texts: Sequence[str]) -> Sequence[Vector | None]:
+        """Return vectors of the embedder in use; ``None`` for each if there is none."""
+        return await self.embedding.vectors(texts) if self.embedding else [None] * len(texts)
+
+    def _switch(self) -> None:
+        """Let every recall that begins from now on take the embedder that is now in use."""
+        self.indexes = Indexes()
+        if self.recaller is not None:
+            self.recaller.hand_over(self.new_recaller())
+        if self._working is not None:
+            self._working.cancel()

@@ -1,0 +1,248 @@
+"""Records of what a store's own ledger says was erased: which they are, and what is left."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
+
+from recollect.records import JsonObject, NewMessage, Scope
+from recollect.stores.locator import open_store
+from recollect.stores.plans.erase_ledger import LedgerEntry, cited_in, digest_of_target
+from recollect.stores.plans.erasure import (
+    EraseMemory,
+    EraseMessages,
+    EraseScope,
+    EraseSource,
+    EraseTarget,
+    EraseThread,
+)
+from recollect.stores.remainder import MEMORY_THREAD, named_version
+from recollect.stores.validation import check_time
+
+Cited: TypeAlias = tuple[str, str]
+"""A message, or a version of a memory, as evidence names it: (thread, id)."""
+
+_BESIDE: Final = "recollect: beside"
+"""A thread of a store in memory, which keeps a scope there until its records were read."""
+_MEMORY_PARTS: Final = ("value", "evidence", "valid_until", "revisions")
+_FORMATION_PARTS: Final = ("receipt", "watermarks", "failed")
+
+
+class Erasures:
+    """When what was erased, as a ledger says; times are in µs, 0 is never."""
+
+    def __init__(self, entries: Iterable[LedgerEntry]) -> None:
+        self._known: defaultdict[bytes, dict[bytes, int]] = defaultdict(dict)
+        for entry in entries:
+            for digest in entry.digests:
+                before = self._known[entry.key].get(digest, 0)
+                self._known[entry.key][digest] = max(before, entry.erased_at)
+
+    def __bool__(self) -> bool:
+        return bool(self._known)
+
+    def at(self, scope: Scope, target: EraseTarget) -> int:
+        """Return when exactly *target* was last erased from *scope*."""
+        found = (
+            known.get(digest_of_target(key, scope, target), 0) for key, known in self._known.items()
+        )
+        return max(found, default=0)
+
+
+class ScopeErasures:
+    """When what was erased of one scope; also of another one, if its records *came from* there."""
+
+    def __init__(self, erasures: Erasures, scope: Scope, came_from: Scope | None = None) -> None:
+        self._erasures = erasures
+        self._scopes = {scope, came_from or scope}
+        above = (each[:depth] for each in self._scopes for depth in range(1, len(each) + 1))
+        below = (erasures.at(each, EraseScope(below=True)) for each in above)
+        self.whole_at = max(self.at(EraseScope()), *below)
+        """When the scope was last erased, alone or with one above it."""
+
+    def at(self, target: EraseTarget) -> int:
+        """Return when exactly *target* was last erased."""
+        return max(self._erasures.at(each, target) for each in self._scopes)
+
+
+@dataclass(slots=True)
+class Doomed:
+    """What of a scope's records was erased before; it grows with each batch of them."""
+
+    cited: set[Cited] = field(default_factory=set)
+    """Messages, also those that are only evidence, and versions of memories."""
+    threads: set[str] = field(default_factory=set)
+    memories: set[tuple[str, str]] = field(default_factory=set)
+    formations: set[str] = field(default_factory=set)
+
+    def __bool__(self) -> bool:
+        return bool(self.cited or self.threads or self.memories or self.formations)
+
+    def names(self, record: JsonObject) -> bool:
+        """Say whether a thread, message, memory or formation is one of these itself."""
+        match name_of(record):
+            case ("thread", id_):
+                return id_ in self.threads
+            case ("message", thread, id_):
+                return (thread, id_) in self.cited
+            case ("memory", type_, key):
+                return (type_, key) in self.memories
+            case (_, id_):
+                return id_ in self.formations
+        return False
+
+
+def name_of(record: JsonObject) -> tuple[str, ...]:
+    """Return what tells a record from the others of its scope."""
+    fields = {"message": ("thread", "id"), "memory": ("type", "key")}
+    kind = str(record.get("kind"))
+    return (kind, *(str(record.get(name)) for name in fields.get(kind, ("id",))))
+
+
+def is_covered(time: object, erased_at: int) -> bool:
+    """Say whether what is of a *time* was there at an erase; without a time nobody can tell."""
+    return erased_at > 0 and not (isinstance(time, int) and time > erased_at)
+
+
+def note_erased(erasures: ScopeErasures, records: Sequence[JsonObject], doomed: Doomed) -> None:
+    """
+    Add what *erasures* name of a scope's *records* to *doomed*.
+
+    What came to the scope after an erase is none of it, though it has the same name.
+
+    Raises:
+        UsageError: The evidence of a record cannot be read.
+    """
+    newer: set[Cited] = set()
+    for record in records:
+        kind, *name = name_of(record)
+        if kind == "message":
+            at = _own_message_at(erasures, record)
+            noted = doomed.cited if is_covered(record.get("kept_at"), at) else newer
+            noted.add((name[0], name[1]))
+        elif kind == "memory":
+            _note_memory(erasures, record, doomed)
+        elif kind == "formation" and is_covered(record.get("committed_at"), erasures.whole_at):
+            doomed.formations.add(name[0])
+        elif kind == "thread":
+            at = max(erasures.whole_at, erasures.at(EraseThread(thread=name[0])))
+            if is_covered(record.get("created_at"), at):
+                doomed.threads.add(name[0])
+    doomed.cited -= newer
+
+
+def _own_message_at(erasures: ScopeErasures, record: JsonObject) -> int:
+    _, thread, id_ = name_of(record)
+    at = max(erasures.whole_at, _message_at(erasures, thread, id_))
+    if record.get("source") is None:
+        return at
+    return max(at, erasures.at(EraseSource(source=str(record["source"]))))
+
+
+def _note_memory(erasures: ScopeErasures, record: JsonObject, doomed: Doomed) -> None:
+    _, type_, key = name_of(record)
+    at = max(erasures.whole_at, erasures.at(EraseMemory(type=type_, key=key)))
+    if is_covered(record.get("created_at"), at):
+        doomed.memories.add((type_, key))
+    for version in versions_in(record):
+        time = version.get("believed_from", version.get("updated_at"))
+        for thread, id_ in cited_in(version):
+            named = named_version(id_) if thread == MEMORY_THREAD else None
+            if named:
+                found = erasures.at(EraseMemory(type=named[0], key=named[1]))
+            else:
+                found = _message_at(erasures, thread, id_)
+            if is_covered(time, found):
+                doomed.cited.add((thread, id_))
+
+
+def _message_at(erasures: ScopeErasures, thread: str, id_: str) -> int:
+    return max(
+        erasures.at(EraseThread(thread=thread)),
+        erasures.at(EraseMessages(thread=thread, messages=[id_])),
+    )
+
+
+def versions_in(record: JsonObject) -> Iterator[JsonObject]:
+    """Yield a memory's record, and those of its past versions."""
+    yield record
+    past = record.get("revisions", ())
+    if isinstance(past, list | tuple):
+        yield from (each for each in past if isinstance(each, dict))
+
+
+def erased_among(
+    erasures: ScopeErasures, thread: str, messages: Sequence[NewMessage]
+) -> list[bool]:
+    """Return of each new message whether one of its name was erased after it was said."""
+
+    def is_erased(message: NewMessage) -> bool:
+        at = max(erasures.whole_at, _message_at(erasures, thread, message.id or ""))
+        if message.source is not None:
+            at = max(at, erasures.at(EraseSource(source=message.source)))
+        time = None if message.time is None else check_time(message.time, "a message's time")
+        return is_covered(time, at)
+
+    return [is_erased(each) for each in messages]
+
+
+async def left_of(
+    scope: Scope, records: Sequence[JsonObject], doomed: Doomed
+) -> dict[int, JsonObject]:
+    """
+    Return what an erase of the *doomed* leaves of *records*, by their places.
+
+    It is carried out in a store in memory, by the plan that carries out every erase: so values
+    lose what they owe to erased words, and what formations noted of them goes.
+
+    Raises:
+        UsageError, ConflictError: A record is none, or they contradict each other.
+    """
+    kept = {at: each for at, each in enumerate(records) if not _goes_before(each, doomed)}
+    async with open_store("memory:") as beside:
+        now = beside.now()
+        await beside.restore(scope, [dated(each, now) for each in kept.values()])
+        last, first = (NewMessage(role="user", text="beside", id=id_) for id_ in ("last", "first"))
+        await beside.append(scope, _BESIDE, [first, last])
+        for target in _targets(doomed, list(kept.values())):
+            await beside.erase(scope, target)
+        left = {name_of(each): each for each in await beside.archive(scope)}
+    return {
+        at: _changed(each, left[name_of(each)])
+        for at, each in kept.items()
+        if name_of(each) in left
+    }
+
+
+def dated(record: JsonObject, now: int) -> JsonObject:
+    """Return *record* with the times of now, if it is a memory without its times."""
+    is_undated = record.get("kind") == "memory" and "created_at" not in record
+    return {"created_at": now, "updated_at": now, **record} if is_undated else record
+
+
+def _goes_before(record: JsonObject, doomed: Doomed) -> bool:
+    # A memory must be there when it is erased, for what was derived from it.
+    return record.get("kind") != "memory" and doomed.names(record)
+
+
+def _targets(doomed: Doomed, records: Sequence[JsonObject]) -> Iterator[EraseTarget]:
+    by_thread: defaultdict[str, list[str]] = defaultdict(list, {_BESIDE: ["first"]})
+    for thread, id_ in sorted(doomed.cited):
+        by_thread[thread].append(id_)
+    for thread, ids in by_thread.items():
+        yield EraseMessages(thread=thread, messages=ids)
+    for type_, key in sorted(doomed.memories):
+        yield EraseMemory(type=type_, key=key)
+    living = {each.get("thread") for each in records if each.get("kind") == "message"}
+    for thread in sorted(doomed.threads - living):
+        yield EraseThread(thread=thread)
+
+
+def _changed(record: JsonObject, left: JsonObject) -> JsonObject:
+    """Return *record* as it came, but for what an erase took out of it."""
+    parts = {"memory": _MEMORY_PARTS, "formation": _FORMATION_PARTS}.get(str(record["kind"]), ())
+    if all(record.get(name) == left.get(name) for name in parts):
+        return record
+    return left

@@ -1,0 +1,73 @@
+"""
+What was erased is not formed anew from words that were said before.
+
+The words may still be there: of a memory that is erased they stay in their thread, and may even
+wait to be formed. So where a formed memory was, no more than keyed digests of what it said are
+kept, with the time; whoever says it again later is heard.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from recollect.formation.operation_outcomes import Address
+from recollect.formation.value_identity import changing_keys, proposed_for, refusing_keys
+from recollect.records import FORGOTTEN, PutMemory, Revision, Scope
+from recollect.stores.contract.base import Store
+from recollect.stores.plans.erasure import EraseMemory
+from recollect.stores.validation import WRITES_MAX
+
+
+async def note_forgotten(store: Store, scope: Scope, target: EraseMemory) -> None:
+    """Note that a memory is about to be erased; see `forgotten_notes`."""
+    writes = await forgotten_notes(store, scope, target)
+    for start in range(0, len(writes), WRITES_MAX):
+        await store.apply(scope, writes[start : start + WRITES_MAX])
+
+
+async def forgotten_notes(store: Store, scope: Scope, target: EraseMemory) -> list[PutMemory]:
+    """
+    Return the writes that note that a memory is about to go; none, if it rests on no words.
+
+    Nor are there any if it will not go, because it is at another version than expected.
+    """
+    versions = await store.history(scope, target.type, target.key)
+    if not any(each.evidence for each in versions):
+        return []
+    if target.expected not in {None, versions[-1].version}:
+        return []
+    keys = await _keys_of(store, scope, target, versions)
+    names = [await store.keyed(target.type, key) for key in sorted(keys)]
+    return [
+        PutMemory(type=FORGOTTEN, key=name, value={}, text="", trust="external", cause="erased")
+        for name in names
+    ]
+
+
+async def _keys_of(
+    store: Store, scope: Scope, target: EraseMemory, versions: Sequence[Revision]
+) -> set[str]:
+    """Return the keys by which what the versions said would be known if it was formed anew."""
+    proposed = proposed_for(target.key) if versions[-1].state == "quarantined" else None
+    if proposed is None:
+        return {k for each in versions for k in refusing_keys(target.type, target.key, each.value)}
+    standing = await store.get(scope, target.type, proposed[0])
+    known = standing.value if standing else {}
+    # What stands already was not erased with what would change it.
+    return {
+        key
+        for each in versions
+        for key in changing_keys(target.type, proposed[0], each.value, known)
+    }
+
+
+async def forgotten_at(
+    store: Store, scope: Scope, addresses: Sequence[Address]
+) -> dict[Address, datetime]:
+    """Return when what would stand at *addresses* was erased, of what was."""
+    names = [(FORGOTTEN, await store.keyed(*each)) for each in addresses]
+    found = await store.get_many(scope, names)
+    return {
+        address: each.updated_at for address, each in zip(addresses, found, strict=True) if each
+    }

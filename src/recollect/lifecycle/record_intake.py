@@ -1,0 +1,399 @@
+"""
+Records that come from outside, checked before they are stored: an import decides nothing by itself.
+
+What is Recollect's own is refused unless a direct write could have made it; evidence in messages
+that are nowhere is dropped; and what this store erased does not come back. Backups and copies are
+put back as they are.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final, Literal, TypeAlias, cast
+
+from recollect.errors import ConflictError, StaleReadError, UsageError
+from recollect.formation.config import Assistants
+from recollect.formation.value_identity import field_keys, refusing_keys
+from recollect.lifecycle.erased_records import (
+    Cited,
+    Doomed,
+    Erasures,
+    ScopeErasures,
+    dated,
+    erased_among,
+    is_covered,
+    left_of,
+    name_of,
+    note_erased,
+    versions_in,
+)
+from recollect.lifecycle.forgotten import forgotten_at
+from recollect.lifecycle.reserved_records import check_reserved, check_scope_settings, is_marker
+from recollect.records import FORGOTTEN, Json, JsonObject, NewMessage, Scope
+from recollect.stores.contract.base import Store
+from recollect.stores.plans.archive import scope_of
+from recollect.stores.plans.erase_ledger import evidence_in
+from recollect.stores.remainder import MEMORY_THREAD, named_version, remainder_of
+from recollect.stores.validation import check_object, check_time
+from recollect.text.searchable import memory_text
+
+UNFOUNDED: Final = (
+    "it named evidence in messages that are neither here nor in what is imported: without that, "
+    "it rests on a source outside"
+)
+ERASED: Final = "it was erased here"
+BLANKED: Final = "what rests on words that were erased here was left out"
+TRIES_MAX: Final = 5
+"""So often a batch is checked anew because something was erased meanwhile."""
+
+Told: TypeAlias = "Callable[[RecordNote], None]"
+
+
+@dataclass(frozen=True, slots=True)
+class RecordNote:
+    """
+    What became of a record otherwise than it said, and why; *place* counts from 0.
+
+    An *erased* one was left out, a *changed* one stored otherwise, a *refused* one not stored.
+    """
+
+    place: int
+    what: Literal["erased", "changed", "refused"]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """
+    What became of some records: how many are stored now, and how many of these are new.
+
+    The records at the places *waiting* name evidence that has not come yet; they are to be given
+    again when all others are stored.
+    """
+
+    new: int = 0
+    stored: int = 0
+    notes: tuple[RecordNote, ...] = ()
+    waiting: tuple[int, ...] = ()
+
+    def after(self, other: Taken, places: int) -> Taken:
+        """Return this and what became of the records before it, of which there were *places*."""
+        return Taken(
+            self.new + other.new,
+            self.stored + other.stored,
+            (
+                *other.notes,
+                *(RecordNote(each.place + places, each.what, each.reason) for each in self.notes),
+            ),
+            (*other.waiting, *(each + places for each in self.waiting)),
+        )
+
+
+@dataclass(slots=True)
+class _Coming:
+    """What an import has brought to a scope, or will bring: evidence in it is founded."""
+
+    messages: set[Cited] = field(default_factory=set)
+    memories: set[tuple[str, str]] = field(default_factory=set)
+
+    def add(self, record: JsonObject) -> None:
+        kind, *name = name_of(record)
+        if kind == "message":
+            self.messages.add((name[0], name[1]))
+        elif kind == "memory":
+            self.memories.add((name[0], name[1]))
+
+    def has(self, cited: Cited) -> bool:
+        named = named_version(cited[1]) if cited[0] == MEMORY_THREAD else None
+        return named[:2] in self.memories if named else cited in self.messages
+
+
+class Intake:
+    """
+    One import: records are given batch by batch, each of one scope.
+
+    Args:
+        store: Where to.
+        wrote: Told of the scope of each batch that was stored.
+        assistants: By which the memory types are known of scopes without their own.
+        depth: Settings of scopes with fewer segments do not count for whoever imports.
+        restore_erased: Bring back what the store's ledger says was erased. It is audited as such.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        assistants: Assistants,
+        wrote: Callable[[Scope], None],
+        *,
+        depth: int = 1,
+        restore_erased: bool = False,
+    ) -> None:
+        self._store = store
+        self._wrote = wrote
+        self._assistants = assistants
+        self._depth = depth
+        self._restore_erased = restore_erased
+        self._coming: defaultdict[Scope, _Coming] = defaultdict(_Coming)
+        self._doomed: defaultdict[Scope, Doomed] = defaultdict(Doomed)
+
+    def expect(self, records: Sequence[JsonObject]) -> None:
+        """Be told of all records that will be given: none waits for evidence in another."""
+        for record in records:
+            self._coming[scope_of(record)].add(record)
+
+    async def take_each(
+        self,
+        records: Sequence[JsonObject],
+        *,
+        last: bool = False,
+        came_from: Scope | None = None,
+    ) -> Taken:
+        """Do as `take`, but refuse alone what cannot be stored."""
+        if not records:
+            return Taken()
+        try:
+            return await self.take(records, last=last, came_from=came_from)
+        except (UsageError, ConflictError) as error:
+            if len(records) == 1:
+                return Taken(notes=(RecordNote(0, "refused", str(error)),))
+            middle = len(records) // 2
+            halves = records[:middle], records[middle:]
+            first, second = [
+                await self.take_each(each, last=last, came_from=came_from) for each in halves
+            ]
+            return second.after(first, middle)
+
+    async def take(
+        self,
+        records: Sequence[JsonObject],
+        *,
+        last: bool = False,
+        came_from: Scope | None = None,
+    ) -> Taken:
+        """
+        Check *records* of one scope, and store those that may be, in one transaction.
+
+        A memory without its times is dated by the store.
+
+        Args:
+            last: No record comes after these, so that none waits for evidence.
+            came_from: The scope of this store that they may have been exported from: what was
+                erased there is left out as well.
+
+        Raises:
+            ConflictError: A record differs from what stands in its place; none is stored.
+            UsageError: A record is not one, or could not be written here; none is stored.
+        """
+        scope = scope_of(records[0])
+        for tried in range(1, TRIES_MAX + 1):
+            (place,) = await self._store.places([scope])
+            checked = await self._checked(scope, records, came_from or scope, last=last)
+            now = self._store.now()
+            given = [dated(record, now) for record in checked.left.values()]
+            store = self._store.since(scope, place.epoch)
+            try:
+                new = await store.restore(scope, given, erased=self._restore_erased)
+            except StaleReadError:  # what was just checked may be what was erased
+                if tried == TRIES_MAX:
+                    raise
+                continue
+            self._wrote(scope)
+            return Taken(new, len(given), tuple(checked.notes), tuple(checked.waiting))
+        return Taken()
+
+    async def erased_among(
+        self, scope: Scope, thread: str, messages: Sequence[NewMessage]
+    ) -> list[bool]:
+        """Return of each message that is to be appended whether it was erased here."""
+        erasures = Erasures(() if self._restore_erased else await self._store.ledger())
+        return erased_among(ScopeErasures(erasures, scope), thread, messages)
+
+    async def _checked(
+        self, scope: Scope, records: Sequence[JsonObject], came_from: Scope, *, last: bool
+    ) -> _Checked:
+        for record in records:
+            if not isinstance(record, Mapping):
+                msg = f"a record is a JSON object, not {record!r}"
+                raise UsageError(msg)
+            check_reserved(record, scope)
+            await check_scope_settings(
+                record, scope, self._store, self._assistants, depth=self._depth
+            )
+        checked = _Checked(dict(enumerate(records)))
+        if not self._restore_erased:
+            await self._leave_out_erased(scope, checked, came_from)
+            for each in {scope, came_from}:
+                await self._leave_out_forgotten(each, checked)
+        await self._drop_unfounded(scope, checked, last=last)
+        return checked
+
+    async def _leave_out_erased(self, scope: Scope, checked: _Checked, came_from: Scope) -> None:
+        erasures, doomed = Erasures(await self._store.ledger()), self._doomed[scope]
+        if not erasures:
+            return
+        places, records = list(checked.left), list(checked.left.values())
+        note_erased(ScopeErasures(erasures, scope, came_from), records, doomed)
+        if not doomed:
+            return
+        left = await left_of(scope, records, doomed)
+        for at, place in enumerate(places):
+            if at not in left:
+                checked.leave_out(place)
+            elif left[at] != records[at]:
+                checked.change(place, left[at], BLANKED)
+
+    async def _leave_out_forgotten(self, scope: Scope, checked: _Checked) -> None:
+        """Leave out what memories say that were erased, or deleted as such, wherever it stands."""
+        memories = [each for each in checked.left.items() if each[1].get("kind") == "memory"]
+        if not memories or not await self._forgets(scope):
+            return
+        for place, record in memories:
+            left = await self._unforgotten(scope, record)
+            if left is None:
+                checked.leave_out(place)
+            elif left != record:
+                checked.change(place, left, BLANKED)
+
+    async def _forgets(self, scope: Scope) -> bool:
+        return bool((await self._store.memories(scope, type_=FORGOTTEN, limit=1)).rows)
+
+    async def _unforgotten(self, scope: Scope, record: JsonObject) -> JsonObject | None:
+        """Return a memory without what it says that was forgotten since it did, or nothing."""
+        _, type_, key = name_of(record)
+        value = record.get("value")
+        if not isinstance(value, Mapping):
+            return record
+        by_key = {name: pointer for pointer, name in field_keys(value)} if key == type_ else {}
+        keys = by_key.keys() if by_key else refusing_keys(type_, key, value)
+        found = await forgotten_at(self._store, scope, [(type_, each) for each in sorted(keys)])
+        gone = [each[1] for each, at in found.items() if _is_before(record.get("updated_at"), at)]
+        if not gone:
+            return record
+        return _without(record, [by_key[each] for each in gone]) if by_key else None
+
+    async def _drop_unfounded(self, scope: Scope, checked: _Checked, *, last: bool) -> None:
+        """Drop evidence in what is nowhere; before the *last* records it may still come."""
+        named = {place: set(_cited_in(record)) for place, record in checked.left.items()}
+        coming = self._coming[scope]
+        here = _Coming()
+        for record in checked.left.values():
+            here.add(record)
+        unknown = {
+            each
+            for cited in named.values()
+            for each in cited
+            if not (coming.has(each) or here.has(each))
+        }
+        unfounded = unknown - await self._known(scope, unknown) if unknown else unknown
+        for place, cited in named.items():
+            lacking = unfounded & cited
+            if lacking:  # what stands here already is no less founded for being imported again
+                lacking -= await self._named_here(scope, checked.left[place])
+            if lacking and last:
+                checked.change(place, _founded(checked.left[place], lacking), UNFOUNDED)
+            elif lacking:
+                checked.wait(place)
+
+    async def _named_here(self, scope: Scope, record: JsonObject) -> set[Cited]:
+        """Return what the memory that stands at the address of *record* names as evidence."""
+        _, type_, key = name_of(record)
+        return {
+            (each.thread, each.message)
+            for version in await self._store.history(scope, type_, key)
+            for found in version.evidence.values()
+            for each in found
+        }
+
+    async def _known(self, scope: Scope, cited: set[Cited]) -> set[Cited]:
+        """Return those of the messages and versions that the store has."""
+        messages = [each for each in cited if each[0] != MEMORY_THREAD]
+        versions = {
+            each: named
+            for each in cited
+            if each[0] == MEMORY_THREAD and (named := named_version(each[1]))
+        }
+        addresses = sorted({named[:2] for named in versions.values()})
+        found = await self._store.get_many(scope, addresses) if addresses else []
+        last = {(each.type, each.key): each.version for each in found if each}
+        known = {each for each, named in versions.items() if last.get(named[:2], 0) >= named[2]}
+        return known | await self._store.known_messages(scope, messages)
+
+
+class _Checked:
+    """The records of a batch by their places, as they may be stored, and what was done to them."""
+
+    def __init__(self, records: dict[int, JsonObject]) -> None:
+        self.left = records
+        self.notes: list[RecordNote] = []
+        self.waiting: list[int] = []
+
+    def leave_out(self, place: int) -> None:
+        del self.left[place]
+        self.notes = [each for each in self.notes if each.place != place]
+        self.notes.append(RecordNote(place, "erased", ERASED))
+
+    def change(self, place: int, record: JsonObject, why: str) -> None:
+        self.left[place] = record
+        self.notes.append(RecordNote(place, "changed", why))
+
+    def wait(self, place: int) -> None:
+        del self.left[place]
+        self.notes = [each for each in self.notes if each.place != place]
+        self.waiting.append(place)
+
+
+def _is_before(time: Json | None, forgotten: datetime) -> bool:
+    return is_covered(time, check_time(forgotten, "the time of an erase"))
+
+
+def _cited_in(record: JsonObject) -> Iterator[Cited]:
+    """Yield what a memory names as evidence, but for what names a thread alone."""
+    if record.get("kind") != "memory":
+        return
+    for version in versions_in(record):
+        for found in evidence_in(version).values():
+            yield from ((each.thread, each.message) for each in found if not is_marker(each))
+
+
+def _founded(record: JsonObject, unfounded: set[Cited]) -> JsonObject:
+    """Return a memory without evidence in what is nowhere; nobody here said what it says."""
+    past = [_founded_version(each, unfounded) for each in list(versions_in(record))[1:]]
+    return {**_founded_version(record, unfounded), "revisions": past}
+
+
+def _founded_version(version: JsonObject, unfounded: set[Cited]) -> dict[str, Json]:
+    written = cast("Mapping[str, Sequence[Any]]", version["evidence"])
+    left = {
+        pointer: [each for each in found if (each[0], each[1]) not in unfounded]
+        for pointer, found in written.items()
+    }
+    if left == {pointer: list(found) for pointer, found in written.items()}:
+        return dict(version)
+    kept = {pointer: found for pointer, found in left.items() if found}
+    return {**version, "evidence": cast("Json", kept), "trust": "external"}
+
+
+def _without(record: JsonObject, pointers: Sequence[str]) -> JsonObject | None:
+    """Return a document without what stands at *pointers*, and without its past."""
+    check_object(record.get("evidence"), "a memory's evidence")
+    written = cast("Mapping[str, Sequence[Sequence[Any]]]", record["evidence"])
+    gone = ("", "")
+    sources = {
+        **{at: tuple((e[0], e[1], e[2]) for e in found) for at, found in written.items()},
+        **dict.fromkeys(pointers, ((*gone, None),)),
+    }
+    left = remainder_of(cast("JsonObject", record["value"]), sources, {gone})
+    if left is None:
+        return None
+    evidence = {at: [list(each) for each in found] for at, found in left.evidence.items()}
+    return {
+        **record,
+        "value": left.value,
+        "text": memory_text(left.value),
+        "evidence": cast("Json", evidence),
+        "revisions": [],
+    }

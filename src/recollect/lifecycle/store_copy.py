@@ -1,0 +1,332 @@
+"""Copying a store into another, of any two kinds: resumable, verified, while the source is used."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias, cast
+
+from recollect.errors import ConflictError, StoreCorruptError, StoreError, UsageError
+from recollect.lifecycle.copy_journal import MARK, Notes, each_scope, mark_destination, read_notes
+from recollect.lifecycle.erased_records import Doomed, Erasures, ScopeErasures, note_erased
+from recollect.observability.logs import package_logger, summary_of
+from recollect.records import JsonObject, Scope
+from recollect.stores.contract.base import Store
+from recollect.stores.plans.archive import RESTORE_RECORDS
+from recollect.stores.plans.erase_ledger import LedgerEntry, named_in
+from recollect.wire.record_digests import Digest, digests_of
+
+LOG: Final = package_logger("recollect.lifecycle.store_copy")
+PASSES_MAX: Final = 5
+"""So often the source is read at most, for what was written in it meanwhile."""
+_Archives: TypeAlias = tuple[list[JsonObject], list[JsonObject]]
+
+CopyProgress: TypeAlias = Callable[[int, int, int], None]
+"""Told after each scope: the pass, how many scopes it has seen, how many records were written."""
+
+
+def _content_of(digests: Counter[int]) -> str:
+    """Return what stands for the content of a scope."""
+    found = Digest()
+    found.take(digests)
+    return f"{found.count}:{found}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Copied:
+    """
+    What a copy did.
+
+    *source* and *destination* are digests of all records, each read from its store in the last
+    pass; they are equal unless the source was written to during that pass: then *behind* counts
+    the scopes that had changed since the pass before, which were copied again.
+    """
+
+    scopes: int
+    records: int
+    written: int
+    passes: int
+    source: str
+    destination: str
+    behind: int
+    erases: int
+
+    @property
+    def is_verified(self) -> bool:
+        """Say whether a whole pass found the two equal."""
+        return self.source == self.destination and not self.behind
+
+
+@dataclass(slots=True, kw_only=True)
+class _Copying:
+    """One run of a copy."""
+
+    source: Store
+    destination: Store
+    notes: Notes
+    owns: bool
+    """Whether all that the destination holds came from the source."""
+    replaces: bool
+    """Whether what it holds otherwise in a scope of the source may be replaced."""
+    progress: CopyProgress
+    carries_keys: bool = False
+    """Whether the destination can recognise the idempotency keys of the source."""
+    erased: Erasures = field(default_factory=lambda: Erasures(()))
+    """What was erased at the destination alone, and is not to come back."""
+    written: int = 0
+    passes: int = 0
+    behind: int = 0
+    scopes: int = 0
+    digests: tuple[Digest, Digest] = field(default_factory=lambda: (Digest(), Digest()))
+
+    async def run_pass(self, since: Sequence[LedgerEntry]) -> None:
+        """
+        Read all of the source once, and copy what the destination has not, or otherwise.
+
+        What the source has no more goes at the destination, if it came from there; *since* are the
+        erases of which the destination does not know.
+        """
+        self.passes += 1
+        self.behind = self.scopes = 0
+        self.digests = (Digest(), Digest())
+        self.notes.begin_pass()
+        try:
+            await self._compare(since)
+        finally:  # what was copied is the destination's to use, whatever stopped the rest
+            await self.notes.keep_found()
+
+    async def _compare(self, since: Sequence[LedgerEntry]) -> None:
+        seen: set[Scope] = set()
+        async with aclosing(_read_ahead(self.source, self.destination)) as reading:
+            async for scope, (wanted, there) in reading:
+                seen.add(scope)
+                self.scopes += 1
+                await self._copy_scope(scope, wanted, there)
+                self.progress(self.passes, self.scopes, self.written)
+        async for scope in each_scope(self.destination):
+            if scope not in seen:
+                await self._follow(scope, since)
+        await self._carry_keys(None)
+
+    async def _carry_keys(self, scope: Scope | None) -> None:
+        if self.carries_keys and (requests := await self.source.requests(scope)):
+            await self.destination.adopt_requests(scope, requests)
+
+    async def _copy_scope(
+        self, scope: Scope, wanted: Sequence[JsonObject], there: Sequence[JsonObject]
+    ) -> None:
+        digests, found = digests_of(wanted), digests_of(there)
+        if digests != found:
+            self.behind += 1
+            await self._make_way(scope, wanted, found, others=(found - digests).total())
+            for start in range(0, len(wanted), RESTORE_RECORDS):
+                part = wanted[start : start + RESTORE_RECORDS]
+                self.written += await self.destination.restore(scope, part)
+            found = digests_of(await self.destination.archive(scope))
+            if digests != found:
+                msg = (
+                    f"the scope {scope!r} differs after it was copied: somebody else writes to "
+                    "the destination; stop that, and copy again"
+                )
+                raise StoreCorruptError(msg)
+        if wanted:
+            await self._carry_keys(scope)
+            self.notes.find(scope, _content_of(found))
+        self.digests[0].take(digests)
+        self.digests[1].take(found)
+
+    async def _make_way(
+        self, scope: Scope, wanted: Sequence[JsonObject], found: Counter[int], *, others: int
+    ) -> None:
+        """Drop what stands in the way of writing *scope*, or refuse to."""
+        is_untouched = self.notes.is_untouched(scope, _content_of(found))
+        if not (self.owns or self.replaces or is_untouched):
+            self._check_free(scope, others)
+        self._check_erased(scope, wanted)
+        if not self.owns:
+            await self.notes.begin(scope)
+        if others:
+            await self.destination.vacate(scope)
+
+    def _check_erased(self, scope: Scope, wanted: Sequence[JsonObject]) -> None:
+        doomed = Doomed()
+        if self.erased:
+            note_erased(ScopeErasures(self.erased, scope), wanted, doomed)
+        if doomed:
+            msg = (
+                f"the scope {scope!r} holds at the source what was erased at the destination: "
+                "erase it at the source as well, or bring it back (--restore-erased)"
+            )
+            raise ConflictError(msg)
+
+    def _check_free(self, scope: Scope, others: int) -> None:
+        if scope in self.notes:
+            msg = (
+                f"the scope {scope!r} was written or erased at the destination since it was "
+                "copied there: copy into an empty store, or replace it (--replace)"
+            )
+            raise ConflictError(msg)
+        if others:
+            msg = (
+                f"the scope {scope!r} has {others} records at the destination that the source has "
+                "not, or otherwise: copy into an empty store, or replace them (--replace)"
+            )
+            raise ConflictError(msg)
+
+    async def _follow(self, scope: Scope, since: Sequence[LedgerEntry]) -> None:
+        """Have a *scope* of the destination that the source has not hold nothing that it had."""
+        if self.owns or scope in self.notes:
+            await self._copy_scope(scope, (), await self.destination.archive(scope))
+        elif since:
+            targets = named_in(since, await self.destination.archive(scope))
+            if targets and not self.replaces:
+                msg = (
+                    f"the scope {scope!r} holds at the destination what was erased at the source: "
+                    "erase it there, or let the copy do that (--replace)"
+                )
+                raise ConflictError(msg)
+            self.behind += bool(targets)
+            for target in targets:
+                await self.destination.erase(scope, target)
+
+
+async def copy_store(
+    source: Store,
+    destination: Store,
+    *,
+    replace: bool = False,
+    restore_erased: bool = False,
+    progress: CopyProgress = lambda *_: None,
+    passes_max: int = PASSES_MAX,
+) -> Copied:
+    """
+    Make *destination* hold what *source* holds, scope by scope, each as of one moment.
+
+    It may be killed at any time and called again: what is there already is not written again.
+    The source may be written to meanwhile; passes go on until one finds nothing changed.
+    Called again later, it brings up to date what came from this source, what was removed or
+    erased there included; the destination notes by scope what that is.
+    Vectors are not copied: whoever opens the destination makes them. The erase ledger is, and so
+    are the idempotency keys, if the destination was empty before the first copy.
+    Memory holds two scopes at a time, each twice, and two digests for each scope.
+
+    Args:
+        replace: Let the source's records replace others, scope by scope, in a destination that was
+            not empty, or was used since; what was erased at the source is erased there. Other
+            scopes that did not come from the source are left as they are.
+        restore_erased: Let the source's records bring back what was erased at the destination.
+
+    Raises:
+        ConflictError: The destination holds other records in a scope of the source, was used
+            in one since it was copied, holds what was erased at the source, or has erased what
+            the source holds.
+        UsageError: The source is itself a destination that was not finished.
+        StoreError: One of the stores failed; call again to go on.
+    """
+    if await source.archive(MARK):
+        msg = "the source is itself the destination of a copy that did not end: finish that first"
+        raise UsageError(msg)
+    was_empty = not (await destination.scopes(limit=1)).rows
+    carries_keys = await _share_secret(source, destination, was_empty=was_empty)
+    copying = await _begun(source, destination, progress, replaces=replace)
+    copying.carries_keys = carries_keys
+    if not restore_erased:
+        copying.erased = Erasures(await _erased_alone(destination, source))
+    known = {each.id for each in await destination.ledger()}
+    erases = 0
+    while copying.passes < max(1, passes_max):
+        # Read before the pass: what was erased until then, this pass does not find any more.
+        since = [each for each in await source.ledger() if each.id not in known]
+        await copying.run_pass(since)
+        # What they name may have been here, but for an empty store that is filled the first time.
+        never_here = was_empty and copying.passes == 1
+        erases += await destination.adopt(since, unclean=not never_here)
+        known |= {each.id for each in since}
+        if not copying.behind:
+            await copying.notes.drop_others()
+            await destination.vacate(MARK)
+            break
+    await try_clean(destination)
+    return Copied(
+        scopes=copying.scopes,
+        records=copying.digests[0].count,
+        written=copying.written,
+        passes=copying.passes,
+        source=str(copying.digests[0]),
+        destination=str(copying.digests[1]),
+        behind=copying.behind,
+        erases=erases,
+    )
+
+
+async def _begun(
+    source: Store, destination: Store, progress: CopyProgress, *, replaces: bool
+) -> _Copying:
+    """Return a run of a copy; an empty destination is marked as one that is being filled."""
+    name = await source.digest_of("source of copies")
+    return _Copying(
+        source=source,
+        destination=destination,
+        owns=await mark_destination(destination, name),
+        notes=await read_notes(destination, name),
+        replaces=replaces,
+        progress=progress,
+    )
+
+
+async def _share_secret(source: Store, destination: Store, *, was_empty: bool) -> bool:
+    """Say whether both make the same digests of keys: an empty store takes the secret over."""
+    secret = await source.digest_secret()
+    if secret == await destination.digest_secret():
+        return True
+    return was_empty and await destination.adopt_secret(secret)
+
+
+async def _erased_alone(one: Store, other: Store) -> list[LedgerEntry]:
+    """Return the erases of which *other* does not know."""
+    known = {each.id for each in await other.ledger()}
+    return [each for each in await one.ledger() if each.id not in known]
+
+
+async def _read_ahead(one: Store, other: Store) -> AsyncGenerator[tuple[Scope, _Archives]]:
+    """Yield each scope of *one* as both stores hold it; the next is read while one is used."""
+    ahead: tuple[Scope, asyncio.Task[_Archives]] | None = None
+    try:
+        async for scope in each_scope(one):
+            ready, ahead = ahead, (scope, asyncio.create_task(_both_archives(one, other, scope)))
+            if ready is not None:
+                yield ready[0], await ready[1]
+        if ahead is not None:
+            yield ahead[0], await ahead[1]
+    finally:
+        if ahead is not None:
+            ahead[1].cancel()
+            await asyncio.gather(ahead[1], return_exceptions=True)
+
+
+async def _both_archives(one: Store, other: Store, scope: Scope) -> _Archives:
+    """Read a scope of two stores at the same time: each waits for a disk or server of its own."""
+    found = await asyncio.gather(one.archive(scope), other.archive(scope), return_exceptions=True)
+    for each in found:
+        if isinstance(each, BaseException):
+            raise each
+    return cast("_Archives", tuple(found))
+
+
+async def content_digest(store: Store) -> Digest:
+    """Return the digest of all records of a store, each scope as of one moment."""
+    found = Digest()
+    async for scope in each_scope(store):
+        found.add(await store.archive(scope))
+    return found
+
+
+async def try_clean(store: Store) -> None:
+    """Remove the bytes of what was deleted, if that can be done now; `clean` does it later."""
+    try:
+        await store.clean()
+    except StoreError as error:  # another process reads, or there is no room: nothing is undone
+        LOG.warning("the bytes of what was deleted are still there: %s", summary_of(error))

@@ -1,0 +1,1 @@
+"""The façade: `Recollect` and the parts it is made of."""

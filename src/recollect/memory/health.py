@@ -1,0 +1,119 @@
+"""Upkeep of a memory, and what it says of itself: how its store and its background tasks do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+import anyio
+
+from recollect.errors import RecollectError, StoreError
+from recollect.memory.runtime import MemoryRuntime
+from recollect.observability.health import Health, StoreHealth, TaskHealth, Tasks
+from recollect.observability.logs import package_logger
+from recollect.observability.spans import Operation
+from recollect.recall.outside_vectors import OUTSIDE
+from recollect.recall.vector_backlog import EMBEDDING
+from recollect.records import DeleteMemory, Write
+from recollect.stores.contract.base import Store
+from recollect.stores.plans.erasure import EraseReceipt
+from recollect.stores.system_clock import timer_s
+from recollect.stores.validation import to_datetime
+from recollect.worker.loop import FORMATION
+
+LOG: Final = package_logger("recollect.memory")
+ANSWER_S: Final = 5.0
+"""A store that answers no sooner counts as down."""
+BACKLOG_MAX: Final = 1_000
+"""What waits is counted up to here."""
+CLEANING: Final = "cleaning"
+"""The name of a background task."""
+
+
+class Monitoring:
+    """The part of `Recollect` that keeps files and indexes tidy, and tells how it is."""
+
+    store: Store
+    _runtime: MemoryRuntime
+
+    @property
+    def tasks(self) -> Tasks:
+        """The background tasks of this memory, in which others may have theirs recorded."""
+        return self.store.tasks
+
+    async def health(self) -> Health:
+        """
+        Return how this memory is, as seen from this process; it raises nothing.
+
+        The store is asked for what waits. Background tasks are those of this process: with
+        ``worker=False``, or where another program forms, formation is not among them.
+        """
+        at = to_datetime(self.store.now())
+        store = await store_health(self.store)
+        tasks = self.store.tasks.health()
+        if store.state != "ok":
+            return Health(at=at, store=store, tasks=tasks)
+        try:
+            with anyio.fail_after(ANSWER_S):
+                tasks = await self._with_backlog(tasks)
+        except (RecollectError, TimeoutError) as error:
+            state = error.code if isinstance(error, RecollectError) else "timeout"
+            store = replace(store, state=state)
+        return Health(at=at, store=store, tasks=tasks)
+
+    async def _with_backlog(self, tasks: tuple[TaskHealth, ...]) -> tuple[TaskHealth, ...]:
+        waiting: dict[str, int] = {}
+        names = {each.name for each in tasks}
+        if FORMATION in names:
+            waiting[FORMATION] = await self.store.due_count(limit=BACKLOG_MAX)
+        if CLEANING in names:
+            waiting[CLEANING] = len(await self.store.receipts(unclean=True))
+        runtime = self._runtime
+        for name, part in ((EMBEDDING, runtime.embedding), (OUTSIDE, runtime.outside)):
+            if name in names and part is not None and part.known_identity is not None:
+                count = await self.store.unembedded_count(part.known_identity, limit=BACKLOG_MAX)
+                waiting[name] = count
+        return tuple(replace(each, backlog=waiting.get(each.name)) for each in tasks)
+
+    async def clean(self) -> list[EraseReceipt]:
+        """
+        Remove the bytes of everything erased so far; see `Store.clean`.
+
+        The outside store, if there is one, is tried first; `outside_error` says why it failed.
+        """
+        if self._runtime.outside:
+            await self._runtime.outside.try_remove_left()
+        monitor = self.store.tasks.monitor(CLEANING, LOG, on_demand=True)
+        try:
+            cleaned = await self.store.clean()
+        except StoreError as error:
+            monitor.failed(error)
+            raise
+        monitor.succeeded()
+        return cleaned
+
+    async def _try_clean(self) -> list[EraseReceipt]:
+        try:
+            return await self.clean()
+        except StoreError:  # what was erased is erased all the same, and `health` shows the error
+            return []
+
+
+async def store_health(store: Store, *, within_s: float = ANSWER_S) -> StoreHealth:
+    """Return whether *store* answers one small read, and how fast."""
+    started = timer_s()
+    try:
+        with anyio.fail_after(within_s):
+            await store.scopes(limit=1)
+    except StoreError as error:
+        return StoreHealth(state=error.code, latency_ms=None)
+    except TimeoutError:
+        return StoreHealth(state="timeout", latency_ms=None)
+    return StoreHealth(state="ok", latency_ms=round((timer_s() - started) * 1_000, 3))
+
+
+def operation_of(writes: Sequence[Write]) -> Operation:
+    """Return by which name of the conventions *writes* are traced."""
+    is_removal = bool(writes) and all(isinstance(each, DeleteMemory) for each in writes)
+    return "delete_memory" if is_removal else "upsert_memory"

@@ -1,0 +1,184 @@
+"""Messages of either family become our records, and come back equal."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Final, cast
+
+from recollect.errors import UsageError
+from recollect.messages.message_fields import (
+    KIND_OF_CLASS,
+    OF_PIECES,
+    AnyMessage,
+    Content,
+    Kind,
+    block_text,
+    kind_of,
+)
+from recollect.messages.message_types import MessageClasses, message_classes
+from recollect.records import Json, JsonObject, Message, NewMessage, Role
+
+METADATA_KEY: Final = "message"
+"""Where the metadata of a record keep what a record has no field for."""
+
+_ROLE_OF: Final[Mapping[str, Role]] = {
+    "human": "user",
+    "ai": "assistant",
+    "system": "system",
+    "tool": "tool",
+    "function": "tool",
+    "remove": "system",
+}
+_ROLE_OF_SPEAKER: Final[Mapping[str, Role]] = {
+    **_ROLE_OF,
+    "user": "user",
+    "assistant": "assistant",
+    "developer": "system",
+}
+_KIND_OF_ROLE: Final[Mapping[Role, Kind]] = {
+    "user": "human",
+    "assistant": "ai",
+    "system": "system",
+    "tool": "tool",
+}
+_KINDS: Final = frozenset(KIND_OF_CLASS.values())
+# They have fields of their own in a record, or are the class.
+_KEPT_ELSEWHERE: Final = OF_PIECES | {"content", "id", "name"}
+_EMPTY_BY_DEFAULT: Final = frozenset(
+    "additional_kwargs response_metadata tool_calls invalid_tool_calls".split()
+)
+
+
+def record_of(message: AnyMessage) -> NewMessage:
+    """
+    Return *message* as a record from which `message_of` makes it again.
+
+    *text* holds its words, one text block a line; *content* its blocks if it has some. What a
+    record has no field for (tool calls, provider's extras …) is in the metadata under
+    `METADATA_KEY`. A `ChatMessage` by an unknown role is a user's, named by that role. A piece of
+    a stream is kept as the message that it is a piece of.
+
+    Raises:
+        UsageError: It is of no known type, or has a field that JSON cannot hold, such as bytes
+            among its blocks or an object as its artifact.
+    """
+    kind = kind_of(message)
+    if kind not in _KINDS:
+        msg = f"Got unsupported message type: {message!r}"
+        raise UsageError(msg)
+    content = message.content
+    blocks = None if isinstance(content, str) else list(content)
+    fields = {"type": kind, **_fields(message)}
+    role, speaker = _speaker(message, kind)
+    if speaker != message.name:
+        fields["name"] = message.name
+    if not message.id:
+        fields["id"] = message.id
+    if content == "":
+        # A thread takes no message that has neither text nor blocks, as one that only calls tools.
+        fields["content"], blocks = "", []
+    _check_json(fields, f"a {kind} message")
+    _check_json(blocks, f"the content of a {kind} message")
+    return NewMessage(
+        role=role,
+        text=content if isinstance(content, str) else _lines(content),
+        id=message.id or None,
+        name=speaker,
+        content=cast("Sequence[Json] | None", blocks),
+        metadata={METADATA_KEY: cast("JsonObject", fields)},
+    )
+
+
+def message_of(
+    record: Message | NewMessage,
+    *,
+    classes: MessageClasses | None = None,
+    with_ids: bool = False,
+) -> AnyMessage:
+    """
+    Return the message that *record* was made of; of another record, one of its role.
+
+    Args:
+        classes: The family that it becomes one of; defaults to `message_classes()`.
+        with_ids: Give a message that came without an id the one that it has in the store, by
+            which it can be removed.
+
+    Raises:
+        UsageError: The metadata name a type that is none, or lack what it needs.
+    """
+    kept = record.metadata.get(METADATA_KEY)
+    fields: dict[str, object] = {"id": record.id, "name": record.name}
+    if isinstance(kept, Mapping):
+        fields.update(kept)
+        if with_ids:
+            fields["id"] = record.id
+        kind = fields.pop("type", None)
+    else:
+        kind = _KIND_OF_ROLE[record.role]
+        if kind == "tool":
+            fields["tool_call_id"] = str(record.metadata.get("tool_call_id") or "")
+    if kind not in _KINDS:
+        msg = f"the record {record.id!r} holds a message of the type {kind!r}, which is none"
+        raise UsageError(msg)
+    blocks = record.content
+    # What was written into an empty message since is not to be lost.
+    is_empty = fields.pop("content", None) == "" and not blocks
+    content = record.text if blocks is None or is_empty else list(blocks)
+    return (classes or message_classes()).make(kind, cast("Content", content), fields)
+
+
+def _lines(content: Sequence[str | JsonObject]) -> str:
+    """Return the words of blocks, a line each: glued, the words at their seams would be lost."""
+    return "\n".join(words for block in content if (words := block_text(block)))
+
+
+def _speaker(message: AnyMessage, kind: str) -> tuple[Role, str | None]:
+    named = message.name or None
+    if kind != "chat":
+        return _ROLE_OF[kind], named
+    said_as: str = getattr(message, "role", "")
+    known = _ROLE_OF_SPEAKER.get(said_as.lower())
+    return known or "user", named if known else named or said_as or None
+
+
+def _fields(message: AnyMessage) -> dict[str, object]:
+    """Return what *message* has beside its content, id and name, without fields left empty."""
+    if dataclasses.is_dataclass(message):
+        names = [each.name for each in dataclasses.fields(message)]
+    else:
+        names = list(getattr(type(message), "model_fields", {}))
+    found = {name: getattr(message, name) for name in names if name not in _KEPT_ELSEWHERE}
+    extra = getattr(message, "__pydantic_extra__", None) or {}
+    return {**{name: each for name, each in found.items() if not _is_empty(name, each)}, **extra}
+
+
+def _is_empty(name: str, value: object) -> bool:
+    """Say whether *value* is what a message has that was made without the field *name*."""
+    return value is None or (name in _EMPTY_BY_DEFAULT and not value)
+
+
+def _check_json(value: object, what: str) -> None:
+    """Refuse what a record cannot hold, before it comes back as something else."""
+    if not _is_json(value):
+        msg = (
+            f"{what} holds what JSON cannot express: {_shown(value)}; "
+            "give it in a form that JSON has, or leave it out"
+        )
+        raise UsageError(msg)
+
+
+def _is_json(value: object) -> bool:
+    if isinstance(value, Mapping):
+        return all(isinstance(name, str) and _is_json(each) for name, each in value.items())
+    if isinstance(value, list | tuple):
+        return all(_is_json(each) for each in value)
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return value is None or isinstance(value, str | int)
+
+
+def _shown(value: object) -> str:
+    return json.dumps(value, default=lambda each: f"<{type(each).__name__}>", skipkeys=True)[:200]

@@ -1,0 +1,102 @@
+"""Which messages stay: by name, type, id, and by the tool calls that they belong to."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from recollect.messages.coercion import MessageLike, coerced_all
+from recollect.messages.message_fields import (
+    AnyMessage,
+    changed,
+    is_type,
+    kind_of,
+    tool_call_id_of,
+    tool_calls_of,
+)
+from recollect.messages.pairs import whole_pairs as only_whole_pairs
+
+
+def filter_messages(
+    messages: Iterable[MessageLike],
+    *,
+    include_names: Sequence[str] | None = None,
+    exclude_names: Sequence[str] | None = None,
+    include_types: Sequence[str | type] | None = None,
+    exclude_types: Sequence[str | type] | None = None,
+    include_ids: Sequence[str] | None = None,
+    exclude_ids: Sequence[str] | None = None,
+    exclude_tool_calls: Collection[str] | bool | None = None,
+    whole_pairs: bool = False,
+) -> list[AnyMessage]:
+    """
+    Return those of *messages* that are included by one rule and excluded by none, in order.
+
+    Without a rule that includes, all are included. Types are names (``"human"``) or classes.
+
+    Args:
+        exclude_tool_calls: True leaves out every AI message with tool calls and every tool
+            message; a list, tuple or set of ids takes those calls out of AI messages (one that
+            has no other is left out) and leaves out their results.
+        whole_pairs: Leave out, too, results whose calls were left out, and the reverse.
+    """
+    given = coerced_all(messages)
+    if exclude_tool_calls is True:
+        found = [each for each in given if not _has_part_in_calls(each)]
+    elif isinstance(exclude_tool_calls, list | tuple | set | frozenset):
+        without = (_without_calls(each, exclude_tool_calls) for each in given)
+        found = [each for each in without if each is not None]
+    else:
+        found = given
+    found = [
+        each
+        for each in found
+        if not _matches(each, exclude_names, exclude_types, exclude_ids)
+        and (
+            not (include_names or include_types or include_ids)
+            or _matches(each, include_names, include_types, include_ids)
+        )
+    ]
+    return only_whole_pairs(found, given) if whole_pairs else found
+
+
+def _matches(
+    message: AnyMessage,
+    names: Sequence[str] | None,
+    types: Sequence[str | type] | None,
+    ids: Sequence[str] | None,
+) -> bool:
+    return bool(
+        (names and message.name in _listed(names))
+        or (types and is_type(message, types))
+        or (ids and message.id in _listed(ids))
+    )
+
+
+def _listed(names: Sequence[str]) -> Sequence[str]:
+    """Return *names*, of which a text alone is one: its parts are not meant."""
+    return [names] if isinstance(names, str) else names
+
+
+def _has_part_in_calls(message: AnyMessage) -> bool:
+    return bool(tool_calls_of(message)) or kind_of(message) == "tool"
+
+
+def _without_calls(message: AnyMessage, ids: Collection[str]) -> AnyMessage | None:
+    """Return *message* without the calls with these *ids*; ``None`` if nothing is left of it."""
+    if kind_of(message) == "tool":
+        return None if tool_call_id_of(message) in ids else message
+    calls = tool_calls_of(message)
+    if not calls:
+        return message
+    left = [call for call in calls if call.get("id") not in ids]
+    if not left:
+        return None
+    content = message.content
+    if not isinstance(content, str):
+        # Anthropic's blocks name the calls a second time.
+        content = [block for block in content if not _is_use(block, ids)]
+    return changed(message, tool_calls=left, content=content)
+
+
+def _is_use(block: object, ids: Collection[str]) -> bool:
+    return isinstance(block, Mapping) and block.get("type") == "tool_use" and block.get("id") in ids

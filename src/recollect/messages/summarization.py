@@ -1,0 +1,245 @@
+"""The older part of a conversation becomes a summary, which a model writes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+from recollect.errors import UsageError
+from recollect.messages.coercion import MessageLike, coerced_all
+from recollect.messages.message_fields import AnyMessage, kind_of, mapping_of
+from recollect.messages.message_types import MessageClasses, family_of
+from recollect.messages.pairs import tool_pairs
+from recollect.messages.summary_prompt import introduced, read_summary, summary_request
+from recollect.messages.token_counting import (
+    ListCounter,
+    MessageCounter,
+    list_counter,
+    rough_tokens,
+)
+from recollect.observability.spans import answer_of
+from recollect.ports import Model
+
+SUMMARY_KEY: Final = "conversation_summary"
+"""Under it the additional_kwargs of a summary's message hold the summary as the model wrote it."""
+INPUT_TOKENS_MAX: Final = 16_000
+OUTPUT_TOKENS_MAX: Final = 1_024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SummaryPlan:
+    """
+    Which messages a summary is to replace.
+
+    *system* are the system messages at the beginning, which stay; *previous* is the message of an
+    earlier summary, whose text is *summary*; *old* are summarised, *kept* stay as they are.
+    """
+
+    system: tuple[AnyMessage, ...]
+    previous: AnyMessage | None
+    summary: str | None
+    old: tuple[AnyMessage, ...]
+    kept: tuple[AnyMessage, ...]
+
+    def parts(
+        self, counter: MessageCounter | str = rough_tokens, tokens_max: int = INPUT_TOKENS_MAX
+    ) -> Iterator[list[AnyMessage]]:
+        """
+        Yield the old messages in parts of at most *tokens_max*, so that none is left unread.
+
+        Tool pairs stay whole; a pair or message that is larger is a part of its own.
+        """
+        count = list_counter(counter)
+        part: list[AnyMessage] = []
+        for group in tool_pairs(self.old):
+            more = [self.old[place] for place in group]
+            if part and count([*part, *more]) > tokens_max:
+                yield part
+                part = []
+            part += more
+        yield part
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summarised:
+    """
+    A conversation after its older part became the text *summary*.
+
+    *message* is the system message that carries it; *messages* are what the next prompt
+    begins with: the system messages, it, and those kept.
+    """
+
+    summary: str
+    message: AnyMessage
+    messages: tuple[AnyMessage, ...]
+    plan: SummaryPlan = field(repr=False)
+
+    @property
+    def removals(self) -> list[AnyMessage]:
+        """
+        Return the `RemoveMessage` of every message that the summary replaces, for `add_messages`.
+
+        Raises:
+            UsageError: One of them has no id.
+        """
+        plan = self.plan
+        gone = [*([plan.previous] if plan.previous is not None else []), *plan.old]
+        if nameless := sum(each.id is None for each in gone):
+            msg = (
+                f"{nameless} of {len(gone)} messages have no id by which they could be removed: "
+                "put the list through add_messages first, or go on with Summarised.messages"
+            )
+            raise UsageError(msg)
+        classes = _classes(plan)
+        return [classes.remove(id=each.id) for each in gone]
+
+
+def plan_summary(
+    messages: Iterable[MessageLike],
+    *,
+    keep: int = 2,
+    trigger_messages: int | None = None,
+    trigger_tokens: int | None = None,
+    counter: MessageCounter | str = rough_tokens,
+    summary: str | None = None,
+) -> SummaryPlan | None:
+    """
+    Return which of *messages* to summarise, ``None`` if it is too early or there are none.
+
+    The last *keep* messages stay, and more where the cut would split a model's call of a tool
+    from its result. The system messages at the beginning stay. A summary's message that
+    `summarised` made is replaced by the next one.
+
+    Args:
+        trigger_messages: Wait until there are as many messages.
+        trigger_tokens: Wait until they cost as much, by *counter*. If both triggers are given,
+            one suffices; if none is, whatever is older than those kept is summarised now.
+        summary: An earlier summary that is kept elsewhere than among *messages*.
+
+    Raises:
+        UsageError: *keep* is negative.
+    """
+    if keep < 0:
+        msg = f"keep={keep}: a summary keeps 0 messages or more"
+        raise UsageError(msg)
+    given = coerced_all(messages)
+    if not _is_due(given, list_counter(counter), trigger_messages, trigger_tokens):
+        return None
+    previous = next((each for each in reversed(given) if _summary_in(each) is not None), None)
+    others = [each for each in given if each is not previous]
+    first = next((at for at, each in enumerate(others) if kind_of(each) != "system"), len(others))
+    body = others[first:]
+    wanted = max(0, len(body) - keep)
+    cut = next((group.start for group in tool_pairs(body) if wanted in group), wanted)
+    if cut == 0:
+        return None
+    said = summary if summary is not None or previous is None else _summary_in(previous)
+    return SummaryPlan(
+        system=tuple(others[:first]),
+        previous=previous,
+        summary=said or None,
+        old=tuple(body[:cut]),
+        kept=tuple(body[cut:]),
+    )
+
+
+def summarised(plan: SummaryPlan, text: str) -> Summarised:
+    """Return the conversation of *plan*, of whose older part *text* is the summary."""
+    message = summary_message(text, _classes(plan))
+    messages = (*plan.system, message, *plan.kept)
+    return Summarised(summary=text, message=message, messages=messages, plan=plan)
+
+
+async def summarize_conversation(
+    messages: Iterable[MessageLike],
+    model: Model,
+    *,
+    keep: int = 2,
+    trigger_messages: int | None = None,
+    trigger_tokens: int | None = None,
+    counter: MessageCounter | str = rough_tokens,
+    summary: str | None = None,
+    input_tokens_max: int = INPUT_TOKENS_MAX,
+    output_tokens_max: int = OUTPUT_TOKENS_MAX,
+) -> Summarised | None:
+    """
+    Have *model* summarise the older part of *messages*; ``None`` if it is too early.
+
+    An earlier *summary* is extended. More than *input_tokens_max* is summarised in several calls,
+    each extending the one before: nothing is cut off unread. Nothing is changed before the last
+    call succeeded, so that a failure loses nothing. The other arguments are `plan_summary`'s.
+
+    Raises:
+        ModelError: The model failed, refused, or its summary was cut off.
+    """
+    plan = plan_summary(
+        messages,
+        keep=keep,
+        trigger_messages=trigger_messages,
+        trigger_tokens=trigger_tokens,
+        counter=counter,
+        summary=summary,
+    )
+    if plan is None:
+        return None
+    text = await summary_of(
+        plan,
+        model,
+        counter=counter,
+        input_tokens_max=input_tokens_max,
+        output_tokens_max=output_tokens_max,
+    )
+    return summarised(plan, text)
+
+
+async def summary_of(
+    plan: SummaryPlan,
+    model: Model,
+    *,
+    counter: MessageCounter | str = rough_tokens,
+    input_tokens_max: int = INPUT_TOKENS_MAX,
+    output_tokens_max: int = OUTPUT_TOKENS_MAX,
+) -> str:
+    """
+    Have *model* write the summary of a plan's older part, which extends the one before it.
+
+    Raises:
+        ModelError: The model failed, refused, or its summary was cut off.
+    """
+    text = plan.summary
+    for part in plan.parts(counter, input_tokens_max):
+        request = summary_request(part, text, output_tokens_max=output_tokens_max)
+        text = read_summary(await answer_of(model, request), output_tokens_max=output_tokens_max)
+    return text or ""
+
+
+def summary_message(text: str, classes: MessageClasses) -> AnyMessage:
+    """Return the system message that carries the summary *text* in a prompt."""
+    return classes.system(content=introduced(text), additional_kwargs={SUMMARY_KEY: text})
+
+
+def is_summary(message: AnyMessage) -> bool:
+    """Say whether *message* is one that `summarised` made."""
+    return _summary_in(message) is not None
+
+
+def _is_due(
+    messages: list[AnyMessage], count: ListCounter, at_messages: int | None, at_tokens: int | None
+) -> bool:
+    if at_messages is None and at_tokens is None:
+        return True
+    if at_messages is not None and len(messages) >= at_messages:
+        return True
+    return at_tokens is not None and count(messages) >= at_tokens
+
+
+def _summary_in(message: AnyMessage) -> str | None:
+    """Return the summary that *message* carries; ``None`` if it is another message."""
+    text = mapping_of(message, "additional_kwargs").get(SUMMARY_KEY)
+    return text if isinstance(text, str) and kind_of(message) == "system" else None
+
+
+def _classes(plan: SummaryPlan) -> MessageClasses:
+    """Return the family of the messages that *plan* is about."""
+    return family_of(plan.old)

@@ -1,0 +1,66 @@
+"""A conversation as one text, a line for each message, as prompts that know no messages take it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from recollect.errors import UsageError
+from recollect.messages.coercion import MessageLike, coerced_all
+from recollect.messages.message_fields import (
+    AnyMessage,
+    kind_of,
+    mapping_of,
+    text_of,
+    tool_calls_of,
+)
+
+
+def buffer_string(
+    messages: Iterable[MessageLike],
+    human_prefix: str = "Human",
+    ai_prefix: str = "AI",
+    *,
+    system_prefix: str = "System",
+    function_prefix: str = "Function",
+    tool_prefix: str = "Tool",
+    message_separator: str = "\n",
+) -> str:
+    r"""
+    Return *messages* as ``prefix: words``, one after the other.
+
+    The words are its text blocks; what is no text is left out. An AI message's tool calls follow
+    its words without a space, as Python writes them. A `ChatMessage` has its role for a prefix.
+
+    >>> buffer_string([("human", "Hi, I am Ada."), ("ai", "Hello Ada!")])
+    'Human: Hi, I am Ada.\nAI: Hello Ada!'
+
+    Raises:
+        UsageError: One of them is an order to remove, or of no known type.
+    """
+    prefixes = {
+        "human": human_prefix,
+        "ai": ai_prefix,
+        "system": system_prefix,
+        "function": function_prefix,
+        "tool": tool_prefix,
+    }
+    return message_separator.join(_line(each, prefixes) for each in coerced_all(messages))
+
+
+def _line(message: AnyMessage, prefixes: dict[str, str]) -> str:
+    kind = kind_of(message)
+    prefix = getattr(message, "role", None) if kind == "chat" else prefixes.get(kind)
+    if prefix is None:
+        msg = f"Got unsupported message type: {message}"
+        raise UsageError(msg)
+    return f"{prefix}: {text_of(message)}{_calls(message)}"
+
+
+def _calls(message: AnyMessage) -> str:
+    if kind_of(message) != "ai":
+        return ""
+    if calls := tool_calls_of(message):
+        return str(calls)
+    # The older form, with one call for a message.
+    call = mapping_of(message, "additional_kwargs").get("function_call")
+    return str(call) if call else ""

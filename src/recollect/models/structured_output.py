@@ -1,0 +1,235 @@
+"""Tools for models that call none: the calls become one JSON answer, read back as raw text."""
+
+import json
+import re
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from recollect.models.json_scanner import Unfinished, elements_of, end_of, members_of, string_in
+from recollect.ports import Model, ModelAnswer, ModelRequest, Tool, ToolCall, Turn
+from recollect.records import Json, JsonObject
+
+UNFINISHED_MAX: Final = 4  # each costs a look at all the rest
+CALLS_TITLE: Final = "calls"
+
+_OPENING: Final = re.compile(r"[{\[]")
+
+
+class PromptedModel:
+    """A model of any kind, told of the tools in words and asked to answer with JSON."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+
+    def __repr__(self) -> str:
+        return f"PromptedModel({self._model!r})"
+
+    @property
+    def identity(self) -> str:
+        """Name the model within."""
+        return self._model.identity
+
+    async def answer(self, request: ModelRequest) -> ModelAnswer:
+        """Return its whole answer; what of it has the form of calls is in ``calls``."""
+        if not request.tools:
+            return await self._model.answer(request)
+        return with_calls(await self._model.answer(in_words(request, describe=True)), request)
+
+    def stream(self, request: ModelRequest) -> AsyncIterator[str]:
+        """Yield the text of its answer piece by piece; no tool is offered."""
+        return self._model.stream(in_words(request, describe=False))
+
+
+def calls_schema(tools: Sequence[Tool], *, must_call: bool) -> JsonObject:
+    """
+    Return the JSON Schema of an answer that makes any number of calls of *tools*.
+
+    A tool whose parameters refer to parts of themselves moves below ``$defs`` as a whole, and
+    its references with it.
+    """
+    definitions: dict[str, Json] = {}
+    kinds: list[Json] = []
+    for tool in tools:
+        parameters: Json = tool.parameters
+        if '"$ref"' in json.dumps(tool.parameters):
+            place = f"#/$defs/{_pointed(tool.name)}"
+            definitions[tool.name] = _moved(tool.parameters, place)
+            parameters = {"$ref": place}
+        kinds.append(
+            {
+                "type": "object",
+                "properties": {
+                    "tool": {"type": "string", "enum": [tool.name]},
+                    "arguments": parameters,
+                },
+                "required": ["tool", "arguments"],
+                "additionalProperties": False,
+            }
+        )
+    calls: dict[str, Json] = {
+        "type": "array",
+        "items": kinds[0] if len(kinds) == 1 else {"anyOf": kinds},
+    }
+    if must_call:
+        calls["minItems"] = 1
+    schema: dict[str, Json] = {
+        "title": CALLS_TITLE,
+        "description": "The calls to make, in order.",
+        "type": "object",
+        "properties": {"calls": calls},
+        "required": ["calls"],
+        "additionalProperties": False,
+    }
+    return {**schema, "$defs": definitions} if definitions else schema
+
+
+def _pointed(name: str) -> str:
+    return name.replace("~", "~0").replace("/", "~1")
+
+
+def _moved(schema: Json, place: str) -> Json:
+    """Return *schema* with its references to itself, ``#…``, pointing below *place*."""
+    if isinstance(schema, Mapping):
+        return {
+            name: place + part[1:]
+            if name == "$ref" and isinstance(part, str) and part.startswith("#")
+            else _moved(part, place)
+            for name, part in schema.items()
+        }
+    return [_moved(part, place) for part in schema] if isinstance(schema, list | tuple) else schema
+
+
+def in_words(request: ModelRequest, *, describe: bool) -> ModelRequest:
+    """
+    Return *request* without tools: earlier calls and their answers become text.
+
+    With *describe* the system text says which tools there are and how to call them; without,
+    it must be said elsewhere, as by a schema.
+    """
+    system = request.system
+    if describe and request.tools:
+        system = f"{system}\n\n{_instructions(request.tools, must_call=request.must_call)}"
+    turns = tuple(_told(turn) for turn in request.turns)
+    return replace(request, system=system, turns=turns, tools=(), must_call=False)
+
+
+def _instructions(tools: Sequence[Tool], *, must_call: bool) -> str:
+    empty = "Make at least one call." if must_call else 'With nothing to call: {"calls": []}.'
+    listed = "\n".join(
+        json.dumps(
+            {"tool": each.name, "description": each.description, "arguments": each.parameters},
+            ensure_ascii=False,
+        )
+        for each in tools
+    )
+    return (
+        "Answer with one JSON object and nothing else, in this form:\n"
+        '{"calls": [{"tool": "<name>", "arguments": {…}}, …]}\n'
+        f"{empty} The tools, each with the JSON Schema of its arguments:\n{listed}"
+    )
+
+
+def _told(turn: Turn) -> Turn:
+    if turn.role == "tool":
+        return Turn(role="user", text=f"Answer to call {turn.answers or '?'}: {turn.text}")
+    if not turn.calls:
+        return turn
+    written = ", ".join(_written(call) for call in turn.calls)
+    ids = ", ".join(call.id or "?" for call in turn.calls)
+    calls = f'{{"calls": [{written}]}}\n(calls {ids})'
+    return Turn(role=turn.role, text=f"{turn.text}\n{calls}" if turn.text else calls)
+
+
+def _written(call: ToolCall) -> str:
+    raw = call.arguments
+    arguments = raw if isinstance(raw, str) else json.dumps(raw, ensure_ascii=False)
+    return f'{{"tool": {json.dumps(call.name, ensure_ascii=False)}, "arguments": {arguments}}}'
+
+
+def with_calls(answer: ModelAnswer, request: ModelRequest) -> ModelAnswer:
+    """
+    Return *answer* with the calls that stand in its text.
+
+    A text that has not their form becomes one call without a name, so that it is refused with
+    its reason and never taken for "nothing to call". A refusal stays the text that it is.
+    """
+    if answer.calls or not answer.text.strip() or answer.stopped == "refusal":
+        return answer
+    number = 1 + calls_before(request)
+    calls = read_calls(answer.text, number_from=number)
+    if calls is None:
+        calls = (ToolCall(name="", arguments=answer.text, id=f"call_{number}"),)
+    return replace(answer, text="", calls=calls)
+
+
+def calls_before(request: ModelRequest) -> int:
+    """Return how many calls the turns of *request* show, so that new ids follow theirs."""
+    return sum(len(turn.calls) for turn in request.turns)
+
+
+def read_calls(text: str, *, number_from: int = 1) -> tuple[ToolCall, ...] | None:
+    """
+    Return the calls in *text*, each with its arguments as they were written.
+
+    Read are ``{"calls": […]}``, a list of calls and a single call, also with words or a fence
+    around them. Of an answer that breaks off, the calls before the break are returned, and
+    then a last one with what there is of the rest: a list that does not end is never taken for
+    whole. ``None``: the text has no such form.
+
+    >>> [call.arguments for call in read_calls('{"calls": [{"tool": "a", "arguments": {"b": 1}}]}')]
+    ['{"b": 1}']
+    """
+    for start in _starts(text):
+        listed = _listed(text, start)
+        if listed is not None:
+            numbered = enumerate(listed, number_from)
+            return tuple(replace(call, id=f"call_{number}") for number, call in numbered)
+    return None
+
+
+def _starts(text: str) -> Iterator[int]:
+    """Yield where values begin that may hold calls: none within another that is whole."""
+    at, unfinished = 0, 0
+    while unfinished < UNFINISHED_MAX and (found := _OPENING.search(text, at)) is not None:
+        yield found.start()
+        try:
+            at = end_of(text, found.start())
+        except Unfinished:
+            at, unfinished = found.end(), unfinished + 1
+
+
+def _listed(text: str, start: int) -> list[ToolCall] | None:
+    """Return the calls of the value at *start*, or ``None`` if it is no list of calls."""
+    if text[start] == "[":
+        calls = list(_calls(text, start))
+        return calls if any(call.name for call in calls) else None
+    single = False
+    for name, begin, _ in members_of(text, start):
+        if name == "calls" and text[begin : begin + 1] == "[":
+            return list(_calls(text, begin))
+        single = single or name == "tool"
+    return [_call(text, start)] if single else None
+
+
+def _calls(text: str, start: int) -> Iterator[ToolCall]:
+    for begin, _ in elements_of(text, start):
+        yield _call(text, begin)
+
+
+def _call(text: str, start: int) -> ToolCall:
+    """Read one call; where it breaks off or has no arguments, all of it is in their place."""
+    name, arguments = "", None
+    if text[start : start + 1] == "{":
+        for member, begin, end in members_of(text, start):
+            raw = text[begin:end]
+            if member == "tool":
+                name = string_in(raw) or ""
+            elif member == "arguments":
+                written = string_in(raw)  # some models write the arguments as JSON in a string
+                arguments = raw if written is None else written
+    try:
+        whole = text[start : end_of(text, start)]
+    except Unfinished:
+        return ToolCall(name=name, arguments=text[start:])
+    return ToolCall(name=name, arguments=whole if arguments is None else arguments)

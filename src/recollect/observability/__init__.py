@@ -1,0 +1,1 @@
+"""How a memory does: health of its tasks, logs, and spans."""

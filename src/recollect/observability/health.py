@@ -1,0 +1,216 @@
+"""How a memory is: its store, and the last success and last error of each background task."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from threading import Lock
+from typing import Literal, TypeAlias
+
+from recollect.observability.logs import Repeats, kind_of, summary_of, times
+
+TaskState: TypeAlias = Literal["running", "failing", "stopped"]
+HealthStatus: TypeAlias = Literal["ok", "degraded", "down"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskError:
+    """An error of a background task: its class, a text without words of users, when."""
+
+    type: str
+    text: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskHealth:
+    """
+    How a background task is.
+
+    It is ``failing`` from an error to the next success; *failures* counts the errors in a row,
+    and *last_error* stays after a success. *retry_at* is when it tries again, if that is known.
+    *backlog* is what waits for it, ``None`` where nothing is counted: threads that are due
+    (formation), entries without a vector (embedding, outside), erases whose bytes are not gone
+    yet (cleaning).
+    """
+
+    name: str
+    state: TaskState
+    last_success: datetime | None = None
+    last_error: TaskError | None = None
+    failures: int = 0
+    retry_at: datetime | None = None
+    backlog: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreHealth:
+    """
+    How the store is: ``ok``, ``timeout``, or the `RecollectError.code` of what it raised.
+
+    *latency_ms* is how long one small read took; ``None`` if it was not answered.
+    """
+
+    state: str
+    latency_ms: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Health:
+    """How a memory is at a moment, as seen from this process; see `Recollect.health`."""
+
+    at: datetime
+    store: StoreHealth
+    tasks: tuple[TaskHealth, ...]
+
+    @property
+    def status(self) -> HealthStatus:
+        """Return ``down`` if the store does not answer, ``degraded`` if any task is failing."""
+        if self.store.state != "ok":
+            return "down"
+        return "degraded" if any(each.state == "failing" for each in self.tasks) else "ok"
+
+    def task(self, name: str) -> TaskHealth | None:
+        """Return the task with this name, ``None`` if there is none in this process."""
+        return next((each for each in self.tasks if each.name == name), None)
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+class TaskMonitor:
+    """
+    Records and logs how one background task does; safe to use from any thread.
+
+    Of an error that occurs again and again only some occurrences are logged (`Repeats`). A task
+    that is done *on_demand* has no block of its own, and counts as running.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        log: logging.Logger,
+        *,
+        on_demand: bool = False,
+        now: Callable[[], datetime] = _now,
+        timer: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.name = name
+        self._log = log
+        self._now = now
+        self._turn = Lock()
+        self._repeats = Repeats(timer=timer)
+        self._runs = int(on_demand)
+        self.was_used = False
+        """Whether it ever ran, succeeded or failed in this process."""
+        self._failures = 0
+        self._last_success: datetime | None = None
+        self._last_error: TaskError | None = None
+        self._retry_at: datetime | None = None
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """
+        Record that the task runs while the block does.
+
+        An error that leaves the block ends the task: it is logged at ``ERROR`` and raised.
+        """
+        with self._turn:
+            self._runs += 1
+            self.was_used = True
+        self._log.info("%s started", self.name)
+        try:
+            yield
+        except Exception as error:
+            self._note(error, None)
+            # Without the traceback: its last line may quote a user.
+            self._log.error(
+                "%s ended with an error: %s: %s", self.name, kind_of(error), summary_of(error)
+            )
+            raise
+        finally:
+            with self._turn:
+                self._runs -= 1
+            self._log.info("%s stopped", self.name)
+
+    def succeeded(self) -> None:
+        """Record that the task did its work."""
+        with self._turn:
+            self.was_used = True
+            failures, self._failures = self._failures, 0
+            self._last_success, self._retry_at = self._now(), None
+            if failures:
+                self._repeats.forget()
+        if failures:
+            self._log.info("%s works again after %d failures", self.name, failures)
+
+    def failed(
+        self,
+        error: BaseException,
+        *,
+        retry_s: float | None = None,
+        about: str = "",
+        level: int = logging.WARNING,
+    ) -> None:
+        """
+        Record a failure, and log it unless the same one was logged lately.
+
+        Args:
+            error: What happened; its text is neither kept nor logged above ``DEBUG``.
+            retry_s: In how many seconds the task tries again, if that is known.
+            about: What failed, without words of users, such as a `scope_tag`.
+            level: At which level the first of equal failures is logged.
+        """
+        self._note(error, retry_s)
+        kind, text = kind_of(error), summary_of(error)
+        count = self._repeats.due((level, kind, text))
+        if count:
+            at = self._retry_at
+            again = f"; tries again at {at:%Y-%m-%dT%H:%M:%SZ}" if at else ""
+            where = f" for {about}" if about else ""
+            told = (self.name, where, kind, text, again, times(count))
+            self._log.log(level, "%s failed%s: %s: %s%s%s", *told)
+        self._log.debug("%s failed", self.name, exc_info=error)
+
+    def _note(self, error: BaseException, retry_s: float | None) -> None:
+        with self._turn:
+            now, self.was_used = self._now(), True
+            self._failures += 1
+            self._retry_at = None if retry_s is None else now + timedelta(seconds=retry_s)
+            self._last_error = TaskError(type=kind_of(error), text=summary_of(error), at=now)
+
+    def health(self, backlog: int | None = None) -> TaskHealth:
+        """Return how the task is, with what waits for it."""
+        with self._turn:
+            state: TaskState = "running" if self._runs else "stopped"
+            return TaskHealth(
+                name=self.name,
+                state="failing" if self._failures else state,
+                last_success=self._last_success,
+                last_error=self._last_error,
+                failures=self._failures,
+                retry_at=self._retry_at,
+                backlog=backlog,
+            )
+
+
+class Tasks:
+    """The background tasks over one store in this process, by name."""
+
+    def __init__(self) -> None:
+        self._monitors: dict[str, TaskMonitor] = {}
+
+    def monitor(self, name: str, log: logging.Logger, *, on_demand: bool = False) -> TaskMonitor:
+        """Return the monitor of a task, made when it is first asked for."""
+        if name not in self._monitors:
+            self._monitors.setdefault(name, TaskMonitor(name, log, on_demand=on_demand))
+        return self._monitors[name]
+
+    def health(self) -> tuple[TaskHealth, ...]:
+        """Return how each task is that ran here, without what waits for it."""
+        return tuple(each.health() for each in tuple(self._monitors.values()) if each.was_used)

@@ -1,0 +1,185 @@
+"""
+Spans by OpenTelemetry's conventions for generative AI, a debug line and a warning if it was slow.
+
+OpenTelemetry is never imported here: a program that traces has imported it, and without it a span
+costs one look into ``sys.modules``. No span carries words of users, but for the query where the
+caller of `memory_span` gives it.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from time import perf_counter
+from typing import Any, Final, Literal, TypeAlias
+
+from recollect.errors import RecollectError
+from recollect.observability.logs import Repeats, kind_of, package_logger, times
+from recollect.ports import Model, ModelAnswer, ModelRequest
+
+Operation: TypeAlias = Literal[
+    "search_memory", "upsert_memory", "delete_memory", "form_memory", "consolidate_memory"
+]
+
+SLOW_S: Final = 2.0
+"""An operation of the store that takes longer is logged as slow."""
+SLOW_MODEL_S: Final = 60.0
+MODELS: Final = package_logger("recollect.models")
+# The names of the conventions; the package that has them need not be installed.
+OPERATION_NAME: Final = "gen_ai.operation.name"
+PROVIDER_NAME: Final = "gen_ai.provider.name"
+RECORD_COUNT: Final = "gen_ai.memory.record.count"
+QUERY_TEXT: Final = "gen_ai.memory.query.text"
+ERROR_TYPE: Final = "error.type"
+REQUEST_MODEL: Final = "gen_ai.request.model"
+INPUT_TOKENS: Final = "gen_ai.usage.input_tokens"
+OUTPUT_TOKENS: Final = "gen_ai.usage.output_tokens"
+FINISH_REASONS: Final = "gen_ai.response.finish_reasons"
+
+_API: Final = "opentelemetry.trace"
+_REPEATS: Final = Repeats()
+_within: ContextVar[MemorySpan | None] = ContextVar("recollect_memory_span", default=None)
+
+
+class MemorySpan:
+    """The span of one operation, or of none where nothing is traced."""
+
+    __slots__ = ("records", "span")
+
+    def __init__(self, span: Any = None) -> None:
+        self.span = span
+        self.records: int | None = None
+
+    def set(self, name: str, value: str | int) -> None:
+        """Set an attribute, which must hold no words of users."""
+        if self.span is not None:
+            self.span.set_attribute(name, value)
+
+    def count(self, records: int) -> None:
+        """Note how many records the operation was about."""
+        self.records = records
+        self.set(RECORD_COUNT, records)
+
+    def failed(self, error: BaseException) -> None:
+        """Mark the operation as failed; an error is told by its code, never by its words."""
+        if self.span is not None:
+            api = sys.modules[_API]
+            code = error.code if isinstance(error, RecollectError) else kind_of(error)
+            self.span.set_attribute(ERROR_TYPE, code)
+            self.span.set_status(api.Status(api.StatusCode.ERROR))
+
+
+def _tracer() -> Any:
+    """Return what makes spans, ``None`` where no SDK was set up."""
+    api = sys.modules.get(_API)
+    if api is None:
+        return None
+    tracer = api.get_tracer("recollect", getattr(sys.modules.get("recollect"), "__version__", None))
+    return None if isinstance(tracer, api.ProxyTracer) else tracer
+
+
+@contextmanager
+def _spanned(name: str, kind: str, attributes: dict[str, Any]) -> Iterator[MemorySpan]:
+    tracer = _tracer()
+    if tracer is None:
+        yield MemorySpan()
+        return
+    with tracer.start_as_current_span(
+        name,
+        kind=getattr(sys.modules[_API].SpanKind, kind),
+        record_exception=False,
+        set_status_on_exception=False,
+        attributes=attributes,
+    ) as span:
+        made = MemorySpan(span)
+        try:
+            yield made
+        except BaseException as error:
+            made.failed(error)
+            raise
+
+
+@contextmanager
+def memory_span(operation: Operation, *, query: str | None = None) -> Iterator[MemorySpan]:
+    """
+    Trace one operation on memories; inside of another one that one's span is yielded.
+
+    Args:
+        operation: What is done, by the conventions' name.
+        query: What was asked; only given where contents may be traced.
+    """
+    outer = _within.get()
+    if outer is not None:
+        yield outer
+        return
+    attributes = {OPERATION_NAME: operation, PROVIDER_NAME: "recollect"}
+    if query is not None:
+        attributes[QUERY_TEXT] = query
+    with _spanned(operation, "INTERNAL", attributes) as made:
+        token = _within.set(made)
+        try:
+            yield made
+        finally:
+            _within.reset(token)
+
+
+@contextmanager
+def observed(
+    name: str, operation: Operation, log: logging.Logger, *where: object, slow_s: float = SLOW_S
+) -> Iterator[MemorySpan]:
+    """
+    Trace an operation, log it at ``DEBUG`` with *where* it was, and at ``WARNING`` if it was slow.
+
+    Args:
+        name: What the log calls it.
+        operation: What the conventions call it.
+        log: The logger of the package that does it.
+        where: What it is about, such as a scope; it stands in the debug line alone.
+        slow_s: It is slow if it takes longer.
+    """
+    started = perf_counter()
+    with memory_span(operation) as span:
+        try:
+            yield span
+        finally:
+            took_s = perf_counter() - started
+            if log.isEnabledFor(logging.DEBUG):
+                log.debug("%s %r: %s in %.1f ms", name, where, span.records, took_s * 1_000)
+            note_slow(log, name, took_s, slow_s)
+
+
+def note_slow(log: logging.Logger, name: str, took_s: float, slow_s: float) -> None:
+    """Log that something took longer than *slow_s*; of many such events only some."""
+    if took_s > slow_s and (count := _REPEATS.due(name)):
+        log.warning("%s was slow: %.1f s%s", name, took_s, times(count))
+
+
+async def answer_of(model: Model, request: ModelRequest) -> ModelAnswer:
+    """
+    Return the model's answer; the request has a span of its own.
+
+    Raises:
+        ModelError: The model failed.
+    """
+    identity = model.identity
+    provider, _, name = identity.partition("/")
+    attributes = {OPERATION_NAME: "chat", PROVIDER_NAME: provider, REQUEST_MODEL: name or provider}
+    started = perf_counter()
+    with _spanned(f"chat {name or provider}", "CLIENT", attributes) as span:
+        answer = await model.answer(request)
+        usage = answer.usage
+        span.set(INPUT_TOKENS, usage.input_tokens)
+        span.set(OUTPUT_TOKENS, usage.output_tokens)
+        if span.span is not None:
+            span.span.set_attribute(FINISH_REASONS, [answer.stopped])
+    took_s = perf_counter() - started
+    MODELS.debug(
+        "%s answered with %d calls (%s) in %.1f s; %d and %d tokens",
+        *(identity, len(answer.calls), answer.stopped, took_s),
+        *(usage.input_tokens, usage.output_tokens),
+    )
+    note_slow(MODELS, identity, took_s, SLOW_MODEL_S)
+    return answer

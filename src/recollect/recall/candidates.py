@@ -1,0 +1,466 @@
+"""The eligible entries of all searched scopes: what every statistic is taken over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
+from dataclasses import dataclass
+from functools import cached_property
+from math import inf
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.ports import Vector
+from recollect.recall.bm25 import length_norm, saturated
+from recollect.recall.scope_index import Part, ScopeIndex
+from recollect.recall.segment import MESSAGE, Searched, Segment
+from recollect.recall.segment_joins import joined_postings, joined_vectors
+from recollect.records import UNRECALLED_TYPES
+from recollect.stores.rows import Moments
+from recollect.stores.validation import to_datetime
+from recollect.stores.vector_codec import similarities
+
+SCAN_ENTRIES_MAX: Final = 250_000
+
+Floats = NDArray[np.float32]
+Bools = NDArray[np.bool_]
+
+
+Kinds: TypeAlias = tuple[bool, frozenset[str] | None]
+"""Whether messages may be found, and memories of which types (``None``: of all)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Eligibility:
+    """
+    Which entries take part; the others shape no statistic.
+
+    An entry must be active, not expired at *now*, and (with *valid_at*) true in the
+    world then. *kinds*, *threads*, *since*, *until* (µs) and *uids* restrict further.
+    """
+
+    now: int
+    valid_at: int | None = None
+    messages: bool = True
+    types: frozenset[str] | None = None
+    threads: frozenset[int] | None = None
+    since: int | None = None
+    until: int | None = None
+    uids: frozenset[int] | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Say whether nothing but expiry, state and validity restricts."""
+        return self.kinds == (True, None)
+
+    @property
+    def kinds(self) -> Kinds | None:
+        """Return the kinds of entries, ``None`` if it is not by them alone that it restricts."""
+        others = (self.threads, self.since, self.until, self.uids)
+        return (self.messages, self.types) if all(each is None for each in others) else None
+
+
+def eligible(index: ScopeIndex, part: Part, wanted: Eligibility) -> Bools:
+    """Return which entries of *part* take part."""
+    segment = part.segment
+    found = part.is_live
+    if not segment.is_timeless:
+        found = found & segment.is_active & (segment.expires_at > wanted.now)
+        if wanted.valid_at is not None:
+            found &= segment.valid_from <= wanted.valid_at
+            found &= wanted.valid_at < segment.valid_until
+    beside = [number for name, number in index.names.kinds.items() if name in UNRECALLED_TYPES]
+    if beside:
+        found = found & ~np.isin(segment.kind, beside)
+    return found if wanted.is_open else found & _restricted(index, segment, wanted)
+
+
+def _restricted(index: ScopeIndex, segment: Segment, wanted: Eligibility) -> Bools:
+    found = np.ones(len(segment), np.bool_)
+    if not wanted.messages:
+        found &= segment.kind != MESSAGE
+    if wanted.types is not None:
+        kinds = [number for name, number in index.names.kinds.items() if name in wanted.types]
+        found &= np.isin(segment.kind, [*kinds, MESSAGE])
+    if wanted.threads is not None:
+        found &= (segment.kind != MESSAGE) | np.isin(segment.thread, list(wanted.threads))
+    if wanted.since is not None:
+        found &= segment.time >= wanted.since
+    if wanted.until is not None:
+        found &= segment.time < wanted.until
+    if wanted.uids is not None:
+        found &= np.isin(segment.uid, np.fromiter(wanted.uids, np.int64, len(wanted.uids)))
+    return found
+
+
+Postings: TypeAlias = tuple[NDArray[np.int32], NDArray[np.uint16]]
+"""Entries of a segment that have a term, and how often."""
+Standing: TypeAlias = tuple[NDArray[np.int32], Floats]
+"""Where in a collection a term stands, and how often, or what it counts for there."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Slice:
+    """
+    A segment, and where its entries stand in the collection (-1: not eligible).
+
+    All are eligible if it is whole, and they are the collection's entries, in its order, if it
+    is all there is.
+    """
+
+    segment: Segment | Searched
+    rank: NDArray[np.int32]
+    is_whole: bool
+    is_all: bool = False
+
+    def runs(self, terms: NDArray[np.uint64]) -> Iterator[slice | None]:
+        """Yield for each of *terms* where its postings are, ``None`` if it has none."""
+        segment = self.segment
+        last = len(segment.hashes) - 1
+        if last < 0:
+            yield from (None for _ in terms)
+            return
+        at = np.minimum(segment.hashes.searchsorted(terms), last)
+        found = (segment.hashes[at] == terms, segment.starts[at], segment.starts[at + 1])
+        for is_there, start, end in zip(*(each.tolist() for each in found), strict=True):
+            yield slice(start, end) if is_there else None
+
+    def postings(self, terms: NDArray[np.uint64]) -> Iterator[Postings | None]:
+        """Yield for each of *terms* where it stands, and how often; ``None`` if nowhere."""
+        for run in self.runs(terms):
+            yield None if run is None else self._standing(run)
+
+    def _standing(self, found: slice) -> Postings:
+        entries, counts = self.segment.entries[found], self.segment.counts[found]
+        if self.is_all:
+            return entries, counts
+        rank = self.rank[entries]
+        if self.is_whole:
+            return rank, counts
+        is_eligible = rank >= 0
+        return rank[is_eligible], counts[is_eligible]
+
+
+SCATTERED_FROM: Final = 9
+"""Of so many segments a collection is searched faster when they are joined."""
+_SESSION_DAYS_BYTES: Final = 16
+_SPEAKING_BYTES: Final = 12
+"""Of each entry: whether it is personal, and whether it is said as a user and as an assistant."""
+_COLUMNS: Final = (
+    "uid",
+    "key",
+    "time",
+    "speaker",
+    "role",
+    "kind",
+    "length",
+    "has_time_expression",
+    "is_first_person",
+)
+
+
+class Collection:
+    """
+    Eligible entries in the order of their sessions and positions, each a column's element.
+
+    *scope* is the number of the entry's scope among those searched. Of more than
+    ``SCAN_ENTRIES_MAX`` entries only the newest take part; *eligible* counts all. *moments* are
+    those at which its indexes were the latest of their scopes; at *used_at* (as `timer_s` counts)
+    their use was noted last.
+    """
+
+    def __init__(self, indexes: Sequence[ScopeIndex], wanted: Sequence[Eligibility]) -> None:
+        self.indexes = tuple(indexes)
+        every = [
+            (number, part.segment, np.flatnonzero(eligible(index, part, each)))
+            for number, (index, each) in enumerate(zip(indexes, wanted, strict=True))
+            for part in index.parts
+        ]
+        self.eligible = sum(len(at) for _, _, at in every)
+        chosen = every if self.eligible <= SCAN_ENTRIES_MAX else _newest(every, SCAN_ENTRIES_MAX)
+        scope = np.concatenate(
+            [_full(len(at), number) for number, _, at in chosen] or [_full(0, 0)]
+        )
+        columns = {
+            name: np.concatenate([_taken(getattr(segment, name), at) for _, segment, at in chosen])
+            for name in (_COLUMNS if chosen else ())
+        }
+        order = _order(columns["key"], scope) if chosen else None
+        self.scope = scope if order is None else scope[order]
+        for name in _COLUMNS:
+            column = columns[name] if chosen else np.empty(0, np.int64)
+            setattr(self, name, column if order is None else column[order])
+        self._slices = self._ranked(chosen, order)
+        self._impacts: Floats | None = None
+        self._ahead: tuple[object, list[Any]] | None = None
+        self._said_as: dict[int, Floats] = {}
+        self.moments = Moments()
+        self.used_at = -inf
+
+    uid: NDArray[np.int64]
+    key: NDArray[np.int64]
+    time: NDArray[np.int64]
+    speaker: NDArray[np.int32]
+    role: NDArray[np.int8]
+    kind: NDArray[np.int32]
+    length: NDArray[np.int32]
+    has_time_expression: Bools
+    is_first_person: Bools
+
+    def __len__(self) -> int:
+        return len(self.scope)
+
+    @cached_property
+    def size_bytes(self) -> int:
+        """Return what its arrays take, with those that searches derive from them."""
+        columns = (getattr(self, name) for name in _COLUMNS)
+        ranks = (each.rank for each in self._slices)
+        derived = (self.begins_session, self.session, self.session_length, self.window_length)
+        joined = (each.segment for each in self._slices if isinstance(each.segment, Searched))
+        impacts = () if self._impacts is None else (self._impacts,)
+        arrays = (self.scope, *columns, *ranks, *derived, *joined, *impacts)
+        own: int = sum(each.nbytes for each in arrays)
+        return own + _SESSION_DAYS_BYTES * self.sessions + _SPEAKING_BYTES * len(self)
+
+    def keep_ahead(self, question: object, found: list[Any]) -> None:
+        """Keep what was worked out of *question* before its search, which takes it."""
+        self._ahead = question, found
+
+    def take_ahead(self, question: object) -> list[Any] | None:
+        """Return what was worked out of this very question, once; ``None`` if nothing was."""
+        ahead = self._ahead
+        if ahead is None or ahead[0] is not question:
+            return None
+        self._ahead = None
+        return ahead[1]
+
+    @property
+    def is_scattered(self) -> bool:
+        """Say whether `joined` pays, if there is another search."""
+        return len(self._slices) >= SCATTERED_FROM
+
+    def joined(self) -> Collection:
+        """Return the same collection, with its segments joined; as slow as it is long."""
+        segments = [each.segment for each in self._slices]
+        ranks = [each.rank for each in self._slices]
+        postings, vectors = (
+            joined_postings(segments, ranks),
+            joined_vectors(segments, ranks, len(self)),
+        )
+        same = copy(self)
+        for of_its_slices in ("size_bytes", "_vectors_are_entries"):
+            vars(same).pop(of_its_slices, None)
+        own_places = np.arange(len(self), dtype=np.int32)
+        searched = Searched(*postings, *vectors)
+        if self.stands_alone:
+            norm = length_norm(self.length.astype(np.float32))
+            counts = searched.counts.astype(np.float32)
+            vars(same)["_impacts"] = saturated(counts, norm[searched.entries])
+        vars(same)["_slices"] = [_Slice(searched, own_places, is_whole=True, is_all=True)]
+        return same
+
+    def _ranked(
+        self,
+        chosen: Sequence[tuple[int, Segment, NDArray[np.intp]]],
+        order: NDArray[np.intp] | None,
+    ) -> list[_Slice]:
+        place = np.arange(len(self), dtype=np.int32)
+        if order is not None:
+            place[order] = np.arange(len(self), dtype=np.int32)
+        slices = []
+        start = 0
+        for _, segment, at in chosen:
+            rank = np.full(len(segment), -1, np.int32)
+            rank[at] = place[start : start + len(at)]
+            start += len(at)
+            is_whole = len(at) == len(segment)
+            is_all = is_whole and order is None and len(chosen) == 1
+            slices.append(_Slice(segment, rank, is_whole, is_all))
+        return slices
+
+    @cached_property
+    def holds_both(self) -> bool:
+        """Say whether messages and memories are among the entries."""
+        messages = int(np.count_nonzero(self.kind == MESSAGE))
+        return 0 < messages < len(self)
+
+    @cached_property
+    def begins_session(self) -> Bools:
+        """Say for each entry whether it is the first of its session."""
+        session = self.key >> 32
+        begins = np.ones(len(self), np.bool_)
+        begins[1:] = (session[1:] != session[:-1]) | (self.scope[1:] != self.scope[:-1])
+        return begins
+
+    @cached_property
+    def session(self) -> NDArray[np.int32]:
+        """Return the number of each entry's session, from 0 on."""
+        return np.cumsum(self.begins_session, dtype=np.int32) - 1
+
+    @cached_property
+    def sessions(self) -> int:
+        """Return how many sessions there are."""
+        return int(self.session[-1]) + 1 if len(self) else 0
+
+    @cached_property
+    def stands_alone(self) -> bool:
+        """Say whether each entry is a session of its own, as a memory is: then none has others."""
+        return self.sessions == len(self)
+
+    @cached_property
+    def session_length(self) -> Floats:
+        """Return how many terms each session has."""
+        return np.bincount(self.session, self.length, self.sessions).astype(np.float32)
+
+    @cached_property
+    def window_length(self) -> Floats:
+        """Return how many terms each entry has together with its neighbours."""
+        return self.with_neighbours(self.length.astype(np.float32))
+
+    def with_neighbours(self, column: Floats) -> Floats:
+        """Return each element plus those of the previous and next entry of its session."""
+        joined = column.copy()
+        follows = ~self.begins_session[1:]
+        joined[1:] += column[:-1] * follows
+        joined[:-1] += column[1:] * follows
+        return joined
+
+    def best_of_session(self, column: Floats) -> Floats:
+        """Return for each entry the largest element of its session."""
+        if self.stands_alone:
+            return column
+        best: Floats = np.maximum.reduceat(column, np.flatnonzero(self.begins_session))
+        return best[self.session]
+
+    @cached_property
+    def session_days(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the first and last moment of each session."""
+        firsts = np.flatnonzero(self.begins_session)
+        return np.minimum.reduceat(self.time, firsts), np.maximum.reduceat(self.time, firsts)
+
+    @cached_property
+    def personal(self) -> Floats:
+        """Return 1 for the entries in which somebody speaks of himself."""
+        return self.is_first_person.astype(np.float32)
+
+    def said_as(self, role: int) -> Floats:
+        """Return 1 for the entries in a role (see `ROLES`) whose speakers have no names."""
+        if role not in self._said_as:
+            is_said = (self.speaker == 0) & (self.role == role)
+            self._said_as[role] = is_said.astype(np.float32)
+        return self._said_as[role]
+
+    @cached_property
+    def years(self) -> list[int]:
+        """Return the years in which something was said."""
+        if not len(self):
+            return []
+        first, last = (to_datetime(int(time)).year for time in (self.time.min(), self.time.max()))
+        if first == last:
+            return [first]
+        years = self.time.astype("M8[us]").astype("M8[Y]").astype(int) + 1970
+        return [int(year) + first for year in np.flatnonzero(np.bincount(years - first))]
+
+    def impacts(self, terms: Iterable[int]) -> list[Standing] | None:
+        """
+        Return for each of *terms* which entries have it, and its saturated frequency in each.
+
+        ``None`` where that was not worked out beforehand, as `joined` does of entries alone.
+        """
+        if self._impacts is None:
+            return None
+        (only,) = self._slices
+        runs = only.runs(np.fromiter(terms, np.uint64))
+        return [
+            (only.segment.entries[run], self._impacts[run])
+            for run in (slice(0) if each is None else each for each in runs)
+        ]
+
+    def postings(self, terms: Iterable[int]) -> list[Standing]:
+        """Return for each of *terms* (hashes) which entries have it, and how often."""
+        wanted = np.fromiter(terms, np.uint64)
+        by_slice = [list(each.postings(wanted)) for each in self._slices]
+        return [_together(each[at] for each in by_slice) for at in range(len(wanted))]
+
+    def similarity(self, query: Vector) -> tuple[Floats, Bools]:
+        """Return the cosine of each entry's vector with *query*, and which entries have one."""
+        if self._vectors_are_entries:
+            (only,) = self._slices
+            cosine = similarities(only.segment.vectors, only.segment.scales, query)
+            return cosine, np.ones(len(self), np.bool_)
+        found = np.zeros(len(self), np.float32)
+        has_vector = np.zeros(len(self), np.bool_)
+        for each in self._slices:
+            segment = each.segment
+            if not len(segment.vectors):
+                continue
+            wanted = (each.rank >= 0) & (segment.vector_row >= 0)
+            at = each.rank[wanted]
+            cosine = similarities(segment.vectors, segment.scales, query)
+            found[at] = cosine[segment.vector_row[wanted]]
+            has_vector[at] = True
+        return found, has_vector
+
+    @cached_property
+    def _vectors_are_entries(self) -> bool:
+        """Say whether the vectors are those of all entries, in their order."""
+        if not len(self) or not self._slices[0].is_all:
+            return False
+        return np.array_equal(self._slices[0].segment.vector_row, np.arange(len(self)))
+
+    @cached_property
+    def participants(self) -> dict[str, list[tuple[int, int]]]:
+        """Return the named speakers of eligible entries: for each its (scope, speaker number)s."""
+        names: dict[str, list[tuple[int, int]]] = {}
+        for number, index in enumerate(self.indexes):
+            is_alone = len(self.indexes) == 1
+            speakers = self.speaker if is_alone else self.speaker[self.scope == number]
+            present = set((np.flatnonzero(np.bincount(speakers + 1)) - 1).tolist())
+            for name, speaker in index.names.speakers.items():
+                if speaker in present:
+                    names.setdefault(name, []).append((number, speaker))
+        return names
+
+
+def _together(found: Iterable[Postings | None]) -> Standing:
+    """Return the postings of one term in all slices."""
+    present = [each for each in found if each is not None]
+    if not present:
+        return np.empty(0, np.int32), np.empty(0, np.float32)
+    if len(present) == 1:
+        places, counts = present[0]
+    else:
+        places, counts = (np.concatenate(part) for part in zip(*present, strict=True))
+    return places, counts.astype(np.float32)
+
+
+def _full(count: int, number: int) -> NDArray[np.int32]:
+    return np.full(count, number, np.int32)
+
+
+def _taken(column: NDArray[Any], at: NDArray[np.intp]) -> NDArray[Any]:
+    """Return the elements *at*, which rise; all of them are the column itself."""
+    return column if len(at) == len(column) else column[at]
+
+
+def _order(key: NDArray[np.int64], scope: NDArray[np.int32]) -> NDArray[np.intp] | None:
+    """Return the order by scope, then key; ``None`` if that is the present one."""
+    ends_scope = scope[1:] != scope[:-1]
+    if bool(((key[1:] >= key[:-1]) | ends_scope).all()) and bool((scope[1:] >= scope[:-1]).all()):
+        return None
+    return np.lexsort((key, scope))
+
+
+def _newest(
+    every: Sequence[tuple[int, Segment, NDArray[np.intp]]], count: int
+) -> list[tuple[int, Segment, NDArray[np.intp]]]:
+    """Return the *count* newest entries; of equally old ones those with the larger id."""
+    time = np.concatenate([segment.time[at] for _, segment, at in every])
+    uid = np.concatenate([segment.uid[at] for _, segment, at in every])
+    is_taken = np.zeros(len(time), np.bool_)
+    is_taken[np.lexsort((uid, time))[-count:]] = True
+    ends = np.cumsum([len(at) for _, _, at in every])
+    taken = np.split(is_taken, ends[:-1])
+    return [(number, segment, at[t]) for (number, segment, at), t in zip(every, taken, strict=True)]

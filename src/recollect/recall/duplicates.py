@@ -1,0 +1,161 @@
+"""Entries of an answer that say nothing which an entry kept before them does not say."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Final, TypeAlias
+
+from recollect.formation.value_identity import normalised
+from recollect.recall.results import Recalled
+from recollect.records import Evidence, Json, Memory, Message, Scope, Trust
+from recollect.stores.json_pointers import covers, leaves
+from recollect.text.analysis import fold
+from recollect.text.searchable import memory_text
+
+Said: TypeAlias = tuple[Scope, str, str]
+"""A message: scope, thread, id."""
+
+_RANK: Final[dict[Trust, int]] = {"user": 0, "assistant": 1, "external": 2}
+_SENTENCE_END: Final = re.compile(r"(?<=[.!?;])\s+|(?<=[。！？；])|\n+")
+_PLACE: Final = re.compile(r"/(?:0|[1-9][0-9]*)(?=/|$)")
+
+
+class SaidAlready:
+    """
+    The entries that were kept of a ranking, asked whether another one only repeats them.
+
+    An entry repeats only one that says the same, is in the same scope, and is no less trusted.
+    That both rest on one message is not enough: a sentence may hold several facts, and a forged
+    memory may cite what an honest one cites.
+
+    - An entry of a collection repeats another one of its validity if it holds no field but with
+      the same quote and the same sentences as that one, which may hold more of both. A document
+      repeats none: its key says whose it is.
+    - A memory repeats a message that it rests on if its whole text stands there word for word;
+      a message repeats such a memory if its words are exactly these. ``{"home": "Bergen"}`` is
+      shown beside "I moved to Bergen": that this is still so is in the memory alone.
+    - Where space is short (*is_tight*), a message also repeats one that has its words in a row.
+    """
+
+    def __init__(self, entries: Sequence[Recalled], *, is_tight: bool) -> None:
+        self._entries = [_Entry(each) for each in entries]
+        self._is_tight = is_tight
+        self._by_message: dict[Said, list[_Entry]] = defaultdict(list)
+        self._messages: list[_Entry] = []
+
+    def keep(self, place: int) -> None:
+        """Note that the entry at *place* of the ranking is in the answer."""
+        entry = self._entries[place]
+        for each in entry.messages:
+            self._by_message[each].append(entry)
+        if self._is_tight and isinstance(entry.content, Message):
+            self._messages.append(entry)
+
+    def says(self, place: int) -> bool:
+        """Return True if the entry at *place* only repeats one that was kept."""
+        entry = self._entries[place]
+        related = (other for each in entry.messages for other in self._by_message.get(each, ()))
+        if any(other.is_trusted_for(entry) and _repeats(entry, other) for other in related):
+            return True
+        return (
+            isinstance(entry.content, Message)
+            and bool(entry.words.strip())
+            and any(
+                other.is_trusted_for(entry) and entry.words in other.words
+                for other in self._messages
+            )
+        )
+
+
+class _Entry:
+    """A recalled entry, with what of it is compared; each part is worked out when it is needed."""
+
+    def __init__(self, entry: Recalled) -> None:
+        self.scope = entry.scope
+        self.content = entry.content
+        self._text = entry.text
+
+    @cached_property
+    def trust(self) -> Trust:
+        if isinstance(self.content, Memory):
+            return self.content.trust
+        role = self.content.role
+        return role if role in {"user", "assistant"} else "external"
+
+    @cached_property
+    def messages(self) -> set[Said]:
+        """Return the message that it is, or those that any part of it rests on."""
+        if isinstance(self.content, Message):
+            return {(self.scope, self.content.thread, self.content.id)}
+        return {
+            (self.scope, each.thread, each.message)
+            for evidence in self.content.evidence.values()
+            for each in evidence
+        }
+
+    @cached_property
+    def words(self) -> str:
+        """Return the words of its text without case, accents, marks and spacing."""
+        return " " + " ".join(re.findall(r"\w+", fold(self._text))) + " "
+
+    def is_trusted_for(self, other: _Entry) -> bool:
+        """Return True if *other* is of the same scope and no more trusted."""
+        return self.scope == other.scope and _RANK[self.trust] <= _RANK[other.trust]
+
+
+def _repeats(entry: _Entry, kept: _Entry) -> bool:
+    """Return True if one of two entries that share a message repeats the other."""
+    this, other = entry.content, kept.content
+    if isinstance(this, Memory):
+        if isinstance(other, Memory):
+            return _is_within(this, other)
+        return _is_copied(this, other) and entry.words in kept.words
+    if isinstance(other, Memory):
+        return _is_copied(other, this) and entry.words == kept.words
+    return False
+
+
+def _is_copied(memory: Memory, message: Message) -> bool:
+    """Return True if a memory has words, and tells no other time than the message."""
+    is_its_time = memory.valid_from in {None, message.time}
+    return is_its_time and memory.valid_until is None and bool(memory.text.strip())
+
+
+def _is_within(memory: Memory, other: Memory) -> bool:
+    """Return True if each field of *memory* is in *other*, with its sentences and its quote."""
+    if memory.type != other.type or memory.is_document or other.is_document:
+        return False
+    if _validity(memory) != _validity(other):
+        return False
+    fields, others = list(_fields(memory)), list(_fields(other))
+    return bool(fields) and all(
+        any(
+            name == other_name and not rests.isdisjoint(other_rests) and said <= other_said
+            for other_name, other_rests, other_said in others
+        )
+        for name, rests, said in fields
+    )
+
+
+def _validity(memory: Memory) -> tuple[object, object]:
+    return memory.valid_from, memory.valid_until
+
+
+def _fields(memory: Memory) -> Iterator[tuple[str, set[Evidence], set[str]]]:
+    """Yield name, evidence and sentences of each leaf; all places of a list have one name."""
+    for pointer, leaf in leaves(memory.value):
+        rests = {
+            each
+            for cited, evidence in memory.evidence.items()
+            if covers(cited, pointer) or covers(pointer, cited)
+            for each in evidence
+        }
+        yield _PLACE.sub("/-", pointer), rests, _sentences(leaf)
+
+
+def _sentences(leaf: Json) -> set[str]:
+    words = memory_text({"": leaf}).removeprefix(": ")
+    return {each for part in _SENTENCE_END.split(words) if (each := normalised(part))}

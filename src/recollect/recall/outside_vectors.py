@@ -1,0 +1,266 @@
+"""An outside store of vectors beside a store: mirrored in the background, asked by recall."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, TypeAlias
+from urllib.parse import quote
+
+import anyio
+from anyio import to_thread
+
+from recollect.errors import (
+    EmbedderError,
+    LimitError,
+    StoreError,
+    StoreUnavailableError,
+    UsageError,
+)
+from recollect.observability.logs import package_logger
+from recollect.ports import OutsideVectors
+from recollect.recall.signals import OutsideHits
+from recollect.recall.vector_backlog import RETRY_S, SWEEP_S
+from recollect.records import DeleteMemory, Memory, PutMemory, Scope
+from recollect.stores.contract.base import Store
+from recollect.stores.plans.changes import Unembedded
+from recollect.stores.plans.outside_removals import LEFT, MIRROR, OUTSIDE_SCOPE
+from recollect.stores.validation import check_id
+
+LOG: Final = package_logger("recollect.recall.outside_vectors")
+OUTSIDE: Final = "outside"
+"""The name of the background task."""
+HITS_MAX: Final = 100
+"""So many of the nearest entries of a scope an outside store is asked for."""
+SCOPES_MAX: Final = 16
+"""Of more scopes at once an outside store is not asked: each is a search of its own."""
+ANSWER_S: Final = 2.0
+"""So long recall waits for an outside store, and then goes on without."""
+CALLS_MAX: Final = 8
+REMOVED_MAX: Final = 1_000
+Failure: TypeAlias = StoreError | UsageError | EmbedderError
+FAILURES: Final = (StoreError, UsageError, EmbedderError)
+"""What an outside store may raise when it is used."""
+SCOPE_FIELD: Final = "recollect_scope"
+"""The field of an outside document's metadata that names its scope."""
+NAME_CHARACTERS_MAX: Final = 100
+
+
+def scope_name(scope: Scope) -> str:
+    """
+    Return how documents name a scope: each segment whole, nothing in it but URL characters.
+
+    >>> scope_name(("users", "a/b' OR 1=1")), scope_name(("users", "a", "b"))
+    ('users/a%2Fb%27%20OR%201%3D1', 'users/a/b')
+    """
+    return "/".join(quote(segment, safe="") for segment in scope)
+
+
+class Outside:
+    """
+    Mirrors the entries of a store into an outside store of vectors, and searches there.
+
+    Which entries it has is kept in the store, as it is for an embedder's vectors. Any number
+    of processes may mirror one store: equal work done twice changes nothing.
+    """
+
+    def __init__(self, store: Store, vectors: OutsideVectors) -> None:
+        self.name = check_id(vectors.name, "the name of an outside store")
+        if len(self.name) > NAME_CHARACTERS_MAX:
+            what = "characters of the name of an outside store"
+            raise LimitError(what, len(self.name), NAME_CHARACTERS_MAX, "NAME_CHARACTERS_MAX")
+        self._store = store
+        self._vectors = vectors
+        self._identity = f"outside:{self.name}"
+        self._woken = anyio.Event()
+        self._turn = anyio.Lock()
+        self._asking = anyio.CapacityLimiter(CALLS_MAX)
+        self._strays: set[int] = set()
+        self._monitor = store.tasks.monitor(OUTSIDE, LOG)
+        self._query_failed = False
+        self.last_error: Failure | None = None
+
+    async def open(self) -> None:
+        """
+        Check that it can be used, and note in the store that it is.
+
+        Raises:
+            UsageError: It is not fit. One that is away is tried again later.
+        """
+        try:
+            await to_thread.run_sync(self._vectors.check)
+        except (StoreError, EmbedderError) as error:
+            self._note(error)
+        if await self._store.get(OUTSIDE_SCOPE, MIRROR, self.name) is None:
+            await self._store.apply(
+                OUTSIDE_SCOPE, [PutMemory(type=MIRROR, key=self.name, value={}, text="")]
+            )
+
+    def wake(self) -> None:
+        """Say that something was written."""
+        self._woken.set()
+
+    async def run(self) -> None:
+        """Mirror whatever comes, until cancelled; a failure waits and is tried again."""
+        with self._monitor.running():
+            await self._run()
+
+    async def _run(self) -> None:
+        while True:
+            self._woken = anyio.Event()
+            try:
+                worked = await self.work_once()
+                # Without work it was not asked, and may still fail for queries.
+                if worked or not self._query_failed:
+                    self._note_success()
+            except FAILURES as error:
+                self._note(error, retry_s=RETRY_S)
+                await anyio.sleep(RETRY_S)
+                continue
+            if not worked:
+                with anyio.move_on_after(SWEEP_S):
+                    await self._woken.wait()
+
+    @property
+    def known_identity(self) -> str:
+        """The name under which the store keeps what was mirrored."""
+        return self._identity
+
+    def _note_success(self) -> None:
+        self.last_error, self._query_failed = None, False
+        self._monitor.succeeded()
+
+    def _note(self, error: Failure, *, retry_s: float | None = None, query: bool = False) -> None:
+        self.last_error = error
+        self._query_failed |= query
+        self._monitor.failed(error, retry_s=retry_s, about="a query" if query else "")
+
+    async def work_once(self) -> bool:
+        """
+        Remove what is left to remove, and mirror one batch of each scope that waits.
+
+        Returns:
+            Whether there was any.
+
+        Raises:
+            StoreError: It failed.
+        """
+        await self.remove_left()
+        scopes = await self._store.unembedded_scopes(self._identity)
+        for scope_id in scopes:
+            await self._next(scope_id)
+        return bool(scopes)
+
+    async def settle(self, scope: Scope) -> None:
+        """
+        Mirror all that *scope* holds now.
+
+        Raises:
+            StoreError: The outside store failed.
+        """
+        scope_id = await self._store.scope_id(scope)
+        while scope_id is not None and await self._next(scope_id):
+            pass
+
+    async def _next(self, scope_id: int) -> bool:
+        async with self._turn:
+            batch = await self._store.unembedded(scope_id, self._identity)
+            if batch is not None:
+                # What an erase rewrote is in the batch, and is noted to be removed: first that.
+                await self._remove_left()
+                await self._mirror(batch)
+            return batch is not None
+
+    async def _mirror(self, batch: Unembedded) -> None:
+        entries = [(uid, text) for uid, _, text in batch.entries if text.strip()]
+        if batch.scope == OUTSIDE_SCOPE:
+            entries = []
+        else:
+            await self._remove([*batch.removed, *(uid for uid, _, _ in batch.entries)])
+        if entries:
+            await to_thread.run_sync(self._vectors.add, batch.scope, entries)
+        done = [(uid, text_hash, b"") for uid, text_hash, _ in batch.entries]
+        kept = await self._store.keep_vectors(batch, self._identity, done)
+        LOG.debug("mirrored %d of %d entries of %r", kept, len(done), batch.scope)
+        if kept < len(done) and await self._store.scope_id(batch.scope) != batch.scope_id:
+            # The scope was erased meanwhile; what only an entry lost is found in the feed.
+            self._strays.update(uid for uid, _ in entries)
+            await self._remove_strays()
+
+    async def _remove(self, uids: Sequence[int]) -> None:
+        for start in range(0, len(uids), REMOVED_MAX):
+            part = uids[start : start + REMOVED_MAX]
+            await to_thread.run_sync(self._vectors.remove, part)
+
+    async def _remove_strays(self) -> None:
+        await self._remove(sorted(self._strays))
+        self._strays.clear()
+
+    async def remove_left(self) -> None:
+        """
+        Remove what was erased from the store; the notes of it go then.
+
+        Raises:
+            StoreError: It failed; the notes stay.
+        """
+        async with self._turn:
+            await self._remove_left()
+
+    async def _remove_left(self) -> None:
+        await self._remove_strays()
+        cursor: str | None = None
+        while True:
+            page = await self._store.memories(OUTSIDE_SCOPE, type_=LEFT, cursor=cursor)
+            for each in page.rows:
+                if each.value.get("store") == self.name:
+                    await self._remove(_uids_of(each))
+                    gone = DeleteMemory(type=LEFT, key=each.key)
+                    await self._store.apply(OUTSIDE_SCOPE, [gone])
+            cursor = page.cursor
+            if cursor is None:
+                return
+
+    async def try_remove_left(self) -> None:
+        """Do what `remove_left` does; a failure is kept as *last_error*."""
+        try:
+            await self.remove_left()
+        except FAILURES as error:
+            self._note(error)
+
+    async def search(self, scopes: Sequence[Scope], query: str) -> OutsideHits | None:
+        """Return what is nearest in each scope, ``None`` if it failed or does not answer."""
+        if len(scopes) > SCOPES_MAX:
+            return None
+        with anyio.move_on_after(ANSWER_S):
+            try:
+                found = await to_thread.run_sync(
+                    self._search, scopes, query, abandon_on_cancel=True, limiter=self._asking
+                )
+            except FAILURES as error:
+                self._note(error, query=True)
+                return None
+            if self._query_failed:
+                self._note_success()
+            return found
+        msg = f"the outside store {self.name!r} did not answer within {ANSWER_S:g} s (ANSWER_S)"
+        self._note(StoreUnavailableError(msg), query=True)
+        return None
+
+    def _search(self, scopes: Sequence[Scope], query: str) -> OutsideHits:
+        return {scope: dict(self._vectors.search(scope, query, HITS_MAX)) for scope in scopes}
+
+
+def _uids_of(left: Memory) -> list[int]:
+    uids = left.value.get("uids")
+    return [int(str(each)) for each in uids] if isinstance(uids, list | tuple) else []
+
+
+async def opened_outside(store: Store, vectors: OutsideVectors) -> Outside:
+    """
+    Return what mirrors *store* into *vectors*.
+
+    Raises:
+        UsageError: They are not fit for it.
+    """
+    outside = Outside(store, vectors)
+    await outside.open()
+    return outside

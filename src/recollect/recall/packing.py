@@ -1,0 +1,68 @@
+"""Packing: which of the ranked entries fit a budget of tokens, whole and without repetition."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from recollect.ports import TokenCounter
+
+DropReason = Literal["limit", "budget", "repeats"]
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """What was kept and left out, as places in the ranked list, best first."""
+
+    kept: tuple[int, ...]
+    dropped: tuple[tuple[int, DropReason], ...]
+    tokens: int
+
+
+class Kept(Protocol):
+    """The entries that are in an answer already; see `SaidAlready`."""
+
+    def keep(self, place: int) -> None:
+        """Note that the entry at *place* of the ranking is in the answer."""
+        ...
+
+    def says(self, place: int) -> bool:
+        """Return True if the entry at *place* only repeats one that is in the answer."""
+        ...
+
+
+def packed(
+    texts: Sequence[str],
+    *,
+    limit: int,
+    budget_tokens: int | None,
+    count: TokenCounter,
+    said: Kept | None = None,
+) -> Packed:
+    """
+    Keep the best of the ranked *texts* within *limit* and *budget_tokens*.
+
+    An entry that does not fit is passed over, and a smaller one behind it may still fit;
+    the first is kept even if it alone exceeds the budget. What *said* knows to repeat an entry
+    that was kept is dropped.
+    """
+    kept: list[int] = []
+    dropped: list[tuple[int, DropReason]] = []
+    tokens = 0
+    for place, text in enumerate(texts):
+        if len(kept) >= limit:
+            dropped.append((place, "limit"))
+            continue
+        if said is not None and said.says(place):
+            dropped.append((place, "repeats"))
+            continue
+        cost = count(text)
+        if kept and budget_tokens is not None and tokens + cost > budget_tokens:
+            dropped.append((place, "budget"))
+            continue
+        kept.append(place)
+        if said is not None:
+            said.keep(place)
+        tokens += cost
+    return Packed(tuple(kept), tuple(dropped), tokens)

@@ -1,0 +1,152 @@
+"""What a query asks for, read once: its terms, whom and what time it speaks of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import date
+from functools import lru_cache
+from typing import Final
+
+from recollect.text.analysis import STOP_WORDS, UNSPACED, fold, terms_of
+from recollect.text.terms import query_hashes
+from recollect.text.time_expressions import Days, asks_when, days_meant
+
+# Only the past tense: "you told me" asks for what was said, "can you tell me" does not.
+_ASKS_FOR_ANSWERS: Final = re.compile(
+    r"\byou (?:told|said|suggest|recommend|mention|gave|provid|wrote|list|explain|advis|describ"
+    r"|shared|made|creat|used|came)|\bremind me\b"
+    r"|\b(?:our )?(?:previous|last|earlier|past) (?:chat|conversation|discussion)"
+    r"|\byour (?:recommend|suggest|advice|answer|list|response)"
+    r"|你(?:说过|提到|推荐|建议|告诉|写的|列的|讲过)|提醒我",
+    re.IGNORECASE,
+)
+
+_RUN: Final = re.compile(r"\w+")
+_ANYWHERE: Final = ""
+"""In the place of a first run: such names, as those without spaces, are looked for in any text."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """A query as the signals need it."""
+
+    text: str
+    terms: dict[int, int]
+    asked_at: date
+    asks_when: bool
+    asks_for_answers: bool
+    """Whether it refers to what the assistant said."""
+
+
+@lru_cache(maxsize=256)
+def read_question(text: str, asked_at: date) -> Question:
+    """Return what *text*, asked at *asked_at*, asks for."""
+    return Question(
+        text=text,
+        terms=query_hashes(terms_of(text)),
+        asked_at=asked_at,
+        asks_when=asks_when(text),
+        asks_for_answers=bool(_ASKS_FOR_ANSWERS.search(text)),
+    )
+
+
+def days_of(question: Question, years: Iterable[int]) -> list[Days]:
+    """Return the days that the question names; see `recollect.text.time_expressions.days_meant`."""
+    return days_meant(question.text, question.asked_at, years)
+
+
+def names_in(text: str, names: Iterable[str]) -> list[str]:
+    """
+    Return those of *names* that occur in *text* as whole words, whole or by their first word.
+
+    Case does not matter, but for what is also an English function word: that is a name only
+    where it is written as the name, and not because a sentence begins with it.
+
+    >>> names_in("What did Ada's sister say to Bob?", ["Ada Lovelace", "Bob", "Bo"])
+    ['Ada Lovelace', 'Bob']
+    >>> names_in("Will it rain?", ["Will Lee"]), names_in("What did Will say?", ["Will Lee"])
+    ([], ['Will Lee'])
+    """
+    return [name for name in _candidates(text, tuple(names)) if any(_found(name, text))]
+
+
+def _candidates(text: str, names: tuple[str, ...]) -> list[str]:
+    """Return those of *names*, in order, that may occur in *text*: without looking at each."""
+    known = _by_first_run(names)
+    runs = {_ANYWHERE, *_RUN.findall(text.casefold())}
+    return [names[at] for at in sorted(at for run in runs for at in known.get(run, ()))]
+
+
+@lru_cache(maxsize=16)
+def _by_first_run(names: tuple[str, ...]) -> dict[str, list[int]]:
+    """
+    Return where in *names* those stand whose first run of word characters is a given one.
+
+    A spaced name occurs as whole words only, so that this run is one of the text's.
+    """
+    known: dict[str, list[int]] = {}
+    for at, name in enumerate(names):
+        run = _RUN.search(_first_word(name).casefold())
+        key = run.group() if run and _is_spaced(name) else _ANYWHERE
+        known.setdefault(key, []).append(at)
+    return known
+
+
+def _found(name: str, text: str) -> Iterator[re.Match[str]]:
+    """Yield where *name*, or its first word, stands in *text* and means somebody."""
+    for match in _pattern(name).finditer(text):
+        word = match["name"]
+        is_function_word = fold(word) in STOP_WORDS
+        is_written_as_name = word.istitle() and word != "I"
+        begins = is_function_word and _begins_sentence(text, match.start())
+        if not is_function_word or (is_written_as_name and not begins):
+            yield match
+
+
+def _begins_sentence(text: str, at: int) -> bool:
+    before = text[:at].rstrip(" \t\"'([*-\u2018\u2019\u201c\u201d")
+    return not before or before[-1] in ".!?:;\n\u2026\u3002\uff01\uff1f"
+
+
+def without_names(text: str, names: Iterable[str]) -> str:
+    """
+    Return *text* without *names* (and their possessive); unchanged if nothing else is left.
+
+    Between people, a name says who, which is known from the entry; it would draw every
+    entry of that speaker near.
+
+    >>> without_names("What did Ada's sister paint?", ["Ada"])
+    'What did sister paint?'
+    """
+    rest = text
+    for name in names:
+        rest = _without(rest, name)
+    rest = " ".join(rest.split())
+    return rest if any(map(str.isalnum, rest)) else text
+
+
+def _without(text: str, name: str) -> str:
+    start, kept = 0, []
+    for match in _found(name, text):
+        kept.append(text[start : match.start()])
+        start = match.end()
+    return " ".join([*kept, text[start:]])
+
+
+def _first_word(name: str) -> str:
+    return next(iter(name.split(maxsplit=1)), name)
+
+
+def _is_spaced(name: str) -> bool:
+    return not re.search(rf"[{UNSPACED}]", name)
+
+
+@lru_cache(maxsize=4_096)
+def _pattern(name: str) -> re.Pattern[str]:
+    first = _first_word(name)
+    wanted = {re.escape(each) for each in (name, first) if len(fold(each)) > 1}
+    longest_first = "|".join(sorted(wanted or {re.escape(name)}, key=len, reverse=True))
+    before, after = (r"(?<!\w)", r"(?!\w)") if _is_spaced(name) else ("", "")
+    return re.compile(rf"{before}(?P<name>{longest_first})(?:['\u2019]s)?{after}", re.IGNORECASE)

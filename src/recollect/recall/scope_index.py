@@ -1,0 +1,224 @@
+"""
+The index of one scope: immutable segments and which of their entries still live.
+
+It is a value: `refreshed` returns another index, so that a search may go on with the one
+it began with. Following a feed step by step gives the same entries as starting over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import count
+from typing import Final, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.recall.segment import MESSAGE, Numbers, Segment, build_segment
+from recollect.recall.segment_joins import joined_postings, joined_vectors
+from recollect.records import Scope
+from recollect.stores.rows import Cursor, Feed, FeedEntry
+
+NameT = TypeVar("NameT")
+
+MERGE_ENTRIES_MAX: Final = 2_048
+"""Segments up to this size are merged while refreshing; larger ones by `merged`, aside."""
+MERGE_RATIO: Final = 4
+"""A segment is merged with newer ones only if it is at most so many times as large as they."""
+SEGMENTS_MAX: Final = 8
+
+
+class Names:
+    """
+    The numbers that an index gives to sessions, speakers and types.
+
+    Numbers are only ever added, so that all indexes of one lineage may share them.
+    """
+
+    def __init__(self) -> None:
+        self.sessions: dict[tuple[int, str], int] = {}
+        self.speakers: dict[str, int] = {}
+        self.kinds: dict[str, int] = {}
+        # Drawing a number and entering it are one step each: two threads never share one.
+        self._numbers = count(1)
+
+    def session(self, entry: FeedEntry) -> int:
+        """Return the number of the entry's session."""
+        return self._number(self.sessions, (entry.thread, entry.session))
+
+    def speaker(self, name: str | None) -> int:
+        """Return the number of a speaker; 0 for one without a name."""
+        return 0 if name is None else self._number(self.speakers, name)
+
+    def kind(self, type_: str | None) -> int:
+        """Return the number of a type of memory; ``MESSAGE`` for a message."""
+        return MESSAGE if type_ is None else self._number(self.kinds, type_)
+
+    def _number(self, numbers: dict[NameT, int], name: NameT) -> int:
+        found = numbers.get(name)
+        return numbers.setdefault(name, next(self._numbers)) if found is None else found
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A segment, and which of its entries live."""
+
+    segment: Segment
+    is_live: NDArray[np.bool_]
+
+    @property
+    def live(self) -> int:
+        """Return how many entries live."""
+        return int(np.count_nonzero(self.is_live))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScopeIndex:
+    """What a scope's feed said up to *seq*, ready to be searched."""
+
+    scope: Scope
+    seq: int = 0
+    epoch: int = -1
+    parts: tuple[Part, ...] = ()
+    names: Names = field(default_factory=Names)
+
+    @cached_property
+    def cursor(self) -> Cursor:
+        """Return where in the feed this index stands."""
+        return Cursor(scope=self.scope, seq=self.seq, epoch=self.epoch)
+
+    @property
+    def live(self) -> int:
+        """Return how many entries live."""
+        return sum(part.live for part in self.parts)
+
+    @property
+    def size_bytes(self) -> int:
+        """Return what its arrays take."""
+        return sum(part.segment.size_bytes + part.is_live.nbytes for part in self.parts)
+
+
+def refreshed(index: ScopeIndex, feed: Feed) -> ScopeIndex:
+    """Return *index* brought up to *feed*, which was read from the index's cursor."""
+    if not (feed.reset or feed.entries or feed.removed):
+        return replace(index, seq=feed.seq) if feed.seq != index.seq else index
+    if feed.reset:
+        index = ScopeIndex(scope=index.scope)
+    changed = np.array([entry.uid for entry in feed.entries], np.int64)
+    gone = np.concatenate([changed, np.array(feed.removed, np.int64)])
+    parts = tuple(_without(part, gone) for part in index.parts)
+    if feed.entries:
+        parts = (*parts, _part_of(feed.entries, index.names))
+    parts = tuple(part for part in parts if part.live)
+    return replace(index, seq=feed.seq, epoch=feed.epoch, parts=_merged(parts, MERGE_ENTRIES_MAX))
+
+
+def _part_of(entries: Sequence[FeedEntry], names: Names) -> Part:
+    numbers = Numbers(session=names.session, speaker=names.speaker, kind=names.kind)
+    segment = build_segment(entries, numbers)
+    return Part(segment, np.ones(len(segment), np.bool_))
+
+
+def _without(part: Part, gone: NDArray[np.int64]) -> Part:
+    places = part.segment.places_of(gone)
+    if not len(places):
+        return part
+    is_live = part.is_live.copy()
+    is_live[places] = False
+    return Part(part.segment, is_live)
+
+
+def needs_merging(index: ScopeIndex) -> bool:
+    """Say whether the index has so many parts, or dead entries, that `merged` pays."""
+    stored = sum(len(part.segment) for part in index.parts)
+    return len(index.parts) > SEGMENTS_MAX or stored > 2 * index.live + MERGE_ENTRIES_MAX
+
+
+def merged(index: ScopeIndex) -> ScopeIndex:
+    """Return an index that answers alike, of one part; as slow as it is long."""
+    return replace(index, parts=_merged(index.parts, None))
+
+
+def _merged(parts: tuple[Part, ...], entries_max: int | None) -> tuple[Part, ...]:
+    """
+    Merge the newest parts while together they stay within *entries_max*.
+
+    A part that is `MERGE_RATIO` times as large as all newer ones stays as it is: to merge it
+    takes as long as it is large, and it would be merged at each append.
+    """
+    tail: list[Part] = []
+    size = 0
+    for part in reversed(parts):
+        added = len(part.segment)
+        if entries_max is not None and (
+            size + added > entries_max or 0 < MERGE_RATIO * size < added
+        ):
+            break
+        size += added
+        tail.insert(0, part)
+    if len(tail) < 2 and not any(part.live < len(part.segment) for part in tail):
+        return parts
+    kept = parts[: len(parts) - len(tail)]
+    return (*kept, concatenated(tail)) if tail else kept
+
+
+def concatenated(parts: Sequence[Part]) -> Part:
+    """Return the live entries of *parts* as one part, in order."""
+    segments = [part.segment for part in parts]
+    places = [np.flatnonzero(part.is_live) for part in parts]
+    key = np.concatenate([s.key[at] for s, at in zip(segments, places, strict=True)])
+    order = np.argsort(key, kind="stable")
+    uid = _column(segments, places, order, "uid")
+    ranks = _ranks(segments, places, order)
+    hashes, starts, entries, counts = joined_postings(segments, ranks)
+    vector_row, vectors, scales = joined_vectors(segments, ranks, len(order))
+    segment = Segment(
+        uid=uid,
+        key=key[order],
+        **{name: _column(segments, places, order, name) for name in _COLUMNS},
+        vector_row=vector_row,
+        vectors=vectors,
+        scales=scales,
+        hashes=hashes,
+        starts=starts,
+        entries=entries,
+        counts=counts,
+        by_uid=np.argsort(uid).astype(np.int32),
+        is_timeless=all(segment.is_timeless for segment in segments),
+    )
+    return Part(segment, np.ones(len(segment), np.bool_))
+
+
+_COLUMNS: Final = (
+    "time", "speaker", "role", "kind", "thread", "length", "has_time_expression", "is_first_person",
+    "is_active",
+    "valid_from", "valid_until", "expires_at",
+)  # fmt: skip
+
+
+def _column(
+    segments: Sequence[Segment],
+    places: Sequence[NDArray[np.intp]],
+    order: NDArray[np.intp],
+    name: str,
+) -> NDArray:  # type: ignore[type-arg]
+    columns = [getattr(s, name)[at] for s, at in zip(segments, places, strict=True)]
+    return np.concatenate(columns)[order]
+
+
+def _ranks(
+    segments: Sequence[Segment], places: Sequence[NDArray[np.intp]], order: NDArray[np.intp]
+) -> list[NDArray[np.int32]]:
+    """Return, per segment, where each old entry stands in the joined order; -1 if it is dead."""
+    rank = np.empty(len(order), np.int32)
+    rank[order] = np.arange(len(order), dtype=np.int32)
+    found = []
+    start = 0
+    for segment, at in zip(segments, places, strict=True):
+        new = np.full(len(segment), -1, np.int32)
+        new[at] = rank[start : start + len(at)]
+        start += len(at)
+        found.append(new)
+    return found

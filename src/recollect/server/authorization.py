@@ -1,0 +1,437 @@
+"""Who may do what: API keys, the scope that each is bound to, and the one decision about both."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+import secrets
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Final, Literal, TypeAlias, cast, get_args
+
+from recollect.errors import ForbiddenError, NotFoundError, UnknownKeyError, UsageError
+from recollect.memory.settings_cache import Standing
+from recollect.records import (
+    SERVICE_KEY,
+    SERVICE_KEY_USE,
+    DeleteMemory,
+    Json,
+    JsonObject,
+    Memory,
+    PutMemory,
+    Scope,
+)
+from recollect.stores.contract.base import Store
+from recollect.stores.validation import check_id, check_scope, check_time, to_datetime
+
+Permission: TypeAlias = Literal["read", "write", "erase", "below", "admin"]
+PERMISSIONS: Final[tuple[Permission, ...]] = get_args(Permission)
+
+RESERVED: Final = "recollect:service"
+"""The first segment of the scopes in which the service keeps what is its own."""
+KEYS_SCOPE: Final[Scope] = (RESERVED, "keys")
+KEY_PREFIX: Final = "rk"
+KEY_CHARACTERS_MAX: Final = 128
+LOCAL: Final = "local"
+"""As whom is audited who needs no key: the user of this machine."""
+KEYS_PAGE: Final = 500
+ROTATION_OVERLAP_S_MAX: Final = 7 * 86_400.0
+USED_EVERY_S: Final = 300.0
+"""That a key was used is noted at most so often."""
+_KEY: Final = re.compile(r"rk_([0-9a-f]{16})_([A-Za-z0-9_-]{43})")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Principal:
+    """Who asks: the key, the scope that it is bound to, and what it may do there."""
+
+    key_id: str
+    name: str
+    scope: Scope
+    permissions: frozenset[Permission]
+    credential: str = field(default="", repr=False)
+    """Digest of the key as it was presented, by which it is known again."""
+
+    @property
+    def tenant(self) -> str:
+        """Name whose limits count: the first segment of the key's scope."""
+        return self.scope[0]
+
+    @property
+    def actor(self) -> str:
+        """As whom its changes are audited: the id of its key, or ``LOCAL``."""
+        return self.key_id or LOCAL
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Key:
+    """What is known of an API key; not the key itself, of which only a digest is kept."""
+
+    id: str
+    name: str
+    scope: Scope
+    permissions: frozenset[Permission]
+    created_at: datetime
+    expires_at: datetime | None
+    last_used_at: datetime | None
+    digest: str
+    old_digest: str | None = None
+    """The digest of the key before a rotation, which is good until *old_until*."""
+    old_until: datetime | None = None
+    version: int = 0
+    """That of the document that keeps it, 0 before it is kept."""
+
+    def principal(self, credential: str) -> Principal:
+        """Return who asks with this key, presented as one with the digest *credential*."""
+        return Principal(
+            key_id=self.id,
+            name=self.name,
+            scope=self.scope,
+            permissions=self.permissions,
+            credential=credential,
+        )
+
+    def lacks(self, credential: str, now: datetime) -> str | None:
+        """
+        Return why the key with the digest *credential* is not good, ``None`` if it is.
+
+        It is good if it is this one, or the one before a rotation in time, and has not expired.
+        """
+        is_known = hmac.compare_digest(credential, self.digest)
+        if self.old_digest and self.old_until and now < self.old_until:
+            is_known |= hmac.compare_digest(credential, self.old_digest)
+        if not is_known:
+            return "was replaced by another"
+        return "has expired" if self.expires_at and self.expires_at <= now else None
+
+
+def granted(
+    principal: Principal,
+    needs: Permission,
+    segments: Sequence[str] = (),
+    *,
+    below: bool = False,
+) -> Scope:
+    """
+    Return the scope that a request names relative to its key's own, if it may do what it asks.
+
+    Every transport asks this, and nothing else, before it does anything: because a request can
+    only add segments to the scope of its key, none can leave it.
+
+    Args:
+        principal: Who asks.
+        needs: The permission that the request needs; ``admin`` does not contain the others.
+        segments: The scope that is asked for, relative to the key's own.
+        below: Whether scopes below it are meant as well, which is a permission of its own.
+
+    Raises:
+        ForbiddenError: The key lacks a permission.
+        UsageError: The scope is not one.
+        LimitError: The scope has too many segments.
+    """
+    for each in (needs, *(("below",) if below else ())):
+        if each not in principal.permissions:
+            has = ", ".join(sorted(principal.permissions)) or "nothing"
+            msg = (
+                f"this needs the permission {each!r}, and the key {principal.key_id!r} has {has}: "
+                "ask who administers the service for a key that may do it"
+            )
+            raise ForbiddenError(msg)
+    return check_scope((*principal.scope, *segments))
+
+
+def relative(principal: Principal, scope: Scope) -> list[Json]:
+    """
+    Return *scope* as its key's holder names it: without the segments that the key is bound to.
+
+    Raises:
+        ForbiddenError: It lies outside the key's scope, which must not be told.
+    """
+    depth = len(principal.scope)
+    if scope[:depth] != principal.scope:
+        msg = "a scope outside the key's own was reached: nothing of it is told"
+        raise ForbiddenError(msg)
+    return list(scope[depth:])
+
+
+def check_bound(scope: Sequence[str]) -> Scope:
+    """Return *scope* if a key may be bound to it."""
+    bound = check_scope(tuple(scope))
+    if bound[0] == RESERVED:
+        msg = f"the scope {RESERVED!r} is the service's own: bind the key to another"
+        raise UsageError(msg)
+    return bound
+
+
+def check_giving(principal: Principal, permissions: Collection[str]) -> frozenset[Permission]:
+    """
+    Return *permissions* if a key may give them to another.
+
+    Raises:
+        ForbiddenError: It lacks one of them itself.
+        UsageError: There is no such permission.
+    """
+    given = check_permissions(permissions)
+    missing = sorted(given - principal.permissions)
+    if missing:
+        msg = f"the key {principal.key_id!r} cannot give what it has not: {', '.join(missing)}"
+        raise ForbiddenError(msg)
+    return given
+
+
+def check_permissions(permissions: Collection[str]) -> frozenset[Permission]:
+    """Return *permissions* if there are such, and at least one."""
+    unknown = sorted(set(permissions) - set(PERMISSIONS))
+    if unknown or not permissions:
+        msg = f"a key has permissions among {', '.join(PERMISSIONS)}; not {sorted(permissions)!r}"
+        raise UsageError(msg)
+    return frozenset(cast("Collection[Permission]", permissions))
+
+
+class Keys:
+    """
+    The API keys of a service, kept in its store.
+
+    A key is 256 random bits, so that a plain digest protects it; comparing takes the same time
+    whether the key is wrong in its first or in its last character.
+    """
+
+    def __init__(self, store: Store, changed: Callable[[], None] = lambda: None) -> None:
+        """Keep keys in *store*; *changed* is called when one was revoked or rotated."""
+        self._store = store
+        self._changed = changed
+        self._standing = Standing[tuple[Key, Memory | None]](store)
+
+    async def principal(self, key: str) -> Principal:
+        """
+        Return who asks with *key*.
+
+        Raises:
+            UnknownKeyError: It is none of ours, has expired or was revoked.
+        """
+        id_, stamp = _id_in(key), self._store.settings_stamp()
+        kept, used = await self._kept_and_used(id_) if id_ else (None, None)
+        now = to_datetime(self._store.now())
+        credential = digest_of(key)
+        if kept is None or kept.lacks(credential, now):
+            msg = (
+                "the API key is not, or no longer, a good one: send a key of this service as "
+                "'Authorization: Bearer KEY' or 'x-api-key: KEY'"
+            )
+            raise UnknownKeyError(msg)
+        if _is_to_be_noted(used, now):
+            await self._note_use(kept.id)
+        else:
+            self._standing.keep(kept.id, (kept, used), stamp)
+        return kept.principal(credential)
+
+    def assumed(self, key: str) -> tuple[Principal, int] | None:
+        """
+        Return who asks with *key* by what was read of it before, and the stamp of that.
+
+        What he asks for must be carried out under the stamp (`Store.acting`): the key may have
+        been revoked by another process since. ``None``: ask for the `principal`.
+        """
+        held = self._standing.get(_id_in(key))
+        if held is None:
+            return None
+        (kept, used), stamp = held
+        now, credential = to_datetime(self._store.now()), digest_of(key)
+        if kept.lacks(credential, now) or _is_to_be_noted(used, now):
+            return None
+        return kept.principal(credential), stamp
+
+    async def create(
+        self,
+        name: str,
+        scope: Sequence[str],
+        permissions: Collection[str],
+        *,
+        expires_at: datetime | None = None,
+    ) -> tuple[Key, str]:
+        """Make a key; return what is known of it, and the key itself, which is not kept."""
+        now = to_datetime(self._store.now())
+        if expires_at is not None:
+            check_time(expires_at, "expires_at")
+            if expires_at <= now:
+                msg = f"expires_at {expires_at.isoformat()} is past: give a later time, or none"
+                raise UsageError(msg)
+        id_ = secrets.token_hex(8)
+        secret = _new_key(id_)
+        key = Key(
+            id=id_,
+            name=check_id(name, "a key's name"),
+            scope=check_bound(scope),
+            permissions=check_permissions(permissions),
+            created_at=now,
+            expires_at=expires_at,
+            last_used_at=None,
+            digest=digest_of(secret),
+        )
+        await self._keep(key)
+        return key, secret
+
+    async def rotate(self, id_: str, *, overlap_s: float = 0.0) -> tuple[Key, str]:
+        """
+        Give the key with this id another secret; the old one is good for *overlap_s* more.
+
+        Raises:
+            NotFoundError: There is no such key.
+            UsageError: The overlap is outside 0 to ``ROTATION_OVERLAP_S_MAX``.
+        """
+        if not 0 <= overlap_s <= ROTATION_OVERLAP_S_MAX:
+            msg = (
+                f"overlap_s {overlap_s:g} is outside 0 to {ROTATION_OVERLAP_S_MAX:g} "
+                "(ROTATION_OVERLAP_S_MAX)"
+            )
+            raise UsageError(msg)
+        old = await self.key(id_)
+        secret = _new_key(id_)
+        until = to_datetime(self._store.now()) + timedelta(seconds=overlap_s)
+        rotated = replace(
+            old,
+            digest=digest_of(secret),
+            old_digest=old.digest if overlap_s else None,
+            old_until=until if overlap_s else None,
+        )
+        await self._keep(rotated)
+        self._changed()
+        return rotated, secret
+
+    async def revoke(self, id_: str) -> None:
+        """Let a key be good no longer, at once; nothing happens if there is none."""
+        types = (SERVICE_KEY, SERVICE_KEY_USE)
+        await self._store.apply(KEYS_SCOPE, [DeleteMemory(type=each, key=id_) for each in types])
+        self._changed()
+
+    async def key(self, id_: str) -> Key:
+        """
+        Return what is known of a key.
+
+        Raises:
+            NotFoundError: There is none with this id.
+        """
+        found = await self._kept(check_id(id_, "a key's id"))
+        if found is None:
+            msg = f"there is no key {id_!r}: list the keys that there are"
+            raise NotFoundError(msg)
+        return found
+
+    async def by_id(self, ids: Collection[str]) -> dict[str, Key]:
+        """Return those of the keys with these ids that there are."""
+        wanted = [(SERVICE_KEY, each) for each in ids]
+        found: dict[str, Key] = {}
+        for start in range(0, len(wanted), KEYS_PAGE):
+            page = await self._store.get_many(KEYS_SCOPE, wanted[start : start + KEYS_PAGE])
+            found |= {each.key: _key_of(each) for each in page if each is not None}
+        return found
+
+    async def all(self, within: Scope = ()) -> list[Key]:
+        """Return the keys that are bound to *within* or below it, oldest first."""
+        used = {each.key: each.updated_at for each in await self._listed(SERVICE_KEY_USE)}
+        found = [
+            replace(_key_of(each), last_used_at=used.get(each.key))
+            for each in await self._listed(SERVICE_KEY)
+        ]
+        inside = [each for each in found if each.scope[: len(within)] == within]
+        return sorted(inside, key=lambda each: (each.created_at, each.id))
+
+    async def _listed(self, type_: str) -> list[Memory]:
+        found: list[Memory] = []
+        cursor: str | None = None
+        while True:
+            page = await self._store.memories(
+                KEYS_SCOPE, type_=type_, cursor=cursor, limit=KEYS_PAGE
+            )
+            found += page.rows
+            cursor = page.cursor
+            if cursor is None:
+                return found
+
+    async def _kept(self, id_: str) -> Key | None:
+        found = await self._store.get(KEYS_SCOPE, SERVICE_KEY, id_)
+        return None if found is None else _key_of(found)
+
+    async def _kept_and_used(self, id_: str) -> tuple[Key | None, Memory | None]:
+        """Return a key, and the note of its last use, by one read: every request asks for them."""
+        wanted = [(SERVICE_KEY, id_), (SERVICE_KEY_USE, id_)]
+        found, used = await self._store.get_many(KEYS_SCOPE, wanted)
+        return None if found is None else _key_of(found), used
+
+    async def _note_use(self, id_: str) -> None:
+        # Beside the key: noting it must never bring back one that is revoked meanwhile.
+        put = PutMemory(type=SERVICE_KEY_USE, key=id_, value={}, text="")
+        delete = DeleteMemory(type=SERVICE_KEY_USE, key=id_)
+        await self._store.apply(KEYS_SCOPE, [delete, put])
+
+    async def _keep(self, key: Key) -> None:
+        put = PutMemory(
+            type=SERVICE_KEY, key=key.id, value=_value_of(key), text="", expected=key.version
+        )
+        await self._store.apply(KEYS_SCOPE, [put])
+
+
+def digest_of(key: str) -> str:
+    """Return the digest under which a key is kept."""
+    return hashlib.sha256(b"recollect key\0" + key.encode("utf-8", "replace")).hexdigest()
+
+
+def _id_in(key: str) -> str | None:
+    """Return the id of the key, ``None`` if it has not the form of one."""
+    found = _KEY.fullmatch(key) if len(key) <= KEY_CHARACTERS_MAX else None
+    return found[1] if found else None
+
+
+def _is_to_be_noted(used: Memory | None, now: datetime) -> bool:
+    """Say whether that a key is used was last noted so long ago that it is again."""
+    return used is None or now - used.updated_at >= timedelta(seconds=USED_EVERY_S)
+
+
+def _new_key(id_: str) -> str:
+    return f"{KEY_PREFIX}_{id_}_{secrets.token_urlsafe(32)}"
+
+
+def _value_of(key: Key) -> JsonObject:
+    return {
+        "name": key.name,
+        "scope": list(key.scope),
+        "permissions": sorted(key.permissions),
+        "created_at": key.created_at.isoformat(),
+        "expires_at": _written(key.expires_at),
+        "digest": key.digest,
+        "old_digest": key.old_digest,
+        "old_until": _written(key.old_until),
+    }
+
+
+def _written(time: datetime | None) -> str | None:
+    return None if time is None else time.isoformat()
+
+
+def _key_of(memory: Memory) -> Key:
+    return key_from(memory.key, memory.value, memory.version)
+
+
+def key_from(id_: str, value: Mapping[str, Json], version: int) -> Key:
+    """Return the key that a document keeps."""
+
+    def time(name: str) -> datetime | None:
+        found = value.get(name)
+        return datetime.fromisoformat(found) if isinstance(found, str) else None
+
+    old = value.get("old_digest")
+    return Key(
+        id=id_,
+        name=str(value["name"]),
+        scope=check_scope(cast("Sequence[str]", value["scope"])),
+        permissions=check_permissions(cast("Sequence[str]", value["permissions"])),
+        created_at=datetime.fromisoformat(str(value["created_at"])),
+        expires_at=time("expires_at"),
+        last_used_at=None,
+        digest=str(value["digest"]),
+        old_digest=old if isinstance(old, str) else None,
+        old_until=time("old_until"),
+        version=version,
+    )

@@ -1,0 +1,240 @@
+"""Which connections are open, who holds them, and which are closed to leave room for others."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Collection, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from ipaddress import IPv6Address, ip_address, ip_network
+from typing import Final, Protocol, TypeAlias
+
+import anyio
+
+from recollect.server.settings import Settings
+
+LOOK_EVERY_S: Final = 0.5
+ABORT_S: Final = 2.0
+"""So long a connection that was closed may take to send what is left, before it is cut."""
+KEYED_IDLE_S: Final = 60.0
+"""So long the holder of a key may take for the head of its next request."""
+_IPV6_PREFIX: Final = 64
+"""Of IPv6 a single holder has as many addresses as share these bits."""
+
+Peer: TypeAlias = tuple[str, int]
+"""Address and port at the other end of a connection."""
+
+
+class _Transport(Protocol):
+    def abort(self) -> None: ...
+
+
+class Connection(Protocol):
+    """A connection as the server keeps it, in any of uvicorn's protocols."""
+
+    client: Peer | None
+    transport: _Transport
+
+    def shutdown(self) -> None:
+        """Close it, or where it answers a request, close it after that."""
+
+
+@dataclass(slots=True)
+class Held:
+    """What is known of an open connection."""
+
+    peer: Peer
+    idle_since: float | None = None
+    """When it was first seen idle; ``None`` before it was."""
+    requests: int = 0
+    """How many are being answered on it."""
+    is_keyed: bool = False
+    """Whether a request with a good key came on it, or a trusted proxy holds it."""
+    closed_at: float | None = None
+    connection: Connection | None = None
+
+    @property
+    def is_idle(self) -> bool:
+        """Return True if closing it breaks no answer off."""
+        return not self.requests and self.closed_at is None
+
+    def idle_s(self, now: float) -> float:
+        """Return how long it has been idle."""
+        return 0.0 if self.idle_since is None else now - self.idle_since
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Room:
+    """How many connections there may be; see `Settings`."""
+
+    total: int
+    keyless: int
+    per_address: int
+    idle_s: float
+
+    @classmethod
+    def of(cls, settings: Settings) -> Room:
+        """Return the room that settings give."""
+        total = settings.connections_max
+        reserved = settings.connections_reserved
+        reserved = total // 4 if reserved is None else reserved
+        return cls(
+            total=total,
+            keyless=total - reserved,
+            per_address=settings.connections_per_address,
+            idle_s=settings.idle_timeout_s,
+        )
+
+
+def to_close(held: Iterable[Held], room: Room, now: float) -> list[Held]:
+    """
+    Return the connections to be closed: idle ones without a key alone, the longest idle first.
+
+    They are those that have been idle for too long, and as many as are beyond the room of their
+    address, of all without a key, and of all together. Those with a key go after ``KEYED_IDLE_S``.
+    """
+    there = [each for each in held if each.closed_at is None]
+    keyless = [each for each in there if not each.is_keyed]
+    of_address = Counter(address_key(each.peer[0]) for each in keyless)
+    late = [
+        each
+        for each in there
+        if each.is_keyed and each.is_idle and each.idle_s(now) >= KEYED_IDLE_S
+    ]
+    beyond = max(len(keyless) - room.keyless, len(there) - len(late) - room.total)
+    found: list[Held] = []
+    idle = [each for each in keyless if each.is_idle]
+    for each in sorted(idle, key=lambda one: one.idle_s(now), reverse=True):
+        key = address_key(each.peer[0])
+        is_late = each.idle_s(now) >= room.idle_s
+        if is_late or of_address[key] > room.per_address or len(found) < beyond:
+            of_address[key] -= 1
+            found.append(each)
+    return [*late, *found]
+
+
+@lru_cache(maxsize=4_096)
+def address_key(host: str) -> str:
+    """
+    Return what counts as one address.
+
+    >>> address_key("10.0.0.7"), address_key("::ffff:10.0.0.7"), address_key("2001:db8::1:2:3")
+    ('10.0.0.7', '10.0.0.7', '2001:db8::/64')
+    """
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return host
+    if isinstance(address, IPv6Address):
+        if address.ipv4_mapped:
+            return str(address.ipv4_mapped)
+        return str(ip_network((address, _IPV6_PREFIX), strict=False))
+    return str(address)
+
+
+class ConnectionBook:
+    """
+    Knows the open connections of a server, and closes idle ones that others need the room of.
+
+    Whoever has shown a good key keeps its connections. What a server reads before a request is
+    whole, nobody else sees: such a connection counts as idle, however slowly something comes.
+    """
+
+    def __init__(
+        self,
+        room: Room,
+        connections: Callable[[], Collection[Connection]],
+        *,
+        is_trusted: Callable[[str], bool] = lambda _: False,
+        monotonic_s: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.room = room
+        self._connections = connections
+        self._open: Collection[Connection] = ()
+        self._is_trusted = is_trusted
+        self._monotonic_s = monotonic_s
+        self._held: dict[Peer, Held] = {}
+        self._closing = 0
+
+    def begin(self, peer: Peer, *, is_keyed: bool) -> Held:
+        """Note that a request is being answered on a connection, with a good key or without."""
+        held = self._held.get(peer)
+        if held is None or (held.connection and held.connection not in self._open):
+            held = self._held[peer] = self._new(peer)
+        held.requests += 1
+        held.idle_since = None
+        if is_keyed:
+            held.is_keyed = True
+        return held
+
+    def end(self, held: Held) -> None:
+        """Note that a request was answered."""
+        held.requests -= 1
+        if held.closed_at is not None:  # while its head was read: the answer is being sent
+            held.closed_at = self._monotonic_s()
+
+    @property
+    def count(self) -> int:
+        """How many connections are open, and not about to be closed."""
+        return len(self._open) - self._closing
+
+    def busy_keyless(self) -> int:
+        """Return on how many connections without a key something is being answered."""
+        return sum(bool(each.requests) and not each.is_keyed for each in self._held.values())
+
+    def keyless_of(self, host: str) -> int:
+        """Return how many connections without a key an address holds."""
+        key = address_key(host)
+        return sum(
+            not each.is_keyed and each.closed_at is None and address_key(each.peer[0]) == key
+            for each in self._held.values()
+        )
+
+    def make_room(self) -> None:
+        """Look at all connections, and close those that are to be."""
+        now = self._monotonic_s()
+        self._note_open(now)
+        for each in to_close(self._held.values(), self.room, now):
+            each.closed_at = now
+            if each.connection:
+                each.connection.shutdown()
+        closing = [each for each in self._held.values() if each.closed_at is not None]
+        self._closing = len(closing)
+        for each in closing:
+            is_late = each.closed_at is not None and now - each.closed_at >= ABORT_S
+            if is_late and not each.requests and each.connection:
+                each.connection.transport.abort()
+
+    def _note_open(self, now: float) -> None:
+        """Get to know new connections, and forget those that are gone."""
+        self._open = self._connections()
+        open_ = {each.client: each for each in self._open if each.client}
+        for peer in [each for each in self._held if each not in open_]:
+            if not self._held[peer].requests:
+                del self._held[peer]
+        for peer, connection in open_.items():
+            held = self._held.get(peer)
+            if held is None or held.connection not in (None, connection):
+                held = self._held[peer] = self._new(peer)
+            held.connection = connection
+            if held.idle_since is None and not held.requests:
+                held.idle_since = now
+
+    def _new(self, peer: Peer) -> Held:
+        return Held(peer=peer, is_keyed=self._is_trusted(peer[0]))
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Look twice a second during the block."""
+        self._open = self._connections()
+        async with anyio.create_task_group() as group:
+            group.start_soon(self._run)
+            yield
+            group.cancel_scope.cancel()
+
+    async def _run(self) -> None:
+        while True:
+            await anyio.sleep(LOOK_EVERY_S)
+            self.make_room()

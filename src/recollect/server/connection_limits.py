@@ -1,0 +1,129 @@
+"""Room for connections: some is kept for holders of keys, and no address has all of the rest."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from ipaddress import ip_address, ip_network
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from recollect.server.connection_book import ConnectionBook, Peer, address_key
+from recollect.server.http.problems import Problem
+
+FORWARDED: str = "x-forwarded-for"
+
+
+class TrustedProxies:
+    """
+    The proxies whose word about the address of a client is taken, by address or network.
+
+    Without any, no header is believed.
+    """
+
+    def __init__(self, written: Sequence[str]) -> None:
+        self._networks = [ip_network(each, strict=False) for each in written]
+
+    def __contains__(self, host: str) -> bool:
+        if not self._networks:
+            return False
+        try:
+            address = ip_address(host.strip())
+        except ValueError:
+            return False
+        return any(address in each for each in self._networks)
+
+    def client_of(self, host: str, headers: Headers) -> str:
+        """
+        Return the address that a request comes from.
+
+        It is the last one of ``X-Forwarded-For`` that is not itself a trusted proxy's: those before
+        it the client may have written.
+        """
+        if host not in self:
+            return host
+        told = [part.strip() for each in headers.getlist(FORWARDED) for part in each.split(",")]
+        return next((each for each in reversed(told) if each not in self), host)
+
+
+class ConnectionLimits:
+    """
+    Refuses requests without a good key where those have no more room, and ends their connections.
+
+    It stands behind `Authenticating`, which says who has a good key. Holders of keys have all of
+    ``connections_max``; idle connections without a key are closed to make room for them.
+    """
+
+    def __init__(self, app: ASGIApp, book: ConnectionBook, proxies: TrustedProxies) -> None:
+        self._app = app
+        self._book = book
+        self._proxies = proxies
+        self._asking: Counter[str] = Counter()
+        """By address, how many requests without a key are being answered."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, if there is room for its connection."""
+        peer: Peer | None = scope.get("client")
+        if scope["type"] != "http" or peer is None:
+            await self._app(scope, receive, send)
+            return
+        is_keyed = scope.get("state", {}).get("principal") is not None
+        held = self._book.begin(peer, is_keyed=is_keyed)
+        try:
+            refused = self._refused_all()
+            if is_keyed or refused is not None:
+                await (refused or self._app)(scope, receive, send)
+            else:
+                await self._answer_keyless(scope, receive, send)
+        finally:
+            self._book.end(held)
+
+    async def _answer_keyless(self, scope: Scope, receive: Receive, send: Send) -> None:
+        host = scope["client"][0]
+        address = address_key(self._proxies.client_of(host, Headers(scope=scope)))
+        self._asking[address] += 1
+        try:
+            refused = self._refused_keyless(host, address)
+            await (refused or self._app)(scope, receive, send)
+        finally:
+            self._asking[address] -= 1
+            if not self._asking[address]:
+                del self._asking[address]
+
+    def _refused_all(self) -> Problem | None:
+        """Return the refusal where more connections are open than there may be."""
+        book, limit = self._book, self._book.room.total
+        if book.count > limit:
+            book.make_room()
+        if book.count <= limit:
+            return None
+        return _refusal(f"more than {limit} connections are open (connections_max)")
+
+    def _refused_keyless(self, host: str, address: str) -> Problem | None:
+        """Return the refusal of a request without a key, where others have taken the room."""
+        book, room = self._book, self._book.room
+        held = self._asking[address]
+        is_crowded = book.count > min(room.per_address, room.keyless)
+        if is_crowded and host not in self._proxies:
+            held = max(held, book.keyless_of(host))
+        if held > room.per_address:
+            return _refusal(
+                f"more than {room.per_address} connections without a key are open from this "
+                "address (connections_per_address)"
+            )
+        if is_crowded and book.busy_keyless() > room.keyless:
+            return _refusal(
+                f"more than {room.keyless} connections without a key are answered "
+                "(connections_max less connections_reserved)"
+            )
+        return None
+
+
+def _refusal(what: str) -> Problem:
+    return Problem(
+        status=503,
+        code="limit",
+        detail=f"{what}: close idle ones, or ask again in a moment",
+        headers={"retry-after": "1", "connection": "close"},
+    )

@@ -1,0 +1,160 @@
+"""`create_app`: the service as an ASGI application over one open memory."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import anyio
+from fastapi import Depends, FastAPI
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+
+from recollect import __version__
+from recollect.errors import RecollectError
+from recollect.formation.config import Assistants
+from recollect.ports import Model
+from recollect.server.connection_book import Connection, ConnectionBook, Room
+from recollect.server.connection_limits import ConnectionLimits, TrustedProxies
+from recollect.server.http.authentication import Authenticating
+from recollect.server.http.deadlines import Deadlines
+from recollect.server.http.fast_routes import Direct, is_append
+from recollect.server.http.mounts import Door, add_doors
+from recollect.server.http.openapi import add_documents
+from recollect.server.http.origins import Origins
+from recollect.server.http.problems import answer_error, answer_http, answer_invalid
+from recollect.server.http.prometheus import Metrics
+from recollect.server.http.query_params import check_parameters
+from recollect.server.http.request_bodies import Bodies
+from recollect.server.http.request_log import Observing
+from recollect.server.http.state import OpenMemory, Told, opened_service
+from recollect.server.http.static_page import STATIC, page_router
+from recollect.server.langgraph import LANGGRAPH_ROUTERS
+from recollect.server.revocation import Revocation
+from recollect.server.routes import ROUTERS
+from recollect.server.settings import Settings, checked
+
+DESCRIPTION: Final = """\
+The memory of an LLM application: threads of messages, memories, recall, erasure.
+
+Send a key as `Authorization: Bearer KEY` or `x-api-key: KEY`. A key is bound to a scope; `scope`
+names one below it, a segment each. Errors are `application/problem+json`.
+"""
+
+
+def _tell_nobody(_key: str) -> None:
+    """Let nobody know."""
+
+
+def create_app(
+    settings: Settings,
+    open_memory: OpenMemory,
+    *,
+    assistants: Assistants | None = None,
+    model: Model | None = None,
+    tell_key: Told = _tell_nobody,
+    metrics: Metrics | None = None,
+    static: Path = STATIC,
+    doors: Sequence[Door] = (),
+) -> FastAPI:
+    """
+    Return the service.
+
+    Args:
+        settings: How it runs; see `read_settings`.
+        open_memory: Opens the memory that is served, when the application starts.
+        assistants: How memories are formed; what the memory was opened with.
+        model: What answers in ``/v1/chat``; ``None`` for nobody.
+        tell_key: Is told the first key of a store that has none yet, once.
+        metrics: Where figures are counted; its own by default.
+        static: The folder of the built page.
+        doors: Other ways in, such as `recollect.server.mcp.streamable_http.mcp_door`.
+
+    Raises:
+        UsageError: The settings do not go together.
+    """
+    checked(settings)
+    counted = metrics or Metrics()
+    stopping = anyio.Event()
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        async with AsyncExitStack() as stack:
+            app.state.service = await stack.enter_async_context(
+                opened_service(
+                    settings,
+                    open_memory,
+                    assistants=assistants or Assistants(),
+                    model=model,
+                    metrics=counted,
+                    stopping=stopping,
+                    tell_key=tell_key,
+                )
+            )
+            for door in doors:
+                await stack.enter_async_context(door.running())
+            await stack.enter_async_context(book.running())
+            yield
+
+    book, room = connection_limits(settings, lambda: app.state.connections)
+    app = FastAPI(
+        title="Recollect",
+        version=__version__,
+        description=DESCRIPTION,
+        lifespan=lifespan,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        exception_handlers=_handlers(),
+        middleware=_middleware(settings, counted, room),
+    )
+    app.state.stopping = stopping
+    app.state.connections = ()  # those of its server, once it has one
+    _add_routes(app, static, doors)
+    add_documents(app)
+    return app
+
+
+def _add_routes(app: FastAPI, static: Path, doors: Sequence[Door]) -> None:
+    for router in ROUTERS:
+        # Whoever asks for health may add what he likes; all else is under /v1.
+        strict = [Depends(check_parameters)] if router.prefix else []
+        app.include_router(router, dependencies=strict)
+    for router in LANGGRAPH_ROUTERS:
+        app.include_router(router)
+    add_doors(app, doors)
+    app.include_router(page_router(static))
+
+
+def connection_limits(
+    settings: Settings, connections: Callable[[], Collection[Connection]]
+) -> tuple[ConnectionBook, Middleware]:
+    """Return the book of a server's connections, and the middleware that keeps to it."""
+    proxies = TrustedProxies(settings.proxies)
+    book = ConnectionBook(Room.of(settings), connections, is_trusted=proxies.__contains__)
+    return book, Middleware(ConnectionLimits, book=book, proxies=proxies)
+
+
+def _middleware(settings: Settings, metrics: Metrics, room: Middleware) -> list[Middleware]:
+    """Return what each request passes, outermost first: each refuses what the next need not see."""
+    return [
+        Middleware(Observing, metrics=metrics),
+        Middleware(Origins, settings=settings),
+        Middleware(Authenticating, may_assume=is_append),
+        room,
+        Middleware(Revocation),
+        Middleware(Bodies, settings=settings),
+        Middleware(Deadlines, settings=settings),
+        Middleware(Direct),
+    ]
+
+
+def _handlers() -> dict[Any, Any]:
+    return {
+        RecollectError: answer_error,
+        RequestValidationError: answer_invalid,
+        HTTPException: answer_http,
+    }

@@ -1,0 +1,44 @@
+"""How long a request may take until its answer begins."""
+
+from __future__ import annotations
+
+import anyio
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from recollect.server.http.problems import Problem
+from recollect.server.settings import Settings
+
+PATIENT: frozenset[str] = frozenset({"/v1/import", "/v1/formation/run"})
+"""What takes as long as it takes, because it waits for a model or for the lines of a body."""
+
+
+class Deadlines:
+    """Ends a request whose answer has not begun in time; a stream that has begun goes on."""
+
+    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+        self._app = app
+        self._timeout_s = settings.request_timeout_s
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, for so long."""
+        if scope["type"] != "http" or scope["path"] in PATIENT:
+            await self._app(scope, receive, send)
+            return
+        with anyio.CancelScope(deadline=anyio.current_time() + self._timeout_s) as waiting:
+
+            async def begun(message: Message) -> None:
+                waiting.deadline = float("inf")
+                await send(message)
+
+            await self._app(scope, receive, begun)
+        if waiting.cancelled_caught:
+            problem = Problem(
+                status=503,
+                code="timeout",
+                detail=(
+                    f"it took longer than {self._timeout_s:g} s (request_timeout_s): ask for less, "
+                    "or again with the same Idempotency-Key"
+                ),
+                headers={"retry-after": "5"},
+            )
+            await problem(scope, receive, send)

@@ -1,0 +1,176 @@
+"""The routes that are asked most, answered without FastAPI where nothing is wrong."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final
+from urllib.parse import parse_qsl
+
+from pydantic import TypeAdapter, ValidationError
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from recollect.errors import RecollectError, StaleReadError
+from recollect.server.authorization import Permission, granted
+from recollect.server.http.authentication import STAMP, settle
+from recollect.server.http.path_names import has_written_slash
+from recollect.server.http.problems import problem_of
+from recollect.server.http.request_bodies import DOCUMENT
+from recollect.server.http.scope_access import IDEMPOTENCY_KEY_CHARACTERS_MAX, Reach
+from recollect.server.routes.changes import LAST_EVENT_ID_CHARACTERS_MAX, changes
+from recollect.server.routes.threads import append
+from recollect.server.schemas.requests import AskedMessages
+from recollect.stores.validation import ID_CHARACTERS_MAX, SEGMENTS_MAX
+
+_MESSAGES: Final = re.compile(r"/v1/threads/([^/]+)/messages")
+_CHANGES: Final = "/v1/changes"
+_ANSWER: Final = TypeAdapter(dict[str, Any])
+_SCOPE: Final = "scope"
+_TRACED: Final = "fastapi.telemetry"
+
+
+@dataclass(frozen=True, slots=True)
+class _Route:
+    """By which template a route is named in the log and the figures."""
+
+    path: str
+
+
+_APPEND_ROUTE: Final = _Route("/v1/threads/{thread}/messages")
+_CHANGES_ROUTE: Final = _Route(_CHANGES)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedAppend:
+    """A request to append, as documented in every part."""
+
+    thread: str
+    segments: list[str]
+    key: str | None
+    messages: AskedMessages
+
+    route: ClassVar[_Route] = _APPEND_ROUTE
+    needs: ClassVar[Permission] = "write"
+
+    async def answer(self, reach: Reach) -> Response:
+        """Do it."""
+        kept = await append(reach, self.thread, self.messages, self.key)
+        return Response(_ANSWER.dump_json(kept), 201, media_type="application/json")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedChanges:
+    """A request for a stream of changes, as documented in every part."""
+
+    segments: list[str]
+    last_event_id: str | None
+
+    route: ClassVar[_Route] = _CHANGES_ROUTE
+    needs: ClassVar[Permission] = "read"
+
+    async def answer(self, reach: Reach) -> Response:
+        """Do it."""
+        return await changes(reach, self.last_event_id)
+
+
+class Direct:
+    """
+    Answers good appends and opens streams itself; all else goes on to FastAPI, which costs more.
+
+    What FastAPI is told of these routes stays what holds: the document of the API is made of it,
+    and it answers whatever is not plainly good, so that errors are its own. Here a request is
+    read by the same models, and the same functions are run.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, or pass the request on."""
+        asked = read_asked(scope)
+        answer: ASGIApp = self._app
+        try:
+            if asked is None:
+                await settle(scope)
+            else:
+                scope["route"] = asked.route
+                answer = await _answered(asked, scope)
+        except RecollectError as error:
+            answer = problem_of(error).response()
+        await answer(scope, receive, send)
+
+
+def is_append(scope: Scope) -> bool:
+    """Say whether a request is one to append, whatever else is to be said of it."""
+    return bool(scope["method"] == "POST" and _MESSAGES.fullmatch(scope["path"]))
+
+
+async def _answered(asked: AskedAppend | AskedChanges, scope: Scope) -> Response:
+    try:
+        return await asked.answer(_reach(asked, scope))
+    except StaleReadError:  # what was known of the key, or of the scope's types, may be old
+        await settle(scope)
+        return await asked.answer(_reach(asked, scope))
+
+
+def _reach(asked: AskedAppend | AskedChanges, scope: Scope) -> Reach:
+    principal = scope["state"]["principal"]
+    return Reach(
+        service=scope["app"].state.service,
+        principal=principal,
+        scope=granted(principal, asked.needs, asked.segments),
+        stamp=scope["state"].get(STAMP),
+    )
+
+
+def read_asked(scope: Scope) -> AskedAppend | AskedChanges | None:
+    """
+    Return what is asked for.
+
+    Returns:
+        ``None`` for any other request, and for one that is not in every part as documented.
+    """
+    if scope["type"] != "http" or scope.get("root_path") or _TRACED in scope:
+        return None
+    if has_written_slash(scope):
+        return None
+    if scope["method"] == "GET" and scope["path"] == _CHANGES:
+        return _read_changes(scope)
+    if scope["method"] == "POST" and (found := _MESSAGES.fullmatch(scope["path"])):
+        return _read_append(scope, found[1])
+    return None
+
+
+def _read_changes(scope: Scope) -> AskedChanges | None:
+    segments = _segments(scope["query_string"])
+    ids = _values(scope, b"last-event-id")
+    if segments is None or len(ids) > 1 or len("".join(ids)) > LAST_EVENT_ID_CHARACTERS_MAX:
+        return None
+    return AskedChanges(segments=segments, last_event_id=ids[0] if ids else None)
+
+
+def _read_append(scope: Scope, thread: str) -> AskedAppend | None:
+    segments = _segments(scope["query_string"])
+    keys = _values(scope, b"idempotency-key")
+    are_good = all(0 < len(each) <= IDEMPOTENCY_KEY_CHARACTERS_MAX for each in keys)
+    if segments is None or len(keys) > 1 or not are_good or len(thread) > ID_CHARACTERS_MAX:
+        return None
+    try:
+        messages = AskedMessages.model_validate(scope["state"].get(DOCUMENT))
+    except ValidationError:
+        return None
+    key = keys[0] if keys else None
+    return AskedAppend(thread=thread, segments=segments, key=key, messages=messages)
+
+
+def _values(scope: Scope, header: bytes) -> list[str]:
+    return [value.decode("latin-1") for name, value in scope["headers"] if name == header]
+
+
+def _segments(query: bytes) -> list[str] | None:
+    pairs = parse_qsl(query.decode("latin-1"), keep_blank_values=True)
+    are_good = all(
+        name == _SCOPE and 0 < len(segment) <= ID_CHARACTERS_MAX for name, segment in pairs
+    )
+    return [each for _, each in pairs] if are_good and len(pairs) <= SEGMENTS_MAX else None

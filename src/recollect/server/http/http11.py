@@ -1,0 +1,189 @@
+"""HTTP/1.1 on one connection: httptools by way of uvicorn, and what it leaves to be refused."""
+
+from __future__ import annotations
+
+from typing import Any, Final, cast
+
+import httptools
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+
+from recollect.server.http.origins import HEADER_BYTES_MAX, TOO_LONG
+from recollect.server.http.problems import Problem
+from recollect.server.settings import Settings
+
+LINGER_S: Final = 1.0
+"""So long a refused request is read on and thrown away, so that the refusal is read, too."""
+_FRAMING: Final = frozenset({b"content-length", b"transfer-encoding"})
+
+
+def protocol_of(settings: Settings) -> type[HttpToolsProtocol]:
+    """Return a protocol that waits for the head of a request only so long, and answers problems."""
+
+    class Protocol(_Protocol):
+        header_timeout_s = settings.header_timeout_s
+
+    return Protocol
+
+
+class _Protocol(HttpToolsProtocol):
+    """
+    The protocol of one connection.
+
+    The parser keeps what has come of a head, of a chunk's size and of trailers until that is
+    whole, however long it becomes: here it is refused beyond ``HEADER_BYTES_MAX``. Trailers are
+    left out; they would stand among the headers, which were judged before they came. No upgrade
+    to another protocol is made (RFC 9110, 7.8 leaves that to a server), and a body that comes
+    with the wish for one is read.
+    """
+
+    header_timeout_s: float
+    _unread = 0
+    """So many bytes have come since the parser last told of something."""
+    _is_in_head = False
+    _is_told_again = False
+
+    @property
+    def is_receiving(self) -> bool:
+        """Say whether a request has begun to come, and not all of it is there."""
+        cycle = cast("RequestResponseCycle | None", self.cycle)
+        return self._is_in_head or (cycle is not None and cycle.more_body)
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(cast("Any", _Lingering(transport, self)))
+        self.loop.call_later(self.header_timeout_s, self._check_begun)
+
+    def data_received(self, data: bytes) -> None:
+        if self.transport.is_closing():
+            return
+        self._unread += len(data)
+        self._unset_keepalive_if_required()
+        try:
+            self._feed(data)
+        except httptools.HttpParserError:
+            self.send_400_response("")
+            return
+        if self._unread > HEADER_BYTES_MAX and not self.transport.is_closing():
+            self._refuse(TOO_LONG)
+
+    def _feed(self, data: bytes) -> None:
+        """Let the parser read on, also where it believes that another protocol begins."""
+        while data:
+            try:
+                self.parser.feed_data(data)
+            except httptools.HttpParserUpgrade as ended:
+                data = data[ended.args[0] :]
+                self._expect_body()
+            else:
+                return
+
+    def _expect_body(self) -> None:
+        """Bring the parser, which stopped at the head, to where the body of that head begins."""
+        framing = [name + b": " + value for name, value in self.headers if name in _FRAMING]
+        if framing:
+            self._is_told_again = True
+            self.parser.feed_data(b"\r\n".join([b"POST / HTTP/1.1", *framing, b"", b""]))
+            self._is_told_again = False
+
+    def on_message_begin(self) -> None:
+        if not self._is_told_again:
+            self._is_in_head = True
+            super().on_message_begin()
+
+    def on_url(self, url: bytes) -> None:
+        if not self._is_told_again:
+            super().on_url(url)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        if self._is_in_head:
+            super().on_header(name, value)
+
+    def on_headers_complete(self) -> None:
+        self._is_in_head = False
+        self._unread = 0
+        if not self._is_told_again:
+            super().on_headers_complete()
+
+    def on_chunk_header(self) -> None:
+        self._unread = 0
+
+    def on_body(self, body: bytes) -> None:
+        self._unread = 0
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        self._unread = 0
+        stops_at_head = self.parser.should_upgrade() and not self._is_told_again
+        if not (stops_at_head and any(name in _FRAMING for name, _ in self.headers)):
+            super().on_message_complete()
+
+    def send_400_response(self, msg: str) -> None:
+        detail = "this is no HTTP request that can be read: see RFC 9112 for its form"
+        self._refuse(Problem(status=400, code="request", detail=detail))
+
+    def _check_begun(self) -> None:
+        if self.cycle is None and not self.transport.is_closing():
+            wait = f"{self.header_timeout_s:g} s (header_timeout_s)"
+            self._refuse(
+                Problem(
+                    status=408,
+                    code="slow",
+                    detail=f"the head of the request did not come within {wait}",
+                )
+            )
+
+    def _refuse(self, problem: Problem) -> None:
+        response = problem.response()
+        lines = [f"HTTP/1.1 {problem.status} {problem.record()['title']}".encode()]
+        lines += [name + b": " + value for name, value in response.raw_headers]
+        head = b"\r\n".join([*lines, b"connection: close", b"", b""])
+        self.transport.write(head + bytes(response.body))
+        self.transport.close()
+
+
+class _Lingering:
+    """
+    A transport that, closed while a request is still coming, ends its own side first.
+
+    What is written is held back until more is written, and sent with that, but no longer than
+    until the loop's next turn: the head of an answer goes out with its body.
+    """
+
+    def __init__(self, transport: Any, protocol: _Protocol) -> None:
+        self._transport = transport
+        self._protocol = protocol
+        self._is_closing = False
+        self._held = b""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
+
+    def is_closing(self) -> bool:
+        """Say whether nothing more is read or written."""
+        return self._is_closing or bool(self._transport.is_closing())
+
+    def write(self, data: bytes) -> None:
+        """Send *data*, or hold it back for a moment."""
+        if self._held:
+            self._held += data
+            self._send_held()
+        elif data:
+            self._held = bytes(data)
+            self._protocol.loop.call_soon(self._send_held)
+
+    def _send_held(self) -> None:
+        held, self._held = self._held, b""
+        if held and not self._transport.is_closing():  # the other side may have gone meanwhile
+            self._transport.write(held)
+
+    def close(self) -> None:
+        """Close it; where more is to come, after it was thrown away for a while."""
+        if self._is_closing:
+            return
+        self._is_closing = True
+        self._send_held()
+        if self._protocol.is_receiving and self._transport.can_write_eof():
+            self._transport.write_eof()
+            self._transport.resume_reading()
+            self._protocol.loop.call_later(LINGER_S, self._transport.close)
+        else:
+            self._transport.close()

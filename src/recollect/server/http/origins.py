@@ -1,0 +1,131 @@
+"""Under which name the service may be asked, and by pages from where."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from recollect.server.http.problems import Problem
+from recollect.server.settings import Settings
+
+_HOST: Final = re.compile(r"([A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]{1,5})?")
+_METHODS: Final = "GET, POST, PUT, DELETE"
+_HEADERS: Final = (
+    "authorization, x-api-key, content-type, if-match, if-none-match, idempotency-key, "
+    "last-event-id, x-request-id, mcp-protocol-version, mcp-session-id, mcp-method, mcp-name"
+)
+_EXPOSED: Final = "etag, retry-after, x-request-id"
+_MAX_AGE_S: Final = 600
+HEADER_BYTES_MAX: Final = 32_768
+
+
+class Origins:
+    """
+    Refuses a Host that is not the service's, and an Origin that is neither its own nor allowed.
+
+    Both protect what runs on this machine from the pages of others: a name that is made to point
+    here, and a page that asks in the name of whoever looks at it.
+    """
+
+    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+        self._app = app
+        self._hosts = {each.lower() for each in settings.allowed_hosts}
+        self._origins = {each.lower() for each in settings.origins}
+        self._credentials = settings.credentials
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on what comes from where it may."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        size = sum(len(name) + len(value) for name, value in headers.raw)
+        refused = (
+            self._refused_host(headers.getlist("host")) if size <= HEADER_BYTES_MAX else TOO_LONG
+        )
+        if refused is not None:
+            await refused(scope, receive, send)
+            return
+        origins = headers.getlist("origin")
+        if not origins:
+            await self._app(scope, receive, send)
+            return
+        origin = origins[0]
+        is_own = origin.lower() in {f"{each}://{headers['host'].lower()}" for each in _SCHEMES}
+        is_allowed = origin.lower() in self._origins or "*" in self._origins
+        if len(origins) > 1 or not (is_own or is_allowed):
+            await _FOREIGN_ORIGIN(scope, receive, send)
+        elif is_own:
+            await self._app(scope, receive, send)
+        elif scope["method"] == "OPTIONS" and "access-control-request-method" in headers:
+            await self._preflight(origin)(scope, receive, send)
+        else:
+            await self._app(scope, receive, self._sending(send, origin))
+
+    def _refused_host(self, hosts: list[str]) -> Problem | None:
+        found = _HOST.fullmatch(hosts[0]) if len(hosts) == 1 else None
+        if found is None:
+            return _NO_HOST
+        if "*" in self._hosts or found[1].lower() in self._hosts:
+            return None
+        return _FOREIGN_HOST
+
+    def _allowing(self, origin: str) -> dict[str, str]:
+        found = {
+            "access-control-allow-origin": "*" if "*" in self._origins else origin,
+            "access-control-expose-headers": _EXPOSED,
+            "vary": "Origin",
+            "cross-origin-resource-policy": "cross-origin",
+        }
+        if self._credentials:
+            found["access-control-allow-credentials"] = "true"
+        return found
+
+    def _preflight(self, origin: str) -> Response:
+        headers = self._allowing(origin) | {
+            "access-control-allow-methods": _METHODS,
+            "access-control-allow-headers": _HEADERS,
+            "access-control-max-age": str(_MAX_AGE_S),
+        }
+        return Response(status_code=204, headers=headers)
+
+    def _sending(self, send: Send, origin: str) -> Send:
+        async def sending(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in self._allowing(origin).items():
+                    headers[name] = value
+            await send(message)
+
+        return sending
+
+
+_SCHEMES: Final = ("http", "https")
+TOO_LONG: Final = Problem(
+    status=431,
+    code="limit",
+    detail=f"the headers have over {HEADER_BYTES_MAX} bytes (HEADER_BYTES_MAX): send fewer",
+)
+_NO_HOST: Final = Problem(
+    status=400, code="host", detail="the request needs one Host header with a name and a port"
+)
+_FOREIGN_HOST: Final = Problem(
+    status=421,
+    code="host",
+    detail=(
+        "the service is not asked under this Host: use the address it prints at its start, or "
+        "add the name to its setting 'hosts' (--host-name, RECOLLECT_HOSTS)"
+    ),
+)
+_FOREIGN_ORIGIN: Final = Problem(
+    status=403,
+    code="origin",
+    detail=(
+        "pages of this Origin may not ask the service: add it to its setting 'origins' "
+        "(--origin, RECOLLECT_ORIGINS) if they shall"
+    ),
+)

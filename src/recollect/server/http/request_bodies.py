@@ -1,0 +1,175 @@
+"""Bodies: how large, how slow, how deep, in which form; settled before a route sees them."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from typing import Final
+
+from anyio import to_thread
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from recollect.formation.strict_json import NotJsonError, read_json
+from recollect.records import Json
+from recollect.server.http.problems import Problem
+from recollect.server.settings import Settings
+
+DOCUMENT: Final = "document"
+"""Under this name a request's state holds what its body stands for."""
+IMPORT_PATH: Final = "/v1/import"
+_LINES: Final = frozenset({"application/x-ndjson", "application/jsonl", "application/json-lines"})
+_JSON: Final = "application/json"
+_IN_LOOP_BYTES: Final = 16_000
+"""A larger body is looked at in a thread, so that others do not wait for it."""
+
+
+class BodyRefusedError(Exception):
+    """The body is refused with a problem."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.detail)
+        self.problem = problem
+
+
+class Bodies:
+    """
+    Reads a body whole, within its limits of size and time, and refuses what is not strict JSON.
+
+    The lines of an import are passed on as they come, and counted.
+    """
+
+    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+        self._app = app
+        self._settings = settings
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on with its body, or answer why not."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        is_import = scope["path"] == IMPORT_PATH
+        try:
+            limit = self._check_headers(headers, is_import=is_import)
+            if is_import:
+                passed = self._counting(receive, limit)
+                await self._app(scope, passed, send)
+                return
+            body = await self._body(receive, limit)
+            if body:
+                document = await _read_json(body, headers.get("content-type", ""))
+                scope.setdefault("state", {})[DOCUMENT] = document
+        except BodyRefusedError as refused:
+            await refused.problem(scope, receive, send)
+            return
+        await self._app(scope, _replayed(body, receive), send)
+
+    def _check_headers(self, headers: Headers, *, is_import: bool) -> int:
+        encoding = headers.get("content-encoding", "identity").strip().lower()
+        if encoding not in {"", "identity"}:
+            raise BodyRefusedError(_COMPRESSED)
+        limit = self._settings.import_bytes_max if is_import else self._settings.body_bytes_max
+        declared = headers.get("content-length")
+        if declared is not None and (not declared.isdecimal() or int(declared[:20]) > limit):
+            raise BodyRefusedError(_too_large(limit, is_import=is_import))
+        if is_import:
+            kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+            if kind not in _LINES:
+                raise BodyRefusedError(_NOT_LINES)
+        return limit
+
+    async def _body(self, receive: Receive, limit: int) -> bytes:
+        parts: list[bytes] = []
+        size = 0
+        try:
+            async with asyncio.timeout(self._settings.body_timeout_s):
+                while True:
+                    message = await receive()
+                    if message["type"] == "http.disconnect":
+                        raise BodyRefusedError(_GONE)
+                    parts.append(message.get("body", b""))
+                    size += len(parts[-1])
+                    if size > limit:
+                        raise BodyRefusedError(_too_large(limit, is_import=False))
+                    if not message.get("more_body", False):
+                        return b"".join(parts)
+        except TimeoutError:
+            raise BodyRefusedError(_slow(self._settings.body_timeout_s)) from None
+
+    def _counting(self, receive: Receive, limit: int) -> Receive:
+        """Return a receive that fails once the body is larger, or slower, than it may be."""
+        size = 0
+
+        async def counting() -> Message:
+            nonlocal size
+            try:
+                async with asyncio.timeout(self._settings.body_timeout_s):
+                    message = await receive()
+            except TimeoutError:
+                raise BodyRefusedError(_slow(self._settings.body_timeout_s)) from None
+            size += len(message.get("body", b""))
+            if size > limit:
+                raise BodyRefusedError(_too_large(limit, is_import=True))
+            return message
+
+        return counting
+
+
+async def _read_json(body: bytes, content_type: str) -> Json:
+    kind = content_type.partition(";")[0].strip().lower()
+    if kind != _JSON:
+        raise BodyRefusedError(_NOT_JSON)
+    try:
+        text = body.decode()
+        if len(body) > _IN_LOOP_BYTES:
+            return await to_thread.run_sync(read_json, text)
+        return read_json(text)
+    except (UnicodeDecodeError, NotJsonError) as error:
+        reason = str(error) if isinstance(error, NotJsonError) else "it is not UTF-8"
+        detail = f"the body cannot be read: {reason}: send one JSON object in UTF-8"
+        raise BodyRefusedError(Problem(status=400, code="body", detail=detail)) from None
+
+
+def _replayed(body: bytes, receive: Receive) -> Receive:
+    """Return a receive that gives the body that was read, then what comes after it."""
+    is_given = False
+
+    async def replayed() -> Message:
+        nonlocal is_given
+        if is_given:
+            return await receive()
+        is_given = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return replayed
+
+
+def _too_large(limit: int, *, is_import: bool) -> Problem:
+    name = "import_bytes_max" if is_import else "body_bytes_max"
+    part = "the lines in several requests" if is_import else "it in several requests"
+    detail = f"the body is larger than {limit} bytes ({name}), the limit: send {part}"
+    return Problem(status=413, code="limit", detail=detail)
+
+
+def _slow(timeout_s: float) -> Problem:
+    wait = math.ceil(timeout_s)
+    detail = f"the body did not come within {wait} s (body_timeout_s): send it again, faster"
+    return Problem(status=408, code="slow", detail=detail)
+
+
+_COMPRESSED: Final = Problem(
+    status=415,
+    code="encoding",
+    detail="compressed bodies are not read: send it as it is, without Content-Encoding",
+    headers={"accept-encoding": "identity"},
+)
+_NOT_JSON: Final = Problem(
+    status=415, code="media_type", detail="a body is JSON: send it as Content-Type application/json"
+)
+_NOT_LINES: Final = Problem(
+    status=415,
+    code="media_type",
+    detail="an import is JSON Lines: send it as Content-Type application/x-ndjson",
+)
+_GONE: Final = Problem(status=400, code="body", detail="the body broke off: send it again")

@@ -1,0 +1,163 @@
+"""The outermost frame of a request: its id, its log line, its figures, its last resort."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import re
+import time
+from contextvars import ContextVar
+from datetime import UTC, datetime
+from typing import Final
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from recollect.observability.logs import kind_of, package_logger, place_of
+from recollect.records import Json
+from recollect.server.http.problems import Problem
+from recollect.server.http.prometheus import Metrics
+
+LOG: Final = package_logger("recollect.server")
+REQUEST_ID: ContextVar[str] = ContextVar("recollect_request_id", default="")
+_ID: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
+_ELSEWHERE: Final = "(none)"
+SECURITY_HEADERS: Final = (
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+)
+
+
+class JsonLines(logging.Formatter):
+    """Writes a log record as a line of JSON; of an error its kind and place, not its words."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line."""
+        line: dict[str, Json] = {
+            "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "event": record.getMessage(),
+        }
+        fields = getattr(record, "fields", None)
+        if isinstance(fields, dict):
+            line |= fields
+        if record.exc_info and record.exc_info[0] is not None:
+            line["error"] = record.exc_info[0].__name__
+            line["place"] = place_of(record.exc_info[1])
+        return json.dumps(line, ensure_ascii=True)
+
+
+class Observing:
+    """
+    Gives each request an id, counts it, and writes one line about it.
+
+    The line has the route's template, never the path, which may name a person; no query, no
+    body, no key. What nobody expected is answered with a 500 that tells nothing of it.
+    """
+
+    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
+        self._app = app
+        self._metrics = metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, and note what became of it."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        started = time.perf_counter()
+        id_ = _id_of(scope)
+        token = REQUEST_ID.set(id_)
+        seen = {"status": 0}
+        is_read = not _has_body(scope)
+
+        async def reading() -> Message:
+            nonlocal is_read
+            message = await receive()
+            is_read = is_read or not message.get("more_body", False)
+            return message
+
+        async def observed(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                seen["status"] = message["status"]
+                given = {name for name, _ in message.get("headers", ())}
+                added = [each for each in SECURITY_HEADERS if each[0] not in given]
+                added.append((b"x-request-id", id_.encode()))
+                if not is_read:  # what is still to come of the body is not waited for
+                    added.append((b"connection", b"close"))
+                message["headers"] = [*message.get("headers", ()), *added]
+            await send(message)
+
+        try:
+            await self._app(scope, reading, observed)
+        except Exception as error:  # noqa: BLE001 (the outermost frame)
+            self._note_fault(scope, id_, error)
+            if not seen["status"]:
+                await _UNEXPECTED(scope, receive, observed)
+        finally:
+            self._note(scope, id_, seen["status"], time.perf_counter() - started)
+            REQUEST_ID.reset(token)
+
+    @staticmethod
+    def _note_fault(scope: Scope, id_: str, error: Exception) -> None:
+        """Log kind and place of what nobody expected; its words may be a user's."""
+        fields: dict[str, Json] = {
+            "request": id_,
+            "route": route_of(scope),
+            "error": kind_of(error),
+            "place": place_of(error),
+        }
+        LOG.error("failed", extra={"fields": fields})
+        LOG.debug("failed", exc_info=error)
+
+    def _note(self, scope: Scope, id_: str, status: int, seconds: float) -> None:
+        route, method = route_of(scope), _method_of(scope)
+        self._metrics.answered(route, method, status, seconds)
+        principal = scope.get("state", {}).get("principal")
+        fields: dict[str, Json] = {
+            "request": id_,
+            "method": method,
+            "route": route,
+            "status": status,
+            "ms": round(seconds * 1_000, 1),
+            "key": principal.key_id if principal is not None else None,
+        }
+        LOG.info("request", extra={"fields": fields})
+
+
+_UNEXPECTED: Final = Problem(
+    status=500,
+    code="error",
+    detail=(
+        "the service failed at this request, and wrote why to its log under the x-request-id: "
+        "report it to who runs the service"
+    ),
+)
+_METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"})
+
+
+def _method_of(scope: Scope) -> str:
+    method = str(scope["method"])
+    return method if method in _METHODS else "other"
+
+
+def route_of(scope: Scope) -> str:
+    """Return the template of the route that a request reached."""
+    path = getattr(scope.get("route"), "path", None)
+    return path if isinstance(path, str) else _ELSEWHERE
+
+
+def _has_body(scope: Scope) -> bool:
+    """Say whether a request has a body, by its headers."""
+    headers = dict(scope["headers"])
+    return b"transfer-encoding" in headers or headers.get(b"content-length", b"0") != b"0"
+
+
+def _id_of(scope: Scope) -> str:
+    for name, value in scope["headers"]:
+        if name == b"x-request-id":
+            given = value.decode("latin-1")
+            if _ID.fullmatch(given):
+                return str(given)
+    return os.urandom(16).hex()

@@ -1,0 +1,179 @@
+"""What every route asks first: which scope is meant, and whether the key may do this there."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Annotated, Final, TypeVar
+
+from fastapi import Depends, Header, Query, Request
+
+from recollect.memory.facade import Recollect
+from recollect.records import Json, Page, Scope
+from recollect.server.authorization import Keys, Permission, Principal, granted, relative
+from recollect.server.http.state import Service
+from recollect.server.key_checks import proviso_of
+from recollect.stores.validation import ID_CHARACTERS_MAX, SEGMENTS_MAX
+
+LIMIT: Final = 50
+LIMIT_MAX: Final = 200
+CURSOR_CHARACTERS_MAX: Final = 8_000
+CURSOR: Final = "cursor"
+IDEMPOTENCY_KEY_CHARACTERS_MAX: Final = 256
+
+RowT = TypeVar("RowT")
+
+Segments = Annotated[
+    list[Annotated[str, Query(min_length=1, max_length=ID_CHARACTERS_MAX)]],
+    Query(
+        max_length=SEGMENTS_MAX,
+        description=(
+            "The scope that is meant, below the key's own, a segment each: "
+            "`?scope=users&scope=ada`. None: the key's own."
+        ),
+        examples=[["users", "ada"]],
+    ),
+]
+Below = Annotated[
+    bool, Query(description="The scopes below as well, which needs the permission `below`.")
+]
+Limit = Annotated[int, Query(ge=1, le=LIMIT_MAX, description="At most so many rows.")]
+CursorParameter = Annotated[
+    str | None,
+    Query(
+        max_length=CURSOR_CHARACTERS_MAX,
+        description="What the page before gave, to go on after it.",
+    ),
+]
+IdempotencyKey = Annotated[
+    str | None,
+    Header(
+        min_length=1,
+        max_length=IDEMPOTENCY_KEY_CHARACTERS_MAX,
+        description="A name of the caller's for this request: made again, it is carried out once.",
+    ),
+]
+Name = Annotated[str, Query(min_length=1, max_length=ID_CHARACTERS_MAX)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reach:
+    """A request that is allowed: who asks, and the scope that is meant."""
+
+    service: Service
+    principal: Principal
+    scope: Scope
+    stamp: int | None = None
+    """Under which stamp the key was read, if that was before this request."""
+
+    @property
+    def memory(self) -> Recollect:
+        """Return the memory as who asks uses it: what changes through it is audited."""
+        proviso = proviso_of(self.principal, self.service.now) if self.stamp is None else None
+        return self.service.memory.acting(self.principal.actor, stamp=self.stamp, proviso=proviso)
+
+    @property
+    def keys(self) -> Keys:
+        """Return the keys as who asks administers them: each change is audited."""
+        return Keys(self.memory.store, self.service.key_watch.note_change)
+
+    def relative(self, scope: Scope) -> list[Json]:
+        """Return a scope as who asks names it."""
+        return relative(self.principal, scope)
+
+    def may(self, needs: Permission, *, below: bool = False) -> None:
+        """
+        Ask for one more permission.
+
+        Raises:
+            ForbiddenError: The key lacks it.
+        """
+        granted(self.principal, needs, below=below)
+
+    def cursor(self, listing: str, inner: Json) -> str | None:
+        """Return a cursor that continues this listing of this scope, and no other."""
+        if inner is None:
+            return None
+        return self.service.signer.token(inner, CURSOR, listing, self.scope)
+
+    def after(self, listing: str, cursor: str | None) -> Json:
+        """
+        Return what a cursor of this listing holds.
+
+        Raises:
+            UsageError: It is not one.
+        """
+        if cursor is None:
+            return None
+        return self.service.signer.value(cursor, CURSOR, listing, self.scope)
+
+    async def scopes(self, *, below: bool) -> list[Scope]:
+        """Return the scopes meant: this one, or it and those below that hold something."""
+        if not below:
+            return [self.scope]
+        self.may("read", below=True)
+        found: list[Scope] = []
+        cursor: str | None = None
+        while True:
+            page = await self.service.memory.scopes(prefix=self.scope, cursor=cursor, limit=1_000)
+            found += page.rows
+            cursor = page.cursor
+            if cursor is None:
+                return found
+
+    async def walked(
+        self,
+        listing: str,
+        page_of: Callable[[Scope, str | None, int], Awaitable[Page[RowT]]],
+        *,
+        cursor: str | None,
+        limit: int,
+        below: bool = False,
+        wanted: Callable[[RowT], bool] = lambda _: True,
+    ) -> tuple[list[RowT], str | None]:
+        """Return a page of rows over one scope, or over it and all below in their order."""
+        held = self.after(listing, cursor)
+        at, inner = _place(held)
+        found: list[RowT] = []
+        for scope in await self.scopes(below=below):
+            if list(scope) < at:
+                continue
+            position = inner if list(scope) == at else None
+            while len(found) < limit:
+                page = await page_of(scope, position, limit - len(found))
+                found += [each for each in page.rows if wanted(each)]
+                position = page.cursor
+                if position is None:
+                    break
+            if len(found) >= limit:
+                return found, self.cursor(listing, [list(scope), position])
+        return found, None
+
+
+def _place(held: Json) -> tuple[list[str], str | None]:
+    """Return the scope and the inner cursor at which a listing goes on."""
+    if not isinstance(held, list):
+        return [], None
+    scope, inner = held
+    return list(scope), inner
+
+
+def reaching(needs: Permission) -> Callable[[Request, list[str]], Awaitable[Reach]]:
+    """Return what gives a route its `Reach`, if the key has a permission."""
+
+    # A coroutine, because FastAPI lets a plain function wait for a thread of its own.
+    async def reach(request: Request, scope: Segments = []) -> Reach:  # noqa: B006 (it is copied)
+        principal: Principal = request.state.principal
+        return Reach(
+            service=request.app.state.service,
+            principal=principal,
+            scope=granted(principal, needs, scope),
+        )
+
+    return reach
+
+
+Reading = Annotated[Reach, Depends(reaching("read"))]
+Writing = Annotated[Reach, Depends(reaching("write"))]
+Erasing = Annotated[Reach, Depends(reaching("erase"))]
+Administering = Annotated[Reach, Depends(reaching("admin"))]

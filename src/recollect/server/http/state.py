@@ -1,0 +1,172 @@
+"""What a running service holds: the open memory, its keys, its limits, what it signs with."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final, TypeAlias
+
+import anyio
+
+from recollect import __version__
+from recollect.errors import VersionConflictError
+from recollect.formation.config import Assistants
+from recollect.memory.facade import Recollect
+from recollect.memory.settings_cache import Standing
+from recollect.ports import Model
+from recollect.records import JsonObject, PutMemory, Scope
+from recollect.server.authorization import PERMISSIONS, RESERVED, Keys, Principal
+from recollect.server.http.change_watch import Watch
+from recollect.server.http.prometheus import Metrics
+from recollect.server.http.rate_limits import Rates
+from recollect.server.http.recall_history import RecallLog
+from recollect.server.http.request_log import LOG
+from recollect.server.http.signed_tokens import Signer
+from recollect.server.key_watch import KeyWatch
+from recollect.server.quotas import Quotas, metered
+from recollect.server.settings import Settings
+from recollect.server.single_flight import SingleFlight
+from recollect.server.usage import Limits, UsageBook
+from recollect.stores.validation import to_datetime
+
+SERVICE_SCOPE: Final[Scope] = (RESERVED, "settings")
+SECRET_TYPE: Final = "ServiceSecret"  # noqa: S105 (the name of a type)
+FIRST_KEY: Final = "first"
+
+OpenMemory: TypeAlias = Callable[[], AbstractAsyncContextManager[Recollect]]
+"""Opens the memory that is served; it is closed when the service ends."""
+Told: TypeAlias = Callable[[str], None]
+
+
+@dataclass(slots=True, kw_only=True)
+class Service:
+    """Everything that a route needs."""
+
+    settings: Settings
+    memory: Recollect
+    """The memory, of which every change through a request is counted against the quotas."""
+    keys: Keys
+    assistants: Assistants
+    model: Model | None
+    signer: Signer
+    rates: Rates
+    usage: UsageBook
+    recalled: RecallLog
+    watch: Watch
+    key_watch: KeyWatch
+    metrics: Metrics
+    stopping: anyio.Event
+    scope_settings: Standing[JsonObject]
+    """What was set for scopes, by scope and depth."""
+    everybody: Principal | None
+    """Who asks where no keys are asked for."""
+    streams: dict[str, int] = field(default_factory=dict)
+    """How many streams each tenant has open."""
+    answers: SingleFlight = field(default_factory=SingleFlight)
+    """The answers that are being given, by the message that is answered."""
+
+    def now(self) -> datetime:
+        """Return the store's present moment."""
+        return to_datetime(self.memory.store.now())
+
+    async def check_quota(self, principal: Principal, *, messages: int, size: int) -> None:
+        """
+        Refuse what will take a tenant over its quota a day: *messages*, of *size* bytes together.
+
+        It counts nothing, and is for work that should not begin; the memory refuses the write.
+
+        Raises:
+            QuotaError: They would; it says when the next day begins.
+        """
+        limits = limits_of(self.settings)
+        await self.usage.check(principal.tenant, limits, messages=messages, bytes=size)
+
+
+def limits_of(settings: Settings) -> Limits:
+    """Return how much a tenant may write a day."""
+    return {
+        "messages": settings.messages_a_day,
+        "memories": settings.memories_a_day,
+        "bytes": settings.bytes_a_day,
+    }
+
+
+def nobody_in_particular(settings: Settings) -> Principal:
+    """Return who asks a service without keys."""
+    return Principal(
+        key_id="", name="local", scope=settings.scope, permissions=frozenset(PERMISSIONS)
+    )
+
+
+@asynccontextmanager
+async def opened_service(
+    settings: Settings,
+    open_memory: OpenMemory,
+    *,
+    assistants: Assistants,
+    model: Model | None,
+    metrics: Metrics,
+    stopping: anyio.Event,
+    tell_key: Told,
+) -> AsyncIterator[Service]:
+    """Open the memory and what the service keeps beside it; *tell_key* is told a first key once."""
+    async with open_memory() as memory, anyio.create_task_group() as group:
+        keys = Keys(memory.store)
+        if settings.auth and not await keys.all():
+            _, key = await keys.create(FIRST_KEY, settings.scope, PERMISSIONS)
+            tell_key(key)
+        signer = Signer((settings.secret or await _kept_secret(memory)).encode())
+        usage = UsageBook(memory.store)
+        quotas = Quotas(usage, limits_of(settings), metrics.messages.inc)
+        watch = Watch(memory.store, stopping)
+        key_watch = KeyWatch(keys, lambda: to_datetime(memory.store.now()))
+        group.start_soon(usage.keep)
+        group.start_soon(watch.run)
+        group.start_soon(key_watch.run)
+        LOG.info("started", extra={"fields": {"version": __version__, "auth": settings.auth}})
+        try:
+            yield Service(
+                settings=settings,
+                memory=metered(memory, quotas),
+                keys=keys,
+                assistants=assistants,
+                model=model,
+                signer=signer,
+                rates=Rates(rate=settings.requests_a_second, burst=settings.burst),
+                usage=usage,
+                recalled=RecallLog(),
+                watch=watch,
+                key_watch=key_watch,
+                metrics=metrics,
+                stopping=stopping,
+                scope_settings=Standing(memory.store),
+                everybody=None if settings.auth else nobody_in_particular(settings),
+            )
+        finally:
+            stopping.set()
+            group.cancel_scope.cancel()
+            with anyio.CancelScope(shield=True):
+                await usage.flush()
+            LOG.info("stopped")
+
+
+async def _kept_secret(memory: Recollect) -> str:
+    """Return what this store's service signs with; the first that asks makes it."""
+    while True:
+        found = await memory.get(SERVICE_SCOPE, SECRET_TYPE, SECRET_TYPE)
+        if found is not None:
+            return str(found.value["secret"])
+        put = PutMemory(
+            type=SECRET_TYPE,
+            key=SECRET_TYPE,
+            value={"secret": secrets.token_urlsafe(48)},
+            text="",
+            expected=0,
+        )
+        try:
+            await memory.store.apply(SERVICE_SCOPE, [put])
+        except VersionConflictError:
+            continue  # another process was first

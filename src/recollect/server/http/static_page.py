@@ -1,0 +1,83 @@
+"""The web page: its built files, read once at the start, or a sentence on how to build it."""
+
+from __future__ import annotations
+
+import hashlib
+import mimetypes
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from fastapi import APIRouter, Request, Response
+
+from recollect.server.http.problems import PAGE_PATH, no_path
+
+STATIC: Final = Path(__file__).parents[1] / "static"
+INDEX: Final = "index.html"
+_ASSETS: Final = "assets/"
+_FOR_EVER: Final = "public, max-age=31536000, immutable"
+_POLICY: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+)
+_NOT_BUILT: Final = """\
+<!doctype html><html lang="en"><meta charset="utf-8"><title>Recollect</title>
+<p>The service runs. Its page is not built: run <code>make page</code> in the project, or install
+the released package, which brings it. The API is described in
+<a href="/openapi.json">/openapi.json</a>.</p></html>
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class File:
+    """A file of the page."""
+
+    content: bytes
+    media_type: str
+    tag: str
+
+
+def read_files(folder: Path) -> Mapping[str, File]:
+    """Return the files of a built page by their path; none if it is not built."""
+    if not (folder / INDEX).is_file():
+        return {}
+    found: dict[str, File] = {}
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            content = path.read_bytes()
+            kind = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
+            tag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
+            name = path.relative_to(folder).as_posix()
+            found[name] = File(content=content, media_type=kind, tag=tag)
+    return found
+
+
+def page_router(folder: Path = STATIC) -> APIRouter:
+    """Return the routes of the page: nothing is looked up on disk when somebody asks."""
+    files = read_files(folder)
+    router = APIRouter(include_in_schema=False)
+
+    @router.get(f"/{{{PAGE_PATH}:path}}")
+    async def page(request: Request) -> Response:
+        """Return a file of the page; a path of the page itself is its index."""
+        path = str(request.path_params[PAGE_PATH])
+        accepts = request.headers.get("accept", "")
+        if not files and not path:
+            return Response(_NOT_BUILT, media_type="text/html")
+        file = files.get(path or INDEX)
+        if file is None and "text/html" in accepts and not path.startswith(("v1/", "health/")):
+            file = files.get(INDEX)
+        if file is None:
+            return no_path().response()
+        is_for_ever = path.startswith(_ASSETS)
+        headers = {
+            "etag": file.tag,
+            "cache-control": _FOR_EVER if is_for_ever else "no-cache",
+            "content-security-policy": _POLICY,
+        }
+        if request.headers.get("if-none-match") == file.tag:
+            return Response(status_code=304, headers=headers)
+        return Response(file.content, media_type=file.media_type, headers=headers)
+
+    return router

@@ -1,0 +1,92 @@
+"""The memory types of a scope: its own, else those of the nearest above, else the service's."""
+
+from __future__ import annotations
+
+from recollect.agents.examples.example_values import checked, example_in
+from recollect.agents.instructions.rule_changes import check_rules, rules_in
+from recollect.errors import ProposalRefusedError, UsageError
+from recollect.formation.instruction_rules import INSTRUCTIONS_CHARACTERS_MAX
+from recollect.formation.types import EXAMPLE, INSTRUCTIONS, MemoryType
+from recollect.memory.facade import Recollect
+from recollect.memory.scope_types import TYPES, sound_settings, types_in_force
+from recollect.memory.value_checks import check_document
+from recollect.records import SCOPE_SETTINGS, Json, JsonObject, PutMemory, Scope
+from recollect.server.http.scope_access import Reach
+
+
+async def own_settings(reach: Reach) -> JsonObject:
+    """Return what was set for the scope that is meant, or for the nearest above it."""
+    store, standing = reach.service.memory.store, reach.service.scope_settings
+    name = reach.scope, len(reach.principal.scope)
+    held = standing.get(name)
+    if held is not None and held[1] == reach.stamp:
+        return held[0]
+    stamp = store.settings_stamp()
+    found = await sound_settings(store, reach.scope, depth=name[1])
+    settings = {} if found is None else found.value
+    if found is None or found.expires_at is None:
+        standing.keep(name, settings, stamp)
+    return settings
+
+
+async def settings_of(reach: Reach, assistant: str | None) -> JsonObject:
+    """
+    Return how a thread of the scope is formed: for which assistant, and with which types.
+
+    Raises:
+        UsageError: There is no such assistant.
+    """
+    found: dict[str, Json] = {}
+    if assistant is not None:
+        found["assistant"] = assistant
+    own = await own_settings(reach)
+    if TYPES in own:
+        found[TYPES] = own[TYPES]
+    if found:
+        reach.service.assistants.of(found, reach.scope)
+    return found
+
+
+async def types_of(reach: Reach) -> tuple[MemoryType, ...]:
+    """Return the memory types of the scope."""
+    service, depth = reach.service, len(reach.principal.scope)
+    return await types_in_force(service.memory.store, reach.scope, service.assistants, depth=depth)
+
+
+async def keep_types(memory: Recollect, scope: Scope, types: tuple[MemoryType, ...]) -> None:
+    """Let the scope, and those below without their own, have these types."""
+    put = PutMemory(
+        type=SCOPE_SETTINGS,
+        key=SCOPE_SETTINGS,
+        value={TYPES: [each.as_config() for each in types]},
+        text="",
+    )
+    await memory.apply(scope, [put])
+
+
+async def check_value(reach: Reach, type_: str, value: JsonObject) -> None:
+    """
+    Refuse a document that its type does not allow, where the type is known.
+
+    Raises:
+        UsageError: It says what is wrong with it.
+    """
+    found = check_document(await types_of(reach), type_, value)
+    unusable = None if found is None else _unusable(found, value)
+    if unusable:
+        msg = f"the value is no {type_}: {unusable}"
+        raise UsageError(msg)
+
+
+def _unusable(type_: MemoryType, value: JsonObject) -> str | None:
+    """Return what no schema says: why `Instructions` or `Examples` would not read *value*."""
+    try:
+        if type_.parameters == INSTRUCTIONS.parameters:
+            check_rules(rules_in(value), characters_max=INSTRUCTIONS_CHARACTERS_MAX)
+        elif type_.parameters == EXAMPLE.parameters:
+            checked(example_in(value))
+    except ProposalRefusedError as error:
+        return error.reason
+    except UsageError as error:
+        return str(error)
+    return None

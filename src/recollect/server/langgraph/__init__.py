@@ -1,0 +1,17 @@
+"""LangGraph's routes: its client finds a store, threads, runs and assistants here."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from fastapi import APIRouter
+
+from recollect.server.langgraph import assistants, runs, threads
+from recollect.server.langgraph import store_items as items
+
+LANGGRAPH_ROUTERS: Final[tuple[APIRouter, ...]] = (
+    items.router,
+    assistants.router,
+    threads.router,
+    runs.router,
+)

@@ -1,0 +1,87 @@
+"""Assistants: configurations of one graph, which forms memories, by name and by id."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any, Final
+from uuid import UUID, uuid5
+
+from fastapi import APIRouter
+from starlette.exceptions import HTTPException
+
+from recollect.errors import NotFoundError
+from recollect.formation.config import Assistants
+from recollect.server.langgraph.request_context import UNPROCESSABLE, Reading
+from recollect.server.langgraph.request_schemas import LIMIT, AskedAssistants
+
+router: Final = APIRouter(prefix="/assistants", tags=["langgraph"])
+GRAPH: Final = "memory_graph"
+"""The one graph there is; by its name, the assistant with the default configuration."""
+DEFAULT_NAMES: Final = (GRAPH, "default", "memory")
+_NAMESPACE: Final = UUID("6ba7b821-9dad-11d1-80b4-00c04fd430c8")
+_SINCE: Final = datetime(2026, 1, 1, tzinfo=UTC).isoformat()
+
+
+def assistant_uuid(name: str) -> str:
+    """
+    Return the id of the assistant with a name, always the same, as LangGraph's server makes it.
+
+    >>> assistant_uuid("memory_graph") == assistant_uuid("memory_graph")
+    True
+    """
+    return str(uuid5(_NAMESPACE, name))
+
+
+def assistant_named(assistants: Assistants, asked: str) -> str | None:
+    """
+    Return the name of the assistant that a name or an id means, ``None`` for the default one.
+
+    Raises:
+        HTTPException: There is none; 422.
+    """
+    for name in assistants.named:
+        if asked in {name, assistant_uuid(name)}:
+            return name
+    if asked in {each for name in DEFAULT_NAMES for each in (name, assistant_uuid(name))}:
+        return None
+    known = ", ".join([GRAPH, *sorted(assistants.named)])
+    raise HTTPException(UNPROCESSABLE, f"Assistant {asked[:100]!r} not found; there are: {known}")
+
+
+def shown_assistant(name: str | None) -> dict[str, Any]:
+    """Return an assistant as LangGraph's clients know it."""
+    return {
+        "assistant_id": assistant_uuid(name or GRAPH),
+        "graph_id": GRAPH,
+        "name": name or GRAPH,
+        "description": None,
+        "config": {},
+        "context": {},
+        "metadata": {"created_by": "system"},
+        "version": 1,
+        "created_at": _SINCE,
+        "updated_at": _SINCE,
+    }
+
+
+@router.post("/search", summary="The assistants")
+async def search(reach: Reading, asked: AskedAssistants) -> list[dict[str, Any]]:
+    """Return the assistants: the default one first, the others by name."""
+    found = [shown_assistant(each) for each in (None, *sorted(reach.service.assistants.named))]
+    fitting = [
+        each
+        for each in found
+        if asked.graph_id in {None, each["graph_id"]}
+        and (asked.name or "").casefold() in each["name"].casefold()
+        and all(each["metadata"].get(key) == value for key, value in (asked.metadata or {}).items())
+    ]
+    return fitting[asked.offset :][: asked.limit or LIMIT]
+
+
+@router.get("/{assistant_id}", summary="One assistant")
+async def get(reach: Reading, assistant_id: str) -> dict[str, Any]:
+    """Return an assistant by its name or id."""
+    try:
+        return shown_assistant(assistant_named(reach.service.assistants, assistant_id))
+    except HTTPException as error:
+        raise NotFoundError(error.detail) from None

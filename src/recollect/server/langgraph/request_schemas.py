@@ -1,0 +1,109 @@
+"""What bodies of LangGraph's requests hold; what means nothing to a memory is passed over."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
+
+from recollect.server.schemas.requests import Id, Object
+
+Labels = Annotated[list[str], Field(max_length=16)]
+Strategy = Literal["reject", "interrupt", "rollback", "enqueue"]
+ITEMS_MAX = 1_000
+Limit = Annotated[int, Field(ge=0, le=ITEMS_MAX)]
+Offset = Annotated[int, Field(ge=0, le=1_000_000)]
+LIMIT = 10
+
+
+class Passed(BaseModel):
+    """A body of a client that sends more than a memory needs."""
+
+    model_config = ConfigDict(extra="ignore", str_max_length=1_000_000)
+
+
+class AskedItem(Passed):
+    """An item to be put."""
+
+    namespace: Labels
+    key: str | None = None
+    value: Object
+    index: Literal[False] | list[str] | None = None
+    ttl: float | None = None
+
+
+class AskedItemAddress(Passed):
+    """An item to be deleted."""
+
+    namespace: Labels = Field(default_factory=list)
+    key: str | None = None
+
+
+class AskedSearch(Passed):
+    """What is looked for among the items."""
+
+    namespace_prefix: Labels | None = None
+    filter: Object | None = None
+    limit: Limit = LIMIT
+    offset: Offset = 0
+    query: str | None = Field(default=None, max_length=20_000)
+    refresh_ttl: bool | None = None
+
+
+class AskedNamespaces(Passed):
+    """Which namespaces are listed."""
+
+    prefix: Labels | None = None
+    suffix: Labels | None = None
+    max_depth: int | None = None
+    limit: Limit = 100
+    offset: Offset = 0
+
+
+class AskedThreadMade(Passed):
+    """A thread to be made."""
+
+    thread_id: str | None = None
+    metadata: Object | None = None
+    if_exists: Literal["raise", "do_nothing"] = "raise"
+
+
+class AskedThreadChange(Passed):
+    """What is written into a thread's metadata."""
+
+    metadata: Object = Field(default_factory=dict)
+
+
+class AskedThreadSearch(Passed):
+    """Which threads are listed."""
+
+    metadata: Object | None = None
+    ids: list[str] | None = Field(default=None, max_length=ITEMS_MAX)
+    status: str | None = None
+    limit: Limit = LIMIT
+    offset: Offset = 0
+
+
+class AskedRun(Passed):
+    """A run: messages that are kept now, and formed when talk has paused."""
+
+    assistant_id: Id
+    input: dict[str, Any] | list[Any] | None = None
+    config: Object | None = None
+    context: Object | None = None
+    metadata: Object | None = None
+    command: JsonValue = None
+    webhook: str | None = None
+    multitask_strategy: Strategy = "enqueue"
+    if_not_exists: Literal["create", "reject"] = "reject"
+    after_seconds: float | None = Field(default=None, ge=0, le=86_400)
+
+
+class AskedAssistants(Passed):
+    """Which assistants are listed."""
+
+    graph_id: str | None = None
+    name: str | None = None
+    metadata: Object | None = None
+    limit: Limit = LIMIT
+    offset: Offset = 0

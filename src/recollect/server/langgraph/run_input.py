@@ -1,0 +1,72 @@
+"""The messages of a run's input, and which of them its thread does not have yet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, cast
+
+from recollect.errors import UsageError
+from recollect.messages import OWN_CLASSES, coerced
+from recollect.messages.coercion import MessageLike
+from recollect.messages.message_fields import kind_of
+from recollect.messages.message_records import record_of
+from recollect.records import Message, NewMessage
+
+MESSAGES_MAX: Final = 1_000
+_OVERLAP_MIN: Final = 2
+_REMOVAL: Final = "remove"
+
+
+def messages_of(given: Mapping[str, Any] | Sequence[Any] | None) -> list[NewMessage]:
+    """
+    Return the messages of a run's input: a list of them, or an object that holds it.
+
+    Raises:
+        UsageError: The input has no such list, or a message is none.
+    """
+    listed = given.get("messages", ()) if isinstance(given, Mapping) else given or ()
+    if isinstance(listed, str | Mapping):
+        listed = [listed]
+    if not isinstance(listed, Sequence):
+        msg = f"input.messages is a list of messages, not {type(listed).__name__}"
+        raise UsageError(msg)
+    if len(listed) > MESSAGES_MAX:
+        msg = f"input.messages has {len(listed)} messages; a run takes {MESSAGES_MAX} at most"
+        raise UsageError(msg)
+    try:
+        found = [coerced(cast("MessageLike", each), classes=OWN_CLASSES) for each in listed]
+        return [record_of(each) for each in found if kind_of(each) != _REMOVAL]
+    except (AttributeError, TypeError, ValueError) as error:
+        if isinstance(error, UsageError):
+            raise
+        msg = f"a message of the input cannot be read: {error}"
+        raise UsageError(msg) from None
+
+
+def new_messages(
+    given: Sequence[NewMessage], last: Sequence[Message], held: int
+) -> list[NewMessage]:
+    """
+    Return the messages that a thread does not have yet, whose last ones of *held* are *last*.
+
+    Clients send the whole talk with every run, or only what is new. A message with an id is
+    known by it, and left to the store. Others are known where what was given begins as the
+    thread ends: with at least two messages that are alike, or with all that the thread has.
+
+    >>> def said(*texts): return [NewMessage(role="user", text=text) for text in texts]
+    >>> [each.text for each in new_messages(said("a", "b"), [], 0)]
+    ['a', 'b']
+    """
+    if any(each.id for each in given):
+        return list(given)
+    for count in range(min(len(given), len(last)), 0, -1):
+        if count < _OVERLAP_MIN and count < held:
+            break
+        ends = last[len(last) - count :]
+        if all(_is_alike(one, other) for one, other in zip(given, ends, strict=False)):
+            return list(given[count:])
+    return list(given)
+
+
+def _is_alike(given: NewMessage, kept: Message) -> bool:
+    return (given.role, given.name, given.text) == (kept.role, kept.name, kept.text)

@@ -1,0 +1,333 @@
+"""LangGraph's runs: messages that are kept at once, and formed when talk has paused."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Annotated, Any, Final, Literal
+from uuid import uuid4
+
+import anyio
+from fastapi import APIRouter, Query, Request, Response
+from starlette.exceptions import HTTPException
+
+from recollect.errors import ConflictError, NotFoundError, VersionConflictError
+from recollect.records import NewMessage, Thread, Write
+from recollect.server.http.scope_access import Reach
+from recollect.server.langgraph.assistants import GRAPH, assistant_uuid
+from recollect.server.langgraph.request_context import Reading, RunId, ThreadId, Writing
+from recollect.server.langgraph.request_schemas import ITEMS_MAX, LIMIT, AskedRun
+from recollect.server.langgraph.run_config import Configured, configured
+from recollect.server.langgraph.run_input import MESSAGES_MAX, messages_of, new_messages
+from recollect.server.langgraph.run_records import (
+    KeptRun,
+    KeptThread,
+    changed,
+    delete_run,
+    existing,
+    kept_thread,
+    note_types,
+    place_of,
+    put_run,
+    put_thread,
+)
+from recollect.server.langgraph.run_status import IN_FLIGHT
+from recollect.server.langgraph.threads import made_thread, scope_of, standing_runs, values_of
+from recollect.stores.validation import to_datetime
+
+router: Final = APIRouter(tags=["langgraph"])
+TRIES: Final = 20
+JOIN_EVERY_S: Final = 0.2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """The messages of a run: those of its thread after one position, up to another."""
+
+    thread: str
+    since: int
+    upto: int
+
+
+_BUSY: Final = (
+    "Thread is already running a task. Wait for it to finish or choose a different multitask "
+    "strategy."
+)
+
+
+@router.post("/runs", summary="Form messages of a thread of their own")
+async def create_alone(reach: Writing, asked: AskedRun, response: Response) -> dict[str, Any]:
+    """Keep the messages of a run in a new thread, to be formed when the delay has passed."""
+    asked = asked.model_copy(update={"if_not_exists": "create"})
+    return await _posted(reach, str(uuid4()), asked, response)
+
+
+@router.post("/threads/{thread_id}/runs", summary="Form messages of a thread")
+async def create(
+    reach: Writing, thread_id: ThreadId, asked: AskedRun, response: Response
+) -> dict[str, Any]:
+    """
+    Keep the messages of a run in its thread, to be formed when the delay has passed.
+
+    Another run of the thread within its delay moves the formation: both are formed together.
+    """
+    return await _posted(reach, thread_id, asked, response)
+
+
+@router.post("/runs/wait", summary="Form messages of a thread of their own, and wait")
+async def wait_alone(
+    reach: Writing, request: Request, asked: AskedRun, response: Response
+) -> dict[str, Any]:
+    """Keep the messages of a run in a new thread, and return what it holds once it is formed."""
+    asked = asked.model_copy(update={"if_not_exists": "create"})
+    return await _waited(reach, request, str(uuid4()), asked, response)
+
+
+@router.post("/threads/{thread_id}/runs/wait", summary="Form messages of a thread, and wait")
+async def wait(
+    reach: Writing, request: Request, thread_id: ThreadId, asked: AskedRun, response: Response
+) -> dict[str, Any]:
+    """
+    Keep the messages of a run, and return what the thread holds once they are formed.
+
+    Without a delay of its own the run is due at once: somebody waits for it.
+    """
+    return await _waited(reach, request, thread_id, asked, response)
+
+
+async def _waited(
+    reach: Reach, request: Request, thread_id: str, asked: AskedRun, response: Response
+) -> dict[str, Any]:
+    reach.may("read")
+    asked = asked.model_copy(update={"after_seconds": asked.after_seconds or 0.0})
+    run = await _posted(reach, thread_id, asked, response)
+    return await join(reach, request, thread_id, run["run_id"])
+
+
+async def _posted(
+    reach: Reach, thread_id: str, asked: AskedRun, response: Response
+) -> dict[str, Any]:
+    memory = reach.memory
+    thread = await kept_thread(memory, reach.scope, thread_id)
+    if thread is None and asked.if_not_exists == "reject":
+        msg = "Thread or assistant not found."
+        raise NotFoundError(msg)
+    how = await configured(reach, asked, thread)
+    given = messages_of(asked.input)
+    thread = thread or await made_thread(reach, thread_id, {})
+    if asked.multitask_strategy == "reject" and await _in_flight(reach, thread):
+        raise ConflictError(_BUSY)
+    span = await _kept(how, thread, given)
+    await note_types(memory, reach.scope, how.types)
+    run = await _noted(reach, how, asked, span)
+    response.headers["content-location"] = f"/threads/{thread_id}/runs/{run.id}"
+    return _shown(run)
+
+
+async def _in_flight(reach: Reach, thread: KeptThread) -> list[KeptRun]:
+    return [each for each in await standing_runs(reach, thread) if each.status in IN_FLIGHT]
+
+
+async def _kept(how: Configured, thread: KeptThread, given: Sequence[NewMessage]) -> Span:
+    """Keep the messages of a run that its thread does not have; return where they stand."""
+    scope, memory = how.reach.scope, how.reach.memory
+    before = await memory.thread(scope, thread.id)
+    last = (
+        await memory.last_messages(scope, thread.id, limit=min(len(given), MESSAGES_MAX))
+        if before is not None and before.count and given
+        else ()
+    )
+    new = new_messages(given, last, before.count if before else 0)
+    await _append(how, thread.id, new)
+    after = await memory.thread(scope, thread.id)
+    await _due(how, thread, before, after)
+    return Span(
+        thread=thread.id,
+        since=before.last if before else 0,
+        upto=after.last if after else 0,
+    )
+
+
+async def _append(how: Configured, thread: str, new: Sequence[NewMessage]) -> None:
+    """Append messages; one whose id is there with another content takes its place."""
+    memory, scope = how.reach.memory, how.reach.scope
+    settings = how.settings or None
+    try:
+        await memory.append(scope, thread, new, debounce=how.debounce, settings=settings)
+    except ConflictError:
+        for each in new:
+            try:
+                await memory.append(scope, thread, [each], debounce=how.debounce, settings=settings)
+            except ConflictError:
+                await memory.replace(scope, thread, each)
+
+
+async def _due(
+    how: Configured, thread: KeptThread, before: Thread | None, after: Thread | None
+) -> None:
+    """Let a thread be formed again that a cancelled run held, and one at once that shall be."""
+    memory, scope = how.reach.memory, how.reach.scope
+    if after is None:
+        return
+    has_new = before is None or after.last > before.last
+    if thread.held:
+        await memory.store.resume(scope, thread.id, at_once=not has_new)
+    if not has_new and after.pending and not how.debounce.quiet_s:
+        await memory.signal(scope, thread.id)
+
+
+async def _noted(reach: Reach, how: Configured, asked: AskedRun, span: Span) -> KeptRun:
+    """Keep a run, and settle with it those that its strategy ends."""
+    memory = reach.memory
+    for _ in range(TRIES):
+        now = to_datetime(memory.store.now())
+        thread = await existing(memory, reach.scope, span.thread)
+        run = KeptRun(
+            id=str(uuid4()),
+            thread=span.thread,
+            assistant=how.assistant or GRAPH,
+            strategy=asked.multitask_strategy,
+            created_at=now + timedelta(seconds=how.debounce.quiet_s),
+            updated_at=now,
+            since=span.since,
+            upto=span.upto,
+            metadata=asked.metadata or {},
+            configurable=how.shown,
+        )
+        writes: list[Write] = [
+            put_thread(replace(changed(thread, now), scope=how.segments, held=False)),
+            put_run(run),
+        ]
+        for each in await _in_flight(reach, thread):
+            if asked.multitask_strategy == "rollback":
+                writes.append(delete_run(each))
+            elif asked.multitask_strategy == "interrupt":
+                writes.append(put_run(replace(each, status="interrupted", updated_at=now)))
+        try:
+            await memory.store.apply(place_of(reach.scope, span.thread), writes)
+        except VersionConflictError:
+            continue  # another run of the thread was posted meanwhile
+        try:
+            return await _existing(reach, span.thread, run.id)
+        except NotFoundError:
+            return run  # one that was posted meanwhile has taken its place
+    msg = f"the thread {span.thread} was changed {TRIES} times meanwhile: post the run again"
+    raise ConflictError(msg)
+
+
+@router.get("/threads/{thread_id}/runs", summary="The runs of a thread")
+async def runs(
+    reach: Reading,
+    thread_id: ThreadId,
+    limit: Annotated[int, Query(ge=0, le=ITEMS_MAX)] = LIMIT,
+    offset: Annotated[int, Query(ge=0)] = 0,
+    status: str | None = None,
+) -> list[dict[str, Any]]:
+    """Return the runs of a thread, the newest first."""
+    thread = await existing(reach.memory, reach.scope, thread_id)
+    found = [each for each in await standing_runs(reach, thread) if status in {None, each.status}]
+    return [_shown(each) for each in found[offset:][: limit or LIMIT]]
+
+
+@router.get("/threads/{thread_id}/runs/{run_id}", summary="One run")
+async def get(reach: Reading, thread_id: ThreadId, run_id: RunId) -> dict[str, Any]:
+    """Return a run as it stands now."""
+    return _shown(await _existing(reach, thread_id, run_id))
+
+
+@router.delete("/threads/{thread_id}/runs/{run_id}", summary="Delete a run", status_code=204)
+async def delete(reach: Writing, thread_id: ThreadId, run_id: RunId) -> Response:
+    """Delete a run that has ended; its messages and what was formed of them stay."""
+    found = await _existing(reach, thread_id, run_id)
+    if found.status in IN_FLIGHT:
+        msg = f"Run {run_id} is {found.status}: cancel it before it is deleted"
+        raise ConflictError(msg)
+    await reach.memory.store.apply(place_of(reach.scope, thread_id), [delete_run(found)])
+    return Response(status_code=204)
+
+
+@router.post("/threads/{thread_id}/runs/{run_id}/cancel", summary="Cancel a run", status_code=204)
+async def cancel(
+    reach: Writing,
+    thread_id: ThreadId,
+    run_id: RunId,
+    action: Literal["interrupt", "rollback"] = "interrupt",
+) -> Response:
+    """
+    Let the messages of a run not be formed until another run of the thread comes.
+
+    They stay kept. A formation that is under way may still be committed.
+    """
+    memory = reach.memory
+    found = await _existing(reach, thread_id, run_id)
+    if found.status not in IN_FLIGHT:
+        msg = f"Run {run_id} has ended already: {found.status}"
+        raise ConflictError(msg)
+    for _ in range(TRIES):
+        thread = await existing(memory, reach.scope, thread_id)
+        others = [each for each in await _in_flight(reach, thread) if each.id != run_id]
+        now = to_datetime(memory.store.now())
+        stopped = replace(found, status="interrupted", updated_at=now, reason="cancelled")
+        writes: list[Write] = [
+            put_thread(replace(changed(thread, now), held=not others)),
+            delete_run(found) if action == "rollback" else put_run(stopped),
+        ]
+        try:
+            await memory.store.apply(place_of(reach.scope, thread_id), writes)
+        except VersionConflictError:
+            continue
+        scope = scope_of(reach, thread)
+        if not others and scope is not None and await memory.thread(scope, thread_id):
+            await memory.pause(scope, thread_id)
+        return Response(status_code=204)
+    msg = f"the thread {thread_id} was changed {TRIES} times meanwhile: cancel the run again"
+    raise ConflictError(msg)
+
+
+@router.get("/threads/{thread_id}/runs/{run_id}/join", summary="Wait for a run")
+async def join(
+    reach: Reading, request: Request, thread_id: ThreadId, run_id: RunId
+) -> dict[str, Any]:
+    """Return what the thread holds once the run has ended; within the time a request may take."""
+    while True:
+        found = await _existing(reach, thread_id, run_id)
+        if found.status not in IN_FLIGHT:
+            break
+        if reach.service.stopping.is_set() or await request.is_disconnected():
+            raise HTTPException(503, "the service stops: ask again how the run stands")
+        await anyio.sleep(JOIN_EVERY_S)
+    if found.status == "error":
+        return {"__error__": {"error": "FormationError", "message": found.reason}}
+    return await values_of(reach, await existing(reach.memory, reach.scope, thread_id))
+
+
+async def _existing(reach: Reach, thread_id: str, run_id: str) -> KeptRun:
+    """
+    Return a run as it stands now.
+
+    Raises:
+        NotFoundError: There is none with this id in the thread.
+    """
+    thread = await existing(reach.memory, reach.scope, thread_id)
+    for each in await standing_runs(reach, thread):
+        if each.id == run_id:
+            return each
+    msg = f"Run with ID {run_id} not found"
+    raise NotFoundError(msg)
+
+
+def _shown(run: KeptRun) -> dict[str, Any]:
+    configurable = {**run.configurable, "thread_id": run.thread, "run_id": run.id}
+    found = {
+        "run_id": run.id,
+        "thread_id": run.thread,
+        "assistant_id": assistant_uuid(run.assistant),
+        "created_at": run.created_at.isoformat(),
+        "updated_at": run.updated_at.isoformat(),
+        "status": run.status,
+        "metadata": dict(run.metadata),
+        "kwargs": {"config": {"configurable": configurable}},
+        "multitask_strategy": run.strategy,
+    }
+    return found | ({"cancel_reason": run.reason} if run.status == "interrupted" else {})

@@ -1,0 +1,186 @@
+"""LangGraph's threads: our threads under the id that a client gave, with their state."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+from uuid import uuid4
+
+from fastapi import APIRouter, Response
+
+from recollect.errors import ConflictError
+from recollect.records import JsonObject, Message, Scope
+from recollect.server.http.scope_access import Reach
+from recollect.server.langgraph.request_context import Reading, ThreadId, Writing, check_uuid
+from recollect.server.langgraph.request_schemas import (
+    LIMIT,
+    AskedThreadChange,
+    AskedThreadMade,
+    AskedThreadSearch,
+)
+from recollect.server.langgraph.run_records import (
+    KeptRun,
+    KeptThread,
+    changed,
+    existing,
+    forget_thread,
+    kept_runs,
+    kept_thread,
+    kept_threads,
+    place_of,
+    put_thread,
+)
+from recollect.server.langgraph.run_status import IN_FLIGHT, ground_of, standing
+from recollect.stores.validation import PAGE_ROWS_MAX, to_datetime
+
+router: Final = APIRouter(prefix="/threads", tags=["langgraph"])
+_TYPE_OF_ROLE: Final = {"user": "human", "assistant": "ai", "system": "system", "tool": "tool"}
+
+
+def scope_of(reach: Reach, thread: KeptThread) -> Scope | None:
+    """Return the scope in which a thread's messages are, ``None`` before its first run."""
+    return None if thread.scope is None else (*reach.principal.scope, *thread.scope)
+
+
+async def made_thread(reach: Reach, id_: str, metadata: JsonObject) -> KeptThread:
+    """Make a thread that there is not, and return it."""
+    now = to_datetime(reach.memory.store.now())
+    made = KeptThread(id=id_, scope=None, metadata=metadata, created_at=now, updated_at=now)
+    await reach.memory.store.apply(place_of(reach.scope, id_), [put_thread(made)])
+    return await existing(reach.memory, reach.scope, id_)
+
+
+async def standing_runs(reach: Reach, thread: KeptThread) -> list[KeptRun]:
+    """Return the runs of a thread as they stand now, the newest first."""
+    memory = reach.memory
+    runs = await kept_runs(memory, reach.scope, thread.id)
+    now = to_datetime(memory.store.now())
+    ground = await ground_of(memory, scope_of(reach, thread), thread.id, now)
+    return [standing(each, ground) for each in runs]
+
+
+async def values_of(reach: Reach, thread: KeptThread) -> dict[str, Any]:
+    """Return what a thread holds: its last messages, oldest first."""
+    scope = scope_of(reach, thread)
+    memory = reach.memory
+    found = await memory.thread(scope, thread.id) if scope is not None else None
+    if scope is None or found is None:
+        return {"messages": []}
+    last = await memory.last_messages(scope, thread.id, limit=PAGE_ROWS_MAX)
+    return {"messages": [_shown_message(each) for each in last]}
+
+
+async def _shown(reach: Reach, thread: KeptThread, *, whole: bool = True) -> dict[str, Any]:
+    runs = await standing_runs(reach, thread)
+    status = "idle"
+    if any(each.status in IN_FLIGHT for each in runs):
+        status = "busy"
+    elif runs and runs[0].status == "error":
+        status = "error"
+    changed_at = max([thread.updated_at, *(each.updated_at for each in runs)])
+    return {
+        "thread_id": thread.id,
+        "created_at": thread.created_at.isoformat(),
+        "updated_at": changed_at.isoformat(),
+        "state_updated_at": changed_at.isoformat(),
+        "metadata": dict(thread.metadata),
+        "config": {},
+        "status": status,
+        "values": await values_of(reach, thread) if whole else None,
+        "interrupts": {},
+    }
+
+
+@router.post("", summary="Make a thread")
+async def create(reach: Writing, asked: AskedThreadMade) -> dict[str, Any]:
+    """Make a thread; with `if_exists` one that is there is returned as it is."""
+    id_ = str(uuid4()) if asked.thread_id is None else check_uuid(asked.thread_id, "thread")
+    found = await kept_thread(reach.memory, reach.scope, id_)
+    if found is not None and asked.if_exists == "raise":
+        msg = f"Thread with ID {id_} already exists"
+        raise ConflictError(msg)
+    return await _shown(reach, found or await made_thread(reach, id_, asked.metadata or {}))
+
+
+@router.post("/search", summary="Find threads")
+async def search(reach: Reading, asked: AskedThreadSearch) -> list[dict[str, Any]]:
+    """Return threads, the last changed first, without their messages."""
+    wanted = asked.metadata or {}
+    fitting = [
+        each
+        for each in await kept_threads(reach.memory, reach.scope)
+        if all(each.metadata.get(name) == value for name, value in wanted.items())
+        and (asked.ids is None or each.id in asked.ids)
+    ]
+    shown: list[dict[str, Any]] = []
+    for each in fitting:
+        one = await _shown(reach, each, whole=False)
+        if asked.status in {None, one["status"]}:
+            shown.append(one)
+        if len(shown) == asked.offset + (asked.limit or LIMIT):
+            break
+    return shown[asked.offset :]
+
+
+@router.get("/{thread_id}", summary="One thread")
+async def get(reach: Reading, thread_id: ThreadId) -> dict[str, Any]:
+    """Return a thread with its messages."""
+    return await _shown(reach, await existing(reach.memory, reach.scope, thread_id))
+
+
+@router.patch("/{thread_id}", summary="Change a thread's metadata")
+async def update(reach: Writing, thread_id: ThreadId, asked: AskedThreadChange) -> dict[str, Any]:
+    """Write fields into a thread's metadata; the others stay."""
+    memory = reach.memory
+    found = await existing(memory, reach.scope, thread_id)
+    now = to_datetime(memory.store.now())
+    put = put_thread(changed(found, now, metadata={**found.metadata, **asked.metadata}))
+    await memory.store.apply(place_of(reach.scope, thread_id), [put])
+    return await _shown(reach, await existing(memory, reach.scope, thread_id))
+
+
+@router.delete("/{thread_id}", summary="Delete a thread", status_code=204)
+async def delete(reach: Writing, thread_id: ThreadId) -> Response:
+    """Delete a thread, its runs and its messages; memories that were formed of them stay."""
+    memory = reach.memory
+    found = await existing(memory, reach.scope, thread_id)
+    scope = scope_of(reach, found)
+    ours = await memory.thread(scope, thread_id) if scope is not None else None
+    if scope is not None and ours is not None and ours.count:
+        await memory.keep(scope, thread_id, ours.last + 1)
+    await forget_thread(memory, reach.scope, thread_id)
+    return Response(status_code=204)
+
+
+@router.get("/{thread_id}/state", summary="What a thread holds")
+async def state(reach: Reading, thread_id: ThreadId) -> dict[str, Any]:
+    """Return the messages of a thread, and whether a formation of them is to come."""
+    found = await existing(reach.memory, reach.scope, thread_id)
+    runs = await standing_runs(reach, found)
+    is_busy = any(each.status in IN_FLIGHT for each in runs)
+    return {
+        "values": await values_of(reach, found),
+        "next": ["form"] if is_busy else [],
+        "tasks": [],
+        "metadata": dict(found.metadata),
+        "created_at": found.updated_at.isoformat(),
+        "checkpoint": None,
+        "parent_checkpoint": None,
+        "interrupts": [],
+    }
+
+
+def _shown_message(message: Message) -> dict[str, Any]:
+    """Return a message as LangChain's clients read it."""
+    kept = message.metadata.get("message")
+    fields: dict[str, Any] = dict(kept) if isinstance(kept, Mapping) else {}
+    blocks = message.content
+    return {
+        "type": _TYPE_OF_ROLE[message.role],
+        "additional_kwargs": {},
+        "response_metadata": {},
+        "name": message.name,
+        **fields,
+        "content": message.text if not blocks else list(blocks),
+        "id": message.id,
+    }

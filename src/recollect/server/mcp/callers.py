@@ -1,0 +1,95 @@
+"""Who calls, and in which scope: settled by the transport, never by what is called."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol
+
+from recollect.formation.config import Assistants
+from recollect.formation.types import MemoryType
+from recollect.memory.facade import Recollect
+from recollect.memory.scope_types import types_in_force
+from recollect.records import Scope
+from recollect.server.authorization import LOCAL, PERMISSIONS, Permission, Principal, granted
+from recollect.server.key_checks import proviso_of
+from recollect.stores.validation import check_scope, to_datetime
+
+
+class Counting(Protocol):
+    """Counts what a caller used besides what it wrote."""
+
+    def __call__(self, scope: Scope, **counts: int) -> None:
+        """Count something of a scope."""
+
+
+def count_nothing(scope: Scope, **counts: int) -> None:
+    """Count nothing: nobody asks."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caller:
+    """Who calls: the memory as he uses it, and what of it he may reach."""
+
+    memory: Recollect
+    principal: Principal
+    assistants: Assistants
+    segments: tuple[str, ...] = ()
+    """The scope that is meant, below that of the key."""
+    use: Counting = count_nothing
+
+    async def types(self) -> tuple[MemoryType, ...]:
+        """
+        Return the types that are kept in the scope that is meant, as they are set now.
+
+        Raises:
+            UsageError: The transport named no scope that can be.
+        """
+        bound = self.principal.scope
+        scope = check_scope((*bound, *self.segments))
+        return await types_in_force(self.memory.store, scope, self.assistants, depth=len(bound))
+
+    def reach(self, needs: Permission) -> Scope:
+        """
+        Return the scope of every call.
+
+        Raises:
+            ForbiddenError: The key lacks the permission.
+            UsageError: The transport named no scope that can be.
+        """
+        return granted(self.principal, needs, self.segments)
+
+
+CallerOf = Callable[[Any], Caller]
+"""Who sent a request, given what the transport attached to it."""
+
+
+def local_caller(memory: Recollect, scope: Scope, assistants: Assistants) -> Caller:
+    """Return the user of this machine, who may do everything; types set above *scope* are his."""
+    principal = Principal(
+        key_id=LOCAL, name=LOCAL, scope=scope[:1], permissions=frozenset(PERMISSIONS)
+    )
+    return caller_of(memory, principal, assistants, scope[1:])
+
+
+def caller_of(
+    memory: Recollect,
+    principal: Principal,
+    assistants: Assistants,
+    segments: tuple[str, ...] = (),
+    use: Counting = count_nothing,
+) -> Caller:
+    """Return a caller whose changes are audited under the id of his key."""
+
+    def now() -> datetime:
+        return to_datetime(memory.store.now())
+
+    acting = memory.acting(principal.actor, proviso=proviso_of(principal, now))
+    return Caller(
+        memory=acting,
+        principal=principal,
+        assistants=assistants,
+        segments=segments,
+        use=use,
+    )

@@ -1,0 +1,212 @@
+"""The MCP server itself: the protocol's requests on one side, callers and tools on the other."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Final, TypeVar, cast
+
+import mcp_types as types
+from mcp.server.lowlevel import Server
+from mcp.shared.exceptions import MCPError
+
+from recollect import __version__
+from recollect.errors import NotFoundError, RecollectError
+from recollect.ports import Tool
+from recollect.recall.rendering import visible
+from recollect.records import Json, JsonObject
+from recollect.server.mcp.callers import CallerOf
+from recollect.server.mcp.capabilities import (
+    INSTRUCTIONS,
+    MANNERS,
+    PROFILE,
+    RECALL,
+    REMEMBER,
+    tools_offered,
+)
+from recollect.server.mcp.resources import (
+    MEMORY_TEMPLATE,
+    PROFILE_URI,
+    PROMPT_OF_REMEMBERING,
+    THREAD_TEMPLATE,
+    THREADS_PAGE,
+    prompt_of_recall,
+    read_resource,
+    thread_uri,
+)
+from recollect.server.mcp.tool_calls import Tools
+
+JSON: Final = "application/json"
+_QUESTION: Final = "question"
+
+ResultT = TypeVar("ResultT")
+
+
+def mcp_server(tools: Tools, caller_of: CallerOf) -> Server[Any]:
+    """Return a server whose every request is carried out for whoever *caller_of* says sent it."""
+    door = _Door(tools, caller_of)
+    return Server(
+        "recollect",
+        version=__version__,
+        title="Recollect",
+        instructions=INSTRUCTIONS,
+        on_list_tools=door.list_tools,
+        on_call_tool=door.call_tool,
+        on_list_resources=door.list_resources,
+        on_list_resource_templates=door.list_templates,
+        on_read_resource=door.read_resource,
+        on_list_prompts=door.list_prompts,
+        on_get_prompt=door.get_prompt,
+    )
+
+
+class _Door:
+    """The requests of the protocol."""
+
+    def __init__(self, tools: Tools, caller_of: CallerOf) -> None:
+        self._tools = tools
+        self._caller_of = caller_of
+
+    async def list_tools(self, context: Any, _params: object) -> types.ListToolsResult:
+        try:
+            kept = await self._caller_of(context.request).types()
+        except RecollectError as error:
+            raise _protocol_error(error) from error
+        return types.ListToolsResult(tools=[_shown(each) for each in tools_offered(kept)])
+
+    async def call_tool(
+        self, context: Any, params: types.CallToolRequestParams
+    ) -> types.CallToolResult:
+        if params.name not in MANNERS:
+            raise MCPError(types.INVALID_PARAMS, f"there is no tool {params.name[:80]!r}")
+        caller = self._caller_of(context.request)
+        arguments = cast("JsonObject", params.arguments or {})
+        try:
+            result = await self._tools.call(caller, params.name, arguments)
+        except RecollectError as error:
+            # The model is told, so that it can do otherwise.
+            result = {"status": "failed", "id": "", "reason": str(error), "code": error.code}
+        return _answered(result)
+
+    async def list_resources(
+        self, context: Any, params: types.PaginatedRequestParams | None
+    ) -> types.ListResourcesResult:
+        cursor = params.cursor if params else None
+        caller = self._caller_of(context.request)
+        page = await _told(caller.memory.threads, caller.reach, cursor=cursor, limit=THREADS_PAGE)
+        threads = [
+            types.Resource(uri=thread_uri(each.id), name=each.id, mime_type=JSON)
+            for each in page.rows
+        ]
+        profile = types.Resource(
+            uri=PROFILE_URI, name=PROFILE, description="Who the user is", mime_type=JSON
+        )
+        listed = threads if cursor else [profile, *threads]
+        return types.ListResourcesResult(resources=listed, next_cursor=page.cursor)
+
+    async def list_templates(
+        self, _context: Any, _params: object
+    ) -> types.ListResourceTemplatesResult:
+        thread = types.ResourceTemplate(
+            uri_template=THREAD_TEMPLATE,
+            name="thread",
+            description="The newest messages of a thread",
+            mime_type=JSON,
+        )
+        memory = types.ResourceTemplate(
+            uri_template=MEMORY_TEMPLATE,
+            name="memory",
+            description="A memory with every version that it had",
+            mime_type=JSON,
+        )
+        return types.ListResourceTemplatesResult(resource_templates=[thread, memory])
+
+    async def read_resource(
+        self, context: Any, params: types.ReadResourceRequestParams
+    ) -> types.ReadResourceResult:
+        uri = str(params.uri)
+        caller = self._caller_of(context.request)
+        try:
+            text = await read_resource(caller, self._tools, uri)
+        except RecollectError as error:
+            raise _protocol_error(error) from error
+        found = types.TextResourceContents(uri=uri, mime_type=JSON, text=text)
+        return types.ReadResourceResult(contents=[found])
+
+    async def list_prompts(self, _context: Any, _params: object) -> types.ListPromptsResult:
+        question = types.PromptArgument(
+            name=_QUESTION, description="What you want to know", required=True
+        )
+        recall = types.Prompt(
+            name=RECALL,
+            description="A question, with what is remembered that bears on it",
+            arguments=[question],
+        )
+        remember = types.Prompt(
+            name=REMEMBER, description="Look over this talk, and save what will matter later"
+        )
+        return types.ListPromptsResult(prompts=[recall, remember])
+
+    async def get_prompt(
+        self, context: Any, params: types.GetPromptRequestParams
+    ) -> types.GetPromptResult:
+        caller = self._caller_of(context.request)
+        if params.name == REMEMBER:
+            return _prompt(PROMPT_OF_REMEMBERING)
+        if params.name != RECALL:
+            raise MCPError(types.INVALID_PARAMS, f"there is no prompt {params.name[:80]!r}")
+        try:
+            return _prompt(await prompt_of_recall(caller, (params.arguments or {})[_QUESTION]))
+        except KeyError as error:
+            raise MCPError(types.INVALID_PARAMS, f"{RECALL} needs a {_QUESTION}") from error
+        except RecollectError as error:
+            raise _protocol_error(error) from error
+
+
+async def _told(
+    listing: Callable[..., Awaitable[ResultT]],
+    reach: Callable[[Any], Any],
+    **arguments: Any,
+) -> ResultT:
+    """Return what a listing of the caller's scope answers; our errors become the protocol's."""
+    try:
+        return await listing(reach("read"), **arguments)
+    except RecollectError as error:
+        raise _protocol_error(error) from error
+
+
+def _protocol_error(error: RecollectError) -> MCPError:
+    data = {"code": error.code}
+    if isinstance(error, NotFoundError):
+        return MCPError(types.INVALID_PARAMS, f"not found: {error}", data)
+    return MCPError(types.INVALID_PARAMS, str(error), data)
+
+
+def _shown(tool: Tool) -> types.Tool:
+    manner = MANNERS[tool.name]
+    return types.Tool(
+        name=tool.name,
+        title=manner.title,
+        description=tool.description,
+        input_schema=dict(tool.parameters),
+        annotations=types.ToolAnnotations(
+            read_only_hint=manner.reads_only,
+            destructive_hint=manner.destroys,
+            idempotent_hint=manner.repeats,
+            open_world_hint=False,
+        ),
+    )
+
+
+def _answered(result: Mapping[str, Json]) -> types.CallToolResult:
+    text = types.TextContent(type="text", text=visible(json.dumps(result, ensure_ascii=False)))
+    return types.CallToolResult(
+        content=[text],
+        structured_content=dict(result),
+        is_error=result["status"] in {"refused", "failed"},
+    )
+
+
+def _prompt(text: str) -> types.GetPromptResult:
+    content = types.TextContent(type="text", text=text)
+    return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=content)])

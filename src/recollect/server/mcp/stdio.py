@@ -1,0 +1,23 @@
+"""The MCP server on standard input and output: one user, one scope, chosen where it is started."""
+
+from __future__ import annotations
+
+import secrets
+
+from mcp.server.stdio import stdio_server
+
+from recollect.formation.config import Assistants
+from recollect.memory.facade import Recollect
+from recollect.records import Scope
+from recollect.server.mcp.callers import local_caller
+from recollect.server.mcp.protocol_server import mcp_server
+from recollect.server.mcp.tool_calls import Tools
+from recollect.stores.validation import check_scope
+
+
+async def serve_stdio(memory: Recollect, scope: Scope, assistants: Assistants) -> None:
+    """Serve until the input ends; several processes may do so over one store at a time."""
+    caller = local_caller(memory, check_scope(scope), assistants)
+    server = mcp_server(Tools(secrets.token_bytes(32)), lambda _: caller)
+    async with stdio_server() as (incoming, outgoing):
+        await server.run(incoming, outgoing, server.create_initialization_options())

@@ -1,0 +1,149 @@
+"""The MCP server over streamable HTTP: the keys, scopes, limits and origins of the service."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, Final
+
+import anyio
+from fastapi import FastAPI
+from mcp.server.transport_security import TransportSecuritySettings
+from starlette.datastructures import QueryParams
+from starlette.middleware import Middleware
+from starlette.types import ASGIApp, Receive, Send
+from starlette.types import Scope as Connection
+
+from recollect.formation.config import Assistants
+from recollect.server.authorization import Principal
+from recollect.server.http.application import connection_limits
+from recollect.server.http.authentication import Authenticating
+from recollect.server.http.mounts import Door, add_doors
+from recollect.server.http.origins import Origins
+from recollect.server.http.problems import Problem
+from recollect.server.http.prometheus import Metrics
+from recollect.server.http.state import OpenMemory, Service, Told, opened_service
+from recollect.server.mcp.callers import Caller, caller_of
+from recollect.server.mcp.protocol_server import mcp_server
+from recollect.server.mcp.tool_calls import Tools
+from recollect.server.revocation import Revocation
+from recollect.server.settings import Settings, checked
+
+PATH: Final = "/mcp"
+_CALLER: Final = "mcp_caller"
+# A stream of its own would have nothing to tell: there are no sessions. The protocol (streamable
+# HTTP, "Listening for Messages from the Server") has clients go on without one.
+_NO_METHOD: Final = Problem(
+    status=405,
+    code="no_method",
+    detail="MCP is asked with POST here: there are no sessions, and no streams of them",
+    headers={"allow": "POST"},
+)
+
+
+def _tell_nobody(_key: str) -> None:
+    """Let nobody know."""
+
+
+class _Called:
+    """Says who calls, and which scope is meant, before a byte of the protocol is read."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Connection, receive: Receive, send: Send) -> None:
+        if scope["method"] != "POST":
+            await _NO_METHOD(scope, receive, send)
+            return
+        service: Service = scope["app"].state.service
+        principal: Principal = scope["state"]["principal"]
+        segments = tuple(QueryParams(scope["query_string"]).getlist("scope"))
+        scope["state"][_CALLER] = caller_of(
+            service.memory, principal, service.assistants, segments, service.usage.add
+        )
+        await self._app(scope, receive, send)
+
+
+def caller_of_request(request: Any) -> Caller:
+    """Return who sent a request: what was settled when its headers came, and nothing else."""
+    caller: Caller = request.scope["state"][_CALLER]
+    return caller
+
+
+def mcp_door(settings: Settings) -> Door:
+    """
+    Return the MCP server as a door of the service, at ``/mcp``, with its assistants.
+
+    Every request stands for itself: there is no session that another key could take over, and
+    several processes may answer in turn.
+    """
+    # Tokens are good in every process of a service with a secret of its own.
+    seed = (settings.secret or "").encode()
+    secret = hashlib.sha256(b"mcp tokens\0" + seed).digest() if seed else None
+    tools = Tools(secret or secrets.token_bytes(32))
+    inner = mcp_server(tools, caller_of_request).streamable_http_app(
+        streamable_http_path=PATH,
+        stateless_http=True,
+        json_response=True,
+        max_request_body_size=settings.body_bytes_max,
+        # Host and Origin are checked before, by the settings of the service.
+        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+    )
+    return Door(path=PATH, app=_Called(inner), running=lambda: inner.router.lifespan_context(inner))
+
+
+def create_mcp_app(
+    settings: Settings,
+    open_memory: OpenMemory,
+    *,
+    assistants: Assistants | None = None,
+    tell_key: Told = _tell_nobody,
+) -> FastAPI:
+    """
+    Return an application with that door alone.
+
+    Raises:
+        UsageError: The settings do not go together.
+    """
+    checked(settings)
+    stopping = anyio.Event()
+    door = mcp_door(settings)
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        async with (
+            opened_service(
+                settings,
+                open_memory,
+                assistants=assistants or Assistants(),
+                model=None,
+                metrics=Metrics(),
+                stopping=stopping,
+                tell_key=tell_key,
+            ) as service,
+            door.running(),
+            book.running(),
+        ):
+            app.state.service = service
+            yield
+
+    book, room = connection_limits(settings, lambda: app.state.connections)
+    app = FastAPI(
+        lifespan=lifespan,
+        docs_url=None,
+        redoc_url=None,
+        openapi_url=None,
+        redirect_slashes=False,
+        middleware=[
+            Middleware(Origins, settings=settings),
+            Middleware(Authenticating),
+            room,
+            Middleware(Revocation),
+        ],
+    )
+    app.state.stopping = stopping
+    app.state.connections = ()  # those of its server, once it has one
+    add_doors(app, [door])
+    return app

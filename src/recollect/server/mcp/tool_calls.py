@@ -1,0 +1,126 @@
+"""Carrying out the tools: the memory tools decide; what a client quotes is kept with the write."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from recollect.agents.tools import MemoryTools
+from recollect.agents.tools.tool_definitions import FORGET, SEARCH, shape_of
+from recollect.formation.types import MemoryType
+from recollect.formation.types.schema import violations
+from recollect.memory.facade import Recollect
+from recollect.records import Json, JsonObject, NewMessage, Scope, Write
+from recollect.server.mcp.callers import Caller
+from recollect.server.mcp.capabilities import NEEDS, PROFILE, tools_offered
+from recollect.stores.plans.erasure import EraseMessages
+from recollect.stores.plans.formation import Debounce
+from recollect.worker.formation_input import read_documents
+
+THREAD: Final = "mcp"
+"""In this thread of a scope stand the words that clients quoted."""
+SOURCE: Final = "mcp"
+
+# What is quoted is remembered by the very call that quotes it: no model need read it as well.
+_NEVER: Final = Debounce(quiet_s=math.inf)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Heard:
+    """Keeps what a client quotes as what the user said."""
+
+    answer: str
+
+    async def keep(
+        self,
+        memory: Recollect,
+        scope: Scope,
+        thread: str,
+        said: Sequence[NewMessage],
+        writes: Sequence[Write],
+    ) -> None:
+        """
+        Keep it with what rests on it, in one transaction.
+
+        Raises:
+            QuotaError: It goes beyond what his tenant may keep in a day.
+        """
+        sourced = [replace(each, source=SOURCE) for each in said]
+        await memory.append(scope, thread, sourced, debounce=_NEVER, writes=writes)
+
+
+class Tools:
+    """The tools of every caller, for the types of his scope; tokens are made with *secret*."""
+
+    def __init__(self, secret: bytes) -> None:
+        self._secret = secret
+
+    async def call(self, caller: Caller, name: str, arguments: JsonObject) -> JsonObject:
+        """
+        Carry out one call of a tool that is offered; what is wrong with it is told in the answer.
+
+        Raises:
+            ForbiddenError: The caller's key lacks the permission.
+            QuotaError: What it writes goes beyond what his tenant may keep in a day.
+            RecollectError: The memory failed.
+        """
+        scope = caller.reach(NEEDS[name])
+        types = await caller.types()
+        if wrong := _wrong(types, name, arguments):
+            return {"status": "refused", "id": "", "reason": wrong}
+        if name == PROFILE:
+            return {"status": "found", "profile": await self.profile(caller)}
+        given = dict(arguments)
+        answer = str(given.pop("answer", ""))
+        tools = MemoryTools(
+            caller.memory,
+            scope,
+            THREAD,
+            types=types,
+            others=caller.assistants.all_types(),
+            secret=self._secret,
+            hearing=_Heard(answer=answer),
+        )
+        if name != FORGET:
+            caller.use(scope, recalls=int(name == SEARCH))
+            return await tools.acall(name, given)
+        quoted = await _quoted_for(caller, scope, str(given["id"]))
+        result = await tools.acall(name, given)
+        if result["status"] == "forgotten" and quoted:
+            # They were kept for this memory, and would still be recalled without it.
+            gone = EraseMessages(thread=THREAD, messages=quoted)
+            await caller.memory.erase(scope, gone)
+        return result
+
+    async def profile(self, caller: Caller) -> dict[str, Json]:
+        """Return the documents of which a user has one: by type, of several users by name too."""
+        scope = caller.reach("read")
+        found: dict[str, Json] = {}
+        for type_ in await caller.types():
+            if type_.update_mode != "patch":
+                continue
+            for each in await read_documents(caller.memory.store, scope, type_.name):
+                found[each.label] = each.value
+        return found
+
+
+def _wrong(types: Sequence[MemoryType], name: str, arguments: JsonObject) -> str:
+    """Say what is wrong with the arguments of a call, where *types* may be kept."""
+    kinds = [shape_of(each) for each in types]
+    tool = next(each for each in tools_offered(kinds) if each.name == name)
+    checker = MemoryType(
+        name=name, description="", update_mode="insert", parameters=tool.parameters
+    )
+    return "; ".join(violations(checker, arguments))
+
+
+async def _quoted_for(caller: Caller, scope: Scope, id_: str) -> list[str]:
+    """Return the messages of our thread that any version of a memory rests on."""
+    type_, _, key = id_.partition("/")
+    if not type_ or not key:
+        return []
+    versions = await caller.memory.history(scope, type_, key)
+    cited = [each for version in versions for each in version.evidence.values()]
+    return sorted({each.message for found in cited for each in found if each.thread == THREAD})

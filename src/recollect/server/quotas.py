@@ -1,0 +1,248 @@
+"""
+Quotas: what every change of a tenant costs, counted where it is committed.
+
+The memory of a service is metered, so that each write of each door is counted by its effect, and
+refused in its transaction. What a retry changes nothing by costs nothing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, suppress
+from copy import copy
+from typing import Final
+from uuid import UUID
+
+import anyio
+
+from recollect.memory.facade import Recollect
+from recollect.records import SERVICE_KEY, UNREVISED_TYPES, Scope
+from recollect.server.authorization import KEYS_SCOPE, RESERVED
+from recollect.server.usage import Limits, UsageBook
+from recollect.stores.contract.base import Store
+from recollect.stores.meter import Meter
+from recollect.stores.rows import MemoryRow, MessageRow, RevisionRow, ThreadRow
+from recollect.stores.unit_of_work import Effect, Rows
+
+DOCUMENTS: Final = "langgraph"
+"""Second segment of the scopes with the documents of LangGraph's threads and runs."""
+NOTHING: Final = "{}"
+RESTORE: Final = "restore"
+
+Costs = dict[Scope, "Counter[str]"]
+"""Messages, memories and bytes that a change writes, by the scope that they are counted for."""
+
+
+class Quotas:
+    """
+    The meter of a store: counts what is written in a book, within the limits of each tenant.
+
+    Args:
+        book: Where it is counted.
+        limits: How many messages, memories and bytes a tenant may write a day.
+        kept: Is told how many messages were kept.
+    """
+
+    def __init__(
+        self,
+        book: UsageBook,
+        limits: Limits,
+        kept: Callable[[int], None] = lambda _: None,
+    ) -> None:
+        self._book = book
+        self._limits = limits
+        self._kept = kept
+        self._is_limited = any(each is not None for each in limits.values())
+
+    async def charge(self, action: str, scope: Scope) -> _Charge:
+        """Return the charge of a change of *scope*."""
+        day = self._book.day()
+        if self._is_limited and (place := counted_scope(scope)):
+            day = await self._book.begun_day(place[0])
+        return _Charge(self._book, self._limits, self._kept, day, is_restore=action == RESTORE)
+
+
+class _Charge:
+    """The cost of one change."""
+
+    __slots__ = (
+        "_book",
+        "_costs",
+        "_day",
+        "_is_over",
+        "_is_restore",
+        "_kept",
+        "_limits",
+        "_tenants",
+    )
+
+    def __init__(
+        self,
+        book: UsageBook,
+        limits: Limits,
+        kept: Callable[[int], None],
+        day: str,
+        *,
+        is_restore: bool,
+    ) -> None:
+        self._book = book
+        self._limits = limits
+        self._kept = kept
+        self._day = day
+        self._is_restore = is_restore
+        self._is_over = False
+        self._costs: Costs = {}
+        self._tenants: dict[str, Counter[str]] = {}
+
+    def reserve(self, rows: Rows, effect: Effect) -> None:
+        """Reserve what *effect* costs; see `Charge.reserve`."""
+        self.release()
+        costs = costs_of(rows, effect, is_restore=self._is_restore)
+        for tenant, more in _by_tenant(costs).items():
+            try:
+                self._book.reserve(self._day, tenant, self._limits, more)
+            except BaseException:
+                self.release()
+                raise
+            self._tenants[tenant] = more
+        self._costs = costs
+        if self._is_over:  # its caller did not wait for it, and it is carried out all the same
+            self.spend()
+
+    def spend(self) -> None:
+        """Count what was reserved, or is later."""
+        self._is_over = True
+        for scope, cost in self._costs.items():
+            self._book.settle(self._day, scope, cost)
+            if cost["messages"]:
+                self._kept(cost["messages"])
+        self._costs, self._tenants = {}, {}
+
+    def release(self) -> None:
+        """Give back what was reserved."""
+        for tenant, more in self._tenants.items():
+            self._book.release(self._day, tenant, more)
+        self._costs, self._tenants = {}, {}
+
+
+def _by_tenant(costs: Costs) -> Mapping[str, Counter[str]]:
+    if len(costs) == 1:
+        return {scope[0]: cost for scope, cost in costs.items()}
+    found: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for scope, cost in costs.items():
+        found[scope[0]].update(cost)
+    return found
+
+
+def costs_of(rows: Rows, effect: Effect, *, is_restore: bool = False) -> Costs:
+    """
+    Return what an effect costs.
+
+    A message counts with the bytes of its text, content and metadata; a version of a memory with
+    those of its value and text. Of a restore past versions count as well, because a caller
+    brought them, and so do the bytes of receipts of formations and of settings of threads.
+    """
+    written = [(each.scope_id, "messages", size_of_message(each)) for each in effect.messages]
+    written += [
+        (each.scope_id, "memories", size_of_memory(each))
+        for each in effect.memories
+        if each.type not in UNREVISED_TYPES
+    ]
+    if is_restore:
+        written += _brought(rows, effect)
+    places = {row.id: counted_scope(row.segments) for row in effect.scopes}
+    found: defaultdict[Scope, Counter[str]] = defaultdict(Counter)
+    for scope_id, counted, size in written:
+        if place := places.get(scope_id):
+            found[place]["bytes"] += size
+            if counted:
+                found[place][counted] += 1
+    return dict(found)
+
+
+def _brought(rows: Rows, effect: Effect) -> Iterator[tuple[int, str, int]]:
+    """Yield scope, count and size of what a restore writes besides what is in force."""
+    for revision in effect.revisions:
+        yield revision.scope_id, "memories", size_of_memory(revision)
+    for formation in effect.formations:
+        yield formation.scope_id, "", _bytes_in(formation.receipt)
+    for thread in effect.threads:
+        yield thread.scope_id, "", _size_of_settings(rows, thread)
+
+
+def size_of_message(row: MessageRow) -> int:
+    """Return the bytes of what somebody wrote of a message."""
+    metadata = 0 if row.metadata == NOTHING else _bytes_in(row.metadata)
+    return _bytes_in(row.text) + _bytes_in(row.content or "") + metadata
+
+
+def size_of_memory(row: MemoryRow | RevisionRow) -> int:
+    """Return the bytes of what a version of a memory says."""
+    return _bytes_in(row.value) + _bytes_in(row.text)
+
+
+def _size_of_settings(rows: Rows, thread: ThreadRow) -> int:
+    """Return the bytes of a thread's settings, 0 if it had the same before."""
+    if thread.settings == NOTHING:
+        return 0
+    before = rows.thread(thread.scope_id, thread.id)
+    return 0 if before and before.settings == thread.settings else _bytes_in(thread.settings)
+
+
+def _bytes_in(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode())
+
+
+def counted_scope(place: Scope) -> Scope | None:
+    """
+    Return the scope that what is written in *place* counts for; ``None`` for none.
+
+    Documents of LangGraph's threads count for the scope of the key that made them. Keys,
+    receipts and counts themselves are the service's own.
+
+    >>> counted_scope(("acme", "ada")), counted_scope((RESERVED, "keys"))
+    (('acme', 'ada'), None)
+    """
+    if place[0] != RESERVED:
+        return place
+    if place[1:2] != (DOCUMENTS,) or len(place) < 3:
+        return None
+    root = place[2:]
+    with suppress(ValueError):
+        UUID(root[-1])
+        return root[:-1] or root
+    return root
+
+
+def metered(memory: Recollect, meter: Meter) -> Recollect:
+    """Return *memory* as one uses it whose changes are measured; see `Store.metered`."""
+    view = copy(memory)
+    view.store = memory.store.metered(meter)
+    return view
+
+
+async def is_served(store: Store) -> bool:
+    """Return True if a service has keys in a store, and so counts what is written to it."""
+    return bool((await store.memories(KEYS_SCOPE, type_=SERVICE_KEY, limit=1)).rows)
+
+
+@asynccontextmanager
+async def counting(memory: Recollect) -> AsyncIterator[Recollect]:
+    """
+    Yield *memory* with its writes counted where a service serves the store, without limits.
+
+    It is for whoever opens the store beside the service, as the command line does.
+    """
+    if not await is_served(memory.store):
+        yield memory
+        return
+    book = UsageBook(memory.store)
+    async with anyio.create_task_group() as group:
+        group.start_soon(book.keep)
+        try:
+            yield metered(memory, Quotas(book, {}))
+        finally:
+            group.cancel_scope.cancel()
+            with anyio.CancelScope(shield=True):
+                await book.flush()

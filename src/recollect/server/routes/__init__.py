@@ -1,0 +1,49 @@
+"""The routes of the service, one module for each group; `ROUTERS` lists them all."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from fastapi import APIRouter
+
+from recollect.server.routes import (
+    audit,
+    changes,
+    chat,
+    erase,
+    formation,
+    graph,
+    health,
+    keys,
+    me,
+    memories,
+    recall,
+    review,
+    threads,
+    transfer,
+    types,
+    undo,
+    usage,
+)
+
+ROUTERS: Final[tuple[APIRouter, ...]] = (
+    # What is asked most comes first: a path is looked for in this order.
+    threads.router,
+    recall.router,
+    me.router,
+    memories.router,
+    undo.router,
+    types.router,
+    formation.router,
+    review.router,
+    transfer.router,
+    erase.router,
+    changes.router,
+    usage.router,
+    audit.router,
+    keys.router,
+    chat.router,
+    graph.router,
+    health.guarded,
+    health.router,
+)

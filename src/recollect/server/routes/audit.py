@@ -1,0 +1,68 @@
+"""The audit: who changed what in a scope, and whether that record is whole."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Query
+
+from recollect.cli.commands.audit import audit_record, subject_of
+from recollect.errors import UsageError
+from recollect.server.http.scope_access import LIMIT, Administering, CursorParameter, Limit
+from recollect.stores.plans.audit import AuditEntry
+
+router: Final = APIRouter(prefix="/v1/audit", tags=["audit"])
+_AUDIT: Final = "audit"
+_HASH: Final = r"^[0-9a-f]{64}$"
+
+
+@router.get("", summary="Who changed what")
+async def audit(
+    reach: Administering, cursor: CursorParameter = None, limit: Limit = LIMIT
+) -> dict[str, Any]:
+    """
+    Return the audited changes of exactly this scope, the newest first; each is a row of a chain.
+
+    Of what was erased no name is left. *subject* says in words what *ids* and *names* list.
+    """
+    inner = reach.after(_AUDIT, cursor)
+    page = await reach.memory.audit(
+        reach.scope, cursor=inner if isinstance(inner, str) else None, limit=limit
+    )
+    return {
+        "audit": [answer_row(each) for each in page.rows],
+        "cursor": reach.cursor(_AUDIT, page.cursor),
+    }
+
+
+def answer_row(entry: AuditEntry) -> dict[str, Any]:
+    """Return an audited change."""
+    return {**audit_record(entry), "subject": subject_of(entry), "ids": entry.subject}
+
+
+@router.get("/verify", summary="Whether the audit is whole")
+async def verify(
+    reach: Administering,
+    n: Annotated[
+        int | None, Query(ge=1, le=2**53, description="The number of a row that was noted before.")
+    ] = None,
+    hash: Annotated[str | None, Query(pattern=_HASH, description="The hash of that row.")] = None,
+) -> dict[str, Any]:
+    """
+    Follow the scope's chain, and say where it first is not as it was written.
+
+    Keep *rows* and *head* elsewhere: given back as *n* and *hash*, they show as well whether
+    the chain was written anew as a whole.
+    """
+    if (n is None) != (hash is None):
+        msg = "a row that was noted is told by both n and hash: give both, or neither"
+        raise UsageError(msg)
+    noted = None if n is None or hash is None else (n, hash)
+    verdict = await reach.memory.audit_verified(reach.scope, noted=noted)
+    return {
+        "ok": verdict.ok,
+        "rows": verdict.rows,
+        "head": verdict.head,
+        "broken_at": verdict.broken_at,
+        "reason": verdict.reason,
+    }

@@ -1,0 +1,127 @@
+"""Changes: what became different in a scope, as it happens."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Header
+
+from recollect.errors import UsageError
+from recollect.records import BESIDE_TYPES, JsonObject, Message, Scope
+from recollect.server.http.event_streams import Event, FollowingResponse
+from recollect.server.http.scope_access import Reach, Reading
+from recollect.stores.plans.changes import Entry
+from recollect.stores.rows import Cursor, Feed
+
+router: Final = APIRouter(prefix="/v1", tags=["changes"])
+LAST_EVENT_ID_CHARACTERS_MAX: Final = 64
+_PLACE: Final = re.compile(r"([0-9]{1,18}):([0-9]{1,18})")
+
+
+@router.get("/changes", summary="What changes in a scope", response_model=None)
+async def changes(
+    reach: Reading,
+    last_event_id: Annotated[str | None, Header(max_length=LAST_EVENT_ID_CHARACTERS_MAX)] = None,
+) -> FollowingResponse:
+    """
+    Stream what changes in the scope from now on, or from where a reader stopped.
+
+    After ``reset`` a reader reads anew what it shows: something was erased.
+    """
+    return FollowingResponse(reach, _Reader(reach, read_place(reach.scope, last_event_id)))
+
+
+def read_place(scope: Scope, last_event_id: str | None) -> Cursor | None:
+    """
+    Return where a reader stopped, ``None`` if it has not begun.
+
+    Raises:
+        UsageError: It is no id of an event of ours.
+    """
+    if not last_event_id:
+        return None
+    found = _PLACE.fullmatch(last_event_id)
+    if found is None:
+        msg = f"{last_event_id!r} is no Last-Event-ID of this stream: leave it out to begin anew"
+        raise UsageError(msg)
+    return Cursor(scope=scope, epoch=int(found[1]), seq=int(found[2]))
+
+
+class _Reader:
+    """The reader of a stream: where it stands, and what it is told next."""
+
+    __slots__ = ("_given", "_reach", "place")
+
+    def __init__(self, reach: Reach, given: Cursor | None) -> None:
+        self._reach = reach
+        self._given = given
+        self.place = given or Cursor(scope=reach.scope)
+
+    async def begin(self) -> list[Event]:
+        """Tell what was missed since the given place; without one, only where it begins."""
+        if self._given is not None:
+            return await self.look()
+        (self.place,) = await self._reach.service.memory.store.places([self._reach.scope])
+        return [Event(id=_id_of(self.place))]
+
+    async def look(self) -> list[Event]:
+        """Return what changed since the last look; where nothing did, where it stands."""
+        feed, entries = await _read(self._reach, self.place)
+        told = _told(feed, entries, self.place) or [Event()]
+        self.place = Cursor(scope=self._reach.scope, seq=feed.seq, epoch=feed.epoch)
+        # Only the last has an id, so that a reader that stops between goes on before them.
+        return [*told[:-1], replace(told[-1], id=_id_of(self.place))]
+
+
+async def _read(reach: Reach, place: Cursor) -> tuple[Feed, Sequence[Entry]]:
+    """Return what changed since a place, with the entries themselves, of one moment."""
+    fed: list[Feed] = []
+
+    def choose(feeds: Sequence[Feed]) -> list[tuple[Scope, int]]:
+        fed[:] = feeds
+        is_told = not feeds[0].reset or place.epoch == 0
+        return [(reach.scope, each.uid) for each in feeds[0].entries] if is_told else []
+
+    entries = await reach.service.memory.store.consult([place], choose)
+    return fed[0], entries
+
+
+def _told(feed: Feed, entries: Sequence[Entry], place: Cursor) -> list[Event]:
+    """Return the events of a feed: a reset, or each change once."""
+    is_begun = place.epoch == 0  # nothing was there before, so that nothing is to be reset
+    if feed.reset and not is_begun and (feed.epoch, feed.seq) != (place.epoch, place.seq):
+        return [Event(name="reset", content={"seq": feed.seq})]
+    changed = [
+        Event(name="change", content={**_named(each), "seq": feed.seq})
+        for each in entries
+        if isinstance(each.content, Message) or each.content.type not in BESIDE_TYPES
+    ]
+    if feed.removed:
+        gone: JsonObject = {"kind": "removed", "count": len(feed.removed), "seq": feed.seq}
+        changed.append(Event(name="change", content=gone))
+    return changed
+
+
+def _named(entry: Entry) -> JsonObject:
+    content = entry.content
+    if isinstance(content, Message):
+        return {
+            "kind": "message",
+            "thread": content.thread,
+            "id": content.id,
+            "position": content.position,
+        }
+    return {
+        "kind": "memory",
+        "type": content.type,
+        "key": content.key,
+        "version": content.version,
+        "state": content.state,
+    }
+
+
+def _id_of(place: Cursor) -> str:
+    return f"{max(0, place.epoch)}:{place.seq}"

@@ -1,0 +1,143 @@
+"""Erasing: first what would go, then, confirmed, everywhere, with a receipt."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import datetime, timedelta
+from typing import Annotated, Any, Final, cast
+
+from fastapi import APIRouter, Query
+
+from recollect.cli.commands.erase import Preview, preview_of
+from recollect.errors import ConflictError, UsageError
+from recollect.observability.spans import memory_span
+from recollect.records import Json, JsonObject, PutMemory, Scope
+from recollect.server.authorization import RESERVED
+from recollect.server.http.responses import answer_receipt
+from recollect.server.http.scope_access import Below, Erasing, Reach
+from recollect.server.langgraph.run_records import forget_erased
+from recollect.server.schemas.requests import AskedConfirmation, AskedErase
+from recollect.stores.plans.erasure import (
+    EraseReceipt,
+    EraseScope,
+    EraseTarget,
+    EraseThread,
+    check_target,
+)
+from recollect.stores.validation import to_datetime
+from recollect.wire.records import moment
+
+router: Final = APIRouter(prefix="/v1/erase", tags=["erase"])
+CONFIRM_S: Final = 600.0
+"""So long what was previewed can be confirmed."""
+ERASURE_TYPE: Final = "ServiceErasure"
+_CONFIRMATION: Final = "confirmation"
+_PAGE: Final = 500
+
+
+@router.post("/preview", summary="What an erase would take")
+async def preview(reach: Erasing, asked: AskedErase) -> dict[str, Any]:
+    """Count what would go, and give a token that confirms exactly this for ten minutes."""
+    target = asked.target.target()
+    if isinstance(target, EraseScope) and target.below:
+        reach.may("erase", below=True)
+    counts = await preview_of(reach.memory, reach.scope, check_target(target))
+    expires_at = to_datetime(reach.memory.store.now()) + timedelta(seconds=CONFIRM_S)
+    held: Json = {
+        "target": cast("Json", asked.target.model_dump(exclude_none=True)),
+        "counts": asdict(counts),
+        "until": expires_at.isoformat(),
+    }
+    token = reach.service.signer.token(held, _CONFIRMATION, reach.principal.key_id, reach.scope)
+    return {"counts": asdict(counts), "confirm": token, "expires_at": moment(expires_at)}
+
+
+@router.post("", summary="Erase what was previewed")
+async def erase(reach: Erasing, asked: AskedConfirmation) -> dict[str, Any]:
+    """
+    Erase what the token confirms, with what rests on it alone, from values, history and files.
+
+    It is refused if it would take anything else than was shown: preview it again.
+    """
+    target, shown = _confirmed(reach, asked.confirm)
+    memory = reach.memory
+    if isinstance(target, EraseScope) and target.below:
+        reach.may("erase", below=True)
+    if await preview_of(memory, reach.scope, target) != shown:
+        msg = "what would be erased has changed since the preview: preview it again"
+        raise ConflictError(msg)
+    with memory_span("delete_memory"):
+        receipt = await memory.erase(reach.scope, target)
+    reach.service.recalled.forget(reach.scope)
+    if isinstance(target, EraseScope):
+        await reach.service.usage.forget(reach.scope, below=target.below)
+        await forget_erased(memory, reach.scope, below=target.below)
+    elif isinstance(target, EraseThread):
+        await forget_erased(memory, reach.scope, thread=target.thread)
+    await _keep(reach, receipt)
+    return answer_receipt(receipt)
+
+
+def _confirmed(reach: Reach, token: str) -> tuple[EraseTarget, Preview]:
+    """
+    Return what a token confirms, and what was shown for it.
+
+    Raises:
+        UsageError: It is none of this key and scope, or has expired.
+    """
+    service = reach.service
+    held = service.signer.value(token, _CONFIRMATION, reach.principal.key_id, reach.scope)
+    fields = cast("dict[str, Any]", held)
+    if datetime.fromisoformat(fields["until"]) <= to_datetime(service.memory.store.now()):
+        msg = f"the confirmation is older than {CONFIRM_S:g} s (CONFIRM_S): preview it again"
+        raise UsageError(msg)
+    asked = AskedErase.model_validate({"target": fields["target"]})
+    return asked.target.target(), Preview(**fields["counts"])
+
+
+def receipts_scope(tenant: str) -> Scope:
+    """Return where it is noted which receipts are a tenant's."""
+    return (RESERVED, "erasures", tenant)
+
+
+def _marks(reach: Reach, scope: Scope) -> list[str]:
+    """Return a mark for each prefix of a scope, which tells its name to nobody."""
+    signer = reach.service.signer
+    return [signer.token(None, "scope", scope[:depth]) for depth in range(1, len(scope) + 1)]
+
+
+async def _keep(reach: Reach, receipt: EraseReceipt) -> None:
+    # The name of an erased scope may be a person's: only marks of it are kept.
+    value: JsonObject = {"marks": list(_marks(reach, reach.scope))}
+    put = PutMemory(type=ERASURE_TYPE, key=receipt.id, value=value, text="")
+    await reach.service.memory.store.apply(receipts_scope(reach.principal.tenant), [put])
+
+
+@router.get("/receipts", summary="What was erased")
+async def receipts(
+    reach: Erasing,
+    below: Below = False,
+    unclean: Annotated[
+        bool, Query(description="Only those whose bytes are not gone from the files yet.")
+    ] = False,
+) -> dict[str, Any]:
+    """Return the receipts of what was erased through this service, the newest first."""
+    if below:
+        reach.may("erase", below=True)
+    mark = _marks(reach, reach.scope)[-1]
+    memory = reach.memory
+    ours: set[str] = set()
+    cursor: str | None = None
+    while True:
+        page = await memory.store.memories(
+            receipts_scope(reach.principal.tenant), type_=ERASURE_TYPE, cursor=cursor, limit=_PAGE
+        )
+        for each in page.rows:
+            marks = cast("list[str]", each.value["marks"])
+            if mark in marks if below else mark == marks[-1]:
+                ours.add(each.key)
+        cursor = page.cursor
+        if cursor is None:
+            break
+    found = [each for each in await memory.receipts(unclean=unclean) if each.id in ours]
+    return {"receipts": [answer_receipt(each) for each in reversed(found)], "cursor": None}

@@ -1,0 +1,161 @@
+"""Formation: what waits for it, doing it now, holding it up, and what it did."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from fastapi import APIRouter, Response
+
+from recollect.errors import NotFoundError
+from recollect.records import Formation, FormationStatus, Page, Scope, Thread
+from recollect.server.http.path_names import NamedRoute
+from recollect.server.http.responses import answer_formation, answer_waiting
+from recollect.server.http.scope_access import (
+    LIMIT,
+    Below,
+    CursorParameter,
+    Limit,
+    Reach,
+    Reading,
+    Writing,
+)
+from recollect.server.routes.threads import existing_thread
+from recollect.server.schemas.requests import AskedRetry, AskedThread
+from recollect.stores.validation import to_datetime
+from recollect.wire.records import moment
+from recollect.worker.formation_run import Result
+
+router: Final = APIRouter(prefix="/v1", tags=["formation"], route_class=NamedRoute)
+_PENDING: Final = "pending"
+_FORMATIONS: Final = "formations"
+_PAGE: Final = 200
+
+
+@router.get("/formation", summary="What waits to be formed")
+async def pending(
+    reach: Reading, below: Below = False, cursor: CursorParameter = None, limit: Limit = LIMIT
+) -> dict[str, Any]:
+    """Return the threads of which something waits, with their countdowns, and how the model is."""
+    memory = reach.memory
+
+    async def page_of(scope: Scope, at: str | None, rows: int) -> Page[Thread]:
+        return await memory.pending(scope, cursor=at, limit=rows)
+
+    found, after = await reach.walked(_PENDING, page_of, cursor=cursor, limit=limit, below=below)
+    now = to_datetime(memory.store.now())
+    return {
+        "pending": [answer_waiting(reach, each, now) for each in found],
+        "paused": bool(found) and all(each.state == "paused" for each in found),
+        "breaker": _breaker(reach),
+        "cursor": after,
+    }
+
+
+def _breaker(reach: Reach) -> dict[str, Any] | None:
+    """Return how the model stands; its own words only to who administers the service."""
+    worker = reach.memory.worker
+    if worker is None:
+        return None
+    breaker = worker.breaker
+    now = to_datetime(reach.memory.store.now())
+    return {
+        "open": breaker.is_open(now),
+        "outages": breaker.outages,
+        "open_until": moment(breaker.open_until),
+        "reason": breaker.reason if _is_admin(reach) else "",
+    }
+
+
+@router.post("/formation/run", summary="Form now what waits")
+async def run(reach: Writing, asked: AskedThread | None = None) -> dict[str, Any]:
+    """
+    Form what waits in a thread, or in the scope; the answer comes when it has ended.
+
+    It says how each formation ended: one whose model cannot be used leaves no receipt. What is
+    stored is audited under the key that asked.
+    """
+    thread = asked.thread if asked else None
+    if thread is not None:
+        await existing_thread(reach, thread)
+    memory = reach.memory
+    before = {each.id for each in (await memory.formations(reach.scope, limit=_PAGE)).rows}
+    results = await memory.form(reach.scope, thread)
+    page = await memory.formations(reach.scope, limit=_PAGE)
+    new = [each for each in page.rows if each.id not in before]
+    return {
+        "formations": [answer_formation(reach, each, whole=False) for each in new],
+        "ends": [_end(reach, each) for each in results],
+    }
+
+
+def _end(reach: Reach, result: Result) -> dict[str, Any]:
+    """Return how a formation ended; the words of a provider only to who administers the service."""
+    is_told = result.outage is None or _is_admin(reach)
+    return {"end": result.end, "reason": result.reason if is_told else ""}
+
+
+def _is_admin(reach: Reach) -> bool:
+    return "admin" in reach.principal.permissions
+
+
+@router.post("/formation/pause", summary="Hold formation up", status_code=204)
+async def pause(reach: Writing, asked: AskedThread | None = None) -> Response:
+    """Let a thread, or all threads that the scope has now, not be formed."""
+    await reach.memory.pause(reach.scope, asked.thread if asked else None)
+    return Response(status_code=204)
+
+
+@router.post("/formation/resume", summary="Let formation go on", status_code=204)
+async def resume(reach: Writing, asked: AskedThread | None = None) -> Response:
+    """Let a thread, or all threads of the scope, be formed again."""
+    await reach.memory.resume(reach.scope, asked.thread if asked else None)
+    return Response(status_code=204)
+
+
+@router.post("/formation/retry", summary="Try again what failed", status_code=204)
+async def retry(reach: Writing, asked: AskedRetry) -> Response:
+    """Make what waits in a thread due at once, with the messages that were given up."""
+    memory = reach.memory
+    await existing_thread(reach, asked.thread)
+    cursor: str | None = None
+    while True:
+        page = await memory.formations(reach.scope, status="dead", cursor=cursor, limit=_PAGE)
+        for each in page.rows:
+            if asked.thread in each.failed:
+                await memory.redrive(reach.scope, each.id)
+        cursor = page.cursor
+        if cursor is None:
+            break
+    await memory.signal(reach.scope, asked.thread)
+    return Response(status_code=204)
+
+
+@router.get("/formations", summary="What formation did")
+async def formations(
+    reach: Reading,
+    status: FormationStatus | None = None,
+    below: Below = False,
+    cursor: CursorParameter = None,
+    limit: Limit = LIMIT,
+) -> dict[str, Any]:
+    """Return the receipts of formations, the newest of each scope first."""
+    memory = reach.memory
+
+    async def page_of(scope: Scope, at: str | None, rows: int) -> Page[Formation]:
+        return await memory.formations(scope, status=status, cursor=at, limit=rows)
+
+    found, after = await reach.walked(_FORMATIONS, page_of, cursor=cursor, limit=limit, below=below)
+    return {
+        "formations": [answer_formation(reach, each, whole=False) for each in found],
+        "cursor": after,
+    }
+
+
+@router.get("/formations/{formation}", summary="What one formation did")
+async def formation(reach: Reading, formation: str) -> dict[str, Any]:
+    """Return the whole receipt of a formation: what became of each message, why, and its cost."""
+    found = await reach.memory.formation(reach.scope, formation)
+    if found is None:
+        msg = f"there is no formation {formation!r} in this scope: GET /v1/formations lists them"
+        raise NotFoundError(msg)
+    return answer_formation(reach, found, whole=True)

@@ -1,0 +1,81 @@
+"""The graph of a scope's facts: what stands around an entity, or the best connected ones."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Query
+
+from recollect.graph.graph_access import moment_of, read_once
+from recollect.graph.graph_snapshot import KnownFact, View, holds
+from recollect.graph.neighbourhood import neighbourhood
+from recollect.records import Json
+from recollect.server.http.scope_access import Name, Reading
+from recollect.server.schemas.requests import Time
+from recollect.wire.records import moment
+
+router: Final = APIRouter(prefix="/v1", tags=["graph"])
+NODES: Final = 100
+NODES_MAX: Final = 500
+DEPTH_MAX: Final = 5
+
+
+@router.get("/graph", summary="Entities and the facts between them")
+async def graph(
+    reach: Reading,
+    entity: Name | None = None,
+    depth: Annotated[int, Query(ge=1, le=DEPTH_MAX)] = 1,
+    limit: Annotated[int, Query(ge=1, le=NODES_MAX)] = NODES,
+    valid_at: Time | None = None,
+) -> dict[str, Any]:
+    """
+    Return the entities within *depth* steps of one, nearest first, or those with most facts.
+
+    *more* says that there are others than the *limit* admits.
+    """
+    view = await read_once(reach.memory, reach.scope)
+    at = moment_of(valid_at, view)
+    if entity is None:
+        facts = [each for each in view.facts() if holds(each.memory, at)]
+        keys = _by_degree(view, facts)
+    else:
+        found = neighbourhood(view, view.key_of(entity), depth=depth, direction="both", at=at)
+        keys, facts = list(found.keys), list(found.facts)
+        if not facts and not view.knows(keys[0], at):
+            keys = []
+    shown = set(keys[:limit])
+    edges = [edge for each in facts if (edge := _edge(view, each, shown)) is not None]
+    nodes: list[dict[str, Json]] = []
+    for key in keys[:limit]:
+        known = view.entity(key, at)
+        nodes.append({"id": key, "name": view.name_of(key), "kind": known.kind if known else None})
+    return {"nodes": nodes, "edges": edges, "more": len(keys) > limit}
+
+
+def _by_degree(view: View, facts: list[KnownFact]) -> list[str]:
+    """Return the entities that facts name, those with most of them first."""
+    degrees: dict[str, int] = {}
+    for fact in facts:
+        for key in _ends(view, fact):
+            degrees[key] = degrees.get(key, 0) + 1
+    return sorted(degrees, key=lambda key: (-degrees[key], key))
+
+
+def _ends(view: View, fact: KnownFact) -> list[str]:
+    """Return the keys of the entities that a fact is about."""
+    named = [fact.subject_key] if fact.object_key is None else [fact.subject_key, fact.object_key]
+    return [view.aliases.key_of(each) for each in named]
+
+
+def _edge(view: View, fact: KnownFact, shown: set[str]) -> dict[str, Json] | None:
+    ends = _ends(view, fact)
+    if len(ends) < 2 or not shown.issuperset(ends):
+        return None
+    return {
+        "from": ends[0],
+        "to": ends[1],
+        "predicate": fact.predicate,
+        "fact": fact.memory.key,
+        "valid_from": moment(fact.memory.valid_from),
+        "valid_until": moment(fact.memory.valid_until),
+    }

@@ -1,0 +1,73 @@
+"""Who the caller is to the service, and what there is: its own key, scopes below it."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from fastapi import APIRouter
+
+from recollect import __version__
+from recollect.server.authorization import granted
+from recollect.server.http.scope_access import (
+    LIMIT,
+    LIMIT_MAX,
+    Below,
+    CursorParameter,
+    Limit,
+    Reading,
+)
+from recollect.stores.plans.formation import Debounce
+from recollect.stores.validation import JSON_DEPTH_MAX
+
+router: Final = APIRouter(prefix="/v1", tags=["service"])
+_SCOPES: Final = "scopes"
+
+
+@router.get("/me", summary="Who the key is, and what the service can do")
+async def me(reach: Reading) -> dict[str, Any]:
+    """Return what the key may do where, and how the service is set up."""
+    service = reach.service
+    settings = service.settings
+    default = service.assistants.default
+    model = service.model.identity if service.model else default.model
+    debounce: Debounce = default.debounce
+    return {
+        "version": __version__,
+        "scope": reach.relative(reach.scope),
+        "prefix": list(reach.principal.scope),
+        "name": reach.principal.name,
+        "permissions": sorted(reach.principal.permissions),
+        "model": model,
+        "embedder": service.memory.embedder or "none",
+        "assistants": sorted(service.assistants.named),
+        "quiet_s": debounce.quiet_s,
+        "limits": {
+            "body_bytes_max": settings.body_bytes_max,
+            "import_bytes_max": settings.import_bytes_max,
+            "json_depth_max": JSON_DEPTH_MAX,
+            "page_rows_max": LIMIT_MAX,
+            "requests_a_second": settings.requests_a_second,
+            "burst": settings.burst,
+            "messages_a_day": settings.messages_a_day,
+            "memories_a_day": settings.memories_a_day,
+            "bytes_a_day": settings.bytes_a_day,
+        },
+    }
+
+
+@router.get("/scopes", summary="Scopes that hold something")
+async def scopes(
+    reach: Reading, below: Below = False, cursor: CursorParameter = None, limit: Limit = LIMIT
+) -> dict[str, Any]:
+    """Return the scope that is meant, or it and all below it that hold something, in order."""
+    if not below:
+        return {"scopes": [reach.relative(reach.scope)], "cursor": None}
+    granted(reach.principal, "read", below=True)
+    inner = reach.after(_SCOPES, cursor)
+    page = await reach.memory.scopes(
+        prefix=reach.scope, cursor=inner if isinstance(inner, str) else None, limit=limit
+    )
+    return {
+        "scopes": [reach.relative(each) for each in page.rows],
+        "cursor": reach.cursor(_SCOPES, page.cursor),
+    }

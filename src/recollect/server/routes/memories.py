@@ -1,0 +1,330 @@
+"""Memories: listed, read, written, forgotten; their history, and what people decide about them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any, Final, Literal, cast
+
+from fastapi import APIRouter, Path, Query, Response
+from fastapi.responses import JSONResponse
+
+from recollect.errors import NotFoundError, UsageError
+from recollect.formation.strict_json import NotJsonError, read_json
+from recollect.observability.spans import memory_span
+from recollect.recall.query import QUERY_CHARACTERS_MAX, Where
+from recollect.records import (
+    BESIDE_TYPES,
+    DeleteMemory,
+    EndMemory,
+    Json,
+    JsonObject,
+    Memory,
+    Page,
+    PutMemory,
+    Scope,
+)
+from recollect.server.http.etags import IfMatch, IfNoneMatch, etag_of, expected_version
+from recollect.server.http.path_names import NamedRoute
+from recollect.server.http.responses import answer_memory
+from recollect.server.http.scope_access import (
+    LIMIT,
+    Below,
+    CursorParameter,
+    IdempotencyKey,
+    Limit,
+    Reach,
+    Reading,
+    Writing,
+)
+from recollect.server.http.type_registry import check_value
+from recollect.server.schemas.requests import AskedEnd, AskedMemory, AskedReject, AskedRestore, Time
+from recollect.server.undo import Undoable, WantsUndo
+from recollect.stores.validation import ID_CHARACTERS_MAX
+from recollect.wire.records import moment, revision_record
+
+router: Final = APIRouter(prefix="/v1", tags=["memories"], route_class=NamedRoute)
+TypeName = Annotated[str, Path(min_length=1, max_length=ID_CHARACTERS_MAX, examples=["Fact"])]
+Key = Annotated[str, Path(min_length=1, max_length=ID_CHARACTERS_MAX, examples=["home"])]
+State = Literal["active", "quarantined", "rejected"]
+_MEMORIES: Final = "memories"
+_ADDRESS: Final = "/memories/{type}/{key}"
+
+
+@router.get("/memories", summary="The memories of a scope")
+async def memories(
+    reach: Reading,
+    type: Annotated[str | None, Query(min_length=1, max_length=ID_CHARACTERS_MAX)] = None,
+    key: Annotated[str | None, Query(min_length=1, max_length=ID_CHARACTERS_MAX)] = None,
+    state: State | None = None,
+    filter: Annotated[
+        str | None, Query(max_length=10_000, description="Conditions, as JSON.")
+    ] = None,
+    q: Annotated[str | None, Query(min_length=1, max_length=QUERY_CHARACTERS_MAX)] = None,
+    valid_at: Time | None = None,
+    below: Below = False,
+    cursor: CursorParameter = None,
+    limit: Limit = LIMIT,
+) -> dict[str, Any]:
+    """Return memories by scope, type and key; or with *q* those that bear on it, best first."""
+    conditions = read_filter_json(filter)
+    if q is not None:
+        found = await _ranked(reach, q, type, conditions, valid_at, below=below, limit=limit)
+        told = [each for each in found if state in {None, each.state}]
+        return {"memories": [answer_memory(reach, each) for each in told], "cursor": None}
+    memory = reach.memory
+
+    async def page_of(scope: Scope, at: str | None, rows: int) -> Page[Memory]:
+        return await memory.memories(
+            scope,
+            type_=type,
+            state=state,
+            filter_=conditions,
+            valid_at=valid_at,
+            cursor=at,
+            limit=rows,
+        )
+
+    def wanted(each: Memory) -> bool:
+        if each.type in BESIDE_TYPES:
+            return False
+        return key is None or each.key == key
+
+    found, after = await reach.walked(
+        _MEMORIES, page_of, cursor=cursor, limit=limit, below=below, wanted=wanted
+    )
+    return {"memories": [answer_memory(reach, each) for each in found], "cursor": after}
+
+
+def read_filter_json(written: str | None) -> JsonObject | None:
+    """
+    Return the conditions that a query parameter holds.
+
+    Raises:
+        UsageError: It is no JSON object.
+    """
+    if written is None:
+        return None
+    try:
+        found = read_json(written)
+    except NotJsonError as error:
+        msg = f"filter is no JSON: {error}"
+        raise UsageError(msg) from error
+    if not isinstance(found, dict):
+        msg = 'filter is a JSON object of conditions, such as {"subject": "Ada"}'
+        raise UsageError(msg)
+    return cast("JsonObject", found)
+
+
+async def _ranked(
+    reach: Reach,
+    query: str,
+    type_: str | None,
+    conditions: JsonObject | None,
+    valid_at: datetime | None,
+    *,
+    below: bool,
+    limit: int,
+) -> list[Memory]:
+    """Return the active memories that bear on a query, as recall ranks them."""
+    if below:
+        reach.may("read", below=True)
+    where = Where(
+        messages=False,
+        types=None if type_ is None else (type_,),
+        filter=conditions,
+        valid_at=valid_at or "ever",
+    )
+    found = await reach.memory.recall(reach.scope, query, limit=limit, below=below, where=where)
+    return [each.content for each in found.entries if isinstance(each.content, Memory)]
+
+
+async def existing_memory(reach: Reach, type_: str, key: str) -> Memory:
+    """
+    Return the memory at an address of the scope that is meant.
+
+    Raises:
+        NotFoundError: There is none.
+    """
+    found = await reach.memory.get(reach.scope, type_, key)
+    if found is None or type_ in BESIDE_TYPES:
+        msg = f"there is no memory {type_}/{key} in this scope: GET /v1/memories lists them"
+        raise NotFoundError(msg)
+    return found
+
+
+def answered(reach: Reach, memory: Memory, response: Response) -> dict[str, Json]:
+    """Return a memory, and its version as the ETag."""
+    response.headers["etag"] = etag_of(memory.version)
+    return answer_memory(reach, memory)
+
+
+@router.get(_ADDRESS, summary="One memory")
+async def memory(reach: Reading, type: TypeName, key: Key, response: Response) -> dict[str, Any]:
+    """Return a memory in its present version, which is its ETag."""
+    return answered(reach, await existing_memory(reach, type, key), response)
+
+
+@router.put(_ADDRESS, summary="Write a memory")
+async def put(
+    reach: Writing,
+    type: TypeName,
+    key: Key,
+    asked: AskedMemory,
+    response: Response,
+    if_match: IfMatch = None,
+    if_none_match: IfNoneMatch = None,
+    idempotency_key: IdempotencyKey = None,
+    undo: WantsUndo = False,
+) -> dict[str, Any]:
+    """
+    Create a memory (201), or write its next version (200); every field becomes the new one's.
+
+    Asked again under the same `Idempotency-Key` nothing is written, and the memory is answered as
+    it is by then.
+    """
+    value = cast("JsonObject", asked.value)
+    await check_value(reach, type, value)
+    write = PutMemory(
+        type=type,
+        key=key,
+        value=value,
+        text=asked.text,
+        expected=expected_version(if_match, if_none_match),
+        valid_from=asked.valid_from,
+        valid_until=asked.valid_until,
+        expires_at=asked.expires_at,
+        evidence=asked.evidence_map(),
+    )
+    change = Undoable(reach, undo)
+    with memory_span("upsert_memory"):
+        (written,) = await change.memory.apply(
+            reach.scope, [write], idempotency_key=idempotency_key
+        )
+    if written is None and idempotency_key:
+        written = await existing_memory(reach, type, key)
+    if written is None:
+        msg = f"{type}/{key} was written, and has expired already: give a later expires_at"
+        raise UsageError(msg)
+    response.status_code = 201 if written.version == 1 else 200
+    return change.told(answered(reach, written, response))
+
+
+@router.delete(_ADDRESS, summary="Forget a memory", status_code=204)
+async def delete(
+    reach: Writing,
+    type: TypeName,
+    key: Key,
+    if_match: IfMatch = None,
+    idempotency_key: IdempotencyKey = None,
+    undo: WantsUndo = False,
+) -> Response:
+    """
+    Remove a memory with its history; its bytes go with the next erase, or with that of it.
+
+    With `?undo=true` the answer is 200, and has the token with which it can be taken back; it
+    is refused if that would be too large. With an `Idempotency-Key` it is no error that there is
+    none: it may have been removed before.
+    """
+    if idempotency_key is None or type in BESIDE_TYPES:
+        await existing_memory(reach, type, key)
+    write = DeleteMemory(type=type, key=key, expected=expected_version(if_match))
+    change = Undoable(reach, undo)
+    with memory_span("delete_memory"):
+        await change.memory.apply(reach.scope, [write], idempotency_key=idempotency_key)
+    return JSONResponse(change.told({})) if undo else Response(status_code=204)
+
+
+@router.get(f"{_ADDRESS}/history", summary="All versions of a memory")
+async def history(reach: Reading, type: TypeName, key: Key) -> dict[str, Any]:
+    """Return every version of a memory with what it rested on, newest first."""
+    await existing_memory(reach, type, key)
+    found = await reach.memory.history(reach.scope, type, key)
+    return {"revisions": [revision_record(each) for each in reversed(found)]}
+
+
+@router.post(f"{_ADDRESS}/reject", summary="Refuse a memory for good")
+async def reject(
+    reach: Writing,
+    type: TypeName,
+    key: Key,
+    response: Response,
+    asked: AskedReject | None = None,
+    if_match: IfMatch = None,
+    undo: WantsUndo = False,
+) -> dict[str, Any]:
+    """Refuse a memory, or a part of it: it stays visible, and is not formed again."""
+    await existing_memory(reach, type, key)
+    expected, pointer = expected_version(if_match), asked.pointer if asked else ""
+    change = Undoable(reach, undo)
+    await change.memory.reject(reach.scope, type, key, pointer=pointer, expected=expected)
+    return change.told(answered(reach, await existing_memory(reach, type, key), response))
+
+
+@router.post(f"{_ADDRESS}/restore", summary="Put an earlier version in force again")
+async def restore(
+    reach: Writing,
+    type: TypeName,
+    key: Key,
+    asked: AskedRestore,
+    response: Response,
+    if_match: IfMatch = None,
+    undo: WantsUndo = False,
+) -> dict[str, Any]:
+    """Write an earlier version again as the newest; nothing of the history is lost."""
+    standing = await existing_memory(reach, type, key)
+    expected = expected_version(if_match) or standing.version
+    revisions = await reach.memory.history(reach.scope, type, key)
+    found = next((each for each in revisions if each.version == asked.version), None)
+    if found is None:
+        msg = f"{type}/{key} has no version {asked.version}; it has 1 to {standing.version}"
+        raise NotFoundError(msg)
+    write = PutMemory(
+        type=type,
+        key=key,
+        value=found.value,
+        text=found.text,
+        expected=expected,
+        valid_from=found.valid_from,
+        valid_until=found.valid_until,
+        expires_at=standing.expires_at,
+        evidence=found.evidence,
+        trust=found.trust,
+        state=found.state,
+        cause=f"restored {found.version}",
+    )
+    change = Undoable(reach, undo)
+    await change.memory.apply(reach.scope, [write])
+    return change.told(answered(reach, await existing_memory(reach, type, key), response))
+
+
+@router.post(f"{_ADDRESS}/end", summary="Say since when it is no longer true")
+async def end(
+    reach: Writing,
+    type: TypeName,
+    key: Key,
+    asked: AskedEnd,
+    response: Response,
+    if_match: IfMatch = None,
+    idempotency_key: IdempotencyKey = None,
+    undo: WantsUndo = False,
+) -> dict[str, Any]:
+    """End a memory: it stays readable and searchable as history."""
+    if idempotency_key is None or type in BESIDE_TYPES:
+        await existing_memory(reach, type, key)
+    write = EndMemory(type=type, key=key, at=asked.at, expected=expected_version(if_match))
+    change = Undoable(reach, undo)
+    await change.memory.apply(reach.scope, [write], idempotency_key=idempotency_key)
+    return change.told(answered(reach, await existing_memory(reach, type, key), response))
+
+
+@router.get(f"{_ADDRESS}/recalls", summary="The last recalls that returned a memory")
+async def recalls(reach: Reading, type: TypeName, key: Key) -> dict[str, Any]:
+    """Return the last recalls of this process that returned a memory, newest first."""
+    await existing_memory(reach, type, key)
+    found = reach.service.recalled.of(reach.scope, type, key)
+    return {
+        "recalls": [
+            {"at": moment(each.at), "query": each.query, "rank": each.rank, "score": each.score}
+            for each in found
+        ]
+    }

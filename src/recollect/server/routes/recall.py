@@ -1,0 +1,92 @@
+"""Recall: what bears on the next turn, with the reason for each."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import Any, Final, cast
+
+from fastapi import APIRouter
+
+from recollect.observability.spans import memory_span
+from recollect.recall.query import Where
+from recollect.recall.results import Recall, Recalled
+from recollect.records import JsonObject, Memory, Message
+from recollect.server.http.recall_history import RecallNote
+from recollect.server.http.responses import answer_recall
+from recollect.server.http.scope_access import Reach, Reading
+from recollect.server.schemas.requests import AskedRecall
+from recollect.stores.validation import to_datetime
+
+router: Final = APIRouter(prefix="/v1", tags=["recall"])
+_MORE: Final = 4
+"""Where entries are left out afterwards, so many times as many are looked at."""
+_LIMIT_MAX: Final = 1_000
+
+
+@router.post("/recall", summary="What bears on a query")
+async def recall(reach: Reading, asked: AskedRecall) -> dict[str, Any]:
+    """
+    Return the messages and memories that bear on a query, best first, with their reasons.
+
+    No model is called. Everything acknowledged before is searched.
+    """
+    if asked.below:
+        reach.may("read", below=True)
+    started = time.perf_counter()
+    service = reach.service
+    where = Where(
+        messages=asked.roles != [],
+        types=asked.types,
+        threads=asked.threads,
+        since=asked.since,
+        until=asked.until,
+        filter=cast("JsonObject | None", asked.filter),
+        valid_at=asked.valid_at,
+        known_at=asked.known_at,
+    )
+    is_narrowed = asked.thread is not None or bool(asked.roles)
+    query = asked.query if service.settings.trace_content else None
+    with memory_span("search_memory", query=query) as span:
+        found = await reach.memory.recall(
+            reach.scope,
+            asked.query,
+            limit=min(_LIMIT_MAX, asked.limit * _MORE) if is_narrowed else asked.limit,
+            budget_tokens=asked.budget_tokens,
+            below=asked.below,
+            where=where,
+            asked_at=asked.asked_at,
+        )
+        if is_narrowed:
+            found = narrowed(reach, found, asked)
+        span.count(len(found.entries))
+    seconds = time.perf_counter() - started
+    service.metrics.recall_seconds.observe(seconds)
+    service.usage.add(reach.scope, recalls=1)
+    note(reach, found)
+    return answer_recall(reach, found, ms=seconds * 1_000, render=asked.render, whole=asked.whole)
+
+
+def narrowed(reach: Reach, found: Recall, asked: AskedRecall) -> Recall:
+    """Return the answer without what is said in the thread of the talk, or in other roles."""
+
+    def is_wanted(each: Recalled) -> bool:
+        content = each.content
+        if not isinstance(content, Message):
+            return True
+        is_here = each.scope == reach.scope and content.thread == asked.thread
+        return not is_here and (not asked.roles or content.role in asked.roles)
+
+    kept = tuple(each for each in found.entries if is_wanted(each))[: asked.limit]
+    return replace(found, entries=kept)
+
+
+def note(reach: Reach, found: Recall) -> None:
+    """Note of each memory that this recall returned it."""
+    now = to_datetime(reach.memory.store.now())
+    for rank, each in enumerate(found.entries, start=1):
+        if isinstance(each.content, Memory):
+            told = RecallNote(
+                at=now, query=found.query, rank=rank, score=round(float(each.score), 4)
+            )
+            reach.service.recalled.add(each.scope, each.content.type, each.content.key, told)

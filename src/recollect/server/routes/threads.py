@@ -1,0 +1,161 @@
+"""Threads and their messages: kept at once, read by position, replaced, removed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Path, Query, Response
+
+from recollect.errors import NotFoundError, UsageError
+from recollect.observability.spans import memory_span
+from recollect.records import JsonObject, Page, Scope, Thread
+from recollect.server.http.path_names import NamedRoute
+from recollect.server.http.responses import answer_message, answer_thread
+from recollect.server.http.scope_access import (
+    LIMIT,
+    Below,
+    CursorParameter,
+    IdempotencyKey,
+    Limit,
+    Reach,
+    Reading,
+    Writing,
+)
+from recollect.server.http.type_registry import settings_of
+from recollect.server.schemas.requests import AskedMessage, AskedMessages
+from recollect.stores.plans.formation import Debounce
+from recollect.stores.validation import ID_CHARACTERS_MAX, POSITION_MAX, to_datetime
+
+router: Final = APIRouter(prefix="/v1", tags=["threads"], route_class=NamedRoute)
+ThreadId = Annotated[str, Path(min_length=1, max_length=ID_CHARACTERS_MAX, examples=["holidays"])]
+MessageId = Annotated[str, Path(min_length=1, max_length=ID_CHARACTERS_MAX, examples=["m1"])]
+_THREADS: Final = "threads"
+
+
+@router.get("/threads", summary="The threads of a scope")
+async def threads(
+    reach: Reading, below: Below = False, cursor: CursorParameter = None, limit: Limit = LIMIT
+) -> dict[str, Any]:
+    """Return threads by scope and id."""
+    memory = reach.memory
+
+    async def page_of(scope: Scope, at: str | None, rows: int) -> Page[Thread]:
+        return await memory.threads(scope, cursor=at, limit=rows)
+
+    found, after = await reach.walked(_THREADS, page_of, cursor=cursor, limit=limit, below=below)
+    now = to_datetime(memory.store.now())
+    return {"threads": [answer_thread(reach, each, now) for each in found], "cursor": after}
+
+
+@router.get("/threads/{thread}", summary="One thread")
+async def thread(reach: Reading, thread: ThreadId) -> dict[str, Any]:
+    """Return a thread, and how far it has been formed."""
+    found = await existing_thread(reach, thread)
+    return answer_thread(reach, found, to_datetime(reach.memory.store.now()))
+
+
+async def existing_thread(reach: Reach, thread: str) -> Thread:
+    """
+    Return a thread of the scope that is meant.
+
+    Raises:
+        NotFoundError: There is none with this id.
+    """
+    found = await reach.memory.thread(reach.scope, thread)
+    if found is None:
+        msg = f"there is no thread {thread!r} in this scope: GET /v1/threads lists those there are"
+        raise NotFoundError(msg)
+    return found
+
+
+@router.get("/threads/{thread}/messages", summary="The messages of a thread")
+async def messages(
+    reach: Reading,
+    thread: ThreadId,
+    after: Annotated[int, Query(ge=0, le=POSITION_MAX)] = 0,
+    last: Annotated[int | None, Query(ge=1, le=200)] = None,
+    before: Annotated[int | None, Query(ge=1, le=POSITION_MAX)] = None,
+    cursor: CursorParameter = None,
+    limit: Limit = LIMIT,
+) -> dict[str, Any]:
+    """
+    Return messages by position, after a position; or the *last* so many, oldest first.
+
+    With *before* they are the last before that position.
+    """
+    memory = reach.memory
+    await existing_thread(reach, thread)
+    if last is not None:
+        newest = await memory.last_messages(reach.scope, thread, limit=last, before=before)
+        return {"messages": [answer_message(each) for each in newest], "cursor": None}
+    listing = f"messages {thread}"
+    held = reach.after(listing, cursor)
+    start = held if isinstance(held, int) else after
+    page = await memory.messages(reach.scope, thread, after=start, limit=limit)
+    inner = None if page.cursor is None else int(page.cursor)
+    return {
+        "messages": [answer_message(each) for each in page.rows],
+        "cursor": reach.cursor(listing, inner),
+    }
+
+
+@router.post("/threads/{thread}/messages", summary="Keep messages", status_code=201)
+async def append(
+    reach: Writing,
+    thread: ThreadId,
+    asked: AskedMessages,
+    idempotency_key: IdempotencyKey = None,
+) -> dict[str, Any]:
+    """
+    Append messages to a thread, which begins to exist with them.
+
+    When this is answered they are on disk, and found by their words.
+    """
+    settings = await settings_of(reach, asked.assistant)
+    with memory_span("upsert_memory") as span:
+        kept = await reach.memory.append(
+            reach.scope,
+            thread,
+            [each.new_message() for each in asked.messages],
+            idempotency_key=idempotency_key,
+            debounce=debounce_of(reach, settings, asked.quiet_s),
+            settings=settings or None,
+        )
+        span.count(len(kept))
+    return {"messages": [answer_message(each) for each in kept]}
+
+
+def debounce_of(reach: Reach, settings: JsonObject, quiet_s: float | None) -> Debounce | None:
+    """Return how long to wait for more, where the request says it."""
+    if quiet_s is None:
+        return None
+    chosen = reach.service.assistants.of(settings, reach.scope).debounce
+    return replace(chosen, quiet_s=quiet_s)
+
+
+@router.put("/threads/{thread}/messages/{message}", summary="Replace a message")
+async def put_message(
+    reach: Writing,
+    thread: ThreadId,
+    message: MessageId,
+    asked: AskedMessage,
+    idempotency_key: IdempotencyKey = None,
+) -> dict[str, Any]:
+    """Put a message in the place of the one with this id; it is formed anew."""
+    if asked.id not in {None, message}:
+        msg = f"the body names the message {asked.id!r}, and the path {message!r}: leave out the id"
+        raise UsageError(msg)
+    replaced = await reach.memory.replace(
+        reach.scope, thread, asked.new_message(message), idempotency_key=idempotency_key
+    )
+    return answer_message(replaced)
+
+
+@router.delete("/threads/{thread}/messages/{message}", summary="Remove a message", status_code=204)
+async def delete_message(reach: Writing, thread: ThreadId, message: MessageId) -> Response:
+    """Remove a message from its thread; to remove what rests on it as well, erase it."""
+    if not await reach.memory.remove(reach.scope, thread, [message]):
+        msg = f"there is no message {message!r} in the thread {thread!r} of this scope"
+        raise NotFoundError(msg)
+    return Response(status_code=204)

@@ -1,0 +1,208 @@
+"""Export and import: everything of a scope as JSON Lines, and back below the key's own scope."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Query, Request
+from starlette.responses import StreamingResponse
+
+from recollect.errors import ForbiddenError, UsageError
+from recollect.formation.strict_json import NotJsonError, read_json
+from recollect.memory.restoration import open_intake
+from recollect.records import Json, JsonObject, Scope
+from recollect.server.http.scope_access import Below, Reach, Reading, Writing
+from recollect.stores.plans.archive import RESTORE_RECORDS, scope_of
+from recollect.stores.validation import check_scope
+from recollect.wire.record_digests import END, ended
+
+router: Final = APIRouter(prefix="/v1", tags=["transfer"])
+MEDIA_TYPE: Final = "application/x-ndjson"
+LINE_BYTES_MAX: Final = 1_000_000
+REFUSED_MAX: Final = 1_000
+"""So many lines that were refused, or changed, are told; the counts are of all."""
+THREAD_SETTINGS: Final = frozenset({"assistant", "types", "memory_types", "after_seconds"})
+"""Of a thread's settings these are taken over; models, prompts and limits are the service's."""
+
+
+@router.get("/export", summary="Everything of a scope", response_model=None)
+async def export(reach: Reading, below: Below = False) -> StreamingResponse:
+    """Stream everything that a scope holds as JSON Lines, which can be imported again."""
+    if below:
+        reach.may("read", below=True)
+    return StreamingResponse(_lines(reach, below=below), media_type=MEDIA_TYPE)
+
+
+async def _lines(reach: Reach, *, below: bool) -> AsyncIterator[bytes]:
+    async for record in ended(_relative(reach, below=below)):
+        yield json.dumps(record, ensure_ascii=False).encode() + b"\n"
+
+
+async def _relative(reach: Reach, *, below: bool) -> AsyncIterator[JsonObject]:
+    async for record in reach.memory.export(reach.scope, below=below):
+        scope = record["scope"]
+        held = tuple(str(each) for each in scope) if isinstance(scope, list | tuple) else ()
+        yield {**record, "scope": reach.relative(held)}
+
+
+@dataclass(slots=True)
+class _Lines:
+    """Lines of which the same is told: the first of them, and how many there were."""
+
+    count: int = 0
+    told: list[dict[str, Json]] = field(default_factory=list)
+
+    def note(self, line: int, reason: str) -> None:
+        """Note one more line."""
+        self.count += 1
+        if len(self.told) < REFUSED_MAX:
+            self.told.append({"line": line, "reason": reason})
+
+
+class _Import:
+    """Takes records in batches, each in one transaction; a bad one is refused alone."""
+
+    def __init__(self, reach: Reach, *, restore_erased: bool) -> None:
+        self.taken = 0
+        self.noted = {"refused": _Lines(), "changed": _Lines(), "erased": _Lines()}
+        self._reach = reach
+        depth = len(reach.principal.scope)
+        self._intake = open_intake(reach.memory, depth=depth, restore_erased=restore_erased)
+        self._batch: list[tuple[int, JsonObject]] = []
+        self._waiting: list[tuple[int, JsonObject]] = []
+
+    def answer(self) -> dict[str, Any]:
+        """Return what became of all lines."""
+        refused, changed = self.noted["refused"], self.noted["changed"]
+        return {
+            "taken": self.taken,
+            "refused": refused.told,
+            "refused_count": refused.count,
+            "changed": changed.told,
+            "changed_count": changed.count,
+            "erased_count": self.noted["erased"].count,
+        }
+
+    async def take(self, line: int, written: bytes) -> None:
+        """Take one line."""
+        if not written.strip():
+            return
+        try:
+            record = self._record(line, written)
+        except (UsageError, ForbiddenError) as error:
+            self.noted["refused"].note(line, str(error))
+            return
+        if record is None:
+            return
+        self._batch.append((line, record))
+        if len(self._batch) >= RESTORE_RECORDS:
+            await self.flush()
+
+    def _record(self, line: int, written: bytes) -> JsonObject | None:
+        """Return a record with its scope below that of the request; ``None`` for a last line."""
+        if len(written) > LINE_BYTES_MAX:
+            msg = f"the line has {len(written)} bytes; the limit LINE_BYTES_MAX is {LINE_BYTES_MAX}"
+            raise UsageError(msg)
+        try:
+            record = read_json(written.decode())
+        except (NotJsonError, UnicodeDecodeError) as error:
+            msg = f"the line cannot be read: {error}"
+            raise UsageError(msg) from error
+        if isinstance(record, Mapping) and record.get("kind") == END:
+            return None
+        below = record.get("scope") if isinstance(record, Mapping) else None
+        if not isinstance(record, Mapping) or not isinstance(below, list):
+            msg = "a line is a record of an export: an object with kind and scope"
+            raise UsageError(msg)
+        if below:
+            self._reach.may("write", below=True)
+        scope = check_scope((*self._reach.scope, *below))
+        taken: dict[str, Json] = {**record, "scope": list(scope)}
+        settings = record.get("settings")
+        if record.get("kind") == "thread" and isinstance(settings, Mapping):
+            taken["settings"] = self._settings(line, settings, scope)
+        return taken
+
+    def _settings(self, line: int, settings: JsonObject, scope: Scope) -> JsonObject:
+        """Return what of a thread's settings is taken over: what an append could set."""
+        kept = {name: each for name, each in settings.items() if name in THREAD_SETTINGS}
+        try:
+            self._reach.service.assistants.of(kept, scope)
+        except UsageError as error:
+            self.noted["changed"].note(line, f"its settings were left out: {error}")
+            return {}
+        return kept
+
+    async def finish(self) -> None:
+        """Store what was taken, and what waited for evidence that did not come."""
+        await self.flush()
+        waiting, self._waiting = self._waiting, []
+        for start in range(0, len(waiting), RESTORE_RECORDS):
+            await self._restore(waiting[start : start + RESTORE_RECORDS], last=True)
+
+    async def flush(self) -> None:
+        """Store what was taken."""
+        batch, self._batch = self._batch, []
+        await self._restore(batch, last=False)
+
+    def _came_from(self, scope: Scope) -> Scope:
+        """Return the scope that the key's holder would have exported such a record from."""
+        return (*self._reach.principal.scope, *scope[len(self._reach.scope) :])
+
+    async def _restore(self, batch: list[tuple[int, JsonObject]], *, last: bool) -> None:
+        """Store a batch, scope by scope; what is not accepted is refused alone."""
+        for _, group in groupby(batch, lambda each: each[1]["scope"]):
+            rows = list(group)
+            records = [record for _, record in rows]
+            came_from = self._came_from(scope_of(records[0]))
+            taken = await self._intake.take_each(records, last=last, came_from=came_from)
+            self.taken += taken.new
+            self._waiting += [rows[place] for place in taken.waiting]
+            for note in taken.notes:
+                self.noted[note.what].note(rows[note.place][0], note.reason)
+
+
+@router.post(
+    "/import",
+    summary="Put an export back",
+    openapi_extra={
+        "requestBody": {
+            "required": True,
+            "content": {MEDIA_TYPE: {"schema": {"type": "string"}}},
+        }
+    },
+)
+async def import_(
+    reach: Writing,
+    request: Request,
+    restore_erased: Annotated[
+        bool,
+        Query(description="What was erased here as well, which needs the permission `admin`."),
+    ] = False,
+) -> dict[str, Any]:
+    """
+    Put the records of an export back, below the scope of the request; repeating changes nothing.
+
+    Batches are kept as they come; what was kept before a failure stays. A record that no direct
+    write would have made is refused alone. What was erased here is left out and counted, and so is
+    evidence in messages that are neither here nor in the import; `changed` tells of both.
+    """
+    if restore_erased:
+        reach.may("admin")
+    taking = _Import(reach, restore_erased=restore_erased)
+    rest, number = b"", 0
+    async for part in request.stream():
+        *lines, rest = (rest + part).split(b"\n")
+        for each in lines:
+            number += 1
+            await taking.take(number, each)
+        if len(rest) > LINE_BYTES_MAX:
+            msg = f"line {number + 1} has over {LINE_BYTES_MAX} bytes (LINE_BYTES_MAX): split it"
+            raise UsageError(msg)
+    await taking.take(number + 1, rest)
+    await taking.finish()
+    return taking.answer()

@@ -1,0 +1,81 @@
+"""Memory types: those of a scope, and whether new ones would do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, cast
+
+from fastapi import APIRouter
+
+from recollect.errors import UsageError
+from recollect.formation.types import load_types
+from recollect.formation.types.memory_type import MemoryType, check_types_change
+from recollect.memory.scope_types import problem_of, settings_memory
+from recollect.records import SCOPE_SETTINGS, DeleteMemory, Json
+from recollect.server.http.scope_access import Reading, Writing
+from recollect.server.http.type_registry import keep_types, own_settings, types_of
+from recollect.server.schemas.requests import AskedTypes
+from recollect.server.undo import Undoable, WantsUndo
+
+router: Final = APIRouter(prefix="/v1", tags=["types"])
+
+
+@router.get("/types", summary="The memory types of a scope")
+async def types(reach: Reading) -> dict[str, Any]:
+    """Return the scope's own types, else those of the nearest scope above, else the service's."""
+    found = await types_of(reach)
+    store, depth = reach.memory.store, len(reach.principal.scope)
+    nearest = await settings_memory(store, reach.scope, depth=depth)
+    return {
+        "types": [_shown(each) for each in found],
+        "own": bool(await own_settings(reach)),
+        "problem": nearest and problem_of(nearest),
+    }
+
+
+def _shown(type_: MemoryType) -> dict[str, Any]:
+    return dict(type_.as_config())
+
+
+@router.put("/types", summary="Replace the memory types of a scope")
+async def put_types(reach: Writing, asked: AskedTypes, undo: WantsUndo = False) -> dict[str, Any]:
+    """Let the scope, and those below without their own, have these types; [] takes them back."""
+    change = Undoable(reach, undo)
+    if not asked.types:
+        write = DeleteMemory(type=SCOPE_SETTINGS, key=SCOPE_SETTINGS)
+        await change.memory.apply(reach.scope, [write])
+    else:
+        new = load_types(cast("Sequence[Mapping[str, object]]", asked.types))
+        check_types_change(await types_of(reach), new)
+        await keep_types(change.memory, reach.scope, new)
+    found = await types_of(reach)
+    return change.told(
+        {"types": [_shown(each) for each in found], "own": bool(asked.types), "problem": None}
+    )
+
+
+@router.post("/types/check", summary="Whether memory types would do")
+async def check_types(reach: Reading, asked: AskedTypes) -> dict[str, Any]:
+    """Say what is wrong with each of the types, and change nothing."""
+    complaints: list[dict[str, Json]] = []
+    good: list[MemoryType] = []
+    for place, each in enumerate(asked.types):
+        try:
+            good += load_types([cast("Mapping[str, object]", each)])
+        except UsageError as error:
+            complaints.append(_complaint(str(error), place))
+    if not complaints:
+        try:
+            load_types(cast("Sequence[Mapping[str, object]]", asked.types))
+            check_types_change(await types_of(reach), good)
+        except UsageError as error:
+            complaints.append(_complaint(str(error), 0))
+    return {"ok": not complaints, "complaints": complaints}
+
+
+def _complaint(sentence: str, place: int) -> dict[str, Json]:
+    """Return an error of a type as its path and what is wrong there."""
+    path, colon, message = sentence.partition(": ")
+    if not colon or " " in path:
+        return {"path": f"types[{place}]", "message": sentence}
+    return {"path": path.replace("types[0]", f"types[{place}]", 1), "message": message}

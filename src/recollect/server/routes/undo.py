@@ -1,0 +1,25 @@
+"""Taking back a change that was just made."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from fastapi import APIRouter, Response
+
+from recollect.server.http.scope_access import Writing
+from recollect.server.schemas.requests import AskedUndo
+from recollect.server.undo import read_undo
+
+router: Final = APIRouter(prefix="/v1", tags=["memories"])
+
+
+@router.post("/undo", summary="Take a change back", status_code=204)
+async def undo(reach: Writing, asked: AskedUndo) -> Response:
+    """
+    Take back what a change with `?undo=true` did, exactly as it was, or nothing of it.
+
+    It is refused when what the change wrote was changed since (412), or anything was erased in
+    the scope (409).
+    """
+    await reach.memory.undo(reach.scope, read_undo(reach, asked.undo))
+    return Response(status_code=204)

@@ -1,0 +1,222 @@
+"""Answers about the service itself: keys, use, audit, scopes; and the graph."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import ConfigDict, Field
+
+from recollect.server.authorization import Permission
+from recollect.server.schemas.elements import Answered, Count, Cursor, Object, Segments, Time
+
+
+class AnsweredLimits(Answered):
+    """What requests are held to; null where there is no limit."""
+
+    body_bytes_max: Count
+    import_bytes_max: Count
+    json_depth_max: Count
+    page_rows_max: Count
+    requests_a_second: float
+    burst: Count
+    messages_a_day: int | None
+    memories_a_day: int | None
+    bytes_a_day: int | None
+
+
+class AnsweredMe(Answered):
+    """Who the key is, and what the service can do."""
+
+    version: str
+    scope: Segments
+    prefix: list[str] = Field(description="The scope that the key is bound to.")
+    name: str
+    permissions: list[Permission]
+    model: str | None
+    embedder: str
+    assistants: list[str]
+    quiet_s: float
+    limits: AnsweredLimits
+
+
+class AnsweredScopes(Answered):
+    """A page of scopes."""
+
+    scopes: list[Segments]
+    cursor: Cursor
+
+
+class AnsweredKey(Answered):
+    """What is known of a key."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [
+                {
+                    "id": "0123456789abcdef",
+                    "name": "chat",
+                    "scope": ["users"],
+                    "permissions": ["read", "write"],
+                    "created_at": "2026-05-01T10:00:00Z",
+                    "expires_at": None,
+                    "last_used_at": None,
+                }
+            ]
+        },
+    )
+
+    id: str
+    name: str
+    scope: Segments
+    permissions: list[Permission]
+    created_at: Time
+    expires_at: Time | None
+    last_used_at: Time | None
+
+
+class AnsweredKeys(Answered):
+    """Keys, oldest first."""
+
+    keys: list[AnsweredKey]
+    cursor: Cursor
+
+
+class AnsweredNewKey(AnsweredKey):
+    """A key with its secret, which is shown in this answer alone."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={})
+
+    key: str
+
+
+class AnsweredDay(Answered):
+    """What was used on a day (UTC)."""
+
+    day: str = Field(examples=["2026-05-01"])
+    requests: Count
+    messages: Count
+    memories: Count = Field(description="Versions of memories, items and documents of threads.")
+    bytes: Count
+    recalls: Count
+    calls: Count = Field(description="Of the model, by formation.")
+    tokens: Count = Field(description="Of the model, by formation.")
+
+
+class AnsweredUsage(Answered):
+    """What was used by day, the newest first."""
+
+    days: list[AnsweredDay]
+
+
+class AnsweredChange(Answered):
+    """An audited change: a row of a chain."""
+
+    n: int = Field(ge=1)
+    at: Time
+    actor: str | None
+    actor_key: str
+    action: str
+    subject: str
+    ids: Object
+    names: list[str]
+    digest: str
+    previous: str
+    hash: str
+
+
+class AnsweredAudit(Answered):
+    """A page of audited changes, the newest first."""
+
+    audit: list[AnsweredChange]
+    cursor: Cursor
+
+
+class AnsweredVerdict(Answered):
+    """Whether a chain is whole; where not, at which row, and in which way."""
+
+    ok: bool
+    rows: Count
+    head: str | None
+    broken_at: int | None
+    reason: str | None
+
+
+class GraphNode(Answered):
+    """An entity."""
+
+    id: str
+    name: str
+    kind: str | None
+
+
+class GraphEdge(Answered):
+    """A fact between two entities."""
+
+    model_config = ConfigDict(extra="forbid", populate_by_name=True)
+
+    source: str = Field(alias="from")
+    target: str = Field(alias="to")
+    predicate: str
+    fact: str
+    valid_from: Time | None
+    valid_until: Time | None
+
+
+class AnsweredGraph(Answered):
+    """Entities, and the facts between them; *more* says that the limit left some out."""
+
+    nodes: list[GraphNode]
+    edges: list[GraphEdge]
+    more: bool
+
+
+class TaskFailure(Answered):
+    """The last error of a background task: its class, what that means, when."""
+
+    type: str
+    text: str = Field(description="Never the error's own text, which may quote a user.")
+    at: Time
+
+
+class AnsweredTask(Answered):
+    """How a background task of the process that answers is."""
+
+    name: str = Field(examples=["formation"])
+    state: Literal["running", "failing", "stopped"]
+    last_success: Time | None
+    last_error: TaskFailure | None
+    failures: Count = Field(description="In a row, up to now.")
+    retry_at: Time | None
+    backlog: Count | None = Field(
+        description="What waits for it: threads, entries or erases; null where none is counted."
+    )
+
+
+class AnsweredStore(Answered):
+    """Whether the store answers, and how long one small read took."""
+
+    state: str
+    latency_ms: float | None
+
+
+class AnsweredHealth(Answered):
+    """How the memory is, as seen from the process that answers."""
+
+    status: Literal["ok", "degraded", "down"]
+    at: Time
+    store: AnsweredStore
+    embedder: str
+    model: bool
+    tasks: list[AnsweredTask]
+
+
+class AnsweredReady(Answered):
+    """It can keep and recall; the rest is for a key that may ``admin``."""
+
+    status: Literal["ok", "degraded"]
+    at: Time | None = None
+    store: AnsweredStore | None = None
+    embedder: str | None = None
+    model: bool | None = None
+    tasks: list[AnsweredTask] | None = None

@@ -1,0 +1,159 @@
+"""Answers about formation, and about what was erased or put back."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import ConfigDict, Field
+
+from recollect.records import FormationStatus
+from recollect.server.schemas.elements import Answered, Count, Cursor, Object, Segments, Time
+from recollect.server.schemas.threads import AnsweredThread
+from recollect.worker.formation_run import Ending
+
+
+class AnsweredWaiting(AnsweredThread):
+    """A thread of which something waits to be formed."""
+
+    thread: str
+    messages: Count = Field(description="So many wait.")
+    reason: Literal["paused", "failed", "talk"]
+
+
+class AnsweredBreaker(Answered):
+    """How the model stands; while it is open the model is not asked."""
+
+    open: bool
+    outages: Count
+    open_until: Time | None
+    reason: str
+
+
+class AnsweredPending(Answered):
+    """A page of what waits to be formed."""
+
+    pending: list[AnsweredWaiting]
+    paused: bool
+    breaker: AnsweredBreaker | None
+    cursor: Cursor
+
+
+class AnsweredFormation(Answered):
+    """The receipt of a formation."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [
+                {
+                    "scope": ["users", "ada"],
+                    "id": "01970a3e-0000-7000-8000-000000000000",
+                    "status": "formed",
+                    "at": "2026-05-01T10:01:00Z",
+                    "fence": 1,
+                    "calls": 1,
+                    "tokens": 812,
+                    "watermarks": {"holidays": 2},
+                    "failed": {},
+                    "receipt": {},
+                }
+            ]
+        },
+    )
+
+    scope: Segments
+    id: str
+    status: FormationStatus
+    at: Time
+    fence: Count
+    calls: Count
+    tokens: Count
+    watermarks: dict[str, int]
+    failed: dict[str, list[int]] = Field(description="Positions that were given up, by thread.")
+    receipt: Object
+
+
+class AnsweredFormations(Answered):
+    """A page of receipts of formations."""
+
+    formations: list[AnsweredFormation]
+    cursor: Cursor
+
+
+class AnsweredEnd(Answered):
+    """How one formation ended; one that was postponed or lost has no receipt."""
+
+    end: Ending
+    reason: str = Field(
+        description="Why it was not formed. A model that refuses is told to administrators alone."
+    )
+
+
+class AnsweredRun(Answered):
+    """The formations that a request brought about, and how each of them ended."""
+
+    formations: list[AnsweredFormation]
+    ends: list[AnsweredEnd]
+
+
+class AnsweredCounts(Answered):
+    """So much goes, or went; *revised* are memories that lose a part."""
+
+    messages: Count
+    memories: Count
+    revised: Count
+
+
+class AnsweredPreview(Answered):
+    """What an erase would take, and the token that confirms it."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [
+                {
+                    "counts": {"messages": 2, "memories": 1, "revised": 0},
+                    "confirm": "eyJ0YXJnZXQiOiB7fX0.c2lnbmF0dXJl",
+                    "expires_at": "2026-05-01T10:10:00Z",
+                }
+            ]
+        },
+    )
+
+    counts: AnsweredCounts
+    confirm: str
+    expires_at: Time
+
+
+class AnsweredReceipt(Answered):
+    """What was erased; *clean_at* is when its bytes were gone from the files as well."""
+
+    id: str
+    at: Time
+    clean_at: Time | None
+    counts: AnsweredCounts
+
+
+class AnsweredReceipts(Answered):
+    """What was erased through this service, the newest first."""
+
+    receipts: list[AnsweredReceipt]
+    cursor: Cursor
+
+
+class RefusedLine(Answered):
+    """A line that was not taken."""
+
+    line: int = Field(ge=1)
+    reason: str
+
+
+class AnsweredImport(Answered):
+    """How many records were taken, and which lines were not, or otherwise."""
+
+    taken: Count
+    refused: list[RefusedLine]
+    refused_count: Count
+    changed: list[RefusedLine]
+    changed_count: Count
+    erased_count: Count = Field(description="Lines of what was erased here, which were left out.")

@@ -1,0 +1,151 @@
+"""Answers about memories, their history and their types."""
+
+from __future__ import annotations
+
+from pydantic import ConfigDict, Field
+
+from recollect.records import MemoryState, Trust
+from recollect.server.schemas.elements import Answered, Cursor, Object, Segments, Time, Wrong
+
+UNDO = "With `?undo=true`: a token with which POST /v1/undo takes the change back."
+
+
+class AnsweredEvidence(Answered):
+    """The message, and the words in it, that a field rests on."""
+
+    thread: str
+    message: str
+    quote: str | None
+    group: int = Field(
+        default=0,
+        ge=0,
+        description="0: enough by itself; evidence of the same other number only together.",
+    )
+
+
+EvidenceByPointer = dict[str, list[AnsweredEvidence]]
+
+
+class AnsweredMemory(Answered):
+    """A memory in its present version."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [
+                {
+                    "scope": ["users", "ada"],
+                    "type": "Fact",
+                    "key": "home",
+                    "value": {"subject": "Ada", "predicate": "lives in", "object": "Oslo"},
+                    "text": "Ada lives in Oslo",
+                    "version": 1,
+                    "created_at": "2026-05-01T10:00:00Z",
+                    "updated_at": "2026-05-01T10:00:00Z",
+                    "valid_from": "2026-05-01T00:00:00Z",
+                    "valid_until": None,
+                    "expires_at": None,
+                    "evidence": {
+                        "/object": [
+                            {"thread": "holidays", "message": "m1", "quote": "I moved to Oslo"}
+                        ]
+                    },
+                    "trust": "user",
+                    "state": "active",
+                    "said_at": "2026-05-01T09:58:00Z",
+                }
+            ]
+        },
+    )
+
+    scope: Segments
+    type: str
+    key: str
+    value: Object
+    text: str = Field(description="The text by which it is found.")
+    version: int = Field(ge=1)
+    created_at: Time
+    updated_at: Time
+    valid_from: Time | None
+    valid_until: Time | None
+    expires_at: Time | None
+    evidence: EvidenceByPointer
+    trust: Trust
+    state: MemoryState
+    said_at: Time | None = Field(
+        description="When the newest message was said that it rests on; null if it rests on none."
+    )
+
+
+class AnsweredChange(AnsweredMemory):
+    """A memory after a change."""
+
+    undo: str | None = Field(default=None, description=UNDO)
+
+
+class AnsweredUndo(Answered):
+    """What takes a change back of which nothing else is left to be told."""
+
+    undo: str | None = Field(description=UNDO)
+
+
+class AnsweredMemories(Answered):
+    """A page of memories."""
+
+    memories: list[AnsweredMemory]
+    cursor: Cursor
+
+
+class AnsweredRevision(Answered):
+    """One version of a memory, and in which time it was the present one."""
+
+    version: int = Field(ge=1)
+    value: Object
+    text: str
+    valid_from: Time | None
+    valid_until: Time | None
+    evidence: EvidenceByPointer
+    trust: Trust
+    state: MemoryState
+    cause: str
+    believed_from: Time
+    believed_until: Time | None
+
+
+class AnsweredHistory(Answered):
+    """Every version of a memory, newest first."""
+
+    revisions: list[AnsweredRevision]
+
+
+class AnsweredUse(Answered):
+    """A recall that returned a memory."""
+
+    at: Time
+    query: str
+    rank: int = Field(ge=1)
+    score: float
+
+
+class AnsweredUses(Answered):
+    """The last recalls that returned a memory, newest first."""
+
+    recalls: list[AnsweredUse]
+
+
+class AnsweredTypes(Answered):
+    """Memory types, each as the configuration file has it."""
+
+    types: list[Object]
+    own: bool = Field(description="Whether they were set for this scope or one above it.")
+    problem: str | None = Field(
+        description="Why what was set for the scope cannot be used, and others hold in its place."
+    )
+    undo: str | None = Field(default=None, description=UNDO)
+
+
+class AnsweredCheck(Answered):
+    """Whether memory types would do, and what is wrong with them."""
+
+    ok: bool
+    complaints: list[Wrong]

@@ -1,0 +1,125 @@
+"""The answer to a query."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import ConfigDict, Field
+
+from recollect.recall.packing import DropReason
+from recollect.records import Role
+from recollect.server.schemas.elements import Answered, Count, Object, Segments, Time
+from recollect.server.schemas.memories import AnsweredMemory
+from recollect.server.schemas.threads import AnsweredMessage
+
+
+class AnsweredSignal(Answered):
+    """A signal's part in a score: its weight times its standardised value z."""
+
+    name: str
+    z: float
+    weight: float
+    part: float
+
+
+class AnsweredWhole(Answered):
+    """An entry with all that is kept of it, and its figures as they are."""
+
+    content: AnsweredMessage | AnsweredMemory
+    score: float
+    signals: dict[str, float]
+
+
+class _Entry(Answered):
+    scope: Segments
+    text: str
+    time: Time
+    score: float
+    signals: list[AnsweredSignal]
+    tokens: Count
+    whole: AnsweredWhole | None = Field(default=None, description="Where it was asked for.")
+
+
+class _MessageEntry(_Entry):
+    kind: Literal["message"]
+    thread: str
+    id: str
+    role: Role
+    name: str | None
+
+
+class _MemoryEntry(_Entry):
+    kind: Literal["memory"]
+    type: str
+    key: str
+    version: int = Field(ge=1)
+    value: Object
+
+
+class RecalledMessage(_MessageEntry):
+    """A message that was recalled, with its reasons."""
+
+
+class RecalledMemory(_MemoryEntry):
+    """A memory that was recalled, with its reasons."""
+
+
+class DroppedMessage(_MessageEntry):
+    """A message that was left out, and why."""
+
+    reason: DropReason
+
+
+class DroppedMemory(_MemoryEntry):
+    """A memory that was left out, and why."""
+
+    reason: DropReason
+
+
+class AnsweredRecall(Answered):
+    """What bears on a query, best first, and what was left out."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [
+                {
+                    "entries": [
+                        {
+                            "kind": "message",
+                            "scope": ["users", "ada"],
+                            "text": "I moved to Oslo.",
+                            "time": "2026-05-01T10:00:00Z",
+                            "score": 1.2,
+                            "signals": [{"name": "words", "z": 2.0, "weight": 0.6, "part": 1.2}],
+                            "tokens": 4,
+                            "thread": "holidays",
+                            "id": "m1",
+                            "role": "user",
+                            "name": "Ada",
+                        }
+                    ],
+                    "dropped": [],
+                    "tokens": 4,
+                    "searched": 12,
+                    "eligible": 12,
+                    "partial": False,
+                    "embedder": None,
+                    "outside": None,
+                    "ms": 1.9,
+                    "rendered": None,
+                }
+            ]
+        },
+    )
+
+    entries: list[Annotated[RecalledMessage | RecalledMemory, Field(discriminator="kind")]]
+    dropped: list[Annotated[DroppedMessage | DroppedMemory, Field(discriminator="kind")]]
+    tokens: Count
+    searched: Count
+    eligible: Count
+    partial: bool = Field(description="Whether only the newest entries were searched.")
+    embedder: str | None
+    outside: str | None
+    ms: float
+    rendered: str | None = Field(description="The block for a prompt: data, no instructions.")

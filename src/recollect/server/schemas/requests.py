@@ -1,0 +1,318 @@
+"""What bodies of requests hold: every field named, none beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Literal, cast
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue
+
+from recollect.errors import UsageError
+from recollect.records import Evidence, EvidenceMap, Json, JsonObject, NewMessage, Role
+from recollect.server.authorization import ROTATION_OVERLAP_S_MAX, Permission
+from recollect.stores.plans.erasure import (
+    EraseMemory,
+    EraseMessages,
+    EraseScope,
+    EraseSource,
+    EraseTarget,
+    EraseThread,
+)
+from recollect.stores.validation import ID_CHARACTERS_MAX
+
+Id = Annotated[str, Field(min_length=1, max_length=ID_CHARACTERS_MAX)]
+Time = AwareDatetime
+Object = dict[str, JsonValue]
+
+
+GROUP = "0: enough by itself; evidence of the same other number is enough only together."
+
+
+class Asked(BaseModel):
+    """A body, or a part of one; a field that is not known is refused."""
+
+    model_config = ConfigDict(extra="forbid", str_max_length=1_000_000)
+
+
+class AskedMessage(Asked):
+    """A message as a caller gives it."""
+
+    role: Role
+    text: str
+    id: Id | None = None
+    name: Id | None = None
+    time: Time | None = None
+    session: Id | None = None
+    source: Id | None = None
+    content: list[JsonValue] | None = None
+    metadata: Object = Field(default_factory=dict)
+
+    def new_message(self, id_: str | None = None) -> NewMessage:
+        """Return it as the library takes it; *id_* goes before its own id."""
+        return NewMessage(
+            role=self.role,
+            text=self.text,
+            id=id_ or self.id,
+            name=self.name,
+            time=self.time,
+            session=self.session,
+            source=self.source,
+            content=cast("Sequence[Json] | None", self.content),
+            metadata=cast("JsonObject", self.metadata),
+        )
+
+
+class AskedMessages(Asked):
+    """Messages to be appended to a thread."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [
+                {"messages": [{"role": "user", "text": "I moved to Oslo.", "name": "Ada"}]},
+            ]
+        },
+    )
+
+    messages: list[AskedMessage] = Field(min_length=1, max_length=1_000)
+    quiet_s: float | None = Field(
+        default=None, ge=0, le=86_400, description="How long a pause is, after which it is formed."
+    )
+    assistant: Id | None = Field(default=None, description="For which assistant it is formed.")
+
+
+class AskedEvidence(Asked):
+    """The message, and the words in it, that a field rests on."""
+
+    thread: Id
+    message: Id
+    quote: str | None = None
+    group: int = Field(default=0, ge=0, le=2**53, description=GROUP)
+
+
+class AskedMemory(Asked):
+    """A memory as a caller writes it."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [
+                {
+                    "value": {"subject": "Ada", "predicate": "lives in", "object": "Oslo"},
+                    "valid_from": "2026-05-01T00:00:00Z",
+                }
+            ]
+        },
+    )
+
+    value: Object
+    text: str | None = None
+    valid_from: Time | None = None
+    valid_until: Time | None = None
+    expires_at: Time | None = None
+    evidence: dict[str, list[AskedEvidence]] = Field(default_factory=dict)
+
+    def evidence_map(self) -> EvidenceMap:
+        """Return its evidence as the library takes it."""
+        return {
+            pointer: [
+                Evidence(
+                    thread=each.thread, message=each.message, quote=each.quote, group=each.group
+                )
+                for each in found
+            ]
+            for pointer, found in self.evidence.items()
+        }
+
+
+class AskedRecall(Asked):
+    """A query, and what shapes its answer."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [{"query": "Where does Ada live?", "limit": 5, "budget_tokens": 500}]
+        },
+    )
+
+    query: str = Field(min_length=1, max_length=20_000)
+    limit: int = Field(default=10, ge=1, le=200)
+    budget_tokens: int | None = Field(default=None, ge=1, le=1_000_000)
+    valid_at: Time | Literal["now", "ever"] = "now"
+    known_at: Time | None = None
+    asked_at: Time | None = Field(
+        default=None,
+        description='The moment meant by "now": for "last week", and for which memories are true.',
+    )
+    since: Time | None = None
+    until: Time | None = None
+    threads: list[Id] | None = Field(
+        default=None, max_length=1_000, description="Only messages of these threads."
+    )
+    types: list[Id] | None = Field(default=None, max_length=100)
+    roles: list[Role] | None = Field(
+        default=None, description="Only messages of these roles; [] for no messages at all."
+    )
+    filter: Object | None = None
+    below: bool = False
+    thread: Id | None = Field(
+        default=None, description="The thread of the talk: what is said in it is left out."
+    )
+    render: bool = True
+    whole: bool = Field(
+        default=False, description="Whether each entry comes with all that is kept of it."
+    )
+
+
+class AskedRestore(Asked):
+    """Which version is to be in force again."""
+
+    version: int = Field(ge=1, le=2**53)
+
+
+class AskedUndo(Asked):
+    """The token of a change."""
+
+    undo: str = Field(min_length=1, max_length=1_000_000)
+
+
+class AskedEnd(Asked):
+    """Since when a memory is no longer true."""
+
+    at: Time
+
+
+class AskedReject(Asked):
+    """Which part of a memory is refused; all of it by default."""
+
+    pointer: str = Field(default="", max_length=1_000)
+
+
+class AskedTypes(Asked):
+    """Memory types, each as the configuration file has it."""
+
+    types: list[Object] = Field(max_length=100)
+
+
+class AskedThread(Asked):
+    """The thread that is meant; all of the scope by default."""
+
+    thread: Id | None = None
+
+
+class AskedRetry(Asked):
+    """The thread that is meant."""
+
+    thread: Id
+
+
+class AskedVerdict(Asked):
+    """What a person decides about a memory, at the version that was looked at."""
+
+    decision: Literal["approve", "reject"]
+    version: int = Field(ge=1, le=2**53)
+
+
+class AskedPlace(Asked):
+    """A message in its thread."""
+
+    thread: Id
+    id: Id
+
+
+class AskedAddress(Asked):
+    """A memory's address."""
+
+    type: Id
+    key: Id
+
+
+class AskedTarget(Asked):
+    """What is to be erased: one of these."""
+
+    scope: Literal[True] | None = None
+    below: bool = False
+    thread: Id | None = None
+    message: AskedPlace | None = None
+    memory: AskedAddress | None = None
+    source: Id | None = None
+
+    def target(self) -> EraseTarget:
+        """
+        Return it as the library takes it.
+
+        Raises:
+            UsageError: It is none of them, or several.
+        """
+        found: list[EraseTarget] = []
+        if self.scope:
+            found.append(EraseScope(below=self.below))
+        if self.thread is not None:
+            found.append(EraseThread(thread=self.thread))
+        if self.message is not None:
+            named = self.message
+            found.append(EraseMessages(thread=named.thread, messages=(named.id,)))
+        if self.memory is not None:
+            found.append(EraseMemory(type=self.memory.type, key=self.memory.key))
+        if self.source is not None:
+            found.append(EraseSource(source=self.source))
+        if len(found) != 1 or (self.below and not self.scope):
+            msg = (
+                "a target is one of {scope: true}, {thread}, {message: {thread, id}}, "
+                "{memory: {type, key}} and {source}; below goes with scope"
+            )
+            raise UsageError(msg)
+        return found[0]
+
+
+class AskedErase(Asked):
+    """What is to be erased."""
+
+    model_config = ConfigDict(
+        extra="forbid", json_schema_extra={"examples": [{"target": {"thread": "holidays"}}]}
+    )
+
+    target: AskedTarget
+
+
+class AskedConfirmation(Asked):
+    """The token of a preview."""
+
+    confirm: str = Field(min_length=1, max_length=8_000)
+
+
+class AskedKey(Asked):
+    """A key to be made."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [{"name": "chat", "scope": ["users"], "permissions": ["read", "write"]}]
+        },
+    )
+
+    name: Id
+    scope: list[Id] = Field(
+        default_factory=list, max_length=16, description="Below the scope of the request."
+    )
+    permissions: list[Permission] = Field(min_length=1, max_length=16)
+    expires_at: Time | None = None
+
+
+class AskedRotation(Asked):
+    """How long the old secret is good beside the new one."""
+
+    overlap_s: float = Field(default=0.0, ge=0, le=ROTATION_OVERLAP_S_MAX)
+
+
+class AskedChat(Asked):
+    """What the user says."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={"examples": [{"thread": "holidays", "text": "Where shall I go?"}]},
+    )
+
+    thread: Id
+    text: str = Field(min_length=1)
+    assistant: Id | None = None

@@ -1,0 +1,117 @@
+"""Answers about threads and their messages."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import ConfigDict, Field, JsonValue
+
+from recollect.records import Role
+from recollect.server.schemas.elements import Answered, Count, Cursor, Object, Segments, Time
+
+
+class AnsweredLane(Answered):
+    """How far a type with a schedule of its own was formed."""
+
+    formed: Count
+    attempts: Count
+    not_before: Time | None
+    again: list[int]
+
+
+class AnsweredThread(Answered):
+    """A thread, and how far it has been formed."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [
+                {
+                    "scope": ["users", "ada"],
+                    "id": "holidays",
+                    "created_at": "2026-05-01T10:00:00Z",
+                    "last": 2,
+                    "count": 2,
+                    "formed": 0,
+                    "due": "2026-05-01T10:01:00Z",
+                    "due_in_s": 42.5,
+                    "attempts": 0,
+                    "state": "active",
+                    "again": [],
+                    "settings": {},
+                    "lanes": {},
+                }
+            ]
+        },
+    )
+
+    scope: Segments
+    id: str
+    created_at: Time
+    last: Count = Field(description="The newest position; 0 if it never had a message.")
+    count: Count = Field(description="The messages that it holds now.")
+    formed: Count = Field(description="Everything up to this position has been formed.")
+    due: Time | None
+    due_in_s: float | None
+    attempts: Count
+    state: Literal["active", "paused"]
+    again: list[int] = Field(description="Positions that wait to be formed once more.")
+    settings: Object
+    lanes: dict[str, AnsweredLane]
+
+
+class AnsweredThreads(Answered):
+    """A page of threads."""
+
+    threads: list[AnsweredThread]
+    cursor: Cursor
+
+
+class AnsweredMessage(Answered):
+    """A message with everything that is kept of it."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [
+                {
+                    "thread": "holidays",
+                    "id": "m1",
+                    "position": 1,
+                    "role": "user",
+                    "name": "Ada",
+                    "text": "I moved to Oslo.",
+                    "time": "2026-05-01T10:00:00Z",
+                    "session": None,
+                    "source": None,
+                    "content": None,
+                    "metadata": {},
+                }
+            ]
+        },
+    )
+
+    thread: str
+    id: str
+    position: int = Field(ge=1)
+    role: Role
+    name: str | None
+    text: str
+    time: Time
+    session: str | None
+    source: str | None
+    content: list[JsonValue] | None
+    metadata: Object
+
+
+class AnsweredMessages(Answered):
+    """A page of messages, oldest first."""
+
+    messages: list[AnsweredMessage]
+    cursor: Cursor
+
+
+class AnsweredKept(Answered):
+    """The messages that were kept, in the order in which they were given."""
+
+    messages: list[AnsweredMessage]

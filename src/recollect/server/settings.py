@@ -1,0 +1,237 @@
+"""The settings of the service: from a file, the environment and flags, checked before it starts."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Final, cast
+from urllib.parse import urlsplit
+
+from recollect.errors import UsageError
+from recollect.records import Scope
+from recollect.server.authorization import check_bound
+
+SECRET_CHARACTERS_MIN: Final = 32
+SECRET_VARIETY_MIN: Final = 10
+"""So many different characters a secret has at least."""
+BODY_BYTES_CEILING: Final = 1_000_000_000
+ENVIRONMENT: Final = "RECOLLECT_"
+LOOPBACK: Final = ("localhost", "127.0.0.1", "[::1]")
+_HOST: Final = re.compile(r"[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """
+    How the service runs; made by `read_settings`, which checks what depends on other settings.
+
+    *scope* is the scope of the first key, or of everybody without *auth*. *hosts* are the names
+    under which it may be asked (``"*"`` for any), *origins* the pages of elsewhere that may ask
+    it. The quotas are those of a tenant, which is the first segment of a key's scope.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 8300
+    auth: bool = True
+    scope: Scope = ("default",)
+    secret: str | None = field(default=None, repr=False)
+    """What cursors and confirmations are signed with; made and kept in the store by default."""
+    hosts: tuple[str, ...] = ()
+    origins: tuple[str, ...] = ()
+    credentials: bool = False
+    """Whether pages of *origins* may send cookies and the like along."""
+    body_bytes_max: int = 1_000_000
+    import_bytes_max: int = 100_000_000
+    body_timeout_s: float = 10.0
+    header_timeout_s: float = 5.0
+    request_timeout_s: float = 60.0
+    connections_max: int = 200
+    connections_reserved: int | None = None
+    """Of these, so many are kept for requests with a good key; a quarter by default."""
+    connections_per_address: int = 64
+    """So many an address may hold without a good key."""
+    idle_timeout_s: float = 5.0
+    """So long a connection without a good key may stand idle."""
+    proxies: tuple[str, ...] = ()
+    """Addresses or networks of proxies whose ``X-Forwarded-For`` is believed."""
+    streams_max: int = 100
+    requests_a_second: float = 50.0
+    burst: int = 200
+    messages_a_day: int | None = None
+    memories_a_day: int | None = None
+    bytes_a_day: int | None = None
+    grace_s: float = 7.0
+    open_metrics: bool = False
+    """Whether /metrics answers without a key."""
+    trace_content: bool = False
+    """Whether traces carry queries and what was found."""
+
+    @property
+    def is_loopback(self) -> bool:
+        """Say whether only this machine can reach it."""
+        if self.host == "localhost":
+            return True
+        try:
+            return ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return False
+
+    @property
+    def allowed_hosts(self) -> tuple[str, ...]:
+        """Return the names under which it may be asked."""
+        if self.hosts:
+            return self.hosts
+        return LOOPBACK if self.is_loopback else ("*",)
+
+
+def read_settings(
+    flags: Mapping[str, object] | None = None,
+    *,
+    file: Mapping[str, object] | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> Settings:
+    """
+    Return the settings of a service: a flag goes before the environment, and that before the file.
+
+    Args:
+        flags: Settings by name; ``None`` for what was not given.
+        file: The table ``[service]`` of a configuration file.
+        environment: ``RECOLLECT_HOST`` and the like; the process's by default.
+
+    Raises:
+        UsageError: One is not as it must be, or they do not go together; it says why.
+    """
+    variables = os.environ if environment is None else environment
+    known = {each.name: each for each in fields(Settings)}
+    chosen: dict[str, object] = {}
+    for name, value in (file or {}).items():
+        if name not in known:
+            msg = f"[service] has no setting {name!r}; it has: {', '.join(known)}"
+            raise UsageError(msg)
+        chosen[name] = _read(name, value, f"service.{name}")
+    for name in known:
+        variable = f"{ENVIRONMENT}{name.upper()}"
+        if variables.get(variable):
+            chosen[name] = _read(name, variables[variable], variable)
+    for name, value in (flags or {}).items():
+        if value is not None:
+            chosen[name] = _read(name, value, f"--{name.replace('_', '-')}")
+    return checked(Settings(**chosen))  # type: ignore[arg-type]  # _read has checked each
+
+
+def _read(name: str, value: object, place: str) -> object:
+    """Return a setting in its own kind; *place* says in the error where it was set."""
+    default = getattr(Settings(), name)
+    if name in {"hosts", "origins", "proxies", "scope"}:
+        separator = "/" if name == "scope" else ","
+        given = value.split(separator) if isinstance(value, str) else value
+        if isinstance(given, list | tuple) and all(isinstance(each, str) for each in given):
+            return tuple(each.strip() for each in cast("list[str]", given) if each.strip())
+    elif isinstance(default, bool):
+        words = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
+        if isinstance(value, bool):
+            return value
+        if isinstance(value, str) and value.lower() in words:
+            return words[value.lower()]
+    elif name in {"host", "secret"}:
+        if isinstance(value, str) and value:
+            return value
+    else:
+        return _number(name, value, place, is_whole=not isinstance(default, float))
+    msg = f"{place} cannot be {_shown(name, value)}"
+    raise UsageError(msg)
+
+
+def _number(name: str, value: object, place: str, *, is_whole: bool) -> int | float:
+    least = 0 if name in {"port", "connections_reserved"} else 1 if is_whole else 0.001
+    most = 65_535 if name == "port" else BODY_BYTES_CEILING
+    number = _parsed(value, is_whole=is_whole)
+    if number is None or not least <= number <= most:
+        kind = "a whole number" if is_whole else "a number"
+        msg = f"{place} is {kind} from {least:g} to {most:g}, not {value!r}"
+        raise UsageError(msg)
+    return number
+
+
+def _parsed(value: object, *, is_whole: bool) -> int | float | None:
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return None
+    if is_whole and isinstance(value, float):
+        return None
+    try:
+        return int(value) if is_whole else float(value)
+    except ValueError:
+        return None
+
+
+def _shown(name: str, value: object) -> str:
+    return "what it is" if name == "secret" else repr(value)
+
+
+def checked(settings: Settings) -> Settings:
+    """
+    Return *settings* if a service may run with them.
+
+    Raises:
+        UsageError: It would be open to everybody, sign with what can be guessed, or let any
+            page of the web use the credentials of who looks at it.
+    """
+    check_bound(settings.scope)
+    if not settings.auth and not settings.is_loopback:
+        msg = (
+            f"the address {settings.host!r} is open to other machines, and without keys so is "
+            "every memory: bind 127.0.0.1, or let keys be asked for"
+        )
+        raise UsageError(msg)
+    if settings.secret is not None:
+        _check_secret(settings.secret)
+    for host in settings.hosts:
+        if host != "*" and not _HOST.fullmatch(host):
+            msg = f"hosts: {host!r} is no host name: give it without scheme, port and path"
+            raise UsageError(msg)
+    if "*" in settings.origins and settings.credentials:
+        msg = (
+            "origins '*' with credentials would let every page of the web act for whoever looks "
+            "at it: name the origins, or leave the credentials off"
+        )
+        raise UsageError(msg)
+    for origin in settings.origins:
+        _check_origin(origin)
+    _check_connections(settings)
+    return settings
+
+
+def _check_connections(settings: Settings) -> None:
+    if (settings.connections_reserved or 0) >= settings.connections_max:
+        msg = (
+            f"connections_reserved {settings.connections_reserved} leaves nobody without a key a "
+            f"connection: give less than connections_max, {settings.connections_max}"
+        )
+        raise UsageError(msg)
+    for proxy in settings.proxies:
+        try:
+            ipaddress.ip_network(proxy, strict=False)
+        except ValueError:
+            msg = f"proxies: {proxy!r} is no address and no network: write 10.0.0.7 or 10.0.0.0/8"
+            raise UsageError(msg) from None
+
+
+def _check_secret(secret: str) -> None:
+    if len(secret) < SECRET_CHARACTERS_MIN or len(set(secret)) < SECRET_VARIETY_MIN:
+        msg = (
+            f"the secret is too weak: give at least {SECRET_CHARACTERS_MIN} characters "
+            f"(SECRET_CHARACTERS_MIN), {SECRET_VARIETY_MIN} different ones among them, made by "
+            "chance, e.g. by `openssl rand -base64 48`; or none, then one is made"
+        )
+        raise UsageError(msg)
+
+
+def _check_origin(origin: str) -> None:
+    parts = urlsplit(origin)
+    is_whole = parts.scheme in {"http", "https"} and bool(parts.netloc)
+    if origin != "*" and (not is_whole or parts.path or parts.query or "@" in parts.netloc):
+        msg = f"origins: {origin!r} is no origin: write scheme and host, as in https://example.org"
+        raise UsageError(msg)

@@ -1,0 +1,302 @@
+"""What each scope used a day: counted here, kept in the store every few seconds."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from threading import Lock
+from typing import Final, TypeAlias
+
+import anyio
+
+from recollect.errors import QuotaError, StoreError, VersionConflictError
+from recollect.observability.logs import package_logger
+from recollect.records import SERVICE_USAGE, DeleteMemory, Memory, PutMemory, Scope
+from recollect.server.authorization import RESERVED
+from recollect.stores.contract.base import Store
+from recollect.stores.digests import text_hash
+from recollect.stores.validation import to_datetime
+
+LOG: Final = package_logger("recollect.server")
+USAGE: Final = "usage"
+"""The name of the background task."""
+FLUSH_EVERY_S: Final = 5.0
+COUNTS: Final = ("requests", "messages", "memories", "bytes", "recalls")
+_TRIES: Final = 5
+_TOGETHER: Final = 100
+"""Counts of so many scopes of a tenant are written in one transaction."""
+_PAGE: Final = 500
+_DAY_MICROSECONDS: Final = 86_400_000_000
+_TOTAL: Final = "total"
+"""Ends the key of the document with the counts of a whole tenant, by which quotas are held."""
+
+Limits: TypeAlias = Mapping[str, int | None]
+"""How much a tenant may use a day, by the name of what is counted; ``None`` for all it wants."""
+_Counted: TypeAlias = tuple[str, Scope, "Counter[str]"]
+"""A day, a scope, and what it used."""
+
+
+def usage_scope(tenant: str) -> Scope:
+    """Return where the counts of a tenant are kept."""
+    return (RESERVED, "usage", tenant)
+
+
+@dataclass(slots=True)
+class _Balance:
+    """What a tenant used on a day: as it was kept by all processes, and here since."""
+
+    kept: Counter[str] = field(default_factory=Counter)
+    since: Counter[str] = field(default_factory=Counter)
+    """Counted or reserved here, and not kept yet."""
+    read_at: float | None = None
+
+
+class UsageBook:
+    """
+    Counts what is used by scope and day (UTC), and holds tenants to their quotas a day.
+
+    Counts are written to the store every ``FLUSH_EVERY_S`` and at the end; of a process that is
+    killed the last ones are missing. Several processes add theirs to the same documents, and
+    learn of each other's as often. What is reserved counts at once; that is done on any thread,
+    all else on the event loop.
+    """
+
+    def __init__(self, store: Store, *, monotonic_s: Callable[[], float] = time.monotonic) -> None:
+        self._store = store
+        self._monitor = store.tasks.monitor(USAGE, LOG)
+        self._monotonic_s = monotonic_s
+        self._fresh: defaultdict[tuple[str, Scope], Counter[str]] = defaultdict(Counter)
+        self._balances: defaultdict[tuple[str, str], _Balance] = defaultdict(_Balance)
+        self._lock = Lock()
+        self._keeping = anyio.Lock()
+        self._named_day = (-1, "")
+
+    def add(self, scope: Scope, **counts: int) -> None:
+        """Count something of a scope."""
+        day = self.day()
+        with self._lock:
+            _add_to(self._balances[day, scope[0]].since, counts)
+            _add_to(self._fresh[day, scope], counts)
+
+    def reserve(self, day: str, tenant: str, limits: Limits, more: Mapping[str, int]) -> None:
+        """
+        Count what is about to be used against the *limits* of a tenant.
+
+        Raises:
+            QuotaError: It goes beyond one; it says when the next day begins.
+        """
+        with self._lock:
+            balance = self._balances[day, tenant]
+            for name, limit in limits.items():
+                if limit is None or not (count := more.get(name, 0)):
+                    continue
+                used = balance.kept[name] + balance.since[name]
+                if used + count > limit:
+                    what = f"{name} today: {used} and {count} more"
+                    raise QuotaError(what, f"{name}_a_day", limit, self._left_s())
+            _add_to(balance.since, more)
+
+    def release(self, day: str, tenant: str, reserved: Mapping[str, int]) -> None:
+        """Give back what was reserved, and not used."""
+        with self._lock:
+            self._balances[day, tenant].since.subtract(reserved)
+
+    def settle(self, day: str, scope: Scope, reserved: Mapping[str, int]) -> None:
+        """Note that what was reserved was used, by *scope*."""
+        with self._lock:
+            _add_to(self._fresh[day, scope], reserved)
+
+    async def check(self, tenant: str, limits: Limits, **more: int) -> None:
+        """
+        Refuse what would take a tenant over one of its *limits* a day; count nothing.
+
+        Raises:
+            QuotaError: It would; it says when the next day begins.
+        """
+        if all(limits.get(name) is None for name in more):
+            return
+        day = await self.begun_day(tenant)
+        self.reserve(day, tenant, limits, more)
+        self.release(day, tenant, more)
+
+    async def begun_day(self, tenant: str) -> str:
+        """Return today, once it is known what all processes have counted of a tenant on it."""
+        day = self.day()
+        read_at = self._balances[day, tenant].read_at
+        if read_at is None or self._monotonic_s() - read_at >= FLUSH_EVERY_S:
+            await self._read_balance(day, tenant)
+        return day
+
+    async def days(self, tenant: str) -> list[tuple[str, Scope, dict[str, int]]]:
+        """Return day, scope and counts of all that a tenant used, the newest day first."""
+        await self.flush()
+        found: list[tuple[str, Scope, dict[str, int]]] = []
+        cursor: str | None = None
+        while True:
+            page = await self._store.memories(
+                usage_scope(tenant), type_=SERVICE_USAGE, cursor=cursor, limit=_PAGE
+            )
+            found += [_row_of(each) for each in page.rows if not _is_total(each.key)]
+            cursor = page.cursor
+            if cursor is None:
+                return sorted(found, key=lambda each: (each[0], each[1]), reverse=True)
+
+    async def forget(self, scope: Scope, *, below: bool) -> None:
+        """Forget what an erased scope used; its tenant's quota of the day is not given back."""
+        for day, counted, _ in await self.days(scope[0]):
+            if counted == scope or (below and counted[: len(scope)] == scope):
+                delete = DeleteMemory(type=SERVICE_USAGE, key=_key(day, counted))
+                await self._store.apply(usage_scope(scope[0]), [delete])
+
+    async def keep(self) -> None:
+        """Write the counts every few seconds, for ever."""
+        with self._monitor.running():
+            while True:
+                await anyio.sleep(FLUSH_EVERY_S)
+                await self.flush()
+
+    async def flush(self) -> None:
+        """Write what was counted since the last time."""
+        async with self._keeping:
+            with self._lock:
+                fresh, self._fresh = self._fresh, defaultdict(Counter)
+            by_tenant: defaultdict[str, list[_Counted]] = defaultdict(list)
+            for (day, scope), counts in fresh.items():
+                by_tenant[scope[0]].append((day, scope, counts))
+            failure: Exception | None = None
+            for tenant, counted in by_tenant.items():
+                for start in range(0, len(counted), _TOGETHER):
+                    together = counted[start : start + _TOGETHER]
+                    failure = await self._keep(tenant, together) or failure
+            self._drop_past()
+        if failure is not None:
+            self._monitor.failed(failure, retry_s=FLUSH_EVERY_S)
+        else:
+            self._monitor.succeeded()
+
+    async def _keep(self, tenant: str, counted: Sequence[_Counted]) -> Exception | None:
+        """Add counts to those in the store; return the error that left them for the next time."""
+        try:
+            totals = await self._add(usage_scope(tenant), counted)
+        except (StoreError, VersionConflictError) as error:
+            with self._lock:
+                for day, scope, counts in counted:
+                    self._fresh[day, scope].update(counts)
+            return error
+        with self._lock:
+            for day, _, counts in counted:
+                balance = self._balances[day, tenant]
+                balance.since.subtract(counts)
+                balance.kept, balance.read_at = totals[day], self._monotonic_s()
+        return None
+
+    async def _add(self, place: Scope, counted: Sequence[_Counted]) -> dict[str, Counter[str]]:
+        """
+        Add counts of a tenant to what was kept of the same days and scopes, all at once.
+
+        Returns:
+            What all of the tenant has used on each of the days now.
+        """
+        expires_at = to_datetime(self._store.now()) + timedelta(days=400)
+        whole: list[tuple[str, Scope | None, Counter[str]]] = [*counted, *_totals(counted)]
+        addresses = [(SERVICE_USAGE, _key(day, scope)) for day, scope, _ in whole]
+        for attempt in range(1, _TRIES + 1):
+            kept = await self._store.get_many(place, addresses)
+            puts = [_summed(each, old, expires_at) for each, old in zip(whole, kept, strict=True)]
+            try:
+                await self._store.apply(place, puts)
+            except VersionConflictError:
+                if attempt == _TRIES:
+                    raise
+            else:
+                break
+        written = zip(whole, puts, strict=True)
+        return {day: Counter(_counts_of(put.value)) for (day, of, _), put in written if of is None}
+
+    async def _read_balance(self, day: str, tenant: str) -> None:
+        """Learn what all processes have kept of a tenant's day."""
+        async with self._keeping:
+            began_at = self._monotonic_s()
+            found = await self._store.get(usage_scope(tenant), SERVICE_USAGE, _key(day, None))
+            with self._lock:
+                balance = self._balances[day, tenant]
+                balance.kept = Counter(_counts_of(found.value) if found else {})
+                balance.read_at = began_at
+
+    def _drop_past(self) -> None:
+        """Let go of past days of which nothing is left to be kept."""
+        today = self.day()
+        with self._lock:
+            for at in [each for each in self._balances if each[0] != today]:
+                if not any(self._balances[at].since.values()):
+                    del self._balances[at]
+
+    def _now(self) -> datetime:
+        return to_datetime(self._store.now())
+
+    def day(self) -> str:
+        """Return the present day."""
+        # Asked several times for each request, and the same all day.
+        number = self._store.now() // _DAY_MICROSECONDS
+        if number != self._named_day[0]:
+            self._named_day = (number, self._now().strftime("%Y-%m-%d"))
+        return self._named_day[1]
+
+    def _left_s(self) -> float:
+        now = self._now()
+        next_day = datetime(now.year, now.month, now.day, tzinfo=UTC) + timedelta(days=1)
+        return (next_day - now).total_seconds()
+
+
+def _add_to(counts: Counter[str], more: Mapping[str, int]) -> None:
+    for name, count in more.items():  # `Counter.update` takes several times as long
+        counts[name] += count
+
+
+def _totals(counted: Sequence[_Counted]) -> list[tuple[str, None, Counter[str]]]:
+    """Return what all scopes used together, by day."""
+    found: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for day, _, counts in counted:
+        found[day].update(counts)
+    return [(day, None, counts) for day, counts in found.items()]
+
+
+def _summed(
+    counted: tuple[str, Scope | None, Counter[str]], old: Memory | None, expires_at: datetime
+) -> PutMemory:
+    """Return what writes the counts of a scope's day, with those that were kept of it."""
+    day, scope, counts = counted
+    before = _counts_of(old.value) if old else {}
+    summed = {name: before.get(name, 0) + counts[name] for name in COUNTS}
+    return PutMemory(
+        type=SERVICE_USAGE,
+        key=_key(day, scope),
+        value={"day": day, "scope": list(scope or ()), **summed},
+        text="",
+        expected=old.version if old else 0,
+        expires_at=expires_at,
+    )
+
+
+def _key(day: str, scope: Scope | None) -> str:
+    """Return under which key the counts of a scope are kept, or those of its whole tenant."""
+    return f"{day}/{_TOTAL if scope is None else text_hash(json.dumps(scope)).hex()}"
+
+
+def _is_total(key: str) -> bool:
+    return key.endswith(f"/{_TOTAL}")
+
+
+def _row_of(memory: Memory) -> tuple[str, Scope, dict[str, int]]:
+    value = memory.value
+    scope = value.get("scope")
+    segments = tuple(str(each) for each in scope) if isinstance(scope, list | tuple) else ()
+    return str(value.get("day")), segments, _counts_of(value)
+
+
+def _counts_of(value: Mapping[str, object]) -> dict[str, int]:
+    return {name: each for name in COUNTS if isinstance(each := value.get(name), int)}

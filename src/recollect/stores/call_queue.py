@@ -1,0 +1,98 @@
+"""The line in which calls wait for a thread, and how it is closed without losing one."""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import Future
+from queue import Empty, SimpleQueue
+from threading import Lock
+from typing import Any, Generic, TypeVar, cast
+
+from recollect.errors import StoreClosedError
+from recollect.stores.thread_calls import Call, CallInPlace
+
+WorkT = TypeVar("WorkT")
+
+
+class Line(Generic[WorkT]):
+    """Calls in the order in which they came; after `close` none is taken in any more."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._queue: SimpleQueue[Call[WorkT] | None] = SimpleQueue()
+        self._arriving: dict[asyncio.AbstractEventLoop, list[Call[WorkT]]] = {}
+        self._turn = Lock()
+        self._is_closed = False
+
+    def join(self, work: WorkT) -> asyncio.Future[Any]:
+        """
+        Put *work* at the end of the line and return what will hold its answer.
+
+        Raises:
+            StoreClosedError: The line is closed.
+        """
+        call, loop = Call(work), asyncio.get_running_loop()
+        with self._turn:
+            self._check_open()
+            # Whoever comes in the same turn of an event loop crosses over together: a thread
+            # woken by the first would contend with the loop for the interpreter, and get a
+            # group of few. Who comes alone crosses at once, in the loop's next turn.
+            if arriving := self._arriving.get(loop):
+                arriving.append(call)
+            else:
+                self._arriving[loop] = [call]
+                loop.call_soon(self._cross, loop)
+        return cast("asyncio.Future[Any]", call.future)
+
+    def join_in_place(self, work: WorkT) -> Future[Any]:
+        """
+        Do the same for a thread that has no event loop, and waits itself.
+
+        Raises:
+            StoreClosedError: The line is closed.
+        """
+        call = CallInPlace(work)
+        with self._turn:
+            self._check_open()
+            self._queue.put(call)
+        return cast("Future[Any]", call.future)
+
+    def _check_open(self) -> None:
+        if self._is_closed:
+            msg = f"{self._name!r}: this store was closed: open another"
+            raise StoreClosedError(msg)
+
+    def _cross(self, loop: asyncio.AbstractEventLoop) -> None:
+        with self._turn:
+            for call in self._arriving.pop(loop, ()):
+                self._queue.put(call)
+
+    def close(self, threads: int) -> None:
+        """Let each of *threads* come to the end after what waits; once is enough."""
+        with self._turn:
+            if self._is_closed:
+                return
+            self._is_closed = True
+            for calls in self._arriving.values():
+                for call in calls:
+                    self._queue.put(call)
+            self._arriving.clear()
+            for _ in range(threads):
+                self._queue.put(None)
+
+    def take(self) -> Call[WorkT] | None:
+        """Wait for the next call; ``None`` is the end."""
+        return self._queue.get()
+
+    def take_more(self, calls_max: int) -> tuple[list[Call[WorkT]], bool]:
+        """Return at most *calls_max* calls that already wait, and whether the end came."""
+        taken: list[Call[WorkT]] = []
+        while len(taken) < calls_max:
+            try:
+                call = self._queue.get_nowait()
+            except Empty:
+                break
+            if call is None:
+                return taken, True
+            taken.append(call)
+        return taken, False

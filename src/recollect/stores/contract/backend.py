@@ -1,0 +1,122 @@
+"""What a backend implements: transactions over rows, and the removal of deleted bytes."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Self, TypeVar, final
+
+from recollect.observability.health import Tasks
+from recollect.ports import Clock, Ids
+from recollect.records import Scope
+from recollect.stores.checkpoint_threads import CheckpointThreads
+from recollect.stores.plans.idempotency import Idempotency, idempotency_of
+from recollect.stores.plans.key_transfer import read_secret
+from recollect.stores.system_clock import SystemClock, SystemIds
+from recollect.stores.unit_of_work import LikelyQuery, Plan, Query
+from recollect.stores.validation import check_time
+
+ResultT = TypeVar("ResultT")
+
+
+class DigestSecret:
+    """The secret of a store's digests, once it was read; a store shares it with its views."""
+
+    def __init__(self) -> None:
+        self.value: bytes | None = None
+
+    def forget(self) -> None:
+        """Read it again."""
+        self.value = None
+
+
+class Transactor(ABC):
+    """Runs plans and queries, each in one transaction."""
+
+    answers_in_place: bool = False
+    """Whether it answers on any thread that has no event loop; see `run_in_place`."""
+
+    names_moments: bool = False
+    """Whether its readings know their `Moment`."""
+
+    def __init__(self, *, clock: Clock | None = None, ids: Ids | None = None) -> None:
+        self._clock: Clock = clock or SystemClock()
+        self._ids: Ids = ids or SystemIds()
+        self._digests = DigestSecret()
+        self.tasks = Tasks()
+        """How the background tasks over this store do, in this process."""
+        self.address: str | None = None
+        """Where it is, as `open_store` takes it, with any password; ``None`` in this process."""
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    @final
+    def now(self) -> int:
+        """Return the store's present moment, in microseconds since 1970."""
+        return check_time(self._clock.now(), "the clock")
+
+    @final
+    def new_name(self) -> str:
+        """Return a new UUIDv7 as text."""
+        return self._ids.name(self._clock.now())
+
+    @abstractmethod
+    async def aclose(self) -> None:
+        """Close the store; using it afterwards raises `StoreClosedError`."""
+
+    @abstractmethod
+    async def _transact(self, plan: Plan[ResultT]) -> ResultT:
+        """Run *plan* in a writing transaction, carry out its effect, commit, return its result."""
+
+    async def _change(self, action: str, scope: Scope, plan: Plan[ResultT]) -> ResultT:
+        """
+        Run *plan*, which changes what a scope holds, as `_transact` does.
+
+        The store of an actor notes in the same transaction that this was the *action*.
+        """
+        del action, scope
+        return await self._transact(plan)
+
+    @abstractmethod
+    async def _read(self, query: Query[ResultT]) -> ResultT:
+        """Run *query* in a reading transaction: every row that it sees is of one moment."""
+
+    async def _read_brief(self, query: Query[ResultT]) -> ResultT:
+        """Run *query*, which looks a few rows up by their keys, as `_read` does; maybe sooner."""
+        return await self._read(query)
+
+    async def _read_likely(self, query: LikelyQuery[ResultT]) -> ResultT:
+        """Run *query* as `_read` does; a backend may make use of what it will likely read."""
+        return await self._read(query)
+
+    @abstractmethod
+    async def _clean(self) -> None:
+        """Remove deleted bytes from the files, or raise."""
+
+    async def _erase_checkpoints(  # noqa: B027 (most have none)
+        self, threads: CheckpointThreads
+    ) -> None:
+        """Erase the checkpoints of graphs' *threads* that are kept beside the store, or raise."""
+
+    @final
+    async def _idempotency(
+        self, key: str | None, scope: Scope, *request: object
+    ) -> Idempotency | None:
+        """Return a caller's *key* for a *request*, as it is kept; ``None`` without a key."""
+        if key is None:
+            return None
+        return idempotency_of(await self._digest_secret(), key, scope, *request)
+
+    async def _digest_secret(self) -> bytes:
+        """Return the secret of digests: the store's own, or the one that it took over."""
+        if self._digests.value is None:
+            adopted = await self._read_brief(read_secret)
+            self._digests.value = await self._secret() if adopted is None else adopted
+        return self._digests.value
+
+    @abstractmethod
+    async def _secret(self) -> bytes:
+        """Return the store's own random key, for keyed hashes."""

@@ -1,0 +1,262 @@
+"""
+The store contract: what every backend promises, and nothing more.
+
+Callers use the public methods, which are final: they settle validation, limits and order
+once. What an operation means stands in `recollect.stores.plans`; a backend gives the plans
+their rows and carries out their effects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TypeVar, final
+
+from recollect.records import Scope
+from recollect.stores.checkpoint_threads import CheckpointThreads
+from recollect.stores.contract.archive import ArchiveStore
+from recollect.stores.contract.audit import AuditStore
+from recollect.stores.contract.changes import FeedStore
+from recollect.stores.contract.erasure import EraseStore
+from recollect.stores.contract.formation import FormationStore, Listening
+from recollect.stores.contract.memories import MemoryStore
+from recollect.stores.contract.scopes import ScopeStore
+from recollect.stores.contract.threads import ThreadStore
+from recollect.stores.meter import UNMEASURED_ACTIONS, Meter, plan_charged
+from recollect.stores.plans.audit import Deed, plan_audited
+from recollect.stores.plans.formation import Claim, Lease
+from recollect.stores.plans.preconditions import plan_provided, plan_since, plan_under_stamp
+from recollect.stores.plans.undo import UndoLog, plan_noted
+from recollect.stores.requests import RequestStore
+from recollect.stores.unit_of_work import LikelyQuery, Plan, Proviso, Query
+from recollect.stores.validation import check_id, check_position, check_scope
+
+ResultT = TypeVar("ResultT")
+
+
+class Store(
+    ThreadStore,
+    MemoryStore,
+    ScopeStore,
+    FormationStore,
+    FeedStore,
+    EraseStore,
+    ArchiveStore,
+    AuditStore,
+    RequestStore,
+):
+    """
+    A durable, transactional home for threads, messages and memories, with a change feed.
+
+    Every public method is one transaction: all of it happened, or none. A method that
+    returned has made its writes durable (see each backend for what it survives). Methods
+    may be called from many tasks at once; writes in one scope happen one after the other,
+    in the order of the scope's *seq*.
+
+    All methods raise `StoreError` when the backend fails; nothing was written then, but for
+    `StoreUnavailableError`, where a write may have happened: repeat it with the same ids
+    or idempotency key.
+    """
+
+    @final
+    def acting(
+        self, actor: str, *, stamp: int | None = None, proviso: Proviso | None = None
+    ) -> Store:
+        """
+        Return this store as *actor* uses it: every change is audited, in its own transaction.
+
+        A change through it is noted with time, action, the ids of what it concerns and a keyed
+        hash of what was written. What changes nothing leaves no row; neither do leases and
+        vectors. Without an actor nothing is noted, and nothing is paid for it.
+
+        Args:
+            actor: By what the one who answers is known, such as the id of a key; no secret.
+            stamp: Only where `settings_stamp` is still this, else `StaleReadError` is raised.
+            proviso: Only where it raises nothing; it is asked in each transaction.
+        """
+        return ActingStore(self._inner(), check_id(actor, "an actor"), stamp, proviso)
+
+    @final
+    def metered(self, meter: Meter) -> Store:
+        """
+        Return this store with *meter* asked about each change, in its own transaction.
+
+        What the meter refuses is not written. It is not asked about `UNMEASURED_ACTIONS`.
+        """
+        return MeteredStore(self, meter)
+
+    @final
+    def since(self, scope: Scope, epoch: int) -> Store:
+        """
+        Return this store as one uses it who has read *scope* at its *epoch* (see `places`).
+
+        Once anything was erased in that scope, a change through it is a `StaleReadError`. What
+        was read may be what was erased; nothing that rests on it is written.
+        """
+        return SinceStore(self, check_scope(scope), check_position(epoch, "an epoch"))
+
+    @final
+    def noting(self, log: UndoLog) -> Store:
+        """
+        Return this store as one uses it who may want to take a change back.
+
+        After each change through it *log* has what `undo` needs to do so, noted in the change's
+        own transaction.
+        """
+        return NotingStore(self, log)
+
+    def settings_stamp(self) -> int | None:
+        """
+        Return a number that is another one after any change of a setting (`SETTING_TYPES`).
+
+        What is read of settings after it was taken holds for a change under it (`acting`).
+        Until then it may be old: what others changed is noticed when something is written.
+        ``None``: this store has none, or nothing was written lately.
+        """
+        return None
+
+    def _inner(self) -> Store:
+        """Return the store that keeps the rows."""
+        return self
+
+
+class StoreView(Store):
+    """
+    A store as somebody uses it: the same rows, and whoever closes it closes that store.
+
+    It keeps nothing of its own: what a backend overrides, or holds, is asked of the store itself.
+    """
+
+    def __init__(self, store: Store) -> None:
+        super().__init__(clock=store._clock, ids=store._ids)
+        self._store = store
+        self._digests = store._digests
+        self.tasks = store.tasks
+        self.answers_in_place = store.answers_in_place
+        self.names_moments = store.names_moments
+        self.address = store.address
+        self._companions = store._companions
+
+    async def aclose(self) -> None:
+        """Close the store itself."""
+        await self._store.aclose()
+
+    def listen(self, heard: Callable[[], None]) -> Listening:
+        """Listen as the store itself does."""
+        return self._store.listen(heard)
+
+    def settings_stamp(self) -> int | None:
+        """Return the stamp of the store itself."""
+        return self._store.settings_stamp()
+
+    async def _transact(self, plan: Plan[ResultT]) -> ResultT:
+        return await self._store._transact(plan)
+
+    async def _claim_next(self, claim: Claim) -> Lease | None:
+        return await self._store._claim_next(claim)
+
+    async def _read(self, query: Query[ResultT]) -> ResultT:
+        return await self._store._read(query)
+
+    async def _read_brief(self, query: Query[ResultT]) -> ResultT:
+        return await self._store._read_brief(query)
+
+    async def _read_likely(self, query: LikelyQuery[ResultT]) -> ResultT:
+        return await self._store._read_likely(query)
+
+    async def _clean(self) -> None:
+        await self._store._clean()
+
+    async def _erase_checkpoints(self, threads: CheckpointThreads) -> None:
+        await self._store._erase_checkpoints(threads)
+
+    async def _secret(self) -> bytes:
+        return await self._store._secret()
+
+
+class ActingStore(StoreView):
+    """A store as one actor uses it."""
+
+    def __init__(
+        self,
+        store: Store,
+        actor: str,
+        stamp: int | None = None,
+        proviso: Proviso | None = None,
+    ) -> None:
+        super().__init__(store)
+        self._actor = actor
+        self._stamp = stamp
+        self._proviso = proviso
+
+    def _inner(self) -> Store:
+        return self._store
+
+    async def _change(self, action: str, scope: Scope, plan: Plan[ResultT]) -> ResultT:
+        deed = Deed(
+            actor=self._actor,
+            action=action,
+            scope=scope,
+            now=self.now(),
+            secret=await self._secret(),
+        )
+        if self._stamp is not None:
+            plan = partial(plan_under_stamp, plan=plan, stamp=self._stamp)
+        elif self._proviso is not None:
+            plan = partial(plan_provided, plan=plan, proviso=self._proviso)
+        audited = partial(plan_audited, plan=plan, deed=deed)
+        return await self._store._change(action, scope, audited)
+
+
+class MeteredStore(StoreView):
+    """A store of which a meter measures the changes."""
+
+    def __init__(self, store: Store, meter: Meter) -> None:
+        super().__init__(store)
+        self._meter = meter
+
+    async def _change(self, action: str, scope: Scope, plan: Plan[ResultT]) -> ResultT:
+        if action in UNMEASURED_ACTIONS:
+            return await self._store._change(action, scope, plan)
+        charge = await self._meter.charge(action, scope)
+        charged = partial(plan_charged, plan=plan, charge=charge)
+        try:
+            result = await self._store._change(action, scope, charged)
+        except Exception:
+            charge.release()
+            raise
+        except BaseException:  # nobody waits any more for what may be carried out yet
+            charge.spend()
+            raise
+        charge.spend()
+        return result
+
+
+class NotingStore(StoreView):
+    """A store as one uses it who may want to take a change back."""
+
+    def __init__(self, store: Store, log: UndoLog) -> None:
+        super().__init__(store)
+        self._log = log
+
+    async def _change(self, action: str, scope: Scope, plan: Plan[ResultT]) -> ResultT:
+        noted = partial(plan_noted, plan=plan, scope=scope, log=self._log, now=self.now())
+        return await self._store._change(action, scope, noted)
+
+
+class SinceStore(StoreView):
+    """A store as one uses it who has read a scope."""
+
+    def __init__(self, store: Store, scope: Scope, epoch: int) -> None:
+        super().__init__(store)
+        self._scope = scope
+        self._epoch = epoch
+
+    async def _change(self, action: str, scope: Scope, plan: Plan[ResultT]) -> ResultT:
+        return await self._store._change(action, scope, self._checked(plan))
+
+    async def _transact(self, plan: Plan[ResultT]) -> ResultT:
+        return await self._store._transact(self._checked(plan))
+
+    def _checked(self, plan: Plan[ResultT]) -> Plan[ResultT]:
+        return partial(plan_since, plan=plan, scope=self._scope, epoch=self._epoch)

@@ -1,0 +1,179 @@
+"""The contract, the change feed and the vectors that follow it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
+from typing import final
+
+from recollect.records import JsonObject, Scope
+from recollect.stores.contract.backend import Transactor
+from recollect.stores.filters import read_filter
+from recollect.stores.plans.changes import (
+    Below,
+    Choose,
+    Consultation,
+    ConsultationBelow,
+    CursorsOf,
+    Embedded,
+    Entry,
+    IsLatest,
+    Unembedded,
+    plan_embedded,
+    read_backlog,
+    read_feed,
+    read_past,
+    read_places,
+    read_unembedded,
+)
+from recollect.stores.rows import Cursor, Feed
+from recollect.stores.validation import check_id, check_scope, check_time
+
+
+class FeedStore(Transactor):
+    """What changed in a scope, and the vectors of its entries."""
+
+    @final
+    async def changes(self, cursor: Cursor, *, embedder: str | None = None) -> Feed:
+        """Return each entry changed since *cursor*, once, in its present state; see `Feed`."""
+        cursor, now = _checked(cursor), self.now()
+        query = partial(read_feed, cursor=cursor, embedder=embedder, conditions=None, now=now)
+        return await self._read(query)
+
+    @final
+    async def places(self, scopes: Sequence[Scope]) -> list[Cursor]:
+        """
+        Return where the feeds of *scopes* stand, in order, all at one moment.
+
+        A reader that stands there has missed nothing. A scope that holds nothing stands at 0.
+        """
+        scopes = [check_scope(each) for each in scopes]
+        return await self._read(partial(read_places, scopes=scopes))
+
+    @final
+    async def consult(
+        self,
+        cursors: Sequence[Cursor],
+        choose: Choose,
+        *,
+        embedder: str | None = None,
+        filter_: JsonObject | None = None,
+        is_latest: IsLatest | None = None,
+        are_indexed: bool = False,
+    ) -> list[Entry]:
+        """
+        Read what changed in some scopes, let *choose* pick entries, and return those.
+
+        All of it is one read transaction: the choice sees every write acknowledged
+        before, and what it picks is returned as it was at that moment.
+
+        Args:
+            choose: Is given one feed per cursor, in order, and returns (scope, uid) of the
+                entries wanted. It runs on the store's thread; it must not block. It may be
+                asked more than once; what it says of the last feeds counts.
+            filter_: Restricts ``Feed.eligible``.
+            is_latest: Is asked, where the store names its moments, whether nothing has changed
+                since the cursors at the moment of this reading; if so, *choose* is given no feeds.
+            are_indexed: *choose* picks only what the feeds list: that an entry is missing is
+                damage then.
+
+        Returns:
+            Those entries that exist, in the order chosen.
+        """
+        consultation = Consultation(
+            [_checked(each) for each in cursors],
+            choose,
+            embedder=embedder,
+            conditions=None if filter_ is None else read_filter(filter_),
+            now=self.now(),
+            is_latest=is_latest,
+            are_indexed=are_indexed,
+        )
+        if filter_ is not None or not cursors:
+            return await self._read(consultation)
+        return await self._read_likely(consultation)
+
+    @final
+    async def consult_below(
+        self,
+        below: Below,
+        cursors_of: CursorsOf,
+        choose: Choose,
+        *,
+        embedder: str | None = None,
+        is_latest: IsLatest | None = None,
+        are_indexed: bool = False,
+    ) -> list[Entry]:
+        """
+        Do as `consult`, for the scopes that *below* stands for at that moment.
+
+        *cursors_of* is given them in the same read transaction, below each of its scopes in the
+        order of their segments, and returns their cursors. It is not asked where *is_latest* says
+        that nothing has changed.
+        """
+        scopes = tuple(check_scope(each) for each in below.scopes)
+        if below.type is not None:
+            check_id(below.type, "a memory's type")
+        consultation = ConsultationBelow(
+            replace(below, scopes=scopes),
+            cursors_of,
+            choose,
+            embedder=embedder,
+            now=self.now(),
+            is_latest=is_latest,
+            are_indexed=are_indexed,
+        )
+        return await self._read(consultation)
+
+    @final
+    async def past(
+        self, scope: Scope, known_at: datetime, *, filter_: JsonObject | None = None
+    ) -> tuple[Feed, list[Entry]]:
+        """Return all entries of a scope as they were believed at *known_at*."""
+        conditions = None if filter_ is None else read_filter(filter_)
+        at = check_time(known_at, "known_at")
+        query = partial(
+            read_past, scope=check_scope(scope), at=at, conditions=conditions, now=self.now()
+        )
+        return await self._read(query)
+
+    @final
+    async def unembedded_scopes(self, embedder: str, limit: int = 100) -> Sequence[int]:
+        """Return ids of scopes with changes that the embedder has not looked at."""
+        return await self._read(lambda rows: rows.unembedded_scopes(embedder, limit))
+
+    @final
+    async def unembedded_count(self, embedder: str, *, limit: int = 1_000) -> int:
+        """Return how many entries the embedder has not looked at, counted up to *limit*."""
+        return await self._read(partial(read_backlog, embedder=embedder, limit=limit))
+
+    @final
+    async def scope_id(self, scope: Scope) -> int | None:
+        """Return the id of a scope, ``None`` if it holds nothing."""
+        scope = check_scope(scope)
+        found = await self._read(lambda rows: rows.scope(scope))
+        return found.id if found else None
+
+    @final
+    async def unembedded(self, scope_id: int, embedder: str) -> Unembedded | None:
+        """Return the next entries of a scope to be embedded, ``None`` if there are none."""
+        return await self._read(partial(read_unembedded, scope_id=scope_id, embedder=embedder))
+
+    @final
+    async def keep_vectors(self, batch: Unembedded, embedder: str, done: Sequence[Embedded]) -> int:
+        """Keep the vectors of a batch, where the text is still the one embedded; say how many."""
+        plan = partial(
+            plan_embedded,
+            scope_id=batch.scope_id,
+            embedder=embedder,
+            done=done,
+            until=batch.until,
+        )
+        return await self._transact(plan)
+
+
+def _checked(cursor: Cursor) -> Cursor:
+    scope = check_scope(cursor.scope)
+    return cursor if scope is cursor.scope else replace(cursor, scope=scope)

@@ -1,0 +1,146 @@
+"""The contract, erasing: what is gone, with a receipt, and when its bytes are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import final
+
+from anyio import to_thread
+
+from recollect.ports import Clock, Ids
+from recollect.records import Scope
+from recollect.stores.checkpoint_threads import CheckpointThreads, copies_of
+from recollect.stores.contract.backend import Transactor
+from recollect.stores.digests import keyed_digest
+from recollect.stores.plans.audit import plan_unnamed
+from recollect.stores.plans.erase_ledger import LedgerEntry, entry_of, row_of, target_digests
+from recollect.stores.plans.erasure import (
+    EraseReceipt,
+    EraseTarget,
+    check_target,
+    plan_erase,
+    receipt_of,
+)
+from recollect.stores.plans.outside_removals import plan_noting, receipts_left
+from recollect.stores.rows import ReceiptRow
+from recollect.stores.unit_of_work import Effect, Planned, Rows
+from recollect.stores.validation import check_scope, to_datetime
+
+
+class EraseStore(Transactor):
+    """The way out."""
+
+    def __init__(self, *, clock: Clock | None = None, ids: Ids | None = None) -> None:
+        super().__init__(clock=clock, ids=ids)
+        self._companions: dict[object, Callable[[CheckpointThreads], None]] = {}
+
+    @final
+    async def erase(self, scope: Scope, target: EraseTarget) -> EraseReceipt:
+        """
+        Erase *target*, and what rests on it alone, from values, history and index.
+
+        It is gone from every read when this returns. `clean` then removes its bytes. Of the
+        scope's formations the counts stay; what their receipts say goes. From the chain of a
+        scope that is erased whole the actors' names go.
+
+        The checkpoints of graphs that copy it go before, all those of a thread that loses
+        anything: an erase that fails leaves the talk, and is repeated. What outside stores of
+        vectors have to remove is noted in the same transaction.
+
+        Raises:
+            VersionConflictError: The memory is at another version than expected; nothing is erased.
+        """
+        scope, now = check_scope(scope), self.now()
+        target = check_target(target)
+        copies = await self._read(partial(copies_of, scope=scope, target=target))
+        if copies:
+            await self._erase_checkpoints(copies)
+            for erase in tuple(self._companions.values()):
+                await to_thread.run_sync(erase, copies)  # it waits for the saver's own lock
+        secret = await self._secret()
+        receipt = ReceiptRow(
+            id=self._ids.name(to_datetime(now)),
+            target=target_digests(secret, scope, target),
+            messages=0,
+            memories=0,
+            revised=0,
+            erased_at=now,
+        )
+        erasing = partial(plan_erase, scope=scope, target=target, receipt=receipt)
+        noting = partial(plan_noting, plan=erasing, name=receipt.id, ids=self._ids, now=now)
+        plan = partial(plan_unnamed, plan=noting, secret=secret)
+        return receipt_of(await self._change("erase", scope, plan))
+
+    @final
+    def accompany(self, erase: Callable[[CheckpointThreads], None]) -> Callable[[], None]:
+        """
+        Have *erase* told which of LangGraph's threads lose their checkpoints, at every erase.
+
+        It is for checkpoints that this process alone has, and called on a thread. What is
+        returned ends it.
+        """
+        number = object()
+        self._companions[number] = erase
+        return partial(self._companions.__delitem__, number)
+
+    @final
+    async def keyed(self, *names: str) -> str:
+        """Return a digest of *names* that tells nothing to whoever lacks the store's own key."""
+        return keyed_digest(await self._digest_secret(), "names", *names).hex()
+
+    @final
+    async def receipts(self, *, unclean: bool = False) -> list[EraseReceipt]:
+        """Return erase receipts by time; with *unclean* those whose bytes are not gone yet."""
+        found = await self._read(lambda rows: rows.receipts(unclean=unclean))
+        return [receipt_of(row) for row in found]
+
+    @final
+    async def ledger(self) -> list[LedgerEntry]:
+        """Return every erase by time, with the key that tells whether an address was erased."""
+        key = await self._secret()
+        found = await self._read(lambda rows: rows.receipts(unclean=False))
+        return [entry_of(row, key) for row in found]
+
+    @final
+    async def adopt(self, entries: Sequence[LedgerEntry], *, unclean: bool = False) -> int:
+        """
+        Keep erases of another store in this one's ledger; say how many were new.
+
+        Nothing is erased by it.
+
+        Args:
+            unclean: What they name was here, and is deleted: `clean` has to remove its bytes.
+        """
+
+        def plan(rows: Rows) -> Planned[int]:
+            known = {row.id for row in rows.receipts(unclean=False)}
+            new = [row_of(each, unclean=unclean) for each in entries if each.id not in known]
+            return Planned(Effect(receipts=new), len(new))
+
+        return await self._transact(plan)
+
+    @final
+    async def clean(self) -> list[EraseReceipt]:
+        """
+        Remove the bytes of everything erased so far from the store's files.
+
+        A receipt of which an outside store of vectors has still to remove something stays unclean.
+
+        Returns:
+            The receipts that became clean, with their *clean_at*.
+
+        Raises:
+            StoreUnavailableError: Another process reads from the file; try again later.
+        """
+        waiting = await self._read(lambda rows: rows.receipts(unclean=True))
+        if not waiting:
+            return []
+        await self._clean()
+        left = await self._read(receipts_left)
+        done = [replace(row, clean_at=self.now()) for row in waiting if row.id not in left]
+        if not done:
+            return []
+        await self._transact(lambda _: Planned(Effect(receipts=done), None))
+        return [receipt_of(row) for row in done]

@@ -1,0 +1,389 @@
+"""The contract, formation: leases, what waits for one, and the receipts of what was formed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from functools import partial
+from typing import Final, Protocol, final, get_args
+
+from recollect.errors import UsageError
+from recollect.records import Formation, FormationStatus, Memory, Page, Scope, Thread, Write
+from recollect.stores.contract.backend import Transactor
+from recollect.stores.pages import page_of
+from recollect.stores.plans.backlog import plan_pause, plan_resumption
+from recollect.stores.plans.formation import (
+    LEASE_S_MAX,
+    Claim,
+    Formed,
+    Lease,
+    Release,
+    check_formed,
+    plan_claim,
+    plan_claims,
+    plan_commit,
+    plan_extension,
+    plan_release,
+    plan_signal,
+)
+from recollect.stores.plans.memories import memories_of, prepare_write
+from recollect.stores.plans.pending_messages import check_wait, is_backlogged
+from recollect.stores.plans.receipts import Place, formation_of, plan_redrive
+from recollect.stores.plans.threads import existing_thread, thread_of
+from recollect.stores.plans.undo import plan_undoable
+from recollect.stores.unit_of_work import Planned, Rows
+from recollect.stores.validation import (
+    check_id,
+    check_ids,
+    check_moment,
+    check_page,
+    check_position,
+    check_scope,
+    check_time,
+    to_datetime,
+)
+
+_NO_CURSOR: Final = "CURSOR is not a cursor of this listing: pass on what the last page returned"
+
+
+class Listening(Protocol):
+    """Hears that something was made due, as long as it is open."""
+
+    def close(self) -> None:
+        """Hear nothing more; again is nothing."""
+        ...
+
+
+class _Deaf:
+    def close(self) -> None:
+        """Nothing was heard anyway."""
+
+
+DEAF: Final[Listening] = _Deaf()
+"""What listens where nobody calls."""
+
+
+class FormationStore(Transactor):
+    """The backlog of formation, and the leases under which it is worked off."""
+
+    @final
+    async def claim(
+        self,
+        owner: str,
+        *,
+        lease_s: float = 60.0,
+        scope: Scope | None = None,
+        idle: bool = False,
+    ) -> Lease | None:
+        """
+        Lease the scope of the thread that has been due longest, ``None`` if none is due.
+
+        The time is the store's. One claim at a time holds a scope; the fence of a later
+        claim ends the right of every earlier one to commit.
+
+        Args:
+            scope: Lease this scope or none.
+            idle: Lease *scope* also if nothing in it is due.
+        """
+        owner = check_id(owner, "a worker's name")
+        _check_lease_s(lease_s)
+        if scope is None:
+            return await self._claim_next(Claim(owner=owner, lease_s=lease_s, now=self.now()))
+        only, now = check_scope(scope), self.now()
+        plan = partial(plan_claim, owner=owner, lease_s=lease_s, now=now, only=only, idle=idle)
+        return await self._transact(plan)
+
+    async def _claim_next(self, claim: Claim) -> Lease | None:
+        """Carry out *claim*; a backend may serve several together."""
+        (lease,) = await self._transact(partial(plan_claims, claims=[claim]))
+        return lease
+
+    def listen(self, heard: Callable[[], None]) -> Listening:
+        """
+        Call *heard* when anybody may have made something due at once, until it is closed.
+
+        It is a hint, without which nothing is lost: calls may be lost, and where a store
+        cannot hear of others none ever comes. *heard* runs on any thread; it must not block.
+        """
+        del heard
+        return DEAF
+
+    @final
+    async def extend(self, lease: Lease, *, lease_s: float = 60.0) -> Lease:
+        """
+        Let *lease* hold for *lease_s* from now.
+
+        Raises:
+            LeaseLostError: Somebody claimed the scope since, or it was erased from.
+        """
+        _check_lease_s(lease_s)
+        plan = partial(plan_extension, lease=lease, lease_s=lease_s, now=self.now())
+        return await self._transact(plan)
+
+    @final
+    async def commit(
+        self, lease: Lease, writes: Sequence[Write], formed: Formed
+    ) -> tuple[Memory | None, ...]:
+        """
+        Store a formation: writes, revisions, watermarks and receipt; and end the lease.
+
+        A dead one gives messages up: its watermarks pass them, and they wait no more until
+        it is re-driven.
+
+        Raises:
+            LeaseLostError: Somebody claimed the scope since, or it was erased from.
+            UsageError: A position lies outside its thread, or is given up but not passed.
+            VersionConflictError: A memory was changed since; the lease still holds.
+        """
+        check_formed(formed, ("formed", "dead", "consolidated"))
+        prepared = [prepare_write(each) for each in writes]
+        plan = partial(
+            plan_commit,
+            lease=lease,
+            writes=prepared,
+            formed=formed,
+            ids=self._ids,
+            now=self.now(),
+        )
+        if formed.status == "consolidated":
+            plan = partial(plan_undoable, plan=plan, scope=lease.scope, now=self.now())
+        return memories_of(await self._change("form", lease.scope, plan), lease.scope)
+
+    @final
+    async def release(
+        self,
+        lease: Lease,
+        *,
+        failed: Sequence[str] = (),
+        postponed: Sequence[str] = (),
+        retry_s: float = 0.0,
+        attempt: Formed | None = None,
+        types: Sequence[str] = (),
+    ) -> None:
+        """
+        Give *lease* back; threads that *failed* come again after *retry_s* at the earliest.
+
+        Args:
+            postponed: Threads that come again as late, but for no failure of theirs: it does
+                not count as an attempt.
+            attempt: What was spent in vain; it is kept as a failed formation.
+            types: Only the lanes of these types failed, or are postponed: the threads are due
+                as before.
+        """
+        release = Release(
+            failed=check_ids(failed, "a thread id"),
+            postponed=check_ids(postponed, "a thread id"),
+            retry_s=check_wait(retry_s, "retry_s"),
+            attempt=check_formed(attempt, ("formed", "failed")) if attempt else None,
+            types=tuple(check_ids(types, "a type's name")),
+        )
+        plan = partial(plan_release, lease=lease, release=release, ids=self._ids, now=self.now())
+        await self._transact(plan)
+
+    @final
+    async def signal(self, scope: Scope, thread: str) -> bool:
+        """Make what waits in a thread due at once; say whether anything waits."""
+        scope, thread, now = check_scope(scope), check_id(thread, "a thread id"), self.now()
+
+        def plan(rows: Rows) -> Planned[bool]:
+            _, found = existing_thread(rows, scope, thread)
+            return plan_signal(found, now)
+
+        return await self._change("signal", scope, plan)
+
+    @final
+    async def waiting_since(self, scope: Scope, thread: str, position: int = 0) -> datetime | None:
+        """
+        Return when the first message of a thread after *position* was kept, ``None`` without one.
+
+        Raises:
+            NotFoundError: There is no such thread.
+        """
+        scope, thread = check_scope(scope), check_id(thread, "a thread id")
+        after = check_position(position, "a position")
+
+        def query(rows: Rows) -> datetime | None:
+            owner, found = existing_thread(rows, scope, thread)
+            first = rows.messages(owner.id, found.number, after=after, until=None, limit=1)
+            return to_datetime(first[0].kept_at) if first else None
+
+        return await self._read(query)
+
+    @final
+    async def pending(
+        self,
+        scope: Scope | None = None,
+        *,
+        below: bool = False,
+        cursor: str | None = None,
+        limit: int = 100,
+    ) -> Page[Thread]:
+        """
+        Return the threads of a scope of which something waits to be formed, paused ones too.
+
+        What waits for a type with a schedule of its own counts as well.
+
+        They come by scope and id.
+
+        Args:
+            scope: ``None`` for the whole store.
+            below: The threads of the scopes below it as well.
+        """
+        prefix = () if scope is None else check_scope(scope)
+        is_open, limit, after = below or scope is None, check_page(limit), _read_cursor(cursor)
+
+        def query(rows: Rows) -> list[Thread]:
+            found = rows.waiting_threads(prefix, below=is_open, after=after, limit=limit + 1)
+            return [thread_of(row, owner.segments) for owner, row in found]
+
+        return page_of(await self._read(query), limit, _cursor_of)
+
+    @final
+    async def due_count(self, *, limit: int = 1_000) -> int:
+        """
+        Return how many threads are due to be formed, or were and are put off by a failure.
+
+        Of the threads in which anything waits at most *limit* are looked at.
+        """
+        now = self.now()
+
+        def query(rows: Rows) -> int:
+            found = rows.waiting_threads((), below=True, after=None, limit=limit)
+            return sum(is_backlogged(row, now) for _, row in found)
+
+        return await self._read(query)
+
+    @final
+    async def pause(self, scope: Scope, thread: str | None = None) -> int:
+        """
+        Let a thread, or all that a scope has now, not be claimed; say how many were active.
+
+        A formation that is under way may still be committed.
+
+        Raises:
+            NotFoundError: There is no such thread.
+        """
+        scope, thread = check_scope(scope), _check_thread(thread)
+        plan = partial(plan_pause, scope=scope, thread=thread)
+        return await self._change("pause", scope, plan)
+
+    @final
+    async def resume(self, scope: Scope, thread: str | None = None, *, at_once: bool = True) -> int:
+        """
+        Let a thread, or all of a scope, be claimed again; say how many were paused.
+
+        What waits in them is due at once, but not before a backoff has ended. Without *at_once*
+        it is due when it was.
+
+        Raises:
+            NotFoundError: There is no such thread.
+        """
+        scope, thread, now = check_scope(scope), _check_thread(thread), self.now()
+        plan = partial(plan_resumption, scope=scope, thread=thread, now=now, at_once=at_once)
+        return await self._change("resume", scope, plan)
+
+    @final
+    async def formations(
+        self,
+        scope: Scope,
+        *,
+        status: FormationStatus | None = None,
+        cursor: str | None = None,
+        limit: int = 100,
+    ) -> Page[Formation]:
+        """
+        Return the formations of a scope, the newest first.
+
+        Args:
+            status: Only those with this status.
+        """
+        scope, limit, before = check_scope(scope), check_page(limit), _read_place(cursor)
+        if status is not None and status not in get_args(FormationStatus):
+            msg = f"unknown status {status!r}: use one of {', '.join(get_args(FormationStatus))}"
+            raise UsageError(msg)
+
+        def query(rows: Rows) -> list[Formation]:
+            row = rows.scope(scope)
+            found = rows.formations(row.id, status, before, limit + 1) if row else []
+            return [formation_of(each, scope) for each in found]
+
+        return page_of(await self._read(query), limit, _cursor_of_formation)
+
+    @final
+    async def formation(self, scope: Scope, formation_id: str) -> Formation | None:
+        """Return a formation of a scope, ``None`` if there is none with this id."""
+        scope, id_ = check_scope(scope), check_id(formation_id, "a formation's id")
+
+        def query(rows: Rows) -> Formation | None:
+            row = rows.scope(scope)
+            found = rows.formation(row.id, id_) if row else None
+            return formation_of(found, scope) if found else None
+
+        return await self._read(query)
+
+    @final
+    async def spent(self, scope: Scope, since: datetime) -> tuple[int, int]:
+        """Return the calls and tokens of a scope's formations since then, the vain ones too."""
+        scope, moment = check_scope(scope), check_time(since, "since")
+
+        def query(rows: Rows) -> tuple[int, int]:
+            row = rows.scope(scope)
+            return rows.spent(row.id, moment) if row else (0, 0)
+
+        return await self._read(query)
+
+    @final
+    async def redrive(self, scope: Scope, formation_id: str) -> int:
+        """
+        Let the messages that a dead formation gave up wait again, due at once; say how many.
+
+        Those that were erased or removed meanwhile are not among them.
+
+        Raises:
+            NotFoundError: There is no such formation.
+            UsageError: It is not dead, or was re-driven before.
+        """
+        scope, id_ = check_scope(scope), check_id(formation_id, "a formation's id")
+        plan = partial(plan_redrive, scope=scope, formation_id=id_, now=self.now())
+        return await self._change("redrive", scope, plan)
+
+
+def _check_thread(thread: str | None) -> str | None:
+    return None if thread is None else check_id(thread, "a thread id")
+
+
+def _cursor_of(thread: Thread) -> str:
+    return json.dumps([thread.scope, thread.id])
+
+
+def _read_cursor(cursor: str | None) -> tuple[Scope, str] | None:
+    if cursor is None:
+        return None
+    try:
+        scope, thread = json.loads(cursor)
+        return check_scope(scope), check_id(thread, "a thread id")
+    except (ValueError, TypeError) as error:
+        raise UsageError(_NO_CURSOR.replace("CURSOR", repr(cursor))) from error
+
+
+def _cursor_of_formation(formation: Formation) -> str:
+    at = check_time(formation.at, "a formation's time")
+    return json.dumps([at, formation.fence, formation.id])
+
+
+def _read_place(cursor: str | None) -> Place | None:
+    if cursor is None:
+        return None
+    try:
+        at, fence, id_ = json.loads(cursor)
+        numbers = check_moment(at, "a time"), check_position(fence, "a fence")
+        return *numbers, check_id(id_, "a formation's id")
+    except (ValueError, TypeError) as error:
+        raise UsageError(_NO_CURSOR.replace("CURSOR", repr(cursor))) from error
+
+
+def _check_lease_s(lease_s: float) -> None:
+    if not 0 < lease_s <= LEASE_S_MAX:
+        msg = f"a lease of {lease_s} s; it lasts more than 0 and at most {LEASE_S_MAX} s"
+        raise UsageError(msg)

@@ -1,0 +1,331 @@
+"""The contract, memories: apply, read, list, history."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from functools import partial
+from typing import Final, final, get_args
+
+from recollect.errors import UsageError
+from recollect.records import (
+    JsonObject,
+    Memory,
+    MemoryState,
+    Page,
+    ProlongMemory,
+    Revision,
+    Scope,
+    Write,
+)
+from recollect.stores.contract.backend import Transactor
+from recollect.stores.filters import matches, read_filter
+from recollect.stores.pages import page_of
+from recollect.stores.plans.expiry import plan_prolong, prepare_prolong
+from recollect.stores.plans.memories import (
+    PreparedWrite,
+    is_expired,
+    is_valid,
+    memories_of,
+    memory_of,
+    plan_apply,
+    plan_apply_each,
+    prepare_write,
+    revisions_of,
+    unexpired,
+)
+from recollect.stores.plans.newest import read_newest, scopes_within
+from recollect.stores.plans.undo import Undo, plan_undo
+from recollect.stores.unit_of_work import Rows
+from recollect.stores.validation import (
+    WRITES_MAX,
+    check_count,
+    check_id,
+    check_list,
+    check_mapping,
+    check_page,
+    check_position,
+    check_scope,
+    check_time,
+)
+
+BRIEF_ADDRESSES_MAX: Final = 8
+"""So many memories are looked up as a brief query."""
+
+
+class MemoryStore(Transactor):
+    """Memories at their addresses (scope, type, key), with every version they had."""
+
+    @final
+    async def apply(
+        self, scope: Scope, writes: Sequence[Write], *, idempotency_key: str | None = None
+    ) -> tuple[Memory | None, ...]:
+        """
+        Apply all of *writes* in order, or none of them; each sees the ones before it.
+
+        Each memory's *said_at* is the time of the newest message that it rests on.
+
+        Args:
+            writes: At most ``WRITES_MAX``.
+            idempotency_key: A repeated request under the same key changes nothing, and
+                returns the memories as they are now. A key is good for ``KEY_S`` after its
+                request.
+
+        Returns:
+            The memories as stored, one per write; ``None`` for one that was deleted.
+
+        Raises:
+            VersionConflictError: A write expected another version.
+            NotFoundError: A memory to be ended does not exist.
+            ConflictError: The key was used before for another request.
+            GoneError: All that was written under the key was erased since; nothing is written.
+        """
+        scope, now = check_scope(scope), self.now()
+        writes = check_list(writes, "write")
+        check_count(len(writes), WRITES_MAX, "WRITES_MAX", "writes in one call")
+        prepared = [prepare_write(each) for each in writes]
+        idempotency = await self._idempotency(idempotency_key, scope, "apply", prepared)
+        plan = partial(
+            plan_apply,
+            scope=scope,
+            writes=prepared,
+            idempotency=idempotency,
+            ids=self._ids,
+            now=now,
+        )
+        return memories_of(await self._change("apply", scope, plan), scope)
+
+    @final
+    async def apply_each(self, writes: Mapping[Scope, Sequence[Write]]) -> None:
+        """
+        Apply the writes of several scopes, all of them or none; those of each scope as by `apply`.
+
+        Args:
+            writes: The writes of each scope, in order; of all together at most ``WRITES_MAX``.
+
+        Raises:
+            VersionConflictError: A write expected another version.
+            NotFoundError: A memory to be ended does not exist.
+        """
+        of_scopes = [
+            (scope, check_list(given, "write"))
+            for scope, given in check_mapping(writes, "what apply_each takes, by scope,").items()
+        ]
+        total = sum(len(given) for _, given in of_scopes)
+        check_count(total, WRITES_MAX, "WRITES_MAX", "writes in one call")
+        prepared: dict[Scope, list[PreparedWrite]] = {}
+        for scope, given in of_scopes:
+            if given:
+                prepared.setdefault(check_scope(scope), []).extend(map(prepare_write, given))
+        if prepared:
+            plan = partial(plan_apply_each, writes=prepared, ids=self._ids, now=self.now())
+            await self._change("apply", min(prepared), plan)
+
+    @final
+    async def undo(self, scope: Scope, undo: Undo) -> None:
+        """
+        Take a change back that was noted (see `Store.noting`): all of it, or nothing.
+
+        What it changed is again what it was, as its next version; what it made is removed; what
+        it removed is there again, with all its versions.
+
+        Raises:
+            VersionConflictError: Something that it wrote was changed since, or it is undone.
+            ConflictError: Something was derived since from what it made, or something was erased
+                in the scope (`StaleReadError`).
+            UsageError: *undo* is none, or one of another scope.
+        """
+        scope = check_scope(scope)
+        if not isinstance(undo, Undo):
+            msg = f"an undo is what a change was noted in, not {undo!r}"
+            raise UsageError(msg)
+        if undo.scope != scope:
+            msg = f"the change was made in {undo.scope!r}, not in {scope!r}"
+            raise UsageError(msg)
+        plan = partial(plan_undo, undo=undo, ids=self._ids, now=self.now())
+        await self._change("undo", scope, plan)
+
+    @final
+    async def get(self, scope: Scope, type_: str, key: str) -> Memory | None:
+        """Return the memory at an address, ``None`` if there is none or it has expired."""
+        (found,) = await self.get_many(scope, [(type_, key)])
+        return found
+
+    @final
+    async def get_many(
+        self, scope: Scope, addresses: Sequence[tuple[str, str]]
+    ) -> list[Memory | None]:
+        """Return one entry per (type, key), in the order asked for, all of the same moment."""
+        scope, now = check_scope(scope), self.now()
+        wanted = [_check_address(each) for each in addresses]
+
+        def query(rows: Rows) -> list[Memory | None]:
+            row = rows.scope(scope)
+            found = [rows.memory(row.id, *each) if row else None for each in wanted]
+            return [unexpired(each, scope, now) for each in found]
+
+        if len(wanted) <= BRIEF_ADDRESSES_MAX:
+            return await self._read_brief(query)
+        return await self._read(query)
+
+    @final
+    async def nearest(self, scope: Scope, type_: str, key: str, *, depth: int = 1) -> Memory | None:
+        """
+        Return the memory at an address of the scope, or of the nearest above it that has one.
+
+        Scopes of fewer than *depth* segments are not looked at. What has expired counts as none.
+        """
+        scope, now = check_scope(scope), self.now()
+        type_, key = _check_address((type_, key))
+
+        def query(rows: Rows) -> Memory | None:
+            for length in range(len(scope), max(depth, 1) - 1, -1):
+                row = rows.scope(scope[:length])
+                kept = rows.memory(row.id, type_, key) if row else None
+                if found := unexpired(kept, scope[:length], now):
+                    return found
+            return None
+
+        return await self._read_brief(query)
+
+    @final
+    async def memories(
+        self,
+        scope: Scope,
+        *,
+        type_: str | None = None,
+        state: MemoryState | None = None,
+        filter_: JsonObject | None = None,
+        valid_at: datetime | None = None,
+        cursor: str | None = None,
+        limit: int = 100,
+    ) -> Page[Memory]:
+        """
+        Return memories of a scope by (type, key), in every state, ended ones included.
+
+        Args:
+            type_: Only of this type.
+            state: Only in this state.
+            filter_: Only those whose value satisfies it; see `recollect.stores.filters`.
+            valid_at: Only those true in the world then.
+        """
+        scope, limit, now = check_scope(scope), check_page(limit), self.now()
+        if type_ is not None:
+            check_id(type_, "a memory's type")
+        if state is not None and state not in get_args(MemoryState):
+            msg = f"unknown state {state!r}: use one of {', '.join(get_args(MemoryState))}"
+            raise UsageError(msg)
+        conditions = read_filter({} if filter_ is None else filter_)
+        at = None if valid_at is None else check_time(valid_at, "valid_at")
+        after = _read_cursor(cursor)
+
+        def query(rows: Rows) -> list[Memory]:
+            found: list[Memory] = []
+            scope_row = rows.scope(scope)
+            for row in rows.memories(scope_row.id, type_, after, state) if scope_row else ():
+                if is_expired(row, now) or (at is not None and not is_valid(row, at)):
+                    continue
+                memory = memory_of(row, scope)
+                if matches(conditions, memory.value):
+                    found.append(memory)
+                if len(found) > limit:
+                    break
+            return found
+
+        found = await self._read(query)
+        return page_of(found, limit, lambda memory: json.dumps([memory.type, memory.key]))
+
+    @final
+    async def newest(
+        self,
+        prefix: Scope,
+        type_: str,
+        *,
+        filter_: JsonObject | None = None,
+        limit: int = 100,
+        offset: int = 0,
+        below: bool = True,
+    ) -> list[Memory]:
+        """
+        Return the active memories of a type in *prefix* and all scopes below it, newest first.
+
+        They are ordered by their last update; those of the same moment by scope and key.
+
+        Args:
+            filter_: Only those whose value satisfies it; see `recollect.stores.filters`.
+            limit: At most so many, without a maximum.
+            offset: Pass over so many of the first.
+            below: Whether those of the scopes below are among them.
+        """
+        prefix, now = check_scope(prefix), self.now()
+        check_id(type_, "a memory's type")
+        conditions = read_filter({} if filter_ is None else filter_)
+        for name, count in (("limit", limit), ("offset", offset)):
+            if check_position(count, name) < 0:
+                msg = f"{name} {count} is below 0: give a whole number from 0"
+                raise UsageError(msg)
+
+        def query(rows: Rows) -> list[Memory]:
+            scopes = scopes_within(rows, prefix, below=below)
+            found = read_newest(
+                rows, scopes, type_, conditions=conditions, now=now, count=offset + limit
+            )
+            return [memory_of(row, scope) for scope, row in found[offset:]]
+
+        return await self._read(query)
+
+    @final
+    async def prolong(self, scope: Scope, prolongs: Sequence[ProlongMemory]) -> int:
+        """
+        Move the expiry of memories, all in one transaction, and return how many were moved.
+
+        Neither version nor times of update change, and no revision is made. A memory that is
+        not there, has expired, never expires, or is of another version stays as it is.
+
+        Args:
+            prolongs: At most ``WRITES_MAX``.
+        """
+        scope, now = check_scope(scope), self.now()
+        prolongs = check_list(prolongs, "ProlongMemory")
+        check_count(len(prolongs), WRITES_MAX, "WRITES_MAX", "memories in one call")
+        prepared = [prepare_prolong(each) for each in prolongs]
+        plan = partial(plan_prolong, scope=scope, prolongs=prepared, now=now)
+        return await self._change("prolong", scope, plan)
+
+    @final
+    async def history(self, scope: Scope, type_: str, key: str) -> tuple[Revision, ...]:
+        """
+        Return all versions of a memory, oldest first, the present one last; or none.
+
+        Of the `UNREVISED_TYPES` no past version is kept.
+        """
+        scope, now = check_scope(scope), self.now()
+        address = _check_address((type_, key))
+
+        def query(rows: Rows) -> tuple[Revision, ...]:
+            scope_row = rows.scope(scope)
+            row = rows.memory(scope_row.id, *address) if scope_row else None
+            if scope_row is None or row is None or is_expired(row, now):
+                return ()
+            return revisions_of(row, rows.revisions(scope_row.id, row.uid))
+
+        return await self._read(query)
+
+
+def _read_cursor(cursor: str | None) -> tuple[str, str] | None:
+    if cursor is None:
+        return None
+    try:
+        return _check_address(json.loads(cursor))
+    except (ValueError, TypeError) as error:
+        msg = f"{cursor!r} is not a cursor of this listing: pass on what the last page returned"
+        raise UsageError(msg) from error
+
+
+def _check_address(address: object) -> tuple[str, str]:
+    if isinstance(address, str) or not isinstance(address, Sequence) or len(address) != 2:
+        msg = f"an address is a type and a key, such as ('Fact', 'home'); not {address!r}"
+        raise UsageError(msg)
+    type_, key = address
+    return check_id(type_, "a memory's type"), check_id(key, "a memory's key")

@@ -1,0 +1,197 @@
+"""JSON pointers (RFC 6901): where in a document a value stands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final, TypeAlias, TypeGuard, cast
+
+from recollect.errors import NotFoundError, UsageError
+from recollect.records import Json
+from recollect.stores.remainder import split_pointer
+
+Scalar: TypeAlias = bool | int | float | str | None
+SHOWN_CHARACTERS: Final = 60
+"""An error shows at most so much of a value, and of each name."""
+
+_POINTER: Final = re.compile(r"(?:/(?:[^~/]|~[01])*)*", re.DOTALL)
+_INDEX: Final = re.compile(r"0|[1-9][0-9]{0,8}")
+_NAMES_SHOWN: Final = 12
+_BITS_SHOWN: Final = 128
+
+
+def parse_pointer(pointer: str) -> tuple[str, ...]:
+    """
+    Return the steps of *pointer*, unescaped; none for ``""``, the whole document.
+
+    Raises:
+        UsageError: It is not text, or not a JSON pointer.
+
+    >>> parse_pointer("/pets/0/na~1me")
+    ('pets', '0', 'na/me')
+    """
+    if not isinstance(pointer, str):
+        msg = f"a JSON pointer is text such as '/home', not {shown(pointer)}"
+        raise UsageError(msg)
+    if pointer and not pointer.startswith("/"):
+        msg = f"{shown(pointer)} is not a JSON pointer: begin it with '/', as in '/home'"
+        raise UsageError(msg)
+    if not _POINTER.fullmatch(pointer):
+        msg = f"{shown(pointer)} has a '~' that escapes nothing: write '~0' for '~', '~1' for '/'"
+        raise UsageError(msg)
+    return split_pointer(pointer)
+
+
+def join_pointer(steps: Iterable[str | int]) -> str:
+    """
+    Return the JSON pointer with these *steps*.
+
+    >>> join_pointer(["pets", 0, "na/me"])
+    '/pets/0/na~1me'
+    """
+    return "".join(f"/{str(step).replace('~', '~0').replace('/', '~1')}" for step in steps)
+
+
+def value_at(document: Json, pointer: str) -> Json:
+    """
+    Return what stands at *pointer*.
+
+    Raises:
+        UsageError: It is not a JSON pointer.
+        NotFoundError: Nothing stands there; the error says what is beside it.
+
+    >>> value_at({"pets": [{"name": "Mia"}]}, "/pets/0/name")
+    'Mia'
+    """
+    value = document
+    walked: list[str] = []
+    for step in parse_pointer(pointer):
+        value = child_of(value, step, join_pointer(walked))
+        walked.append(step)
+    return value
+
+
+def child_of(value: Json, step: str, place: str) -> Json:
+    """
+    Return the field or element *step* of *value*, which stands at *place*.
+
+    Raises:
+        NotFoundError: There is none.
+    """
+    if isinstance(value, Mapping):
+        if step in value:
+            return value[step]
+        msg = f"{whose(place)} has no field {shown(step)}; it has {listed(value)}"
+        raise NotFoundError(msg)
+    if is_list(value):
+        return value[element_index(step, len(value), place)]
+    msg = f"{whose(place)} is {kind_of(value)}: nothing is inside it"
+    raise NotFoundError(msg)
+
+
+def element_index(step: str, length: int, place: str) -> int:
+    """
+    Return the position that *step* names in the list of *length* elements at *place*.
+
+    Raises:
+        UsageError: It is not written as a position.
+        NotFoundError: No element has it.
+    """
+    if step == "-":
+        msg = f"'-' stands after the last element of {whose(place)}: only add may name it"
+        raise NotFoundError(msg)
+    if not _INDEX.fullmatch(step):
+        msg = (
+            f"{shown(step)} is no position in the list at {place!r}: "
+            "count from 0, in digits without leading zeros"
+        )
+        raise UsageError(msg)
+    if int(step) >= length:
+        has = f"has the elements 0 to {length - 1}" if length else "is an empty list"
+        msg = f"{whose(place)} {has}, not {step}"
+        raise NotFoundError(msg)
+    return int(step)
+
+
+def leaves(value: Json) -> Iterator[tuple[str, Scalar]]:
+    """
+    Yield pointer and value of everything in *value* that is neither object nor list, in order.
+
+    >>> list(leaves({"name": "Mia", "toys": ["ball", "mouse"], "tags": []}))
+    [('/name', 'Mia'), ('/toys/0', 'ball'), ('/toys/1', 'mouse')]
+    """
+    waiting: list[tuple[str, Json]] = [("", value)]
+    while waiting:
+        pointer, each = waiting.pop()
+        if isinstance(each, Mapping):
+            inner: list[tuple[str | int, Json]] = list(each.items())
+        elif is_list(each):
+            inner = list(enumerate(each))
+        else:
+            yield pointer, cast("Scalar", each)
+            continue
+        waiting += [(f"{pointer}{join_pointer([step])}", part) for step, part in reversed(inner)]
+
+
+def covers(pointer: str, other: str) -> bool:
+    """
+    Say whether *other* is *pointer* itself, or stands inside it.
+
+    >>> covers("/pets", "/pets/0"), covers("/pets", "/petstore"), covers("", "/pets")
+    (True, False, True)
+    """
+    return other == pointer or other.startswith(f"{pointer}/")
+
+
+def is_list(value: object) -> TypeGuard[Sequence[Json]]:
+    """Say whether *value* is a JSON list: a sequence, but not text."""
+    return isinstance(value, Sequence) and not isinstance(value, str | bytes | bytearray)
+
+
+def kind_of(value: object) -> str:
+    """Name the JSON type of *value* in words for a person or a model."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, Mapping):
+        return "an object"
+    if is_list(value):
+        return "a list"
+    if isinstance(value, str):
+        return "text"
+    return "null" if value is None else "a number"
+
+
+def whose(place: str) -> str:
+    """Name what stands at *place*."""
+    return f"what stands at {shown(place)}" if place else "the document"
+
+
+def listed(names: Iterable[str]) -> str:
+    """
+    Return the first of *names* for an error.
+
+    >>> listed(["age", "home"])
+    "'age', 'home'"
+    """
+    every = list(names)
+    first = ", ".join(shown(name) for name in every[:_NAMES_SHOWN])
+    more = f" and {len(every) - _NAMES_SHOWN} more" if len(every) > _NAMES_SHOWN else ""
+    return f"{first}{more}" or "none"
+
+
+def shown(value: object) -> str:
+    """Return *value* as an error shows it: short, on one line, harmless to a terminal."""
+    if isinstance(value, Mapping):
+        return f"an object with {len(value)} fields" if value else "an empty object"
+    if is_list(value):
+        return f"a list of {len(value)} elements" if value else "an empty list"
+    if isinstance(value, str):
+        cut = value[:SHOWN_CHARACTERS]
+        written = repr(cut) if cut.isprintable() else ascii(cut)
+        cut_off = f"… ({len(value)} characters)" if len(value) > SHOWN_CHARACTERS else ""
+        return f"{written}{cut_off}"
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    if isinstance(value, int) and value.bit_length() > _BITS_SHOWN:
+        return f"a number of {value.bit_length()} bits"  # more digits than Python would write
+    return repr(value) if isinstance(value, int | float) else type(value).__name__

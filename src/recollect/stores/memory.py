@@ -1,0 +1,493 @@
+"""The store in this process's memory: the reference of the contract, gone when the process ends."""
+
+from __future__ import annotations
+
+import secrets
+from bisect import bisect_right, insort
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice, takewhile
+from operator import attrgetter
+from threading import Lock
+from typing import TypeVar
+
+from recollect.errors import StoreClosedError
+from recollect.ports import Clock, Ids
+from recollect.records import FormationStatus, MemoryState, Scope
+from recollect.stores.contract.base import Store
+from recollect.stores.filters import Condition
+from recollect.stores.plans.changes import memory_entry, message_entry
+from recollect.stores.plans.evidence import evidence_messages
+from recollect.stores.plans.formation import is_due, is_leased
+from recollect.stores.plans.key_transfer import TAKEN_OVER
+from recollect.stores.plans.newest import matching, updates_of
+from recollect.stores.plans.pending_messages import is_pending
+from recollect.stores.plans.receipts import place_of
+from recollect.stores.plans.scopes import scopes_holding
+from recollect.stores.rows import (
+    NO_SCOPE,
+    AuditRow,
+    FeedEntry,
+    FormationRow,
+    IdempotencyRow,
+    MemoryRow,
+    MessageRow,
+    Place,
+    ReceiptRow,
+    RevisionRow,
+    ScopeRow,
+    ThreadRow,
+    VectorRow,
+)
+from recollect.stores.unit_of_work import Effect, Plan, Query, memories_in_each
+
+ResultT = TypeVar("ResultT")
+
+
+class InProcessStore(Store):
+    """A store that lives as long as this object: for tests, trials and short-lived programs."""
+
+    answers_in_place = True
+
+    def __init__(self, *, clock: Clock | None = None, ids: Ids | None = None) -> None:
+        super().__init__(clock=clock, ids=ids)
+        self._tables: Tables | None = Tables()
+        self._turn = Lock()
+        self._key = secrets.token_bytes(32)
+
+    async def aclose(self) -> None:
+        """Forget everything."""
+        self._tables = None
+
+    async def _transact(self, plan: Plan[ResultT]) -> ResultT:
+        with self._turn:
+            tables = self._open()
+            planned = plan(tables)
+            tables.write(planned.effect)
+        return planned.result
+
+    async def _read(self, query: Query[ResultT]) -> ResultT:
+        with self._turn:
+            return query(self._open())
+
+    async def _clean(self) -> None:
+        """Nothing is left behind: rows that were removed are gone from memory."""
+
+    async def _secret(self) -> bytes:
+        return self._key
+
+    def _open(self) -> Tables:
+        if self._tables is None:
+            msg = "this store was closed: open another"
+            raise StoreClosedError(msg)
+        return self._tables
+
+
+@dataclass(slots=True)
+class ScopeTable:
+    """All rows of one scope."""
+
+    row: ScopeRow
+    threads: dict[str, ThreadRow] = field(default_factory=dict)
+    messages: dict[int, MessageRow] = field(default_factory=dict)
+    memories: dict[int, MemoryRow] = field(default_factory=dict)
+    revisions: dict[int, dict[int, RevisionRow]] = field(default_factory=dict)
+    vectors: dict[tuple[int, str], VectorRow] = field(default_factory=dict)
+    embedded: dict[str, int] = field(default_factory=dict)
+    tombstones: dict[int, int] = field(default_factory=dict)
+    keys: dict[str, IdempotencyRow] = field(default_factory=dict)
+    formations: dict[str, FormationRow] = field(default_factory=dict)
+    by_position: dict[int, list[tuple[int, int]]] = field(default_factory=dict)
+    by_id: dict[tuple[int, str], int] = field(default_factory=dict)
+    by_address: dict[tuple[str, str], int] = field(default_factory=dict)
+    resting: dict[tuple[str, str], set[int]] = field(default_factory=dict)
+    """By message, the memories that rest on it, or did: more than do, but none too few."""
+
+
+class Tables:
+    """The rows of the store, as `Rows` to a plan, and the place where effects are written."""
+
+    settings_stamp: int | None = None
+    moment: None = None
+
+    def __init__(self) -> None:
+        self._scopes: dict[int, ScopeTable] = {}
+        self._by_segments: dict[Scope, int] = {}
+        self._receipts: dict[str, ReceiptRow] = {}
+        self._audit: dict[bytes, list[AuditRow]] = {}
+        self._spent_keys: dict[str, IdempotencyRow] = {}
+        self._number = 0
+
+    def expect(self, addresses: Mapping[Scope, Sequence[tuple[str, str]]]) -> None:
+        """Do nothing: each is read when it is asked for."""
+
+    def new_number(self) -> int:
+        self._number += 1
+        return self._number
+
+    def scope(self, segments: Scope) -> ScopeRow | None:
+        scope_id = self._by_segments.get(segments)
+        return None if scope_id is None else self._scopes[scope_id].row
+
+    def scope_by_id(self, scope_id: int) -> ScopeRow | None:
+        table = self._scopes.get(scope_id)
+        return table.row if table else None
+
+    def scopes_below(self, prefix: Scope, after: Scope | None) -> Iterator[ScopeRow]:
+        for segments in sorted(self._by_segments):
+            if segments[: len(prefix)] == prefix and (after is None or segments > after):
+                yield self._scopes[self._by_segments[segments]].row
+
+    def scopes_holding(
+        self, type_: str, now: int, prefix: Scope, after: Scope | None
+    ) -> Iterator[Scope]:
+        return scopes_holding(self, type_, now, prefix, after)
+
+    def thread(self, scope_id: int, thread_id: str) -> ThreadRow | None:
+        return self._of(scope_id).threads.get(thread_id)
+
+    def threads(self, scope_id: int, after: str | None, limit: int) -> Sequence[ThreadRow]:
+        found = sorted(self._of(scope_id).threads.items())
+        return [row for id_, row in found if after is None or id_ > after][:limit]
+
+    def thread_ids(self, scope_id: int, numbers: Sequence[int]) -> dict[int, str]:
+        wanted = set(numbers)
+        rows = self._of(scope_id).threads.values()
+        return {row.number: row.id for row in rows if row.number in wanted}
+
+    def messages(
+        self, scope_id: int, thread: int, *, after: int, until: int | None, limit: int
+    ) -> Sequence[MessageRow]:
+        table = self._of(scope_id)
+        places = table.by_position.get(thread, [])
+        start = bisect_right(places, (after, 1 << 63))
+        found = places[start : start + limit]
+        return [table.messages[uid] for at, uid in found if until is None or at <= until]
+
+    def last_messages(
+        self, scope_id: int, thread: int, *, before: int | None, limit: int
+    ) -> Sequence[MessageRow]:
+        table = self._of(scope_id)
+        places = table.by_position.get(thread, [])
+        end = len(places) if before is None else bisect_right(places, (before, 0))
+        return [table.messages[uid] for _, uid in reversed(places[max(0, end - limit) : end])]
+
+    def messages_by_id(
+        self, scope_id: int, thread: int, ids: Sequence[str]
+    ) -> Sequence[MessageRow]:
+        table = self._of(scope_id)
+        uids = {table.by_id.get((thread, id_)) for id_ in ids}
+        return [table.messages[uid] for uid in uids if uid is not None]
+
+    def messages_of_source(self, scope_id: int, source: str) -> Sequence[MessageRow]:
+        return [row for row in self.all_messages(scope_id) if row.source == source]
+
+    def memory(self, scope_id: int, type_: str, key: str) -> MemoryRow | None:
+        table = self._of(scope_id)
+        uid = table.by_address.get((type_, key))
+        return None if uid is None else table.memories[uid]
+
+    def setting(self, segments: Scope, type_: str, key: str) -> MemoryRow | None:
+        found = self.scope(segments)
+        return self.memory(found.id, type_, key) if found else None
+
+    def memories_at(
+        self, scope_id: int, addresses: Sequence[tuple[str, str]]
+    ) -> Sequence[MemoryRow]:
+        table = self._of(scope_id)
+        uids = {table.by_address.get(each) for each in addresses}
+        return [table.memories[uid] for uid in uids if uid is not None]
+
+    def memories(
+        self,
+        scope_id: int,
+        type_: str | None,
+        after: tuple[str, str] | None,
+        state: MemoryState | None = None,
+    ) -> Iterator[MemoryRow]:
+        table = self._of(scope_id)
+        for address, uid in sorted(table.by_address.items()):
+            if type_ in (None, address[0]) and (after is None or address > after):
+                found = table.memories[uid]
+                if state in (None, found.state):
+                    yield found
+
+    def memories_matching(
+        self, scope_id: int, type_: str | None, conditions: Sequence[Condition]
+    ) -> Iterator[MemoryRow]:
+        return matching(self.memories(scope_id, type_, None), conditions)
+
+    def updates(self, scope_id: int, type_: str, now: int) -> Sequence[tuple[int, int]]:
+        return updates_of(self.memories(scope_id, type_, None), now)
+
+    def memories_resting_on(
+        self, scope_id: int, messages: Sequence[tuple[str, str]]
+    ) -> Sequence[MemoryRow]:
+        wanted = set(messages)
+        table = self._of(scope_id)
+        found: set[int] = set()
+        found = found.union(*(table.resting.get(each, ()) for each in wanted))
+        rows = [table.memories[uid] for uid in sorted(found) if uid in table.memories]
+        return [row for row in rows if not wanted.isdisjoint(_all_sources(table, row))]
+
+    def evidence_in(self, scope_id: int, thread: str) -> Sequence[str]:
+        table = self._of(scope_id)
+        found = [_all_sources(table, row) for row in table.memories.values()]
+        return sorted({message for pairs in found for named, message in pairs if named == thread})
+
+    def revisions(self, scope_id: int, uid: int) -> Sequence[RevisionRow]:
+        return [row for _, row in sorted(self._of(scope_id).revisions.get(uid, {}).items())]
+
+    def idempotency(self, scope_ids: Sequence[int], key: str) -> IdempotencyRow | None:
+        found = (self._keys_in(each).get(key) for each in scope_ids)
+        return next((row for row in found if row), None)
+
+    def keys_of(self, scope_id: int) -> Sequence[IdempotencyRow]:
+        return list(self._keys_in(scope_id).values())
+
+    def changed(self, scope_id: int, after: int, embedder: str | None) -> Sequence[FeedEntry]:
+        table = self._of(scope_id)
+        messages = [
+            message_entry(row, self._vector(table, row, embedder))
+            for row in table.messages.values()
+            if row.seq > after
+        ]
+        memories = [
+            memory_entry(row, self._vector(table, row, embedder))
+            for row in table.memories.values()
+            if row.seq > after
+        ]
+        return sorted([*messages, *memories], key=attrgetter("seq", "uid"))
+
+    def removed(self, scope_id: int, after: int) -> Sequence[int]:
+        return [uid for uid, seq in self._of(scope_id).tombstones.items() if seq > after]
+
+    def messages_by_uid(self, scope_id: int, uids: Sequence[int]) -> Sequence[MessageRow]:
+        table = self._of(scope_id)
+        return [table.messages[uid] for uid in uids if uid in table.messages]
+
+    def memories_by_uid(self, scope_id: int, uids: Sequence[int]) -> Sequence[MemoryRow]:
+        table = self._of(scope_id)
+        return [table.memories[uid] for uid in uids if uid in table.memories]
+
+    def memories_in(self, places: Sequence[Place]) -> Sequence[tuple[Scope, MemoryRow]]:
+        return memories_in_each(self, places)
+
+    def all_messages(self, scope_id: int) -> Iterator[MessageRow]:
+        table = self._of(scope_id)
+        yield from sorted(table.messages.values(), key=attrgetter("thread", "position"))
+
+    def due_threads(self, now: int, limit: int) -> Sequence[tuple[ScopeRow, ThreadRow]]:
+        free = [table for table in self._scopes.values() if not is_leased(table.row, now)]
+        due = [(table.row, row) for table in free for row in self._due(table, now)]
+        return sorted(due, key=lambda found: (found[1].due or 0, found[1].number))[:limit]
+
+    def due_threads_of(self, scope_id: int, now: int, limit: int) -> Sequence[ThreadRow]:
+        return self._due(self._of(scope_id), now)[:limit]
+
+    def _due(self, table: ScopeTable, now: int) -> list[ThreadRow]:
+        due = [row for row in table.threads.values() if is_due(row, now)]
+        return sorted(due, key=lambda row: (row.due or 0, row.number))
+
+    def waiting_threads(
+        self, prefix: Scope, *, below: bool, after: tuple[Scope, str] | None, limit: int
+    ) -> Sequence[tuple[ScopeRow, ThreadRow]]:
+        tables = (self._scopes[self._by_segments[each]] for each in sorted(self._by_segments))
+        found = (
+            (table.row, row)
+            for table in tables
+            if table.row.segments[: len(prefix)] == prefix
+            and (below or table.row.segments == prefix)
+            for id_, row in sorted(table.threads.items())
+            if is_pending(row) and (after is None or (table.row.segments, id_) > after)
+        )
+        return list(islice(found, limit))
+
+    def formation(self, scope_id: int, formation_id: str) -> FormationRow | None:
+        return self._of(scope_id).formations.get(formation_id)
+
+    def formations(
+        self,
+        scope_id: int,
+        status: FormationStatus | None,
+        before: tuple[int, int, str] | None,
+        limit: int,
+    ) -> Sequence[FormationRow]:
+        rows = sorted(self._of(scope_id).formations.values(), key=place_of, reverse=True)
+        found = [row for row in rows if status in (None, row.status)]
+        return [row for row in found if before is None or place_of(row) < before][:limit]
+
+    def spent(self, scope_id: int, since: int) -> tuple[int, int]:
+        rows = self._of(scope_id).formations.values()
+        counted = [row for row in rows if row.committed_at >= since]
+        return sum(row.calls for row in counted), sum(row.tokens for row in counted)
+
+    def unembedded_scopes(self, embedder: str, limit: int) -> Sequence[int]:
+        behind = (
+            id_
+            for id_, table in self._scopes.items()
+            if table.embedded.get(embedder, 0) < table.row.seq
+        )
+        return [id_ for _, id_ in zip(range(limit), behind, strict=False)]
+
+    def unembedded(
+        self, scope_id: int, after: int, embedder: str, limit: int
+    ) -> Sequence[tuple[int, int]]:
+        changed = self.changed(scope_id, after, embedder)
+        return [(entry.uid, entry.seq) for entry in changed if entry.vector is None][:limit]
+
+    def embedded_seq(self, scope_id: int, embedder: str) -> int:
+        return self._of(scope_id).embedded.get(embedder, 0)
+
+    def receipts(self, *, unclean: bool) -> Sequence[ReceiptRow]:
+        found = [row for row in self._receipts.values() if not (unclean and row.clean_at)]
+        return sorted(found, key=attrgetter("erased_at", "id"))
+
+    def audit_head(self, chain: bytes) -> tuple[int, bytes] | None:
+        rows = self._audit.get(chain)
+        return (rows[-1].n, rows[-1].hash) if rows else None
+
+    def audit(self, chain: bytes, after: int, limit: int) -> Sequence[AuditRow]:
+        return self._audit.get(chain, [])[after : after + limit]
+
+    def write(self, effect: Effect) -> None:
+        """Carry out *effect*; nothing in it can fail."""
+        for scope in effect.scopes:
+            self._put_scope(scope)
+        for thread in effect.threads:
+            self._scopes[thread.scope_id].threads[thread.id] = thread
+        self._write_removals(effect)
+        self._write_entries(effect)
+        for vector in effect.vectors:
+            self._scopes[vector.scope_id].vectors[vector.uid, vector.embedder] = vector
+        for raised in effect.raised:
+            self._raise(self._scopes[raised.scope_id], raised.uid, raised.seq)
+        for scope_id, embedder, seq in effect.embedded:
+            self._scopes[scope_id].embedded[embedder] = seq
+        for key in effect.idempotency:
+            _put_last(self._keys_in(key.scope_id), key)
+        for formation in effect.formations:
+            self._scopes[formation.scope_id].formations[formation.id] = formation
+        for receipt in effect.receipts:
+            self._receipts[receipt.id] = receipt
+        self._write_audit(effect)
+
+    def _write_audit(self, effect: Effect) -> None:
+        for row in effect.audit:
+            self._audit.setdefault(row.chain, []).append(row)
+        for chain in effect.unnamed:
+            rows = self._audit.get(chain, [])
+            rows[:] = [replace(row, actor=None) for row in rows]
+
+    def _put_scope(self, row: ScopeRow) -> None:
+        table = self._scopes.get(row.id)
+        if table:
+            table.row = row
+        else:
+            self._scopes[row.id] = ScopeTable(row)
+            self._by_segments[row.segments] = row.id
+
+    def _write_removals(self, effect: Effect) -> None:
+        for gone in effect.removed:
+            table = self._scopes[gone.scope_id]
+            self._remove_entry(table, gone.uid)
+            table.tombstones[gone.uid] = gone.seq
+        for scope_id, uid, version in effect.dropped_revisions:
+            self._scopes[scope_id].revisions.get(uid, {}).pop(version, None)
+        for thread in effect.dropped_threads:
+            self._scopes[thread.scope_id].threads.pop(thread.id, None)
+            self._scopes[thread.scope_id].by_position.pop(thread.number, None)
+        for scope_id, before in effect.old_keys:
+            _drop_old(self._keys_in(scope_id), before)
+        for scope_id, until in effect.compacted:
+            table = self._scopes[scope_id]
+            table.tombstones = {uid: at for uid, at in table.tombstones.items() if at > until}
+        for scope_id, *source in effect.dropped_evidence:
+            self._scopes[scope_id].resting.pop((source[0], source[1]), None)
+        for scope_id in effect.dropped_scopes:
+            del self._by_segments[self._scopes.pop(scope_id).row.segments]
+
+    def _remove_entry(self, table: ScopeTable, uid: int) -> None:
+        message = table.messages.pop(uid, None)
+        if message:
+            table.by_position[message.thread].remove((message.position, uid))
+            del table.by_id[message.thread, message.id]
+        memory = table.memories.pop(uid, None)
+        if memory:
+            del table.by_address[memory.type, memory.key]
+            for source in _all_sources(table, memory):
+                left = table.resting.pop(source, set()) - {uid}
+                if left:
+                    table.resting[source] = left
+            table.revisions.pop(uid, None)
+        for key in [key for key in table.vectors if key[0] == uid]:
+            del table.vectors[key]
+
+    def _write_entries(self, effect: Effect) -> None:
+        for message in effect.messages:
+            table = self._scopes[message.scope_id]
+            if message.uid not in table.messages:
+                places = table.by_position.setdefault(message.thread, [])
+                insort(places, (message.position, message.uid))
+            table.messages[message.uid] = message
+            table.by_id[message.thread, message.id] = message.uid
+        for memory in effect.memories:
+            table = self._scopes[memory.scope_id]
+            table.memories[memory.uid] = memory
+            table.by_address[memory.type, memory.key] = memory.uid
+            _link(table, memory)
+        for revision in effect.revisions:
+            table = self._scopes[revision.scope_id]
+            table.revisions.setdefault(revision.uid, {})[revision.version] = revision
+            _link(table, revision)
+
+    def _raise(self, table: ScopeTable, uid: int, seq: int) -> None:
+        if uid in table.messages:
+            table.messages[uid] = replace(table.messages[uid], seq=seq)
+        elif uid in table.memories:
+            table.memories[uid] = replace(table.memories[uid], seq=seq)
+
+    def _of(self, scope_id: int) -> ScopeTable:
+        """Return the rows of a scope; of one that is not written yet, none."""
+        return self._scopes.get(scope_id) or ScopeTable(
+            ScopeRow(id=scope_id, segments=("",), created_at=0, epoch=0)
+        )
+
+    def _keys_in(self, scope_id: int) -> dict[str, IdempotencyRow]:
+        return self._spent_keys if scope_id == NO_SCOPE else self._of(scope_id).keys
+
+    def _vector(
+        self, table: ScopeTable, row: MessageRow | MemoryRow, embedder: str | None
+    ) -> bytes | None:
+        found = table.vectors.get((row.uid, embedder)) if embedder else None
+        return found.data if found and found.text_hash == row.text_hash else None
+
+
+def _put_last(keys: dict[str, IdempotencyRow], row: IdempotencyRow) -> None:
+    """Keep a key in the order in which they were used; one that is rewritten stays in its place."""
+    known = keys.get(row.key)
+    if known and known.kept_at != row.kept_at:
+        del keys[row.key]
+    keys[row.key] = row
+
+
+def _drop_old(keys: dict[str, IdempotencyRow], before: int) -> None:
+    """Drop the keys used before a moment; they stand in the order in which they were used."""
+    # The secret that was taken over from another store is never old.
+    used = [row for row in keys.values() if row.key != TAKEN_OVER]
+    for row in takewhile(lambda row: row.kept_at < before, used):
+        del keys[row.key]
+
+
+def _link(table: ScopeTable, row: MemoryRow | RevisionRow) -> None:
+    """Note what a version of a memory rests on."""
+    for source in evidence_messages(row.evidence):
+        table.resting.setdefault(source, set()).add(row.uid)
+
+
+def _all_sources(table: ScopeTable, row: MemoryRow) -> set[tuple[str, str]]:
+    """Return the messages that any version of a memory rests on."""
+    past = table.revisions.get(row.uid, {}).values()
+    return evidence_messages(row.evidence).union(
+        *(evidence_messages(version.evidence) for version in past)
+    )

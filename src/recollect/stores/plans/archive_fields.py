@@ -1,0 +1,119 @@
+"""The fields of an archive's records, each read as what it must be, or refused."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, get_args
+
+from recollect.errors import UsageError
+from recollect.records import FormationStatus, JsonObject
+from recollect.stores.plans.evidence import decode_evidence, encode_evidence
+from recollect.stores.plans.memories import check_validity
+from recollect.stores.validation import (
+    check_id,
+    check_moment,
+    check_object,
+    check_position,
+    check_text,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """The fields of a record, each read as what it must be."""
+
+    record: JsonObject
+
+    def text(self, name: str) -> str:
+        """Return a text."""
+        value = self.record[name]
+        if not isinstance(value, str):
+            msg = f"the field {name!r} must be text, not {value!r}"
+            raise UsageError(msg)
+        return check_text(value, f"the field {name!r}")
+
+    def optional_id(self, name: str) -> str | None:
+        """Return a name, ``None`` if there is none."""
+        value = self.record.get(name)
+        return None if value is None else check_id(value, f"the field {name!r}")
+
+    def count(self, name: str, least: int = 0) -> int:
+        """Return a whole number of at least *least*."""
+        value = check_position(self.record[name], f"the field {name!r}")
+        if value < least:
+            msg = f"the field {name!r} must be at least {least}, not {value}"
+            raise UsageError(msg)
+        return value
+
+    def positions(self, name: str, last: int) -> tuple[int, ...]:
+        """Return positions from 1 to *last*; none if the field is not there."""
+        value = self.record.get(name, ())
+        if not isinstance(value, Sequence) or isinstance(value, str):
+            msg = f"the field {name!r} must be a list of positions, not {value!r}"
+            raise UsageError(msg)
+        found = [check_position(each, f"the field {name!r}") for each in value]
+        if any(not 1 <= each <= last for each in found):
+            msg = f"the field {name!r} must have positions from 1 to {last}, not {value!r}"
+            raise UsageError(msg)
+        return tuple(found)
+
+    def by_thread(self, name: str) -> JsonObject:
+        """Return an object whose names are ids of threads."""
+        value = self.record[name]
+        if not isinstance(value, Mapping):
+            msg = f"the field {name!r} must be an object by thread, not {value!r}"
+            raise UsageError(msg)
+        return {check_id(thread, "a thread id"): each for thread, each in value.items()}
+
+    def moment(self, name: str) -> int:
+        """Return a time, in µs since 1970."""
+        value = self.record[name]
+        if not isinstance(value, int) or isinstance(value, bool):
+            msg = f"the field {name!r} must be a whole number of microseconds, not {value!r}"
+            raise UsageError(msg)
+        return check_moment(value, f"the field {name!r}")
+
+    def optional_moment(self, name: str) -> int | None:
+        """Return a time, ``None`` if there is none."""
+        return None if self.record.get(name) is None else self.moment(name)
+
+    def one_of(self, name: str, allowed: Sequence[str]) -> str:
+        """Return one of the texts *allowed*."""
+        value = self.text(name)
+        if value not in allowed:
+            msg = f"the field {name!r} must be one of {', '.join(allowed)}, not {value!r}"
+            raise UsageError(msg)
+        return value
+
+    def role(self) -> Any:
+        """Return a message's role."""
+        return self.one_of("role", ("user", "assistant", "system", "tool"))
+
+    def status(self) -> Any:
+        """Return a formation's status."""
+        return self.one_of("status", get_args(FormationStatus))
+
+    def evidence(self) -> str:
+        """Return the evidence, read as `Evidence` and written anew: so it can be read again."""
+        text = check_object(self.record["evidence"], "a memory's evidence")
+        return encode_evidence(decode_evidence(text))
+
+    def version(self) -> dict[str, Any]:
+        """Return what every version of a memory has."""
+        valid_from, valid_until = (
+            self.optional_moment("valid_from"),
+            self.optional_moment("valid_until"),
+        )
+        check_validity(valid_from, valid_until, "a memory")
+        return {
+            "version": self.count("version", 1),
+            "value": check_object(self.record["value"], "a memory's value"),
+            "text": self.text("text"),
+            "valid_from": valid_from,
+            "valid_until": valid_until,
+            "evidence": self.evidence(),
+            "trust": self.one_of("trust", ("user", "assistant", "external")),
+            "state": self.one_of("state", ("active", "quarantined", "rejected")),
+            "cause": self.text("cause"),
+        }

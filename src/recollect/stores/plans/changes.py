@@ -1,0 +1,474 @@
+"""The change feed: what a reader of a scope missed, and the entries that it then picks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, TypeAlias
+
+from recollect.records import Memory, Message, Scope
+from recollect.stores.damage import lost_entries
+from recollect.stores.filters import Condition, matches
+from recollect.stores.plans.derived_rows import row_evidence
+from recollect.stores.plans.memories import believed_at, is_expired, memory_of
+from recollect.stores.plans.said_times import SaidTimes
+from recollect.stores.plans.threads import message_of
+from recollect.stores.rows import (
+    Cursor,
+    Feed,
+    FeedEntry,
+    MemoryRow,
+    MessageRow,
+    Moment,
+    Place,
+    ScopeRow,
+    VectorRow,
+)
+from recollect.stores.unit_of_work import NOTHING, Effect, Planned, Removal, Rows
+from recollect.stores.validation import check_scope, to_datetime
+from recollect.text.searchable import message_text
+from recollect.text.terms import encode_terms, is_current
+
+EMBED_ENTRIES_MAX: Final = 256
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A message or memory of a scope, as recall returns it."""
+
+    uid: int
+    scope: Scope
+    content: Message | Memory
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unembedded:
+    """
+    Entries of a scope that an embedder has still to look at, with their texts.
+
+    *removed* went since it last looked, unless that is more than ``CHANGES_FOLLOWED_MAX``
+    changes ago.
+    """
+
+    scope_id: int
+    scope: Scope
+    until: int
+    entries: tuple[tuple[int, bytes, str], ...]
+    """For each: its uid, the hash of its text, its text."""
+    removed: tuple[int, ...] = ()
+
+
+Embedded: TypeAlias = tuple[int, bytes, bytes]
+"""An entry's uid, the hash of the text that was embedded, the vector as it is stored."""
+Choose: TypeAlias = Callable[[Sequence[Feed]], Sequence[Place]]
+"""From the feeds of some scopes, the places of the entries that are wanted."""
+CursorsOf: TypeAlias = Callable[[Sequence[Scope]], Sequence[Cursor]]
+"""From some scopes, where a reader stands in their feeds, in order."""
+IsLatest: TypeAlias = Callable[[Moment], bool]
+"""Whether nothing has changed since some cursors, as far as is known, at a moment."""
+
+
+@dataclass(frozen=True, slots=True)
+class Below:
+    """Some scopes and all below them; with a *type*, those that hold a memory of it in force."""
+
+    scopes: tuple[Scope, ...]
+    type: str | None = None
+
+
+def read_feed(
+    rows: Rows,
+    cursor: Cursor,
+    *,
+    embedder: str | None,
+    conditions: Sequence[Condition] | None,
+    now: int,
+) -> Feed:
+    """Return what changed in the cursor's scope since the cursor; see `Feed`."""
+    scope = rows.scope(cursor.scope)
+    if scope is None:
+        return Feed(scope=cursor.scope, now=now, seq=0, epoch=0, reset=True, entries=(), removed=())
+    reset = cursor.epoch != scope.epoch or cursor.seq < scope.compacted
+    after = 0 if reset else cursor.seq
+    unchanged = after == scope.seq
+    return Feed(
+        scope=cursor.scope,
+        now=now,
+        seq=scope.seq,
+        epoch=scope.epoch,
+        reset=reset,
+        entries=() if unchanged else _changed(rows, scope.id, after, embedder),
+        removed=() if reset or unchanged else tuple(rows.removed(scope.id, after)),
+        eligible=None if conditions is None else eligible_uids(rows, scope.id, conditions, now),
+    )
+
+
+def read_places(rows: Rows, scopes: Sequence[Scope]) -> list[Cursor]:
+    """Return where the feeds of *scopes* stand, in order."""
+    return [_place_of(scope, rows.scope(scope)) for scope in scopes]
+
+
+def _place_of(scope: Scope, found: ScopeRow | None) -> Cursor:
+    if found is None:
+        return Cursor(scope=scope, seq=0, epoch=0)
+    return Cursor(scope=scope, seq=found.seq, epoch=found.epoch)
+
+
+def _changed(rows: Rows, scope_id: int, after: int, embedder: str | None) -> tuple[FeedEntry, ...]:
+    """Return what changed; terms that another version of the analyser left are made anew."""
+    entries = rows.changed(scope_id, after, embedder)
+    stale = [entry.uid for entry in entries if not is_current(entry.terms)]
+    if not stale:
+        return tuple(entries)
+    terms = {row.uid: _terms_of(row) for row in rows.messages_by_uid(scope_id, stale)}
+    terms |= {row.uid: _terms_of(row) for row in rows.memories_by_uid(scope_id, stale)}
+    return tuple(each._replace(terms=terms.get(each.uid, each.terms)) for each in entries)
+
+
+def _terms_of(row: MessageRow | MemoryRow) -> bytes:
+    """Return the terms of a row by this version of the analyser."""
+    if is_current(row.terms):
+        return row.terms
+    if isinstance(row, MessageRow):
+        return encode_terms(_text_of(row), to_datetime(row.time))
+    return encode_terms(row.text, None)
+
+
+def eligible_uids(
+    rows: Rows, scope_id: int, conditions: Sequence[Condition], now: int
+) -> frozenset[int]:
+    """Return the entries whose metadata (of messages) or value (of memories) satisfies a filter."""
+    messages = (
+        row.uid
+        for row in rows.all_messages(scope_id)
+        if matches(conditions, json.loads(row.metadata))
+    )
+    memories = (
+        row.uid
+        for row in rows.memories_matching(scope_id, None, conditions)
+        if not is_expired(row, now)
+    )
+    return frozenset([*messages, *memories])
+
+
+def read_chosen(
+    rows: Rows,
+    chosen: Sequence[Place],
+    now: int,
+    *,
+    are_memories: bool = False,
+    are_indexed: bool = False,
+) -> list[Entry]:
+    """
+    Return those of *chosen* that are live entries, in the order chosen.
+
+    They are looked up first as what they likely are: memories if *are_memories*, else what
+    those of the first scope turn out to be.
+
+    Raises:
+        StoreCorruptError: They *are_indexed*, chosen from the feeds of this very moment, and one
+            is not there.
+    """
+    found = _read_memories(rows, chosen, now) if are_memories else {}
+    if len(found) < len(chosen):
+        found |= _read_either(rows, [each for each in chosen if each not in found], now)
+    if are_indexed and len(found) < len(set(chosen)):
+        _check_expired(rows, [each for each in chosen if each not in found])
+    return [found[each] for each in chosen if each in found]
+
+
+def _check_expired(rows: Rows, missing: Sequence[Place]) -> None:
+    """Refuse entries that the feed lists and that are neither there nor expired memories."""
+    there = {(scope, row.uid) for scope, row in rows.memories_in(missing)}
+    lost = [each for each in missing if each not in there]
+    if lost:
+        scope_row = rows.scope(lost[0][0])
+        raise lost_entries(scope_row.id if scope_row else None, [uid for _, uid in lost])
+
+
+def _read_either(rows: Rows, places: Sequence[Place], now: int) -> dict[Place, Entry]:
+    first = places[0][0]
+    found = _read_messages(rows, [each for each in places if each[0] == first])
+    elsewhere = [each for each in places if each[0] != first]
+    are_messages = bool(found)
+    if are_messages:
+        found |= _read_messages(rows, elsewhere)
+    found |= _read_memories(rows, [each for each in places if each not in found], now)
+    if not are_messages:
+        found |= _read_messages(rows, [each for each in elsewhere if each not in found])
+    return found
+
+
+def _read_messages(rows: Rows, places: Sequence[Place]) -> dict[Place, Entry]:
+    by_scope: dict[Scope, list[int]] = {}
+    for scope, uid in places:
+        by_scope.setdefault(scope, []).append(uid)
+    found: dict[Place, Entry] = {}
+    for scope, uids in by_scope.items():
+        row = rows.scope(scope)
+        messages = rows.messages_by_uid(row.id, uids) if row else ()
+        threads = rows.thread_ids(row.id, sorted({each.thread for each in messages})) if row else {}
+        for each in messages:
+            content = message_of(each, threads[each.thread])
+            found[scope, each.uid] = Entry(uid=each.uid, scope=scope, content=content)
+    return found
+
+
+def _read_memories(rows: Rows, places: Sequence[Place], now: int) -> dict[Place, Entry]:
+    return {
+        (scope, row.uid): Entry(uid=row.uid, scope=scope, content=memory_of(row, scope))
+        for scope, row in rows.memories_in(places)
+        if not is_expired(row, now)
+    }
+
+
+class Consultation:
+    """
+    The query that reads feeds, has entries chosen from them, and reads these.
+
+    Of the same feeds the choice is made once, however often the query is run. At a moment of
+    which it is known that nothing has changed since the cursors, none is read.
+    """
+
+    are_memories = False
+    """Whether what is chosen is likely a memory."""
+
+    def __init__(
+        self,
+        cursors: Sequence[Cursor],
+        choose: Choose,
+        *,
+        embedder: str | None,
+        conditions: Sequence[Condition] | None,
+        now: int,
+        is_latest: IsLatest | None = None,
+        are_indexed: bool = False,
+    ) -> None:
+        self.cursors = cursors
+        self._are_indexed = are_indexed
+        self._is_latest = is_latest
+        self._choose = choose
+        self._embedder = embedder
+        self._conditions = conditions
+        self._now = now
+        self._feeds: Sequence[Feed] | None = None
+        self._chosen: list[Place] = []
+
+    def __call__(self, rows: Rows) -> list[Entry]:
+        """Return those of the chosen entries that are live, in the order chosen."""
+        chosen = self._choice(self._read_feeds(rows))
+        return read_chosen(
+            rows,
+            chosen,
+            self._now,
+            are_memories=self.are_memories,
+            are_indexed=self._are_indexed,
+        )
+
+    def _read_feeds(self, rows: Rows) -> Sequence[Feed]:
+        moment = rows.moment if self._is_latest else None
+        if moment is not None and self._is_latest and self._is_latest(moment):
+            return ()
+        return [
+            read_feed(
+                rows, each, embedder=self._embedder, conditions=self._conditions, now=self._now
+            )
+            for each in self._read_cursors(rows)
+        ]
+
+    def _read_cursors(self, rows: Rows) -> Sequence[Cursor]:
+        del rows
+        return self.cursors
+
+    def likely(self) -> dict[Scope, list[int]]:
+        """Return what is chosen, by scope, if nothing has changed since the cursors."""
+        feeds = [_unchanged(each, self._now) for each in self.cursors]
+        by_scope: dict[Scope, list[int]] = {each.scope: [] for each in self.cursors}
+        for scope, uid in self._choice(feeds):
+            by_scope.setdefault(scope, []).append(uid)
+        return by_scope
+
+    def _choice(self, feeds: Sequence[Feed]) -> list[Place]:
+        if feeds != self._feeds:
+            chosen = self._choose(feeds)
+            checked = {scope: check_scope(scope) for scope in {scope for scope, _ in chosen}}
+            self._chosen = [(checked[scope], uid) for scope, uid in chosen]
+            self._feeds = feeds
+        return self._chosen
+
+
+class ConsultationBelow(Consultation):
+    """A consultation of scopes that are looked up in the same transaction."""
+
+    def __init__(
+        self,
+        below: Below,
+        cursors_of: CursorsOf,
+        choose: Choose,
+        *,
+        embedder: str | None,
+        now: int,
+        is_latest: IsLatest | None,
+        are_indexed: bool = False,
+    ) -> None:
+        super().__init__(
+            (),
+            choose,
+            embedder=embedder,
+            conditions=None,
+            now=now,
+            is_latest=is_latest,
+            are_indexed=are_indexed,
+        )
+        self.are_memories = below.type is not None
+        self._below = below
+        self._cursors_of = cursors_of
+
+    def _read_cursors(self, rows: Rows) -> Sequence[Cursor]:
+        return self._cursors_of(scopes_of(rows, self._below, self._now))
+
+
+def scopes_of(rows: Rows, below: Below, now: int) -> list[Scope]:
+    """Return the scopes that *below* stands for, each once."""
+    found: dict[Scope, None] = {}
+    for prefix in below.scopes:
+        if below.type is None:
+            found |= dict.fromkeys(row.segments for row in rows.scopes_below(prefix, None))
+        else:
+            found |= dict.fromkeys(rows.scopes_holding(below.type, now, prefix, None))
+    return list(found)
+
+
+def _unchanged(cursor: Cursor, now: int) -> Feed:
+    """Return the feed of a scope in which nothing has changed since *cursor*."""
+    return Feed(
+        scope=cursor.scope,
+        now=now,
+        seq=cursor.seq,
+        epoch=cursor.epoch,
+        reset=False,
+        entries=(),
+        removed=(),
+    )
+
+
+def read_past(
+    rows: Rows, scope: Scope, at: int, conditions: Sequence[Condition] | None, now: int
+) -> tuple[Feed, list[Entry]]:
+    """Return the scope as it was believed at *at*: all its entries then, without vectors."""
+    row = rows.scope(scope)
+    feed = Feed(scope=scope, now=now, seq=0, epoch=0, reset=True, entries=(), removed=())
+    if row is None:
+        return feed, []
+    messages = [each for each in rows.all_messages(row.id) if each.kept_at <= at]
+    believed = (
+        (each, believed_at(each, rows.revisions(row.id, each.uid), at))
+        for each in rows.memories(row.id, None, None)
+        if each.created_at <= at and not is_expired(each, now)
+    )
+    times = SaidTimes(rows, row.id)
+    memories = [
+        past if past is present else replace(past, said_at=times.newest(row_evidence(past)))
+        for present, past in believed
+        if past
+    ]
+    threads = rows.thread_ids(row.id, sorted({each.thread for each in messages}))
+    entries = [
+        Entry(uid=each.uid, scope=scope, content=message_of(each, threads[each.thread]))
+        for each in messages
+    ] + [Entry(uid=each.uid, scope=scope, content=memory_of(each, scope)) for each in memories]
+    eligible = None
+    if conditions is not None:
+        eligible = frozenset(
+            [each.uid for each in messages if matches(conditions, json.loads(each.metadata))]
+            + [each.uid for each in memories if matches(conditions, json.loads(each.value))]
+        )
+    fed = [message_entry(each, None)._replace(terms=_terms_of(each)) for each in messages] + [
+        memory_entry(each, None)._replace(terms=_terms_of(each)) for each in memories
+    ]
+    return replace(feed, entries=tuple(fed), eligible=eligible), entries
+
+
+def message_entry(row: MessageRow, vector: bytes | None) -> FeedEntry:
+    """Return a message as the feed gives it."""
+    return FeedEntry(
+        row.uid, row.seq, "message", row.thread, row.session, row.position, row.time, row.name,
+        row.role, None, "active", None, None, None, row.terms, vector,
+    )  # fmt: skip
+
+
+def memory_entry(row: MemoryRow, vector: bytes | None) -> FeedEntry:
+    """Return a memory as the feed gives it: it is a thread and session of its own."""
+    moments = (row.valid_from, row.said_at)
+    time = next((each for each in moments if each is not None), row.updated_at)
+    return FeedEntry(
+        row.uid, row.seq, "memory", 0, str(row.uid), 0, time, None,
+        "user", row.type, row.state, row.valid_from, row.valid_until, row.expires_at, row.terms,
+        vector,
+    )  # fmt: skip
+
+
+def read_unembedded(rows: Rows, scope_id: int, embedder: str) -> Unembedded | None:
+    """Return the next entries of a scope for *embedder* to look at, ``None`` if there are none."""
+    scope = rows.scope_by_id(scope_id)
+    after = rows.embedded_seq(scope_id, embedder)
+    if scope is None or after >= scope.seq:
+        return None
+    pending = rows.unembedded(scope_id, after, embedder, EMBED_ENTRIES_MAX + 1)
+    more = len(pending) > EMBED_ENTRIES_MAX
+    waiting = [uid for uid, _ in pending[:EMBED_ENTRIES_MAX]]
+    until = pending[EMBED_ENTRIES_MAX][1] - 1 if more else scope.seq
+    texts = [
+        (row.uid, row.text_hash, _text_of(row)) for row in rows.messages_by_uid(scope_id, waiting)
+    ] + [(row.uid, row.text_hash, row.text) for row in rows.memories_by_uid(scope_id, waiting)]
+    return Unembedded(
+        scope_id=scope_id,
+        scope=scope.segments,
+        until=max(until, after),
+        entries=tuple(texts),
+        removed=tuple(rows.removed(scope_id, after)),
+    )
+
+
+def read_backlog(rows: Rows, embedder: str, limit: int) -> int:
+    """Count the entries that have no vector of *embedder* yet, up to *limit*."""
+    count = 0
+    for scope_id in rows.unembedded_scopes(embedder, limit):
+        after = rows.embedded_seq(scope_id, embedder)
+        count += len(rows.unembedded(scope_id, after, embedder, limit - count))
+        if count >= limit:
+            break
+    return count
+
+
+def _text_of(row: MessageRow) -> str:
+    content = None if row.content is None else json.loads(row.content)
+    return message_text(row.text, row.name, content)
+
+
+def plan_embedded(
+    rows: Rows, scope_id: int, embedder: str, done: Sequence[Embedded], until: int
+) -> Planned[int]:
+    """Keep the vectors of entries whose text is still the one embedded; raise their seq."""
+    scope = rows.scope_by_id(scope_id)
+    if scope is None:
+        return Planned(NOTHING, 0)
+    uids = [uid for uid, _, _ in done]
+    hashes = {row.uid: row.text_hash for row in rows.messages_by_uid(scope_id, uids)}
+    hashes |= {row.uid: row.text_hash for row in rows.memories_by_uid(scope_id, uids)}
+    accepted = [
+        VectorRow(scope_id=scope_id, uid=uid, embedder=embedder, text_hash=hash_, data=vector)
+        for uid, hash_, vector in done
+        if hashes.get(uid) == hash_
+    ]
+    if accepted:
+        scope = replace(scope, seq=scope.seq + 1)
+    looked_at = max(until, rows.embedded_seq(scope_id, embedder))
+    effect = Effect(
+        scopes=[scope] if accepted else [],
+        vectors=accepted,
+        raised=[Removal(scope_id=scope_id, uid=row.uid, seq=scope.seq) for row in accepted],
+        embedded=[(scope_id, embedder, looked_at)],
+    )
+    return Planned(effect, len(accepted))

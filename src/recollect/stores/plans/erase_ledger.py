@@ -1,0 +1,223 @@
+"""
+The erase ledger: what was erased, as keyed digests, so that no backup brings it back.
+
+An entry names nothing. Whoever holds an address, such as a scope and the id of a thread, and the
+entry's key can tell whether it was erased; from the entry alone nobody learns the address.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from recollect.errors import UsageError
+from recollect.records import EvidenceMap, JsonObject, Scope
+from recollect.stores.digests import keyed_digest
+from recollect.stores.plans.erasure import (
+    EraseMemory,
+    EraseMessages,
+    EraseScope,
+    EraseSource,
+    EraseTarget,
+    EraseThread,
+)
+from recollect.stores.plans.evidence import decode_evidence, encode_evidence
+from recollect.stores.rows import ReceiptRow
+from recollect.stores.validation import check_id, check_object
+
+_DIGEST_BYTES: Final = 16
+_KEY_BYTES: Final = 32
+_FOREIGN: Final = b"\x01"
+"""With this byte a receipt's target begins that was made with another store's key."""
+_COUNTS: Final = ("messages", "memories", "revised", "erased_at")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LedgerEntry:
+    """One erase: its *digests*, made with *key*, are of all that it named; times are in µs."""
+
+    id: str
+    key: bytes = field(repr=False)
+    digests: tuple[bytes, ...]
+    messages: int
+    memories: int
+    revised: int
+    erased_at: int
+    clean_at: int | None
+
+
+def target_digests(key: bytes, scope: Scope, target: EraseTarget) -> bytes:
+    """Return the digests of what an erase names, one after the other: of messages one each."""
+    return b"".join(digest_of_target(key, scope, each) for each in _each(target))
+
+
+def digest_of_target(key: bytes, scope: Scope, target: EraseTarget) -> bytes:
+    """Return the digest of one name; *target* names one message at most."""
+    return keyed_digest(key, scope, repr(target))
+
+
+def _each(target: EraseTarget) -> Iterator[EraseTarget]:
+    if isinstance(target, EraseMessages):
+        for message in target.messages:
+            yield EraseMessages(thread=target.thread, messages=[message])
+    else:
+        yield target
+
+
+def entry_of(row: ReceiptRow, key: bytes) -> LedgerEntry:
+    """Return the entry that a receipt of the store with *key* stands for."""
+    target = row.target
+    if len(target) % _DIGEST_BYTES:  # it came from another store, with the key of that
+        key, target = target[1 : 1 + _KEY_BYTES], target[1 + _KEY_BYTES :]
+    starts = range(0, len(target), _DIGEST_BYTES)
+    return LedgerEntry(
+        id=row.id,
+        key=key,
+        digests=tuple(target[start : start + _DIGEST_BYTES] for start in starts),
+        messages=row.messages,
+        memories=row.memories,
+        revised=row.revised,
+        erased_at=row.erased_at,
+        clean_at=row.clean_at,
+    )
+
+
+def row_of(entry: LedgerEntry, *, unclean: bool) -> ReceiptRow:
+    """Return *entry* as a receipt that any store can keep, clean but for what is *unclean* here."""
+    clean_at = entry.erased_at if entry.clean_at is None else entry.clean_at
+    return ReceiptRow(
+        id=entry.id,
+        target=_FOREIGN + entry.key + b"".join(entry.digests),
+        messages=entry.messages,
+        memories=entry.memories,
+        revised=entry.revised,
+        erased_at=entry.erased_at,
+        clean_at=None if unclean else clean_at,
+    )
+
+
+def entry_record(entry: LedgerEntry) -> JsonObject:
+    """Return *entry* as JSON."""
+    return {
+        "kind": "erase",
+        "id": entry.id,
+        "key": entry.key.hex(),
+        "digests": [each.hex() for each in entry.digests],
+        **{name: getattr(entry, name) for name in _COUNTS},
+        "clean_at": entry.clean_at,
+    }
+
+
+def read_entry(record: JsonObject) -> LedgerEntry:
+    """
+    Return the entry that `entry_record` wrote.
+
+    Raises:
+        UsageError: It is none.
+    """
+    try:
+        counts = {name: int(str(record[name])) for name in _COUNTS}
+        clean_at = record["clean_at"]
+        digests: Sequence[str] = record["digests"]  # type: ignore[assignment]
+        found = LedgerEntry(
+            id=check_id(record["id"], "an erase's id"),
+            key=bytes.fromhex(str(record["key"])),
+            digests=tuple(bytes.fromhex(each) for each in digests),
+            clean_at=None if clean_at is None else int(str(clean_at)),
+            **counts,
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        msg = f"an entry of the erase ledger lacks or distorts a field: {error!r}"
+        raise UsageError(msg) from error
+    if len(found.key) != _KEY_BYTES or any(len(each) != _DIGEST_BYTES for each in found.digests):
+        msg = f"the entry {found.id!r} of the erase ledger has a key or digest of another length"
+        raise UsageError(msg)
+    return found
+
+
+def named_in(entries: Iterable[LedgerEntry], records: Sequence[JsonObject]) -> list[EraseTarget]:
+    """
+    Return what of a scope *entries* say was erased; *records* are all that it holds.
+
+    If it is the scope, or one above with all below, that is the only target.
+    """
+    if not records:
+        return []
+    known: dict[bytes, set[bytes]] = {}
+    for entry in entries:
+        known.setdefault(entry.key, set()).update(entry.digests)
+    scope = tuple(str(each) for each in records[0]["scope"])  # type: ignore[union-attr]
+    if any(_names_scope(key, digests, scope) for key, digests in known.items()):
+        return [EraseScope()]
+    return [
+        target
+        for target in _candidates(records)
+        if any(digest_of_target(key, scope, target) in known[key] for key in known)
+    ]
+
+
+def _names_scope(key: bytes, digests: set[bytes], scope: Scope) -> bool:
+    if digest_of_target(key, scope, EraseScope()) in digests:
+        return True
+    below = EraseScope(below=True)
+    return any(
+        digest_of_target(key, scope[:depth], below) in digests for depth in range(1, len(scope) + 1)
+    )
+
+
+def _candidates(records: Sequence[JsonObject]) -> list[EraseTarget]:
+    """Return all that *records* have an address of: also messages that are only evidence."""
+    found: dict[tuple[str, str, str], EraseTarget] = {}
+
+    def note_message(thread: str, message: str) -> None:
+        found["thread", thread, ""] = EraseThread(thread=thread)
+        found["message", thread, message] = EraseMessages(thread=thread, messages=[message])
+
+    for record in records:
+        match record["kind"]:
+            case "thread":
+                thread = str(record["id"])
+                found["thread", thread, ""] = EraseThread(thread=thread)
+            case "message":
+                note_message(str(record["thread"]), str(record["id"]))
+                if record.get("source") is not None:
+                    source = str(record["source"])
+                    found["source", source, ""] = EraseSource(source=source)
+            case "memory":
+                type_, key = str(record["type"]), str(record["key"])
+                found["memory", type_, key] = EraseMemory(type=type_, key=key)
+                versions: Sequence[JsonObject] = [record, *record["revisions"]]  # type: ignore[misc]
+                for version in versions:
+                    for cited in cited_in(version):
+                        note_message(*cited)
+    return list(found.values())
+
+
+def cited_in(version: JsonObject) -> Iterator[tuple[str, str]]:
+    """
+    Yield (thread, message) of the evidence in the record of a version of a memory.
+
+    Raises:
+        UsageError: It is no evidence.
+    """
+    for cited in evidence_in(version).values():
+        for each in cited:
+            yield each.thread, each.message
+
+
+def evidence_in(version: JsonObject) -> EvidenceMap:
+    """
+    Return the evidence in the record of a version of a memory.
+
+    Raises:
+        UsageError: It is none.
+    """
+    written = check_object(version.get("evidence"), "a memory's evidence")
+    try:
+        found = decode_evidence(written)
+    except (AttributeError, TypeError, ValueError) as error:
+        msg = f"a memory's evidence cannot be read: {error}"
+        raise UsageError(msg) from error
+    encode_evidence(found)  # which checks every name in it
+    return found

@@ -1,0 +1,423 @@
+"""Erasing: what is gone at commit, what it takes along, and the receipt that proves it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TypeAlias
+
+from recollect.errors import UsageError, VersionConflictError
+from recollect.records import FORGOTTEN, Scope
+from recollect.stores.digests import text_hash
+from recollect.stores.plans.derived_rows import (
+    is_merged,
+    reopened,
+    replaced_by,
+    resting_on,
+    row_remainder,
+    version_names,
+)
+from recollect.stores.plans.evidence import evidence_messages
+from recollect.stores.plans.idempotency import blanked_keys, spent_keys
+from recollect.stores.plans.memories import is_expired, revision_row
+from recollect.stores.plans.positions import all_messages_of
+from recollect.stores.plans.receipts import blanked_formations
+from recollect.stores.plans.reformation import Waiting, left_to_form, waiting_again
+from recollect.stores.plans.said_times import SaidTimes
+from recollect.stores.plans.threads import thread_without
+from recollect.stores.plans.upkeep import old_before
+from recollect.stores.remainder import MERGED, Remainder
+from recollect.stores.rows import (
+    NO_SCOPE,
+    MemoryRow,
+    MessageRow,
+    ReceiptRow,
+    RevisionRow,
+    ScopeRow,
+    ThreadRow,
+)
+from recollect.stores.unit_of_work import Effect, Planned, Removal, Rows, together
+from recollect.stores.validation import check_id, check_ids, check_position, to_datetime
+from recollect.text.searchable import memory_text
+from recollect.text.terms import encode_terms
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EraseScope:
+    """Everything of a scope; with *below* also of every scope below it."""
+
+    below: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EraseThread:
+    """A thread with its messages, and what memories owe to them alone."""
+
+    thread: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EraseMessages:
+    """Some messages of a thread, and what memories owe to them alone."""
+
+    thread: str
+    messages: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EraseMemory:
+    """One memory with all its revisions; with *expected* only if it is at that version."""
+
+    type: str
+    key: str
+    expected: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EraseSource:
+    """All messages that came from one source, and what memories owe to them alone."""
+
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EraseExpired:
+    """
+    Memories that have expired: all, or of some *types*; with *below* of every scope below too.
+
+    No read returns them anyway: this takes them from the store, with their history. Where
+    there are none, no receipt is kept.
+    """
+
+    types: Sequence[str] = ()
+    below: bool = False
+
+
+EraseTarget: TypeAlias = (
+    EraseScope | EraseThread | EraseMessages | EraseMemory | EraseSource | EraseExpired
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EraseReceipt:
+    """
+    What an erase did.
+
+    From *erased_at* on no read returns any of it. At *clean_at* its bytes were gone from
+    the store's files as well; ``None`` while that is still to be done.
+    """
+
+    id: str
+    messages: int
+    memories: int
+    revised: int
+    """Memories that lost some fields and keep the rest."""
+    erased_at: datetime
+    clean_at: datetime | None
+
+
+def check_target(target: EraseTarget) -> EraseTarget:
+    """Return *target* if its names can name something."""
+    match target:
+        case EraseScope():
+            pass
+        case EraseExpired(types=types):
+            return replace(target, types=check_ids(types, "a memory's type"))
+        case EraseThread(thread=thread):
+            check_id(thread, "a thread id")
+        case EraseMessages(thread=thread, messages=messages):
+            check_id(thread, "a thread id")
+            return replace(target, messages=check_ids(messages, "a message id"))
+        case EraseMemory(type=type_, key=key, expected=expected):
+            check_id(type_, "a memory's type")
+            check_id(key, "a memory's key")
+            if expected is not None and check_position(expected, "a version") < 1:
+                msg = f"an erase expects version {expected}; versions begin at 1"
+                raise UsageError(msg)
+        case EraseSource(source=source):
+            check_id(source, "a message's source")
+        case _:
+            msg = f"{target!r} is nothing to erase: give an EraseScope, EraseThread or the like"
+            raise UsageError(msg)
+    return target
+
+
+def receipt_of(row: ReceiptRow) -> EraseReceipt:
+    """Return the receipt that *row* keeps."""
+    return EraseReceipt(
+        id=row.id,
+        messages=row.messages,
+        memories=row.memories,
+        revised=row.revised,
+        erased_at=to_datetime(row.erased_at),
+        clean_at=None if row.clean_at is None else to_datetime(row.clean_at),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Doomed:
+    """What an erase takes; *named* are (thread, message) pairs, also of messages gone before."""
+
+    messages: Sequence[MessageRow] = ()
+    threads: Sequence[ThreadRow] = ()
+    memories: Sequence[MemoryRow] = ()
+    named: Sequence[tuple[str, str]] = ()
+    gone_threads: Sequence[str] = ()
+    all_of_scope: bool = False
+
+
+def plan_erase(
+    rows: Rows, scope: Scope, target: EraseTarget, *, receipt: ReceiptRow
+) -> Planned[ReceiptRow]:
+    """
+    Erase *target* from *scope*, with everything that rests on it alone.
+
+    Every scope touched gets a new epoch, so that no formation, index or cursor that
+    began before can bring anything back. What formations noted of it goes as well: of their
+    receipts only the counts stay. Nothing to erase is a receipt of zeros.
+    """
+    if isinstance(target, EraseScope | EraseExpired) and target.below:
+        found = list(rows.scopes_below(scope, None))
+    else:
+        found = [row for row in [rows.scope(scope)] if row]
+    parts = []
+    for row in found:
+        doomed = _doomed(rows, row, target, receipt.erased_at)
+        part, receipt = _effect_of(rows, row, doomed, receipt)
+        parts.append(part)
+    if isinstance(target, EraseExpired) and not (receipt.messages or receipt.memories):
+        # It is asked again and again, in vain as a rule: that leaves no trace.
+        return Planned(Effect(), replace(receipt, clean_at=receipt.erased_at))
+    return Planned(replace(together(parts), receipts=[receipt]), receipt)
+
+
+def _doomed(rows: Rows, scope: ScopeRow, target: EraseTarget, now: int) -> _Doomed:
+    match target:
+        case EraseScope():
+            messages = list(rows.all_messages(scope.id))
+            memories = list(rows.memories(scope.id, None, None))
+            return _Doomed(messages=messages, memories=memories, all_of_scope=True)
+        case EraseMemory(type=type_, key=key, expected=expected):
+            memory = rows.memory(scope.id, type_, key)
+            if expected is not None and memory and memory.version != expected:
+                address = f"{type_}/{key} in {scope.segments!r}"
+                raise VersionConflictError(address, expected, memory.version)
+            return _Doomed(memories=[memory] if memory else [])
+        case EraseExpired(types=types):
+            found = rows.memories(scope.id, None, None)
+            return _Doomed(
+                memories=[
+                    row
+                    for row in found
+                    if is_expired(row, now) and (row.type in types or not types)
+                ]
+            )
+        case EraseSource(source=source):
+            return _Doomed(messages=list(rows.messages_of_source(scope.id, source)))
+        case EraseMessages(thread=thread, messages=ids):
+            row = rows.thread(scope.id, thread)
+            live = rows.messages_by_id(scope.id, row.number, ids) if row else ()
+            return _Doomed(messages=live, named=[(thread, each) for each in ids])
+    return _doomed_thread(rows, scope, target.thread)
+
+
+def _doomed_thread(rows: Rows, scope: ScopeRow, thread: str) -> _Doomed:
+    named = [(thread, each) for each in rows.evidence_in(scope.id, thread)]
+    row = rows.thread(scope.id, thread)
+    if row is None:
+        return _Doomed(named=named, gone_threads=[thread])
+    live = all_messages_of(rows, row)
+    return _Doomed(messages=live, threads=[row], named=named, gone_threads=[thread])
+
+
+def _effect_of(
+    rows: Rows, scope: ScopeRow, doomed: _Doomed, receipt: ReceiptRow
+) -> tuple[Effect, ReceiptRow]:
+    counted = replace(
+        receipt,
+        messages=receipt.messages + len(doomed.messages),
+        memories=receipt.memories + len(doomed.memories),
+    )
+    if doomed.all_of_scope:
+        return _dropped(rows, scope, receipt.erased_at), counted
+    scope = replace(scope, seq=scope.seq + 1, epoch=rows.new_number())
+    revised, waiting = _revised(rows, scope, doomed)
+    back = _back_in_force(rows, scope, doomed, revised, receipt.erased_at)
+    gone: list[MessageRow | MemoryRow] = [*doomed.messages, *doomed.memories]
+    # Also where nothing is left to erase: a receipt may quote what was removed before.
+    blanked = blanked_formations(rows, scope.id, doomed.gone_threads)
+    if not (gone or doomed.threads or _changes_anything(revised)):
+        return Effect(formations=blanked), counted
+    counted = replace(
+        counted,
+        memories=counted.memories + len(revised.removed),
+        revised=counted.revised + len(revised.memories),
+    )
+    erased = {each.uid for each in (*gone, *revised.removed)}
+    effect = Effect(
+        scopes=[scope],
+        threads=_threads_after(rows, scope, doomed, waiting, receipt.erased_at),
+        dropped_threads=doomed.threads,
+        removed=[_removal(scope, row) for row in gone],
+        idempotency=blanked_keys(rows, scope.id, erased, receipt.erased_at),
+        formations=blanked,
+    )
+    effect = together((effect, revised, back))
+    if _is_emptied(rows, scope, effect):
+        return _dropped(rows, scope, receipt.erased_at), counted
+    return effect, counted
+
+
+def _dropped(rows: Rows, scope: ScopeRow, now: int) -> Effect:
+    """Drop a scope with its name; that its keys were used is remembered without it."""
+    return Effect(
+        dropped_scopes=[scope.id],
+        idempotency=spent_keys(rows, scope.id, now),
+        old_keys=[(NO_SCOPE, old_before(now))],
+    )
+
+
+def _changes_anything(revised: Effect) -> bool:
+    return bool(
+        revised.removed or revised.memories or revised.revisions or revised.dropped_revisions
+    )
+
+
+def _is_emptied(rows: Rows, scope: ScopeRow, effect: Effect) -> bool:
+    """
+    Say whether the scope holds nothing after *effect*: then its name goes too.
+
+    What was erased before blocks nothing any more where no words are left.
+    """
+    dropped = {row.id for row in effect.dropped_threads}
+    threads = rows.threads(scope.id, None, len(dropped) + 1)
+    if any(row.id not in dropped for row in threads):
+        return False
+    removed = {each.uid for each in effect.removed}
+    return all(
+        row.uid in removed or row.type == FORGOTTEN for row in rows.memories(scope.id, None, None)
+    )
+
+
+def _removal(scope: ScopeRow, row: MessageRow | MemoryRow) -> Removal:
+    return Removal(scope_id=scope.id, uid=row.uid, seq=scope.seq)
+
+
+def _threads_after(
+    rows: Rows, scope: ScopeRow, doomed: _Doomed, waiting: Waiting, now: int
+) -> list[ThreadRow]:
+    """Return the threads that lose messages but stay, and those with messages to form again."""
+    shortened = {row.id: row for row in _shortened(rows, scope, doomed)}
+    gone = {row.id for row in doomed.threads}
+    left = {thread: types for thread, types in waiting.items() if thread not in gone}
+    again = {row.id: row for row in waiting_again(rows, scope.id, shortened, left, now)}
+    return list({**shortened, **again}.values())
+
+
+def _shortened(rows: Rows, scope: ScopeRow, doomed: _Doomed) -> list[ThreadRow]:
+    """Return the rows of the threads that lose messages but stay."""
+    dropped = {row.number for row in doomed.threads}
+    lost: dict[int, list[MessageRow]] = {}
+    for row in doomed.messages:
+        lost.setdefault(row.thread, []).append(row)
+    ids = rows.thread_ids(scope.id, [number for number in lost if number not in dropped])
+    found = [rows.thread(scope.id, id_) for id_ in ids.values()]
+    return [thread_without(row, lost[row.number]) for row in found if row]
+
+
+def _revised(rows: Rows, scope: ScopeRow, doomed: _Doomed) -> tuple[Effect, Waiting]:
+    """
+    Return what becomes of the memories, and of their revisions, that rest on lost messages.
+
+    Of a memory that is erased itself nothing is formed again.
+    """
+    ids = rows.thread_ids(scope.id, sorted({row.thread for row in doomed.messages}))
+    erased = {(ids[row.thread], row.id) for row in doomed.messages} | set(doomed.named)
+    erased |= {name for row in doomed.memories for name in version_names(row)}
+    if not erased:
+        return Effect(), {}
+    resting = resting_on(rows, scope.id, erased, {row.uid for row in doomed.memories})
+    unlinked = Effect(dropped_evidence=[(scope.id, *pair) for pair in sorted(erased)])
+    times = SaidTimes(rows, scope.id)
+    changed = [
+        _memory_effect(scope, each, rows.revisions(scope.id, each.uid), erased, times)
+        for each in resting
+    ]
+    waiting = {} if doomed.memories else left_to_form(resting, erased)
+    return together([unlinked, *changed]), waiting
+
+
+def _back_in_force(
+    rows: Rows, scope: ScopeRow, doomed: _Doomed, revised: Effect, now: int
+) -> Effect:
+    """Put in force again what only a memory had replaced that the erase took along."""
+    taken = rows.memories_by_uid(scope.id, [each.uid for each in revised.removed])
+    left_out = {row.uid for row in (*taken, *doomed.memories)}
+    rewritten = {row.uid: row for row in revised.memories}
+    back = []
+    for row in replaced_by(rows, taken):
+        if row.uid in left_out:
+            continue
+        if row.uid in rewritten:
+            # What it said before was erased: it is no version to go back to.
+            again = replace(rewritten[row.uid], valid_until=None, cause="erase")
+            back.append(Effect(memories=[again]))
+        else:
+            again = reopened(row, scope.seq, now)
+            back.append(Effect(memories=[again], revisions=[revision_row(row, now)]))
+    return together(back)
+
+
+def _memory_effect(
+    scope: ScopeRow,
+    memory: MemoryRow,
+    past: Sequence[RevisionRow],
+    erased: set[tuple[str, str]],
+    times: SaidTimes,
+) -> Effect:
+    left = row_remainder(memory, erased)
+    if left is None:
+        return Effect(removed=[_removal(scope, memory)])
+    revisions = [(row, row_remainder(row, erased)) for row in past if _rests(row, erased)]
+    changed = Effect(
+        revisions=[_revision_with(row, rest) for row, rest in revisions if rest],
+        dropped_revisions=[
+            (scope.id, row.uid, row.version) for row, rest in revisions if rest is None
+        ],
+    )
+    if not _rests(memory, erased):
+        return changed
+    text = memory_text(left.value)
+    rewritten = replace(
+        memory,
+        value=json.dumps(left.value, ensure_ascii=False, separators=(",", ":")),
+        evidence=json.dumps(left.evidence, ensure_ascii=False, separators=(",", ":")),
+        text=text,
+        terms=encode_terms(text, None),
+        text_hash=text_hash(text),
+        said_at=times.newest(
+            (cited[0], cited[1]) for found in left.evidence.values() for cited in found
+        ),
+        version=memory.version + 1,
+        cause=memory.cause if is_merged(memory) else "erase",
+        seq=scope.seq,
+    )
+    return replace(changed, memories=[rewritten])
+
+
+def _rests(row: MemoryRow | RevisionRow, erased: set[tuple[str, str]]) -> bool:
+    return not erased.isdisjoint(evidence_messages(row.evidence))
+
+
+def _revision_with(row: RevisionRow, left: Remainder) -> RevisionRow:
+    # A cause may quote what is gone: a doubt about a word, a pointer with a name in it.
+    is_told = left.value == json.loads(row.value) or row.cause.startswith(MERGED)
+    return replace(
+        row,
+        value=json.dumps(left.value, ensure_ascii=False, separators=(",", ":")),
+        evidence=json.dumps(left.evidence, ensure_ascii=False, separators=(",", ":")),
+        text=memory_text(left.value),
+        cause=row.cause if is_told else "erase",
+    )

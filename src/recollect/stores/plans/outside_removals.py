@@ -1,0 +1,80 @@
+"""What a deletion leaves to be removed from outside stores of vectors, noted with it; pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final, TypeVar
+
+from recollect.ports import Ids
+from recollect.records import PutMemory, Scope
+from recollect.stores.plans.memories import plan_apply, prepare_write
+from recollect.stores.unit_of_work import Effect, Plan, Planned, Rows, together
+
+OUTSIDE_SCOPE: Final[Scope] = ("recollect:outside",)
+"""
+Here stands which outside stores mirror this one, and what they have still to remove.
+
+It exists from the first time on that the store is opened with one, and holds no content:
+names that were given to outside stores, and random ids.
+"""
+MIRROR: Final = "OutsideStore"
+"""The type of the memories that name outside stores, by their key."""
+LEFT: Final = "OutsideLeft"
+"""The type of the memories that say what an outside store has still to remove."""
+UIDS_MAX: Final = 10_000
+"""So many ids one of these names."""
+
+ResultT = TypeVar("ResultT")
+
+
+def plan_noting(
+    rows: Rows, plan: Plan[ResultT], name: str, *, ids: Ids, now: int
+) -> Planned[ResultT]:
+    """
+    Carry out a deletion, and note what each outside store has to remove because of it.
+
+    Args:
+        name: The id of the erase's receipt, or another id where there is none.
+    """
+    planned = plan(rows)
+    effect = planned.effect
+    if not (effect.removed or effect.memories or effect.dropped_scopes):
+        return planned
+    here = rows.scope(OUTSIDE_SCOPE)
+    touched = {*effect.dropped_scopes, *(row.id for row in effect.scopes)}
+    if here is None or here.id in touched:
+        return planned
+    names = [row.key for row in rows.memories(here.id, MIRROR, None)]
+    uids = sorted(set(_uids_of(rows, effect)))
+    if not (names and uids):
+        return planned
+    writes = [
+        prepare_write(_left(each, name, uids[start : start + UIDS_MAX], start))
+        for each in names
+        for start in range(0, len(uids), UIDS_MAX)
+    ]
+    noted = plan_apply(rows, OUTSIDE_SCOPE, writes, None, ids=ids, now=now)
+    return Planned(together((effect, noted.effect)), planned.result)
+
+
+def _uids_of(rows: Rows, effect: Effect) -> Iterator[str]:
+    """Yield the ids of what an effect takes, or rewrites: what it said stands outside as well."""
+    yield from (str(row.uid) for row in effect.removed)
+    yield from (str(row.uid) for row in effect.memories)
+    for scope_id in effect.dropped_scopes:
+        yield from map(str, rows.removed(scope_id, 0))
+        yield from (str(row.uid) for row in rows.all_messages(scope_id))
+        yield from (str(row.uid) for row in rows.memories(scope_id, None, None))
+
+
+def _left(name: str, receipt: str, uids: Sequence[str], start: int) -> PutMemory:
+    value = {"store": name, "receipt": receipt, "uids": list(uids)}
+    return PutMemory(type=LEFT, key=f"{receipt}/{start}/{name}", value=value, text="")
+
+
+def receipts_left(rows: Rows) -> frozenset[str]:
+    """Return the ids of the receipts of which an outside store has still to remove something."""
+    here = rows.scope(OUTSIDE_SCOPE)
+    if here is None:
+        return frozenset()
+    return frozenset(row.key.partition("/")[0] for row in rows.memories(here.id, LEFT, None))

@@ -1,0 +1,131 @@
+"""What of a thread waits to be formed: its positions, its tokens, and how long a wait may be."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from recollect.errors import LimitError, UsageError
+from recollect.records import Json
+from recollect.stores.rows import ThreadRow
+from recollect.stores.unit_of_work import Rows
+from recollect.stores.validation import check_object
+from recollect.text.token_estimate import estimated_tokens
+
+SETTINGS_BYTES_MAX: Final = 16_384
+WAIT_S_MAX: Final = 3_155_760_000
+"""A hundred years; a longer wait than that must be said to be endless."""
+LANES: Final = "lanes"
+"""Under this name the lanes of a thread stand after the positions that wait again."""
+RECKONED_MESSAGES_MAX: Final = 100
+"""Of at most so many messages that are left the tokens are counted anew, of more scaled."""
+
+
+def check_wait(wait_s: object, what: str, *, may_be_endless: bool = False) -> float:
+    """
+    Return *wait_s* if it is a wait; *what* names it in the error.
+
+    Raises:
+        UsageError: It is negative, no number, or longer than ``WAIT_S_MAX``.
+    """
+    if (
+        isinstance(wait_s, int | float)
+        and not isinstance(wait_s, bool)
+        and (0 <= wait_s <= WAIT_S_MAX or (may_be_endless and wait_s == math.inf))
+    ):
+        return wait_s
+    endless = ", or is endless (math.inf)" if may_be_endless else ""
+    msg = f"{what} is {wait_s!r}: a wait lasts 0 to {WAIT_S_MAX} s (WAIT_S_MAX){endless}"
+    raise UsageError(msg)
+
+
+def check_settings(settings: Json) -> str:
+    """
+    Return a thread's settings as JSON text.
+
+    Raises:
+        UsageError: They are no JSON object, or larger than ``SETTINGS_BYTES_MAX``.
+    """
+    text = check_object(settings, "a thread's settings")
+    size = len(text.encode())
+    if size > SETTINGS_BYTES_MAX:
+        raise LimitError(
+            "bytes of a thread's settings", size, SETTINGS_BYTES_MAX, "SETTINGS_BYTES_MAX"
+        )
+    return text
+
+
+def again_of(thread: ThreadRow) -> tuple[int, ...]:
+    """Return the positions that wait to be formed again, in order."""
+    return tuple(each for each in json.loads(thread.again) if isinstance(each, int))
+
+
+def lanes_text(thread: ThreadRow) -> Mapping[str, dict[str, Any]]:
+    """Return the lanes of the thread as they are kept, after the positions in `again`."""
+    found = json.loads(thread.again)
+    return found[-1][LANES] if found and isinstance(found[-1], dict) else {}
+
+
+def with_again(thread: ThreadRow, positions: Iterable[int]) -> ThreadRow:
+    """Return the thread of which exactly *positions* wait to be formed again."""
+    lanes = lanes_text(thread)
+    listed = [*sorted(set(positions)), *([{LANES: lanes}] if lanes else [])]
+    return replace(thread, again=json.dumps(listed, separators=(",", ":")))
+
+
+def without_again(thread: ThreadRow, positions: Iterable[int]) -> ThreadRow:
+    """Return the thread of which *positions* do not wait to be formed again."""
+    if thread.again == "[]":
+        return thread
+    return with_again(thread, set(again_of(thread)).difference(positions))
+
+
+def is_waiting(thread: ThreadRow) -> bool:
+    """Say whether anything of the thread waits for its due time, now or later."""
+    return thread.formed < thread.last or (thread.again != "[]" and bool(again_of(thread)))
+
+
+def is_backlogged(thread: ThreadRow, now: int) -> bool:
+    """Return True if an active thread is due, or was and a failure put it off since."""
+    if thread.state != "active" or thread.due is None or not is_waiting(thread):
+        return False
+    return thread.due <= max(now, thread.not_before or 0)
+
+
+def is_pending(thread: ThreadRow) -> bool:
+    """Say whether anything of the thread waits, be it for a lane alone."""
+    return thread.formed < thread.last or thread.again != "[]"
+
+
+def is_enough(thread: ThreadRow, messages: int | None, tokens: int | None) -> bool:
+    """Say whether so many *messages* or *tokens* of the thread wait; ``None`` is never enough."""
+    return (messages is not None and thread.last - thread.formed >= messages) or (
+        tokens is not None and thread.waiting_tokens >= tokens
+    )
+
+
+def idle_if_done(thread: ThreadRow) -> ThreadRow:
+    """Return the thread without a due time if nothing of it waits."""
+    return thread if is_waiting(thread) else replace(thread, due=None, first_pending_at=None)
+
+
+def due_at_once(thread: ThreadRow, now: int) -> ThreadRow:
+    """Return the thread due now, unless it was before; and never before its backoff has ended."""
+    due = now if thread.due is None else min(thread.due, now)
+    return replace(thread, due=max(due, thread.not_before or 0))
+
+
+def reckoned_thread(rows: Rows, thread: ThreadRow) -> ThreadRow:
+    """Return the thread with the tokens of what waits counted anew, where that is little."""
+    if thread.formed == thread.last:
+        return thread
+    limit = RECKONED_MESSAGES_MAX + 1
+    left = rows.messages(
+        thread.scope_id, thread.number, after=thread.formed, until=None, limit=limit
+    )
+    if len(left) == limit:
+        return thread
+    return replace(thread, waiting_tokens=sum(estimated_tokens(row.text) for row in left))

@@ -1,0 +1,25 @@
+"""Which scopes hold something, found by a look into each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from recollect.records import Scope
+from recollect.stores.plans.memories import is_expired
+from recollect.stores.rows import ScopeRow
+from recollect.stores.unit_of_work import Rows
+
+
+def scopes_holding(
+    rows: Rows, type_: str, now: int, prefix: Scope, after: Scope | None
+) -> Iterator[Scope]:
+    """Yield what `Rows.scopes_holding` does, for backends that have no statement for it."""
+    for scope in rows.scopes_below(prefix, after):
+        memories = rows.memories(scope.id, type_, None, "active")
+        if any(not is_expired(row, now) for row in memories):
+            yield scope.segments
+
+
+def holds_anything(rows: Rows, scope: ScopeRow) -> bool:
+    """Say whether a scope holds a thread or a memory."""
+    return bool(rows.threads(scope.id, None, 1)) or any(rows.memories(scope.id, None, None))

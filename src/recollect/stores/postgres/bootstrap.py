@@ -1,0 +1,92 @@
+"""Opening a database: whether it is fit, and making it a store if it is new."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from recollect.errors import StoreError, StoreReadOnlyError, StoreVersionError
+from recollect.stores.postgres.connections import PatientConnection, connect, let_go
+from recollect.stores.postgres.driver_errors import store_errors
+from recollect.stores.postgres.location import Location
+from recollect.stores.postgres.migrations import (
+    SCHEMA_VERSION,
+    STEPS,
+    Steps,
+    migrate,
+    schema_version,
+)
+from recollect.stores.postgres.statements import SESSION
+from recollect.stores.postgres.transaction import Connection
+
+SERVER_VERSION_MIN: Final = 150_000
+"""PostgreSQL 15, as the server counts."""
+
+
+def open_database(location: Location) -> tuple[PatientConnection, bytes]:
+    """
+    Connect, and make the database a store if it is none yet.
+
+    Returns:
+        The connection, and the store's own random key.
+
+    Raises:
+        StoreVersionError: The server is too old, or a later release made the schema.
+        StoreReadOnlyError: It is a replica, or this user may not do what is needed.
+        StoreUnavailableError: There is no server, or it takes no more connections.
+        StoreError: PostgreSQL failed otherwise.
+    """
+    with store_errors(location.name):
+        connection = connect(location)
+        try:
+            _check_server(connection, location.name)
+            if schema_version(connection, location.name).version < SCHEMA_VERSION:
+                migrate(connection, location.name)
+            _check_rights(connection, location.name)
+            found = connection.execute(SESSION["secret"]).fetchone()
+        except BaseException:
+            let_go(connection)
+            raise
+    return connection, bytes(found[0]) if found else b""
+
+
+def finish_upgrade(location: Location, steps: Steps = STEPS) -> int:
+    """
+    Take away what only releases before this one need; return how many steps that took.
+
+    Raises:
+        StoreError: As `open_database` does; or the schema was changed by hand.
+    """
+    with store_errors(location.name):
+        connection, _ = open_database(location)
+        try:
+            before = schema_version(connection, location.name, steps).requires
+            migrate(connection, location.name, post=True, steps=steps)
+            after = schema_version(connection, location.name, steps).requires
+        finally:
+            let_go(connection)
+    return sum(before < number <= after for number in steps.post)
+
+
+def _check_server(connection: Connection, name: str) -> None:
+    version = connection.info.server_version
+    if version < SERVER_VERSION_MIN:
+        msg = (
+            f"{name} is PostgreSQL {version // 10_000}: this release needs "
+            f"{SERVER_VERSION_MIN // 10_000} or later; upgrade the server"
+        )
+        raise StoreVersionError(msg)
+    is_replica, encoding, _ = connection.execute(SESSION["state"]).fetchone() or (False, "", False)
+    if is_replica:
+        msg = f"{name} is a replica, which cannot be written: name the primary"
+        raise StoreReadOnlyError(msg)
+    if encoding != "UTF8":
+        msg = f"{name} keeps text in {encoding}: create a database with the encoding UTF8"
+        raise StoreError(msg)
+
+
+def _check_rights(connection: Connection, name: str) -> None:
+    ((may_enter,),) = connection.execute(SESSION["may_enter"]).fetchall()
+    if not may_enter:
+        user = connection.info.user
+        msg = f"{name}: the user {user!r} may not use the store: GRANT recollect_app TO {user}"
+        raise StoreReadOnlyError(msg)

@@ -1,0 +1,164 @@
+"""Where the driver's errors stop: each becomes one of ours, with the place and what to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Final
+
+import psycopg
+
+from recollect.errors import (
+    StoreCorruptError,
+    StoreError,
+    StoreFullError,
+    StoreReadOnlyError,
+    StoreUnavailableError,
+    UsageError,
+)
+from recollect.observability.logs import kind_of, package_logger
+from recollect.stores.damage import note_damage
+
+LOG: Final = package_logger("recollect.stores.postgres")
+
+
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    """What some SQLSTATEs, or classes of them, are for us, and what a person can do about it."""
+
+    states: tuple[str, ...]
+    ours: type[StoreError]
+    advice: str
+
+
+AGAIN: Final = ("40001", "40P01")
+"""Serialisation failure and deadlock: the transaction may well succeed when it is run again."""
+
+_FAILURES: Final = (
+    _Failure(
+        AGAIN, StoreUnavailableError, "others wrote in the same place again and again: try again"
+    ),
+    _Failure(
+        ("53300",),
+        StoreUnavailableError,
+        "the server takes no more connections: try again, put a pooler before it, or raise "
+        "max_connections",
+    ),
+    _Failure(
+        ("53100", "53200", "54"),
+        StoreFullError,
+        "the server has no room left and nothing was written: free some space, then try again",
+    ),
+    _Failure(("55P03",), StoreUnavailableError, "another transaction kept it locked: try again"),
+    _Failure(
+        ("57014",),
+        StoreUnavailableError,
+        "the server took too long and nothing was written: try again when it is less busy",
+    ),
+    _Failure(
+        ("25006",),
+        StoreReadOnlyError,
+        "it may not be written: it is a replica, or was set to read only; name the primary",
+    ),
+    _Failure(
+        ("28",),
+        StoreError,
+        "the server refuses this user or password: correct the address",
+    ),
+    _Failure(("3D000",), StoreError, "there is no such database: create it, then try again"),
+    _Failure(
+        ("42501",),
+        StoreReadOnlyError,
+        "this user lacks a right: grant it recollect_app, or connect as the schema's owner",
+    ),
+    _Failure(
+        ("XX001", "XX002", "42P01", "42703", "3F000"),
+        StoreCorruptError,
+        "it is damaged, or its schema was changed by hand: restore it from a backup",
+    ),
+    _Failure(
+        ("08", "57P", "53", "58"),
+        StoreUnavailableError,
+        "the server cannot be reached, or is stopping: try again",
+    ),
+)
+_LOST: Final = _FAILURES[-1]
+_OTHER: Final = _Failure(
+    (), StoreError, "PostgreSQL refused, which is a fault of the store: report it"
+)
+# A refused connection has no SQLSTATE in the driver, only what the server said.
+_REFUSED: Final = (
+    ("password authentication failed", "28P01"),
+    ("no password supplied", "28P01"),
+    ("authentication failed", "28000"),
+    ("no pg_hba.conf entry", "28000"),
+    ("does not exist", "3D000"),
+    ("no such database", "3D000"),
+    ("too many clients", "53300"),
+    ("remaining connection slots", "53300"),
+    ("too many connections", "53300"),
+    ("no more connections allowed", "53300"),
+)
+
+
+@contextmanager
+def store_errors(name: str) -> Iterator[None]:
+    """
+    Let no error of the driver escape: it becomes the cause of one of ours.
+
+    Raises:
+        StoreError: PostgreSQL failed; the class says how.
+        UsageError: A value was given that no stored row can have.
+    """
+    try:
+        yield
+    except psycopg.DataError as error:
+        msg = f"a value of the request can neither be stored nor looked for: {error}"
+        raise UsageError(msg) from error
+    except psycopg.Error as error:
+        raise _noted(name, error, store_error(name, error)) from error
+    except (UnicodeEncodeError, OverflowError) as error:
+        msg = f"a value of the request can neither be stored nor looked for: {error}"
+        raise UsageError(msg) from error
+    except UnicodeDecodeError as error:
+        msg = f"{name}: it is damaged: restore it from a backup ({error})"
+        raise _noted(name, error, StoreCorruptError(msg)) from error
+
+
+def _noted(name: str, cause: Exception, error: StoreError) -> StoreError:
+    error.about = f"{name} ({kind_of(cause)})"
+    return note_damage(LOG, name, error)
+
+
+def store_error(name: str, error: psycopg.Error) -> StoreError:
+    """Return what *error* means for the store *name*."""
+    failure = _failure_of(error)
+    return failure.ours(f"{name}: {failure.advice} ({type(error).__name__}: {_said(error)})")
+
+
+def _failure_of(error: psycopg.Error) -> _Failure:
+    state = error.sqlstate or _refusal(error)
+    if state is None:
+        lost = isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
+        return _LOST if lost else _OTHER
+    fitting = (each for each in _FAILURES if state.startswith(each.states))
+    return next(fitting, _OTHER)
+
+
+def _refusal(error: psycopg.Error) -> str | None:
+    if not isinstance(error, psycopg.OperationalError):
+        return None
+    said = str(error)
+    return next((state for part, state in _REFUSED if part in said), None)
+
+
+def _said(error: psycopg.Error) -> str:
+    """Return the server's own sentence, without the statement and the values that it quotes."""
+    first = error.diag.message_primary or str(error)
+    return " ".join(first.split())
+
+
+def is_lost(connection: psycopg.Connection[tuple[object, ...]]) -> bool:
+    """Say whether the connection can only be thrown away."""
+    return connection.broken or connection.closed

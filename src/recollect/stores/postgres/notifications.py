@@ -1,0 +1,61 @@
+"""
+Calling those who wait for work, over NOTIFY and LISTEN.
+
+A call is not part of the transaction that it is about: PostgreSQL lets only one transaction
+at a time commit together with one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import psycopg
+
+from recollect.observability.health import TaskMonitor
+from recollect.observability.logs import kind_of
+from recollect.stores.postgres.connections import connect, let_go
+from recollect.stores.postgres.driver_errors import LOG
+from recollect.stores.postgres.location import Location
+from recollect.stores.postgres.statements import SESSION
+from recollect.stores.postgres.transaction import Connection
+from recollect.stores.server.notifications import LOOK_UP_S, Listener
+
+
+def call_out(connection: Connection) -> None:
+    """Call every listener of the database, outside any transaction; they look for themselves."""
+    try:
+        connection.execute(SESSION["ring"])
+    except psycopg.Error as error:
+        LOG.debug("listeners were not called: %s", kind_of(error))
+
+
+class PostgresListener(Listener):
+    """Hears the calls in one database."""
+
+    name = "recollect-postgres-listener"
+    errors = psycopg.Error
+
+    def __init__(self, location: Location, heard: Callable[[], None], monitor: TaskMonitor) -> None:
+        """Begin to listen; *heard* is called on the listener's thread, and must not block."""
+        self._location = location
+        super().__init__(heard, monitor)
+
+    def listen(self) -> None:
+        """Hear calls over a connection of its own."""
+        connection = connect(self._location)
+        try:
+            self._hear_from(connection)
+        finally:
+            let_go(connection)
+
+    def _hear_from(self, connection: Connection) -> None:
+        if connection.prepare_threshold is None:
+            self.closed.wait()  # the session is not ours alone: nobody would call it
+            return
+        connection.execute(SESSION["listen"])
+        self.ready()
+        # What was called while nobody listened is found by looking.
+        self.hear()
+        while not self.closed.is_set():
+            for _ in connection.notifies(timeout=LOOK_UP_S, stop_after=1):
+                self.hear()

@@ -1,0 +1,49 @@
+"""
+Making deleted bytes vanish from the tables and indexes, not only from the rows.
+
+A row that was deleted stays in its page until ``VACUUM`` takes it out, and then its bytes
+stay in the free space of the page until another row is written over them. So every table is
+written anew, one partition after the other, and the old files are removed. What that does not
+reach is the write-ahead log (`docs/decisions/0011-postgresql.md`).
+"""
+
+from __future__ import annotations
+
+from psycopg import sql
+
+from recollect.errors import StoreReadOnlyError
+from recollect.stores.postgres.checkpoints import rewrite_checkpoints
+from recollect.stores.postgres.connections import connect, let_go
+from recollect.stores.postgres.driver_errors import store_errors
+from recollect.stores.postgres.location import Location
+from recollect.stores.postgres.statements import SESSION
+
+_REWRITE = sql.SQL("VACUUM (FULL) recollect.")
+
+
+def remove_deleted_bytes(location: Location) -> None:
+    """
+    Write every table anew; each is locked while that lasts, the others are not.
+
+    Those in which graphs keep their checkpoints are among them.
+
+    Raises:
+        StoreReadOnlyError: This user does not own the tables.
+        StoreError: PostgreSQL failed; what was written anew stays so.
+    """
+    with store_errors(location.name):
+        connection = connect(location)
+        try:
+            ((may_rewrite,),) = connection.execute(SESSION["may_rewrite"]).fetchall()
+            if not may_rewrite:
+                user = connection.info.user
+                msg = (
+                    f"{location.name}: the user {user!r} does not own the tables, and only their "
+                    "owner can write them anew: clean as the owner"
+                )
+                raise StoreReadOnlyError(msg)
+            for (table,) in connection.execute(SESSION["tables"]).fetchall():
+                connection.execute(_REWRITE + sql.Identifier(table))
+            rewrite_checkpoints(connection, location)
+        finally:
+            let_go(connection)

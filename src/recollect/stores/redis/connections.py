@@ -1,0 +1,100 @@
+"""The connections to one server, and how it is noticed that the server runs anew."""
+
+from __future__ import annotations
+
+from threading import Lock
+from typing import Any, Final
+
+import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+from recollect.stores.redis import keys
+from recollect.stores.redis.location import Location
+from recollect.stores.redis.optimistic_reads import Client, run_script
+from recollect.stores.redis.scripts import SCRIPTS
+
+
+def run_of(client: Client) -> str:
+    """
+    Return the name that the running server gave itself; another one after every start.
+
+    Raises:
+        redis.RedisError: It does not answer.
+    """
+    return str(client.info("server").get("run_id", ""))
+
+
+class Server:
+    """
+    A client of the server at one place: as many connections as threads ask.
+
+    Nothing is sent twice by the driver: whoever asked knows what may be repeated.
+    """
+
+    def __init__(self, location: Location) -> None:
+        """Make a client; nothing is sent yet."""
+        self.name: Final = location.name
+        self.identity = b""
+        """By which every commit sees that the store is still the one that was opened."""
+        self.generation = 0
+        self._is_relaxed = location.durability == "relaxed"
+        self._run = ""
+        self._turn = Lock()
+        self._pool = redis.ConnectionPool.from_url(
+            location.url,
+            retry=Retry(NoBackoff(), 0),
+            socket_timeout=location.answer_s,
+            socket_connect_timeout=location.connect_s,
+            **({} if location.url.startswith("unix:") else {"socket_keepalive": True}),
+            decode_responses=False,
+            redis_connect_func=self._connected,
+        )
+        database = self._pool.connection_kwargs.get("db", 0)
+        self.channel: Final = f"{keys.CHANNEL}:{database}"
+        """Where this store calls; databases of a server share their channels."""
+        self.client: Client = redis.Redis(connection_pool=self._pool)
+
+    def watch_restarts(self) -> None:
+        """
+        From now on notice with every new connection whether the server was started anew.
+
+        A store that is not relaxed does not: its server has lost nothing by that.
+
+        Raises:
+            redis.RedisError: It does not answer.
+        """
+        if not self._is_relaxed:
+            self.generation = int(self.client.hget(keys.STORE, "generation") or 0)
+            return
+        run = run_of(self.client)
+        found = run_script(self.client, "restarted", [keys.STORE, keys.NUMBER], [run])
+        self._run, self.generation = run, int(found)
+
+    def moment_us(self) -> int:
+        """
+        Return the server's time, in microseconds since 1970, UTC.
+
+        Raises:
+            redis.RedisError: It does not answer.
+        """
+        seconds, microseconds = self.client.time()
+        return int(seconds) * 1_000_000 + int(microseconds)
+
+    def close(self) -> None:
+        """Let all connections go."""
+        self._pool.disconnect()
+
+    def _connected(self, connection: Any) -> None:
+        connection.on_connect()
+        if not (self._is_relaxed and self._run):
+            return
+        connection.send_command("INFO", "server")
+        said = bytes(connection.read_response()).decode()
+        run = next((line[7:] for line in said.splitlines() if line.startswith("run_id:")), "")
+        with self._turn:
+            if run == self._run:
+                return
+            connection.send_command("EVAL", SCRIPTS["restarted"], 2, keys.STORE, keys.NUMBER, run)
+            self.generation = int(connection.read_response())
+            self._run = run

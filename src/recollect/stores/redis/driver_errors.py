@@ -1,0 +1,144 @@
+"""Where the driver's errors stop: each becomes one of ours, with the place and what to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Final
+
+from redis import exceptions
+
+from recollect.errors import (
+    StoreCorruptError,
+    StoreError,
+    StoreFullError,
+    StoreReadOnlyError,
+    StoreUnavailableError,
+    UsageError,
+)
+from recollect.observability.logs import kind_of, package_logger
+from recollect.stores.damage import note_damage
+from recollect.stores.redis.codec import DamagedError
+
+LOG: Final = package_logger("recollect.stores.redis")
+
+
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    """What answers that begin with some words are for us, and what a person can do about it."""
+
+    words: tuple[str, ...]
+    ours: type[StoreError]
+    advice: str
+
+
+_FAILURES: Final = (
+    _Failure(
+        ("OOM", "command not allowed when used memory"),
+        StoreFullError,
+        "the server has no memory left and nothing was written: raise its maxmemory, or erase "
+        "something, then try again",
+    ),
+    _Failure(
+        ("MISCONF",),
+        StoreFullError,
+        "the server cannot write its files and refuses writes: give its disk room and see its log, "
+        "then try again",
+    ),
+    _Failure(
+        ("READONLY", "You can't write against a read only"),
+        StoreReadOnlyError,
+        "it may not be written, because it is a replica: name the primary",
+    ),
+    _Failure(
+        ("NOPERM", "this user has no permissions", "ACL failure"),
+        StoreReadOnlyError,
+        "this user lacks a right: grant it ~{recollect}:* &{recollect}:* +@all -@dangerous +info "
+        "+config|get +bgrewriteaof +bgsave",
+    ),
+    _Failure(
+        (
+            "WRONGPASS",
+            "NOAUTH",
+            "Authentication required",
+            "invalid username",
+            "Client sent AUTH",
+            "HELLO must be called",
+        ),
+        StoreError,
+        "the server refuses this user or password: correct the address",
+    ),
+    _Failure(
+        ("MOVED", "ASK", "CROSSSLOT", "CLUSTERDOWN"),
+        StoreError,
+        "it is part of a cluster, and a store needs a server of its own: name a single primary",
+    ),
+    _Failure(
+        ("NOREPLICAS", "LOADING", "BUSY", "TRYAGAIN", "MASTERDOWN", "UNBLOCKED"),
+        StoreUnavailableError,
+        "the server is not ready to write: try again",
+    ),
+    _Failure(
+        ("max number of clients",),
+        StoreUnavailableError,
+        "the server takes no more connections: try again, or raise its maxclients",
+    ),
+    _Failure(
+        ("DB index", "invalid DB index"),
+        StoreError,
+        "there is no such database: correct the address",
+    ),
+    _Failure(
+        ("WRONGTYPE",),
+        StoreCorruptError,
+        "its keys were changed by somebody else: restore it from a backup",
+    ),
+)
+_LOST: Final = _Failure(
+    (), StoreUnavailableError, "the server cannot be reached, or is stopping: try again"
+)
+_OTHER: Final = _Failure((), StoreError, "Redis refused, which is a fault of the store: report it")
+_UNREACHABLE: Final = (
+    exceptions.ConnectionError,
+    exceptions.TimeoutError,
+    exceptions.BusyLoadingError,
+)
+_SAID_MAX: Final = 200
+
+
+@contextmanager
+def store_errors(name: str) -> Iterator[None]:
+    """
+    Let no error of the driver escape: it becomes the cause of one of ours.
+
+    Raises:
+        StoreError: Redis failed; the class says how.
+        UsageError: A value was given that no stored row can have.
+    """
+    try:
+        yield
+    except exceptions.RedisError as error:
+        raise _noted(name, error, store_error(name, error)) from error
+    except UnicodeEncodeError as error:
+        msg = f"a value of the request can neither be stored nor looked for: {error}"
+        raise UsageError(msg) from error
+    except (UnicodeDecodeError, DamagedError) as error:
+        msg = f"{name}: it is damaged: restore it from a backup ({error})"
+        raise _noted(name, error, StoreCorruptError(msg)) from error
+
+
+def _noted(name: str, cause: Exception, error: StoreError) -> StoreError:
+    error.about = f"{name} ({kind_of(cause)})"
+    return note_damage(LOG, name, error)
+
+
+def store_error(name: str, error: exceptions.RedisError) -> StoreError:
+    """Return what *error* means for the store *name*."""
+    said = " ".join(str(error).split())[:_SAID_MAX]
+    fitting = (each for each in _FAILURES if any(word in said for word in each.words))
+    is_lost = isinstance(error, _UNREACHABLE) and not isinstance(
+        error, exceptions.AuthenticationError
+    )
+    failure = next(fitting, _LOST if is_lost else _OTHER)
+    return failure.ours(f"{name}: {failure.advice} ({type(error).__name__}: {said})")

@@ -1,0 +1,46 @@
+"""Calling those who wait for work, over PUBLISH and SUBSCRIBE."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from redis.exceptions import RedisError
+
+from recollect.observability.health import TaskMonitor
+from recollect.observability.logs import kind_of
+from recollect.stores.redis.connections import Server
+from recollect.stores.redis.driver_errors import LOG
+from recollect.stores.server.notifications import LOOK_UP_S, Listener
+
+
+def call_out(server: Server) -> None:
+    """Call every listener of the database; they look for themselves if that fails."""
+    try:
+        server.client.publish(server.channel, b"")
+    except RedisError as error:
+        LOG.debug("listeners were not called: %s", kind_of(error))
+
+
+class RedisListener(Listener):
+    """Hears the calls in one database."""
+
+    name = "recollect-redis-listener"
+    errors = RedisError
+
+    def __init__(self, server: Server, heard: Callable[[], None], monitor: TaskMonitor) -> None:
+        """Begin to listen; *heard* is called on the listener's thread, and must not block."""
+        self._server = server
+        super().__init__(heard, monitor)
+
+    def listen(self) -> None:
+        """Hear calls over a connection of its own."""
+        with self._server.client.pubsub() as calls:
+            calls.subscribe(self._server.channel)
+            while not self.closed.is_set():
+                found = calls.get_message(timeout=LOOK_UP_S)
+                if found is None:
+                    continue
+                if found["type"] == "subscribe":
+                    self.ready()
+                # What was called while nobody listened is found by looking.
+                self.hear()

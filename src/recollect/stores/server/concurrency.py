@@ -1,0 +1,103 @@
+"""Turns at a server: each unit of work on a thread of its own, and no more than connections."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Protocol, TypeVar
+
+from recollect.errors import StoreClosedError, StoreUnavailableError
+from recollect.stores.exit_wait import waited_for
+from recollect.stores.system_clock import timer_s
+
+ResultT = TypeVar("ResultT")
+
+
+class Place(Protocol):
+    """Where a server is, and how long a caller waits for a turn."""
+
+    @property
+    def name(self) -> str:
+        """What errors call it."""
+
+    @property
+    def connections_max(self) -> int:
+        """So many units of work at a time."""
+
+    @property
+    def turn_wait_s(self) -> float:
+        """Who waited longer is sent away."""
+
+
+class Turns:
+    """The threads of a store; they belong to the process that opened it."""
+
+    def __init__(self, place: Place, name: str) -> None:
+        self._place = place
+        self.process = os.getpid()
+        self._threads: ThreadPoolExecutor | None = ThreadPoolExecutor(
+            place.connections_max, thread_name_prefix=name
+        )
+
+    async def run(self, work: Callable[[], ResultT]) -> ResultT:
+        """
+        Run *work* on a thread: one hop for a whole unit of work.
+
+        Nobody can take its connection away from it: a caller that is cancelled leaves, and
+        the thread brings the work to its end.
+
+        Raises:
+            StoreClosedError: The store was closed, or belongs to another process.
+            StoreUnavailableError: All connections were busy for too long.
+        """
+        threads = self.check_open()
+        late_at = timer_s() + self._place.turn_wait_s
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(threads, self._in_turn, work, late_at)
+
+    def _in_turn(self, work: Callable[[], ResultT], late_at: float) -> ResultT:
+        if timer_s() > late_at:
+            msg = (
+                f"{self._place.name}: all {self._place.connections_max} connections were busy "
+                f"for {self._place.turn_wait_s:g} s: try again, or raise connections_max"
+            )
+            raise StoreUnavailableError(msg)
+        try:
+            return work()
+        except StopIteration as error:
+            # A future cannot hold it, because it would end the coroutine that awaits it.
+            msg = f"a plan or query raised {error!r}"
+            raise RuntimeError(msg) from error
+
+    @property
+    def is_over(self) -> bool:
+        """Say whether the store was closed."""
+        return self._threads is None
+
+    async def end(self) -> bool:
+        """Let every call that waits be answered; say whether it had not ended before."""
+        self.check_process()
+        threads, self._threads = self._threads, None
+        if threads is None:
+            return False
+        await waited_for(threads.shutdown)
+        return True
+
+    def check_open(self) -> ThreadPoolExecutor:
+        """Return the threads; refuse when they ended."""
+        self.check_process()
+        if self._threads is None:
+            msg = f"{self._place.name}: this store was closed: open another"
+            raise StoreClosedError(msg)
+        return self._threads
+
+    def check_process(self) -> None:
+        """Refuse work in another process."""
+        if os.getpid() != self.process:
+            msg = (
+                f"{self._place.name}: this store belongs to process {self.process}, which "
+                "opened it: open another after a fork"
+            )
+            raise StoreClosedError(msg)

@@ -1,0 +1,108 @@
+"""Calling those who wait for work, in whatever process: a hint, without which nothing is lost."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from threading import Event, Thread
+from typing import ClassVar, Final
+
+from recollect.observability.health import TaskMonitor
+from recollect.stores.exit_wait import waited_for
+from recollect.stores.system_clock import timer_s
+from recollect.stores.unit_of_work import Effect
+
+RING_EVERY_S: Final = 0.2
+"""At most so often does a store call."""
+LISTENING: Final = "listening"
+"""The name of the background task."""
+LOOK_UP_S: Final = 0.1
+"""So often does a listener look whether it was closed."""
+_AGAIN_S: Final = 1.0
+
+
+class Bell:
+    """Says when a commit that made something due at once is to be called out."""
+
+    def __init__(self, moment: Callable[[], int]) -> None:
+        self._moment = moment
+        self._rung_at_s = -RING_EVERY_S
+
+    def rings(self, effect: Effect) -> bool:
+        """Say whether to call out now; it then counts as done."""
+        due = [each.due for each in effect.threads if each.due is not None]
+        if not due or min(due) > self._moment() or timer_s() < self._rung_at_s + RING_EVERY_S:
+            return False
+        self._rung_at_s = timer_s()
+        return True
+
+
+class Listener(ABC):
+    """Hears calls, on a thread and a connection of its own, until it is closed."""
+
+    name: ClassVar[str]
+    """The name of the thread."""
+    errors: ClassVar[type[Exception]]
+    """What a lost connection raises; another is made then."""
+
+    def __init__(self, heard: Callable[[], None], monitor: TaskMonitor) -> None:
+        """Begin to listen; *heard* is called on the listener's thread, and must not block."""
+        self._heard = heard
+        self._monitor = monitor
+        self.closed = Event()
+        self.is_ready = Event()
+        """Set as soon as calls are heard; never behind a pooler that gives sessions away."""
+        self._thread = Thread(target=self._serve, name=self.name, daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Hear nothing more; the thread ends by itself."""
+        self.closed.set()
+
+    def join(self) -> None:
+        """Wait until the thread has ended."""
+        self._thread.join()
+
+    def ready(self) -> None:
+        """Record that calls are heard from now on."""
+        self.is_ready.set()
+        self._monitor.succeeded()
+
+    def hear(self) -> None:
+        """Pass a call on."""
+        if not self.closed.is_set():
+            self._heard()
+
+    @abstractmethod
+    def listen(self) -> None:
+        """Connect, and hear each call, and once what was called before, until it is closed."""
+
+    def _serve(self) -> None:
+        with self._monitor.running():
+            while not self.closed.is_set():
+                try:
+                    self.listen()
+                except self.errors as error:
+                    # A connection that breaks while it is closed is the end of it.
+                    if not self.closed.is_set():
+                        self._monitor.failed(error, retry_s=_AGAIN_S)
+                self.closed.wait(_AGAIN_S)
+
+
+class Listeners:
+    """The listeners of one store."""
+
+    def __init__(self) -> None:
+        self._all: list[Listener] = []
+
+    def add(self, listener: Listener) -> None:
+        """Have it closed with the others."""
+        self._all.append(listener)
+
+    async def aclose(self) -> None:
+        """Close all of them, and wait until their threads have ended."""
+        listeners, self._all = self._all, []
+        for listener in listeners:
+            listener.close()
+        for listener in listeners:
+            await waited_for(listener.join)

@@ -1,0 +1,126 @@
+"""Where the driver's errors stop: each becomes one of ours, with the file and what to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Final
+
+import apsw
+
+from recollect.errors import (
+    StoreClosedError,
+    StoreCorruptError,
+    StoreError,
+    StoreFullError,
+    StoreReadOnlyError,
+    StoreUnavailableError,
+    UsageError,
+)
+from recollect.observability.logs import kind_of, package_logger
+from recollect.stores.damage import note_damage
+from recollect.stores.sqlite.checksums import DamagedRowError
+from recollect.stores.sqlite.page_checksums import is_checksum_error
+
+LOG: Final = package_logger("recollect.stores.sqlite")
+
+
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    """What some of the driver's errors are for us, and what a person can do about it."""
+
+    errors: tuple[type[apsw.Error], ...]
+    ours: type[StoreError]
+    advice: str
+
+
+_FULL: Final = _Failure(
+    (apsw.FullError,),
+    StoreFullError,
+    "there is no room left and nothing was written: free some space, then try again",
+)
+_MISMATCH: Final = _Failure(
+    (apsw.IOError,),
+    StoreCorruptError,
+    "a page does not match its checksum: it is damaged, or another program wrote to the file; "
+    "`recollect doctor` says which, else restore it from a backup",
+)
+_FAILURES: Final = (
+    _FULL,
+    _Failure(
+        (apsw.BusyError, apsw.LockedError, apsw.ProtocolError),
+        StoreUnavailableError,
+        "another connection kept it locked: try again",
+    ),
+    _Failure(
+        (apsw.ReadOnlyError, apsw.PermissionsError, apsw.AuthError),
+        StoreReadOnlyError,
+        "it may not be written: give this user the right to write the file and its folder",
+    ),
+    _Failure(
+        (apsw.CantOpenError,),
+        StoreReadOnlyError,
+        "it, or what SQLite keeps beside it, cannot be opened for writing: give this user the "
+        "right to write the file and its folder",
+    ),
+    _Failure(
+        (apsw.CorruptError, apsw.NotADBError, apsw.FormatError),
+        StoreCorruptError,
+        "it is damaged, or not a database: restore it from a backup",
+    ),
+    _Failure(
+        (apsw.ConnectionClosedError, apsw.CursorClosedError, apsw.ForkingViolationError),
+        StoreClosedError,
+        "the store was closed: open it again",
+    ),
+    _Failure(
+        (apsw.IOError,),
+        StoreError,
+        "reading or writing failed: look into the system's log, then try again",
+    ),
+    _Failure((apsw.Error,), StoreError, "SQLite refused, which is a fault of the store: report it"),
+)
+
+
+@contextmanager
+def store_errors(path: str) -> Iterator[None]:
+    """
+    Let no error of the driver escape: it becomes the cause of one of ours.
+
+    Raises:
+        StoreError: SQLite failed, or a stored row is damaged; the class says how.
+        UsageError: A value was given that no stored row can have.
+    """
+    try:
+        yield
+    except apsw.Error as error:
+        raise noted(path, error, store_error(path, error)) from error
+    except (UnicodeDecodeError, DamagedRowError) as error:
+        msg = f"{path!r}: it is damaged: restore it from a backup ({error})"
+        raise noted(path, error, StoreCorruptError(msg)) from error
+    except (OverflowError, UnicodeEncodeError) as error:
+        msg = f"a value of the request can neither be stored nor looked for: {error}"
+        raise UsageError(msg) from error
+
+
+def is_mismatch(error: BaseException | None) -> bool:
+    """Return True if *error* says that a page does not match its checksum."""
+    return isinstance(error, StoreCorruptError) and is_checksum_error(error.__cause__)
+
+
+def noted(path: str, cause: Exception, error: StoreError) -> StoreError:
+    """Return *error* with what a log may say of it; damage is logged."""
+    error.about = f"{path!r} ({kind_of(cause)})"
+    return note_damage(LOG, path, error)
+
+
+def store_error(path: str, error: apsw.Error) -> StoreError:
+    """Return what *error* means for the store in the file *path*."""
+    failure = next(each for each in _FAILURES if isinstance(error, each.errors))
+    # The shared memory beside the file could not grow, which SQLite calls an I/O error.
+    if getattr(error, "extendedresult", None) == apsw.SQLITE_IOERR_SHMSIZE:
+        failure = _FULL
+    if is_checksum_error(error):
+        failure = _MISMATCH
+    return failure.ours(f"{path!r}: {failure.advice} ({type(error).__name__}: {error})")

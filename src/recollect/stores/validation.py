@@ -1,0 +1,342 @@
+"""What a store accepts: limits and forms of ids, texts, times and JSON, for all backends."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Collection, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final, cast, get_args
+
+from recollect.errors import LimitError, UsageError
+from recollect.records import Json, NewMessage, Role, Scope
+from recollect.stores.remainder import MEMORY_THREAD
+from recollect.stores.rows import MICROSECONDS
+
+SEGMENTS_MAX: Final = 16
+UNREADABLE: Final = "\ufffd"
+ID_CHARACTERS_MAX: Final = 256
+TEXT_CHARACTERS_MAX: Final = 1_000_000
+JSON_BYTES_MAX: Final = 1_000_000
+JSON_DEPTH_MAX: Final = 32
+INTEGER_BITS_MAX: Final = 64
+MESSAGES_MAX: Final = 10_000
+WRITES_MAX: Final = 1_000
+PAGE_ROWS_MAX: Final = 1_000
+POSITION_MAX: Final = (1 << 53) - 1
+FUTURE_S_MAX: Final = 86_400
+"""A message may be dated at most this far ahead of the store's clock."""
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND: Final = timedelta(microseconds=1)
+_FIRST: Final = (datetime(1, 1, 1, tzinfo=UTC) - _EPOCH) // _MICROSECOND
+_LAST: Final = (datetime(9999, 12, 31, tzinfo=UTC) - _EPOCH) // _MICROSECOND
+_ROLES: Final = get_args(Role)
+KNOWN_SCOPES_MAX: Final = 4_096
+KNOWN_CHARACTERS_MAX: Final = 256
+_KNOWN_SCOPES: Final[set[Scope]] = set()
+"""Scopes that were found good lately: each is checked several times for one request."""
+_UNREADABLE: Final = re.compile("[\0\ud800-\udfff]")
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
+
+
+def check_scope(scope: Sequence[str | int]) -> Scope:
+    """
+    Return *scope* as text segments, exactly as given: no case folding, no normalising.
+
+    An integer segment is its decimal text, so that a numeric user id can be used as is.
+
+    Raises:
+        UsageError: It is empty, is a bare string, or has a segment that is not text.
+        LimitError: It has more than ``SEGMENTS_MAX`` segments, or a too long one.
+    """
+    if _is_known(scope):
+        return cast("Scope", scope)
+    if isinstance(scope, str | bytes) or not isinstance(scope, tuple | list):
+        msg = f"a scope is a tuple of text segments, such as ('users', 'ada'); not {scope!r}"
+        raise UsageError(msg)
+    if not scope:
+        msg = "a scope needs at least one segment, such as ('users', 'ada')"
+        raise UsageError(msg)
+    if len(scope) > SEGMENTS_MAX:
+        raise LimitError(
+            f"segments of the scope {scope!r}", len(scope), SEGMENTS_MAX, "SEGMENTS_MAX"
+        )
+    checked = tuple(_check_segment(segment) for segment in scope)
+    if sum(map(len, checked)) <= KNOWN_CHARACTERS_MAX:
+        if len(_KNOWN_SCOPES) >= KNOWN_SCOPES_MAX:
+            _KNOWN_SCOPES.clear()
+        _KNOWN_SCOPES.add(checked)
+    return checked
+
+
+def _is_known(scope: object) -> bool:
+    """Say whether a scope was found good before; no tuple equals one of texts but one of texts."""
+    try:
+        return type(scope) is tuple and scope in _KNOWN_SCOPES
+    except TypeError:  # a segment that cannot be hashed
+        return False
+
+
+def _check_segment(segment: str | int) -> str:
+    if isinstance(segment, int) and not isinstance(segment, bool):
+        segment = str(segment)
+    return check_id(segment, "a scope's segment")
+
+
+def check_id(text: object, what: str) -> str:
+    """Return *text* if it can name something; *what* says in the error what it was to name."""
+    if not isinstance(text, str) or not text:
+        msg = f"{what} must be text of at least one character, not {text!r}"
+        raise UsageError(msg)
+    if len(text) > ID_CHARACTERS_MAX:
+        raise LimitError(f"characters of {what}", len(text), ID_CHARACTERS_MAX, "ID_CHARACTERS_MAX")
+    if text.isascii() and text.isprintable():
+        return text
+    check_text(text, what)
+    if _CONTROL.search(text):
+        msg = f"{what} contains a control character: {text!r}"
+        raise UsageError(msg)
+    return text
+
+
+def check_new_thread(text: object) -> str:
+    """Return *text* if a thread may be called so: not as evidence names memories."""
+    thread = check_id(text, "a thread id")
+    if thread == MEMORY_THREAD:
+        msg = f"no thread can have the id {thread!r}, under which evidence names memories"
+        raise UsageError(msg)
+    return thread
+
+
+def check_ids(ids: Sequence[str], what: str) -> list[str]:
+    """Return each of *ids* once, in order, if it is a list of texts that can name something."""
+    return [check_id(each, what) for each in dict.fromkeys(check_texts(ids, what))]
+
+
+def check_texts(texts: Sequence[str], what: str) -> list[str]:
+    """
+    Return *texts* as a list; *what* says in the error what each of them was to be.
+
+    A text alone is refused: each of its letters would be taken for one.
+    """
+    if isinstance(texts, str | bytes | Mapping) or not isinstance(texts, Collection):
+        msg = f"{texts!r} is not a list of texts: give each {what} as an element, as in ['a', 'b']"
+        raise UsageError(msg)
+    found = list(texts)
+    for each in found:
+        check_text(each, what)
+    return found
+
+
+def check_list(given: object, what: str) -> list[Any]:
+    """
+    Return *given* as a list; *what* says in the error what its elements were to be.
+
+    One alone is refused, and so are a mapping and a text: their keys or letters would be taken.
+    """
+    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Collection):
+        msg = f"{given!r} is not a list: give each {what} as an element, also a single one: [...]"
+        raise UsageError(msg)
+    return list(given)
+
+
+def check_mapping(given: object, what: str) -> Mapping[Any, Any]:
+    """Return *given* if it is a mapping; *what* says in the error what it was to be."""
+    if not isinstance(given, Mapping):
+        msg = f"{what} is a mapping, such as a dict; not {given!r}"
+        raise UsageError(msg)
+    return given
+
+
+def check_position(position: object, what: str) -> int:
+    """Return *position* if it is a whole number that every backend can compare."""
+    is_whole = isinstance(position, int) and not isinstance(position, bool)
+    if not is_whole or abs(cast("int", position)) > POSITION_MAX:
+        msg = f"{what} is a whole number of at most {POSITION_MAX} (POSITION_MAX), not {position!r}"
+        raise UsageError(msg)
+    return cast("int", position)
+
+
+def check_text(text: object, what: str) -> str:
+    """Return *text* if it is text that every backend can hold."""
+    if not isinstance(text, str):
+        msg = f"{what} must be text, not {type(text).__name__}"
+        raise UsageError(msg)
+    if len(text) > TEXT_CHARACTERS_MAX:
+        raise LimitError(
+            f"characters of {what}", len(text), TEXT_CHARACTERS_MAX, "TEXT_CHARACTERS_MAX"
+        )
+    if "\0" in text:
+        msg = f"{what} contains a NUL at character {text.index(chr(0))}: remove it first"
+        raise UsageError(msg)
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        msg = (
+            f"{what} contains half of a surrogate pair at character {error.start}: "
+            "it was cut or decoded wrongly; repair or replace it first"
+        )
+        raise UsageError(msg) from None
+    return text
+
+
+def readable(text: str) -> str:
+    r"""
+    Return *text* with what no store takes, a NUL or half a character, shown as unreadable.
+
+    >>> readable("a\0b"), readable("c\ud83d") == "c\ufffd"
+    ('a\ufffdb', True)
+    """
+    return _UNREADABLE.sub(UNREADABLE, text)
+
+
+def check_time(time: datetime, what: str) -> int:
+    """Return *time* in microseconds since 1970, UTC."""
+    if not isinstance(time, datetime):
+        msg = f"{what} must be a datetime, not {time!r}"
+        raise UsageError(msg)
+    if time.tzinfo is None or time.utcoffset() is None:
+        msg = f"{what} has no zone: {time.isoformat()}; say which, e.g. time.replace(tzinfo=UTC)"
+        raise UsageError(msg)
+    moment = (time - _EPOCH) // _MICROSECOND
+    return check_moment(moment, what)
+
+
+def check_moment(moment: int, what: str) -> int:
+    """Return *moment*, microseconds since 1970, if it is a time in the calendar."""
+    if not _FIRST <= moment <= _LAST:
+        msg = f"{what} lies outside the years 1 to 9999 in UTC: {moment} µs since 1970"
+        raise UsageError(msg)
+    return moment
+
+
+def check_past(time: datetime, now: int, what: str) -> int:
+    """Return *time* in microseconds if it is not far ahead of *now*."""
+    moment = check_time(time, what)
+    if moment > now + FUTURE_S_MAX * MICROSECONDS:
+        present = to_datetime(now).isoformat()
+        msg = (
+            f"{what} lies in the future: {time.isoformat()}, but it is {present} "
+            f"(at most {FUTURE_S_MAX} s ahead is accepted): correct the time or its zone"
+        )
+        raise UsageError(msg)
+    return moment
+
+
+def to_datetime(moment: int) -> datetime:
+    """Return the time that *moment*, microseconds since 1970, stands for, in UTC."""
+    return _EPOCH + timedelta(microseconds=moment)
+
+
+def encode_json(value: Json, what: str) -> str:
+    """
+    Return *value* as JSON text that comes back exactly, keys in their order.
+
+    Raises:
+        UsageError: It is not JSON: a key that is not text, NaN, a type without a form.
+        LimitError: It is deeper than ``JSON_DEPTH_MAX``, larger than ``JSON_BYTES_MAX``,
+            or has an integer of more than ``INTEGER_BITS_MAX`` bits.
+    """
+    _check_json(value, what, depth=1)
+    text = _ENCODER.encode(value)
+    size = len(text) if text.isascii() else len(text.encode())
+    if size > JSON_BYTES_MAX:
+        raise LimitError(f"bytes of {what}", size, JSON_BYTES_MAX, "JSON_BYTES_MAX")
+    return text
+
+
+def decode_json(text: str) -> Any:
+    """Return the value of JSON text that `encode_json` made: there is nothing around it."""
+    return _DECODER.raw_decode(text)[0]
+
+
+def _plain(value: object) -> object:
+    """Give mappings and sequences that are not dict and list their JSON form."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    return list(value) if isinstance(value, Sequence) else value
+
+
+_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_plain)
+"""Made once: making it takes longer than most values do."""
+_DECODER: Final = json.JSONDecoder()
+
+
+_SCALARS: Final = frozenset({str, int, float, bool, type(None)})
+
+
+def _check_json(value: object, what: str, depth: int) -> None:
+    if depth > JSON_DEPTH_MAX:
+        raise LimitError(f"levels of {what}", depth, JSON_DEPTH_MAX, "JSON_DEPTH_MAX")
+    if type(value) in _SCALARS:  # nearly all are: this takes less time than to look at their bases
+        _check_scalar(value, what)
+    elif isinstance(value, Mapping):
+        for key, each in value.items():
+            check_text(key, f"a field name in {what}")
+            _check_json(each, what, depth + 1)
+    elif isinstance(value, Sequence) and not isinstance(value, str | bytes | bytearray):
+        for each in value:
+            _check_json(each, what, depth + 1)
+    else:
+        _check_scalar(value, what)
+
+
+def _check_scalar(value: object, what: str) -> None:
+    if isinstance(value, str):
+        check_text(value, f"a text in {what}")
+    elif isinstance(value, float):
+        if not math.isfinite(value):
+            msg = f"{what} contains {value}, which JSON cannot express: use null or text"
+            raise UsageError(msg)
+    elif isinstance(value, int):
+        bits = (value if value >= 0 else ~value).bit_length() + 1
+        if bits > INTEGER_BITS_MAX:
+            name = f"bits of a number in {what}"
+            raise LimitError(name, bits, INTEGER_BITS_MAX, "INTEGER_BITS_MAX")
+    elif value is not None:
+        msg = f"{what} contains a {type(value).__name__}, which JSON cannot express: {value!r}"
+        raise UsageError(msg)
+
+
+def check_object(value: Json, what: str) -> str:
+    """Return *value* as JSON text if it is a JSON object."""
+    if not isinstance(value, Mapping):
+        msg = f"{what} must be a JSON object, not {type(value).__name__}"
+        raise UsageError(msg)
+    return encode_json(value, what)
+
+
+def check_content(content: object) -> str | None:
+    """Return a message's content blocks as JSON text, ``None`` if it has none."""
+    if content is None:
+        return None
+    if isinstance(content, str | bytes | Mapping) or not isinstance(content, Sequence):
+        msg = f"a message's content is a list of blocks (JSON objects or texts), not {content!r}"
+        raise UsageError(msg)
+    return encode_json(content, "a message's content")
+
+
+def check_role(message: NewMessage) -> Role:
+    """Return the role of *message* if it is one that exists."""
+    if message.role not in _ROLES:
+        msg = f"unknown role {message.role!r}: use one of {', '.join(_ROLES)}"
+        raise UsageError(msg)
+    return message.role
+
+
+def check_count(rows: int, limit: int, limit_name: str, what: str) -> None:
+    """Refuse a batch of more rows than the named limit."""
+    if rows > limit:
+        raise LimitError(what, rows, limit, limit_name)
+
+
+def check_page(limit: object) -> int:
+    """Return *limit* if a page may have that many rows."""
+    if not isinstance(limit, int) or not 1 <= limit <= PAGE_ROWS_MAX:
+        msg = f"limit {limit!r} is outside 1 to {PAGE_ROWS_MAX} (PAGE_ROWS_MAX)"
+        raise UsageError(msg)
+    return limit

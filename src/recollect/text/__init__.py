@@ -1,0 +1,1 @@
+"""What recall and formation know of words: terms, numbers, dates, and what a text costs."""

@@ -1,0 +1,220 @@
+"""
+Dates that a text names, as stretches of days.
+
+Recall reads dates loosely, to lift what is near them. Here they are read strictly: what
+was not said must not pass.
+"""
+
+import re
+from calendar import monthrange
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Final
+
+from recollect.text.numerals_chinese import chinese_values
+from recollect.text.numerals_english import ORDINALS
+from recollect.text.time_expressions import Days
+
+WEEKDAYS: Final = "monday tuesday wednesday thursday friday saturday sunday".split()
+MONTHS: Final = "jan feb mar apr may jun jul aug sep oct nov dec".split()
+MONTH_NAME: Final = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
+    r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
+)
+_LONG_MONTH: Final = (
+    r"(?:january|february|april|june|july|august|september|october|november|december)"
+)
+_ORDINAL_WORDS: Final = "|".join(sorted(ORDINALS, key=len, reverse=True))
+_DAY: Final = (
+    r"(?:(?P<day>\d{1,2})(?:st|nd|rd|th)?"
+    rf"|(?P<tens>twenty|thirty)?[ -]?(?P<ordinal>{_ORDINAL_WORDS}))"
+)
+_YEAR: Final = r"(?:,? (?:of )?(?P<year>(?:19|20)\d\d)\b)?"
+_C: Final = "\u3007零一二三四五六七八九十廿卅"
+
+_ABSOLUTE: Final = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        (r"(?<![\d.-])(?P<year>(?:1[6-9]|2[01])\d\d)[-/.](?P<month>\d{1,2})"
+        r"(?:[-/.](?P<day>\d{1,2}))?(?!\d|[-/.]\d)"),
+        r"(?<![\d.-])(?P<either>\d{1,2})[-/.](?P<or>\d{1,2})[-/.](?P<year>(?:19|20)?\d\d)(?!\d)",
+        r"(?<![\d./-])(?P<either>\d{1,2})/(?P<or>\d{1,2})(?![\d/])",
+        rf"\b{_DAY}(?: day)?(?: of)? (?P<name>{MONTH_NAME})\b\.?{_YEAR}",
+        rf"\b(?P<name>{MONTH_NAME})\.? (?:the )?{_DAY}\b(?!:\d){_YEAR}",
+        (rf"\b(?P<name>{MONTH_NAME})\.? (?P<other>\d{{1,2}})(?:st|nd|rd|th)? ?(?:-|to|until|till"
+        rf"|through|and|&) ?{_DAY}\b(?!:\d){_YEAR}"),
+        (rf"\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)? ?(?:-|to|until|till|and"
+        rf"|&) ?(?P<other>\d{{1,2}})(?:st|nd|rd|th)?"
+        rf"(?: of)? (?P<name>{MONTH_NAME})\b{_YEAR}"),
+        rf"\b(?P<name>{MONTH_NAME})\.? '(?P<year>\d\d)\b",
+        rf"\b(?P<name>{MONTH_NAME})\.?,? (?:of )?(?P<year>(?:19|20)\d\d)\b",
+        rf"\b(?P<name>{_LONG_MONTH})\b",
+        (r"(?:(?<=\bin )|(?<=\bof )|(?<=\bby )|(?<=since )|(?<=early )|(?<=late )|(?<=during )"
+        r"|(?<=every )|(?<=until )|(?<=from )|(?<=or )|(?<=and ))(?P<name>may|march)\b"),
+        (rf"(?:(?P<year>\d{{4}}|\d\d|[\u3007零一二三四五六七八九]{{2,4}})年)?"
+        rf"(?P<month>\d{{1,2}}|[{_C}]{{1,3}})月份?(?:(?P<day>\d{{1,2}}|[{_C}]{{1,3}})[日号]?)?"),
+        r"(?<![\d零\u3007一二三四五六七八九])(?P<year>\d{4}|[\u3007零一二三四五六七八九]{4})年",
+        r"(?<![\w.,$€£¥/:-])(?P<year>(?:19|20)\d\d)(?![\d%]|[.,/:]\d|'?s\b)",
+    )
+)  # fmt: skip
+_FEASTS: Final = (
+    (r"christmas eve|平安夜|圣诞前夜", 12, 24), (r"christmas(?! eve)|xmas|圣诞节?(?!前)", 12, 25),
+    (r"new year'?s eve|跨年夜", 12, 31), (r"new year'?s day|元旦", 1, 1),
+    (r"halloween|万圣节", 10, 31), (r"valentine'?s(?: day)?|情人节", 2, 14),
+    (r"国庆节?|十一(?=长?假|黄金周|期间|去|回|国庆|放假)", 10, 1),
+    (r"五一|劳动节", 5, 1), (r"儿童节|六一", 6, 1), (r"双十一", 11, 11),
+    (r"fourth of july|independence day", 7, 4), (r"三八|妇女节", 3, 8), (r"教师节", 9, 10),
+)  # fmt: skip
+_FEAST: Final = tuple(
+    (re.compile(rf"(?<![a-z])(?:{pattern})", re.IGNORECASE), month, day)
+    for pattern, month, day in _FEASTS
+)
+_WEEKDAY: Final = re.compile(
+    rf"\b(?P<full>(?i:{'|'.join(WEEKDAYS)}))s?\b|\b(?P<short>Mon|Tues?|Wed|Thu|Thurs?|Fri)\b"
+    r"|(?:周|星期|礼拜)(?P<chinese>[一二三四五六日天])(?![天次回节个趟])"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dated:
+    """
+    A date as it is written from *start* to *end*.
+
+    *stretches* are the days that it may mean; without a year, *month* and *day* say
+    what recurs, *also* in other readings; a bare *weekday* (Monday is 0) recurs too.
+    """
+
+    start: int
+    end: int
+    stretches: tuple[Days, ...] = ()
+    month: int | None = None
+    day: int | None = None
+    weekday: int | None = None
+    also: tuple[tuple[int | None, int | None], ...] = ()
+    is_relative: bool = False
+    is_duration: bool = False
+
+
+def absolute_dates(text: str, said_on: date | None) -> Iterator[Dated]:
+    """
+    Yield the dates that *text* (in its `plain` form) names in full or in part.
+
+    A date without a year gets those years that its speaker may mean on *said_on*: the last
+    one that has passed, and the next to come.
+    """
+    for pattern in _ABSOLUTE:
+        for match in pattern.finditer(text):
+            yield from _read(match, said_on)
+    for feast, month, day in _FEAST:
+        for match in feast.finditer(text):
+            yield from _dated(match, None, month, day, said_on)
+    for match in _WEEKDAY.finditer(text):
+        weekday = _weekday(match)
+        yield Dated(
+            start=match.start(),
+            end=match.end(),
+            stretches=_days_near(weekday, said_on),
+            weekday=weekday,
+        )
+
+
+def _days_near(weekday: int, said_on: date | None) -> tuple[Days, ...]:
+    """Return the last such day before *said_on*, the next one, and itself if it is one."""
+    if said_on is None:
+        return ()
+    ahead = (weekday - said_on.weekday()) % 7
+    shifts = (-7, 0, 7) if ahead == 0 else (ahead - 7, ahead)
+    days = [said_on + timedelta(days=shift) for shift in shifts]
+    return tuple(Days(each, each) for each in days)
+
+
+def _weekday(match: re.Match[str]) -> int:
+    if match["chinese"]:
+        return "一二三四五六日天".index(match["chinese"]) % 7 if match["chinese"] != "天" else 6
+    name = (match["full"] or match["short"]).lower()
+    return next(at for at, weekday in enumerate(WEEKDAYS) if weekday.startswith(name[:3]))
+
+
+def _read(match: re.Match[str], said_on: date | None) -> Iterator[Dated]:
+    groups = match.groupdict()
+    year = _whole(groups.get("year"))
+    if year is not None and year < 100:
+        year += 1900 if year > 50 else 2000
+    if groups.get("either"):
+        one, other = int(groups["either"]), int(groups["or"])
+        for first, second in {(one, other), (other, one)}:
+            yield from _dated(match, year, first, second, said_on)
+        return
+    month = month_number(groups["name"]) if groups.get("name") else _whole(groups.get("month"))
+    yield from _dated(match, year, month, _day(groups), said_on)
+    if groups.get("other"):
+        yield from _dated(match, year, month, _whole(groups["other"]), said_on)
+
+
+def month_number(name: str) -> int:
+    """Return the number of the month that *name* begins to spell."""
+    return MONTHS.index(name[:3].lower()) + 1
+
+
+def _day(groups: dict[str, str | None]) -> int | None:
+    if ordinal := groups.get("ordinal"):
+        tens = {"twenty": 20, "thirty": 30}.get((groups.get("tens") or "").lower(), 0)
+        return tens + ORDINALS[ordinal.lower()]
+    return _whole(groups.get("day"))
+
+
+def _whole(written: str | None) -> int | None:
+    if not written:
+        return None
+    return int(written) if written.isdecimal() else int(max(chinese_values(written)))
+
+
+def _dated(
+    match: re.Match[str],
+    year: int | None,
+    month: int | None,
+    day: int | None,
+    said_on: date | None,
+) -> Iterator[Dated]:
+    if month is None:
+        if year is not None and (whole := stretch(year, None, None)):
+            yield Dated(start=match.start(), end=match.end(), stretches=(whole,))
+        return
+    years = [year] if year is not None else _years_near(month, said_on)
+    stretches = tuple(days for each in years if (days := stretch(each, month, day)))
+    # A 29 February is a date, whether or not this year has one.
+    if stretches or (year is None and stretch(2000, month, day)):
+        is_open = year is None
+        yield Dated(
+            start=match.start(),
+            end=match.end(),
+            stretches=stretches,
+            month=month if is_open else None,
+            day=day if is_open else None,
+        )
+
+
+def _years_near(month: int, said_on: date | None) -> list[int]:
+    if said_on is None:
+        return []
+    if month == said_on.month:
+        return [said_on.year - 1, said_on.year, said_on.year + 1]
+    return [said_on.year, said_on.year + (1 if month < said_on.month else -1)]
+
+
+def stretch(year: int, month: int | None, day: int | None) -> Days | None:
+    """
+    Return the day, the month or the year that is named; nothing if there is no such day.
+
+    >>> stretch(2023, 2, 30) is None, stretch(2023, 2, None).last.day
+    (True, 28)
+    """
+    try:
+        if month is None:
+            return Days(date(year, 1, 1), date(year, 12, 31))
+        if day is None:
+            return Days(date(year, month, 1), date(year, month, monthrange(year, month)[1]))
+        return Days(date(year, month, day), date(year, month, day))
+    except (ValueError, IndexError):
+        return None

@@ -1,0 +1,232 @@
+"""
+Numbers as people write them, in digits and words, brought to one form.
+
+Nothing is computed that was not said, with two exceptions, both counting: listed
+things may be counted ("my cats Tom and Kit" are two), and counted things in one list
+may be added up ("two sons and a daughter" are three).
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Final
+
+from recollect.text.han import simplified
+from recollect.text.number import Number
+from recollect.text.numerals_chinese import chinese_numbers
+from recollect.text.numerals_english import english_numbers
+
+DIGITS_MAX: Final = 40
+"""A longer run of digits (a key, an encoded file) is no number; it is compared as it is written."""
+
+_VULGAR: Final = {ord(each): f" {unicodedata.normalize('NFKC', each)}" for each in "¼½¾⅓⅔⅕⅖⅗⅘⅙⅚⅛"}
+_MARKS: Final = str.maketrans({
+    **dict.fromkeys("‘’\u02bc`\u00b4", "'"),
+    **dict.fromkeys("“”„«»", '"'),
+    **dict.fromkeys("\u2010\u2011\u2012–—―\u2212", "-"),
+    "\u2044": "/",
+    **dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff\u00ad", None),
+})  # fmt: skip
+
+_GROWTH_CHARACTERS: Final = 200
+_PIECE_CHARACTERS: Final = 20_000
+"""One call of C holds the interpreter: a longer text is brought to its form piece by piece."""
+
+_DIGITS: Final = re.compile(
+    r"(?<!\d)(?P<whole>\d{1,3}(?:,\d{3}){1,8}(?!\d)|\d++)(?P<rest>(?:\.\d++){0,6})"
+)
+_SCALES: Final = {
+    "k": 1_000, "w": 10_000, "grand": 1_000, "m": 10**6, "mn": 10**6, "b": 10**9, "bn": 10**9,
+    "hundred": 100, "thousand": 1_000, "million": 10**6, "billion": 10**9, "trillion": 10**12,
+    "dozen": 12,
+}  # fmt: skip
+_SUFFIX: Final = re.compile(
+    r"(?P<percent>[ ]?(?:%|per ?cent\b|percentage))"
+    r"|(?P<scale>[ ]?(?:hundred|thousand|million|billion|trillion|dozen|grand)\b|(?:k|w|mn?"
+    r"|bn?)\b|w(?=\+))"
+    r"|(?P<decade>'?s\b|后|年代)"
+    r"|(?P<half>(?:[ ]years?|[ ]hours?)? and a half\b)"
+    r"|(?P<over>/\d{1,4}(?![\d/]))"
+    r"|(?P<mixed>[ ][1-9]/[1-9](?![\d/]))",
+    re.IGNORECASE,
+)
+_CURRENCY: Final = "$€£¥₹₩"
+_VERSION_BEFORE: Final = re.compile(r"(?:\b[vV]|\b[A-Z][\w+#]{0,30} |\bversion |版本? ?)$")
+
+
+def plain(text: str) -> str:
+    """
+    Return *text* with one form of each letter, digit, dash and quotation mark.
+
+    Chinese is brought to its simplified form.
+
+    >>> plain("３½ “cups”")
+    '3 1/2 "cups"'
+    """
+    if text.isascii():
+        return text.replace("`", "'")
+    starts = range(0, len(text), _PIECE_CHARACTERS)
+    return "".join(_plain_piece(text[at : at + _PIECE_CHARACTERS]) for at in starts)
+
+
+def _plain_piece(text: str) -> str:
+    usual = unicodedata.normalize("NFKC", text.translate(_VULGAR))
+    # A single ligature can stand for 18 letters: no text may grow to many times its length.
+    is_usual = len(usual) <= 2 * len(text) + _GROWTH_CHARACTERS
+    return simplified((usual if is_usual else text).translate(_MARKS))
+
+
+def numbers_in(text: str) -> tuple[Number, ...]:
+    """
+    Return the numbers of *text* (in its `plain` form), in order.
+
+    >>> [str(min(each.readings)) for each in numbers_in("two dozen, $1.2k, 三十五岁")]
+    ['24', '1200', '35']
+    """
+    digits = list(_digit_numbers(text))
+    spoken = [*english_numbers(text), *chinese_numbers(text)]
+    found = [*digits, *spoken]
+    # "2万3千" and "1.2 million" are read as a whole: what lies inside is not read again.
+    found.sort(key=lambda each: (each.start, -each.end))
+    kept: list[Number] = []
+    for each in found:
+        if not kept or each.start >= kept[-1].end:
+            kept.append(each)
+    return tuple(kept)
+
+
+def _digit_numbers(text: str) -> Iterator[Number]:
+    for match in _DIGITS.finditer(text):
+        if len(match.group()) > DIGITS_MAX or match["rest"].count(".") > 1:
+            yield _literal(match)
+            continue
+        value = Fraction(match["whole"].replace(",", "") + match["rest"])
+        end, readings, parts = _with_suffix(text, match, value)
+        before = text[max(match.start() - 33, 0) : match.start()]
+        is_part_of_name = bool(re.search(r"[^\W\d_]-?$", before)) and before[-1:].isascii()
+        yield Number(
+            start=match.start(),
+            end=end,
+            readings=readings,
+            parts=parts,
+            is_claim=not is_part_of_name,
+            literal=match.group() if match["rest"] else None,
+            is_version=bool(match["rest"] and _VERSION_BEFORE.search(before)),
+            decade=_decade(text[match.end() : end], value),
+        )
+
+
+def _literal(match: re.Match[str]) -> Number:
+    return Number(
+        start=match.start(),
+        end=match.end(),
+        readings=frozenset(),
+        literal=match.group(),
+        is_version=True,
+    )
+
+
+def _with_suffix(
+    text: str, match: re.Match[str], value: Fraction
+) -> tuple[int, frozenset[Fraction], frozenset[Fraction]]:
+    """Return where the number ends, its readings and parts, with "k", "%", "s", "and a half"."""
+    suffix = _SUFFIX.match(text, match.end())
+    readings, parts = {value}, set[Fraction]()
+    if suffix is None:
+        return match.end(), frozenset(readings | _short_year(text, match, value)), frozenset()
+    if suffix["percent"]:
+        parts = {value / 100}
+    elif suffix["half"]:
+        readings = {value + Fraction(1, 2)}
+    elif suffix["decade"]:
+        readings |= {value + (1900 if value < 100 else -1900)}
+    elif suffix["mixed"]:
+        readings, parts = {value + Fraction(suffix["mixed"].strip())}, {value}
+    elif suffix["over"]:
+        below = int(suffix["over"][1:])
+        readings, parts = {value / below} if below else set(), {value, Fraction(below)}
+    else:
+        readings = _scaled(text, match, suffix["scale"].strip().lower(), value)
+    return suffix.end(), frozenset(readings), frozenset(parts)
+
+
+def _scaled(text: str, match: re.Match[str], scale: str, value: Fraction) -> set[Fraction]:
+    # "5k" may be a run of five kilometres, "5m" five metres; "$5k" is five thousand.
+    is_price = match.start() > 0 and text[match.start() - 1] in _CURRENCY
+    is_surely_scaled = is_price or len(scale) > 2
+    return {value * _SCALES[scale]} | (set() if is_surely_scaled else {value})
+
+
+def _decade(suffix: str, value: Fraction) -> int | None:
+    if not suffix.lower().endswith(("s", "年代", "后")) or value % 10 or value.denominator > 1:
+        return None
+    return int(value) + (1900 if value < 100 else 0)
+
+
+def _short_year(text: str, match: re.Match[str], value: Fraction) -> set[Fraction]:
+    """Read '98, and 98年."""
+    is_short = match.end() - match.start() == 2
+    if is_short and (
+        text[match.start() - 1 : match.start()] == "'" or text.startswith("年", match.end())
+    ):
+        return {value + 1900, value + 2000}
+    return set()
+
+
+_RUN: Final = re.compile(r"\d(?:[-. ()/]{0,3}\d){6,24}")
+
+
+def digit_runs(text: str) -> tuple[tuple[int, int, str], ...]:
+    """
+    Return what may be telephone numbers: start, end, and their digits without separators.
+
+    >>> digit_runs("+47 (555) 010-44")
+    ((1, 16, '4755501044'),)
+    """
+    return tuple(
+        (match.start(), match.end(), re.sub(r"\D", "", match.group()))
+        for match in _RUN.finditer(text)
+    )
+
+
+_HOW_MANY: Final = r"an?|my|the|his|her|our|one|two|three|four|five|six|\d{1,2}"
+_THING: Final = r"(?: [a-z][\w'-]{0,20}){1,2}?"
+_ADDED: Final = re.compile(
+    rf"\b(?P<one>{_HOW_MANY}){_THING},? (?:and|&|plus) (?P<other>{_HOW_MANY}){_THING}\b"
+)
+_NAME: Final = r"[A-Z][\w'-]{0,20}(?: [A-Z][\w'-]{0,20}){0,2}"
+_NAMES_LISTED: Final = re.compile(rf"\b{_NAME}(?:, {_NAME}){{0,9}},? (?:and|&) {_NAME}")
+_THINGS_LISTED: Final = re.compile(r"\b[\w'-]{1,20}(?:, [\w'-]{1,20}){1,9},? (?:and|or|&) [\w'-]+")
+_CHINESE_LISTED: Final = re.compile(
+    r"[^\s、，。；：和跟与及]{1,10}(?:、[^\s、，。；：和跟与及]{1,10}){0,9}"
+    r"[、和跟与及][^\s、，。；：和跟与及]"
+)
+_CHINESE_ADDED: Final = re.compile(
+    r"(?P<one>[一两三四])[个只]?[\u4e00-\u9fff](?P<other>[一两三四])[个只]?[\u4e00-\u9fff]"
+)
+_SMALL: Final = {"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6}
+
+
+def counts_in(text: str) -> frozenset[Fraction]:
+    """
+    Return how many things each list of *text* names.
+
+    >>> sorted(map(int, counts_in("my cats Tom, Kit and Bo; two sons and a daughter")))
+    [3]
+    """
+    counts: set[int] = set()
+    for match in _ADDED.finditer(text):
+        counts.add(sum(_small(match[name]) for name in ("one", "other")))
+    for pattern in (_NAMES_LISTED, _THINGS_LISTED):
+        for match in pattern.finditer(text):
+            counts.add(1 + len(re.findall(r", (?:and |or )?| (?:and|or|&) ", match.group())))
+    for match in _CHINESE_ADDED.finditer(text):
+        counts.add(sum("一两三四".index(match[name]) + 1 for name in ("one", "other")))
+    for match in _CHINESE_LISTED.finditer(text):
+        counts.add(1 + len(re.findall(r"[、和跟与及]", match.group())))
+    return frozenset(map(Fraction, counts))
+
+
+def _small(word: str) -> int:
+    return int(word) if word.isdigit() else _SMALL.get(word, 1)

@@ -1,0 +1,452 @@
+"""Dates told from the day on which they are told: "yesterday", "last May", 上周五, 去年冬天."""
+
+import re
+from collections.abc import Callable, Iterator
+from datetime import date, timedelta
+from typing import Final, TypeAlias
+
+from recollect.text.calendar_dates import (
+    MONTH_NAME,
+    WEEKDAYS,
+    Dated,
+    month_number,
+    stretch,
+)
+from recollect.text.feasts import feasts_in
+from recollect.text.numerals_chinese import chinese_values
+from recollect.text.time_expressions import Days
+
+_Reader: TypeAlias = Callable[[re.Match[str], date], list[Days | None]]
+_COUNTS: Final = {
+    "a": (1, 1), "an": (1, 1), "one": (1, 1), "a couple of": (2, 3), "couple of": (2, 3),
+    "a few": (2, 7), "few": (2, 7), "several": (3, 9), "two": (2, 2), "three": (3, 3),
+    "four": (4, 4), "five": (5, 5), "six": (6, 6), "seven": (7, 7), "eight": (8, 8),
+    "nine": (9, 9), "ten": (10, 10), "eleven": (11, 11), "twelve": (12, 12), "fifteen": (15, 15),
+    "twenty": (20, 20), "thirty": (30, 30),
+}  # fmt: skip
+_N: Final = rf"(?P<n>\d{{1,3}}|{'|'.join(sorted(_COUNTS, key=len, reverse=True))})"
+_CN: Final = r"(?P<n>\d{1,3}|半|[俩仨]|[一二两三四五六七八九十几]{1,3})"
+_PAIRS: Final = {"俩": 2, "仨": 3}
+_UNITS: Final = {"day": 1, "week": 7, "fortnight": 14, "month": 30, "year": 365, "decade": 3652}
+_UNIT: Final = r"(?P<unit>day|week|fortnight|month|year|decade)s?"
+_CHINESE_UNITS: Final = {
+    "天": "day", "日": "day", "周": "week", "星期": "week", "礼拜": "week", "月": "month",
+    "年": "year",
+}  # fmt: skip
+_CUNIT: Final = r"(?:个(?:半)?)?(?P<unit>天|日|周|星期|礼拜|月|年)"
+_LOOSENESS_DAYS: Final = {
+    "day": 0,
+    "week": 4,
+    "fortnight": 5,
+    "month": 20,
+    "year": 120,
+    "decade": 900,
+}
+_WEEKDAY_NAME: Final = rf"(?P<weekday>{'|'.join(WEEKDAYS)}|mon|tues?|wed|thurs?|fri|sat|sun)\b"
+_SEASONS: Final = {
+    "spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12,
+    "春": 3, "夏": 6, "秋": 9, "冬": 12,
+}  # fmt: skip
+_SEASON: Final = r"(?P<season>spring|summer|autumn|fall|winter)"
+_WHICH: Final = {
+    "last": -1, "this": 0, "next": 1, "past": -1, "previous": -1, "coming": 1,
+    "上上": -2, "上": -1, "这": 0, "本": 0, "下": 1, "下下": 2,
+    "前年": -2, "去年": -1, "今年": 0, "明年": 1, "后年": 2, "旧年": -1, "出年": 1,
+}  # fmt: skip
+_WHICH_EN: Final = r"(?P<which>last|this|next|past|previous|coming)"
+_FIXED_DAYS: Final = (
+    (r"\b(?:the )?day before yesterday\b|(?<!大)前天|前[晚日]", -2),
+    (r"(?<!before )\byesterday\b|\blast night\b|昨[天晚日早]|[寻琴][日晚](?!本|剧)", -1),
+    (r"\b(?:today|tonight|(?:this|earlier this) (?:morning|afternoon|evening))\b|今[天晚早日]", 0),
+    (r"\btomorrow\b(?<!after tomorrow)|明[天晚早日]|听日(?!语|文|本|剧|复)", 1),
+    (r"\b(?:the )?day after tomorrow\b|(?<!大)后[天日]", 2),
+    (r"大前[天日]", -3), (r"大后[天日]", 3),
+)  # fmt: skip
+
+
+def relative_dates(text: str, said_on: date) -> Iterator[Dated]:
+    """Yield what *text* (in its `plain` form) names in days from *said_on*."""
+    for pattern, reader in _READERS:
+        for match in pattern.finditer(text):
+            try:
+                days = tuple(each for each in reader(match, said_on) if each)
+            except OverflowError:
+                continue
+            yield Dated(
+                start=match.start(),
+                end=match.end(),
+                stretches=days,
+                is_relative=True,
+                is_duration=pattern in _DURATIONS,
+            )
+    for start, end, days in feasts_in(text, said_on):
+        yield Dated(start=start, end=end, stretches=days, is_relative=True, is_duration=True)
+
+
+def lengths_in(text: str) -> Iterator[int]:
+    """Yield the lengths of time that *text* tells, in days."""
+    for pattern in _LENGTHS:
+        for match in pattern.finditer(text):
+            low, high, unit = _counted(match)
+            for count in {low, high}:
+                yield round(count * _UNITS[unit] * (30.44 / 30 if unit == "month" else 1))
+
+
+def ages_in(text: str) -> Iterator[int]:
+    """Yield the ages that *text* tells, in years."""
+    for match in _AGES.finditer(text):
+        age = _number(match["age"]) if match["age"] else _COUNTS.get(match["word"].lower(), (0,))[0]
+        if age and age <= _AGE_MAX:
+            yield age
+
+
+def _span(first: date, days: int = 0) -> Days:
+    return Days(first, first + timedelta(days=days), is_relative=True)
+
+
+def _monday(said_on: date, weeks: int) -> date:
+    return said_on + timedelta(days=7 * weeks - said_on.weekday())
+
+
+def _fixed(shift: int) -> _Reader:
+    return lambda _, said_on: [_span(said_on + timedelta(days=shift))]
+
+
+def _counted(match: re.Match[str]) -> tuple[float, float, str]:
+    written, unit = match["n"].lower(), match["unit"].lower()
+    unit = _CHINESE_UNITS.get(unit, unit)
+    if written == "几":
+        return 2, 9, unit
+    if written == "半":
+        return 0.5, 0.5, unit
+    if written in _PAIRS:
+        return _PAIRS[written], _PAIRS[written], unit
+    if written in _COUNTS:
+        low, high = _COUNTS[written]
+        return low, high, unit
+    if not written.isdecimal():
+        values = chinese_values(written.replace("几", ""))
+        return float(min(values)), float(max(values)) + (9 if "几" in written else 0), unit
+    return int(written), int(written), unit
+
+
+def _ago(match: re.Match[str], said_on: date) -> list[Days | None]:
+    return _away(match, said_on, -1)
+
+
+def _ahead(match: re.Match[str], said_on: date) -> list[Days | None]:
+    return _away(match, said_on, 1)
+
+
+def _away(match: re.Match[str], said_on: date, sign: int) -> list[Days | None]:
+    low, high, unit = _counted(match)
+    near, far = (round(sign * each * _UNITS[unit] * 1.0007) for each in (low, high))
+    looseness = _LOOSENESS_DAYS[unit]
+    first, last = min(near, far) - looseness, max(near, far) + looseness
+    loose = _span(said_on + timedelta(days=first), last - first)
+    months = {"month": 1, "year": 12, "decade": 120}.get(unit, 0) * low
+    return [loose, _months_away(said_on, sign * int(months)) if months else None]
+
+
+def _months_away(said_on: date, months: int) -> Days | None:
+    """Return the same day of another month."""
+    months += said_on.year * 12 + said_on.month - 1
+    return stretch(months // 12, months % 12 + 1, said_on.day)
+
+
+def _week(match: re.Match[str], said_on: date) -> list[Days | None]:
+    # Weeks begin on a Sunday for some: a day more on that side.
+    monday = _monday(said_on, _WHICH[match["which"].lower()])
+    return [_span(monday - timedelta(days=1), 7)]
+
+
+def _weekend(match: re.Match[str], said_on: date) -> list[Days | None]:
+    which = _WHICH[match["which"].lower()] if match["which"] else 0
+    weeks = {-1: (-1, 0), 0: (0, -1), 1: (0, 1)}.get(which, (which,))
+    days = [_span(_monday(said_on, each) + timedelta(days=4), 3) for each in weeks]
+    return [each for each in days if which != -1 or each.first <= said_on]
+
+
+def _month(match: re.Match[str], said_on: date) -> list[Days | None]:
+    months = said_on.year * 12 + said_on.month - 1 + _WHICH[match["which"].lower()]
+    day = match.groupdict().get("day")
+    number = None if day is None else int(day) if day.isdecimal() else int(max(chinese_values(day)))
+    return [stretch(months // 12, months % 12 + 1, number)]
+
+
+def _year(match: re.Match[str], said_on: date) -> list[Days | None]:
+    year = said_on.year + _WHICH[match["which"].lower()]
+    groups = match.groupdict()
+    if season := groups.get("season"):
+        # A year's winter is that of its December, or of its January.
+        new_year = Days(date(year, 1, 1), date(year, 2, 28)) if season == "冬" else None
+        return [_season(year, season), new_year]
+    month, day = (_number(groups.get(name)) for name in ("month", "day"))
+    if name := groups.get("name"):
+        month = month_number(name)
+    return [stretch(year, month, day)]
+
+
+def _number(written: str | None) -> int | None:
+    if not written:
+        return None
+    return int(written) if written.isdecimal() else int(max(chinese_values(written)))
+
+
+def _season(year: int, name: str) -> Days:
+    """Return a season with a month's grace; a winter is that of its December."""
+    return _span(date(year, _SEASONS[name.lower()], 1) - timedelta(days=15), 120)
+
+
+def _named_season(match: re.Match[str], said_on: date) -> list[Days | None]:
+    which = _WHICH[match["which"].lower()]
+    seasons = [_season(said_on.year + shift, match["season"]) for shift in (-2, -1, 0, 1)]
+    if which < 0:
+        return list([each for each in seasons if each.first < said_on][-2:])
+    if which > 0:
+        return [*[each for each in seasons if each.last > said_on][:2], None]
+    return [each for each in seasons if each.first.year == said_on.year]
+
+
+def _named_month(match: re.Match[str], said_on: date) -> list[Days | None]:
+    month, which = month_number(match["name"]), _WHICH[match["which"].lower()]
+    years = {-1: (-1, 0), 0: (0,), 1: (0, 1)}[which]
+    return [
+        each
+        for shift in years
+        if (each := stretch(said_on.year + shift, month, None))
+        and (which >= 0 or each.first <= said_on)
+        and (which <= 0 or each.last >= said_on)
+    ]
+
+
+def _weekday(match: re.Match[str], said_on: date) -> list[Days | None]:
+    name = match["weekday"].lower()[:3]
+    weekday = next(at for at, each in enumerate(WEEKDAYS) if each.startswith(name))
+    which = _WHICH[match["which"].lower()]
+    # "Last Friday" is the latest one or that of last week, "next Friday" likewise.
+    weeks = {-1: (-1, 0), 0: (0,), 1: (0, 1)}[which]
+    days = [_span(_monday(said_on, each) + timedelta(days=weekday)) for each in weeks]
+    return [
+        each
+        for each in days
+        if not (which < 0 and each.first >= said_on) and not (which > 0 and each.first <= said_on)
+    ]
+
+
+def _near(said_on: date, weekday: int, weeks: int, days_max: int = 7) -> Days | None:
+    day = _span(_monday(said_on, weeks) + timedelta(days=weekday))
+    return day if abs((day.first - said_on).days) <= days_max else None
+
+
+def _chinese_weekday(match: re.Match[str], said_on: date) -> list[Days | None]:
+    weekday = min("一二三四五六日天".index(match["weekday"]), 6)
+    if match["which"] is None:
+        # "下周三到周五": the second day is one of next week, too.
+        far = 14 if "下" in match.string[max(match.start() - 12, 0) : match.start()] else 7
+        return [_near(said_on, weekday, weeks, far) for weeks in (-1, 0, 1)]
+    monday = _monday(said_on, _WHICH[match["which"]])
+    return [_span(monday + timedelta(days=weekday))]
+
+
+def _week_on(match: re.Match[str], said_on: date) -> list[Days | None]:
+    """Read "Saturday week", "two weeks on Tuesday": a weekday after one or two weeks."""
+    name = match["weekday"].lower()[:3]
+    weekday = next(at for at, each in enumerate(WEEKDAYS) if each.startswith(name))
+    ahead = (weekday - said_on.weekday()) % 7 or 7
+    weeks = 2 if "two" in match.group().lower() else 1
+    return [
+        _span(said_on + timedelta(days=ahead + 7 * weeks - each)) for each in (0, 7 * (weeks - 1))
+    ]
+
+
+def _weekdays_ago(match: re.Match[str], said_on: date) -> list[Days | None]:
+    weekday = WEEKDAYS.index(match["weekday"].lower())
+    last = said_on - timedelta(days=(said_on.weekday() - weekday) % 7 or 7)
+    return [_span(last - timedelta(days=7))]
+
+
+def _seasons_ago(match: re.Match[str], said_on: date) -> list[Days | None]:
+    return [_season(said_on.year - shift, match["season"]) for shift in (1, 2)]
+
+
+def _beyond(match: re.Match[str], said_on: date) -> list[Days | None]:
+    """Read "the week after next", "the year before last"."""
+    steps = 2 if match["after"] else -2
+    if match["unit"].lower() == "week":
+        return [_span(_monday(said_on, steps) - timedelta(days=1), 7)]
+    if match["unit"].lower() == "year":
+        return [stretch(said_on.year + steps, None, None)]
+    months = said_on.year * 12 + said_on.month - 1 + steps
+    return [stretch(months // 12, months % 12 + 1, None)]
+
+
+def _days_past(_: re.Match[str], said_on: date) -> list[Days | None]:
+    return [_span(said_on - timedelta(days=10), 10)]
+
+
+def _born(match: re.Match[str], said_on: date) -> list[Days | None]:
+    """Read 九五年 as 1995."""
+    digits = "".join(str("零一二三四五六七八九".index(each)) for each in match["year"])
+    centuries = (1900, 2000) if int(digits) <= said_on.year % 100 else (1900,)
+    return [stretch(each + int(digits), None, None) for each in centuries]
+
+
+def _republic(match: re.Match[str], _: date) -> list[Days | None]:
+    """Read 民国八十四年 as 1995."""
+    return [stretch(1911 + (_number(match["year"]) or 0), None, None)]
+
+
+def _decade(match: re.Match[str], _: date) -> list[Days | None]:
+    """Read 八零后 as any year from 1980 to 1989."""
+    first = 10 * "零一二三四五六七八九".index(match["decade"][0])
+    first += 2000 if first < 30 else 1900
+    return [stretch(each, None, None) for each in range(first, first + 10)]
+
+
+def _either(match: re.Match[str], said_on: date) -> list[Days | None]:
+    """Read a length of time, which may have passed or be to come."""
+    return [*_ago(match, said_on), *_ahead(match, said_on)]
+
+
+def _day_of_month(match: re.Match[str], said_on: date) -> list[Days | None]:
+    number, found = _number(match["day"]), []
+    for shift in (-1, 0, 1):
+        months = said_on.year * 12 + said_on.month - 1 + shift
+        found.append(stretch(months // 12, months % 12 + 1, number))
+    near = [each for each in found if each and abs((each.first - said_on).days) <= 31]
+    return [*near, *_in_named_months(match.string, said_on, number)]
+
+
+def _part_of_month(match: re.Match[str], said_on: date) -> list[Days | None]:
+    """Return the first, middle or last days of a month: of this one and the next, or as named."""
+    groups = match.groupdict()
+    months = said_on.year * 12 + said_on.month - 1
+    if groups.get("name") or groups.get("month"):
+        number = month_number(groups["name"]) if groups.get("name") else _number(groups["month"])
+        wanted = [year * 12 + (number or 1) - 1 for year in _years_around(said_on)]
+    else:
+        shift = {"上": -1, "下": 1}.get(groups.get("which") or "", 0)
+        wanted = [months + shift, *([months + 1] if "next" in match.group() else [])]
+    first, last = _PARTS_OF_MONTH[match["part"].lower()]
+    found: list[Days | None] = []
+    for each in wanted:
+        whole = stretch(each // 12, each % 12 + 1, None)
+        if whole:
+            end = whole.last if last > 28 else whole.first.replace(day=last)
+            found.append(_span(whole.first.replace(day=first), (end.day - first)))
+    return found
+
+
+def _years_around(said_on: date) -> tuple[int, int, int]:
+    return said_on.year - 1, said_on.year, said_on.year + 1
+
+
+def _in_named_months(text: str, said_on: date, day: int | None) -> Iterator[Days | None]:
+    """Yield that day of each month that the same text names, in the year before and after."""
+    named = {match.group()[:3].lower() for match in _MONTHS_NAMED.finditer(text)}
+    for month in sorted(map(month_number, named)):
+        for year in (said_on.year - 1, said_on.year, said_on.year + 1):
+            yield stretch(year, month, day)
+
+
+_PARTS_OF_MONTH: Final = {
+    **dict.fromkeys(("first", "第一"), (1, 10)),
+    **dict.fromkeys(("second", "第二"), (7, 17)),
+    **dict.fromkeys(("third", "第三"), (14, 24)),
+    **dict.fromkeys(("last", "最后一", "第四"), (20, 31)),
+    **dict.fromkeys(("start", "beginning", "early", "初", "上旬"), (1, 10)),
+    **dict.fromkeys(("mid", "middle", "中", "中旬"), (10, 20)),
+    **dict.fromkeys(("late", "end", "底", "末", "下旬"), (20, 31)),
+}
+_NAMED_MONTH: Final = rf"(?P<name>{MONTH_NAME})\b"
+_MONTHS_NAMED: Final = re.compile(rf"\b{MONTH_NAME}\b", re.IGNORECASE)
+_DIGITS_HAN: Final = "零一二三四五六七八九十百"
+_NAMED_DAY: Final = rf"(?P<name>{MONTH_NAME})\b(?: (?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b)?"
+_CDAY: Final = r"(?P<day>\d{1,2}|[一二三四五六七八九十廿]{1,3})[日号]"
+_CYEAR: Final = r"(?P<which>前年|去年|旧年|今年|明年|出年|后年)"
+_CWHICH: Final = r"(?P<which>上上|下下|上|这|本|下)"
+_CMONTH: Final = r"(?P<month>\d{1,2}|[一二三四五六七八九十]{1,2})月份?"
+_TABLE: Final[tuple[tuple[str, _Reader], ...]] = (
+    *((pattern, _fixed(shift)) for pattern, shift in _FIXED_DAYS),
+    (rf"\b{_N} {_UNIT} (?:ago|earlier|back)\b", _ago),
+    (rf"\bin (?:about )?{_N} {_UNIT}(?:' time)?\b", _ahead),
+    (rf"\b{_N} {_UNIT} from (?:now|today)\b", _ahead),
+    (rf"{_CN}{_CUNIT}(?:以?前|之前)", _ago),
+    (rf"{_CN}{_CUNIT}(?:以?后|之后)", _ahead),
+    (rf"(?:还有|再过|还差|再)(?:大概|差不多)?{_CN}{_CUNIT}", _ahead),
+    (rf"\b{_WHICH_EN} week\b", _week),
+    (rf"\b{_WHICH_EN} weekend\b", _weekend),
+    (r"\b(?P<which>(?!))?weekends?\b(?! after)", _weekend),
+    (r"\bweekend after next\b", lambda _, day: [_span(_monday(day, 2) + timedelta(days=4), 3)]),
+    (r"\btomorrow week\b|\ba week tomorrow\b", _fixed(8)),
+    (rf"\btwo (?P<weekday>{'|'.join(WEEKDAYS)})s ago\b", _weekdays_ago),
+    (r"\btwo (?P<season>spring|summer|autumn|fall|winter)s ago\b", _seasons_ago),
+    (rf"\blast (?:{'|'.join(WEEKDAYS)}) of (?:the|this) month\b",
+     lambda _, day: [_span(date(day.year, day.month, 22), 9)]),
+    (rf"\b{_WHICH_EN} month\b", _month),
+    (rf"\b{_WHICH_EN} year\b(?:,? (?:in|on) {_NAMED_DAY})?", _year),
+    (rf"\b{_NAMED_DAY},? (?:of )?{_WHICH_EN} year\b", _year),
+    (rf"\b{_WHICH_EN} {_SEASON}\b", _named_season),
+    (rf"\b{_WHICH_EN} (?P<name>{MONTH_NAME})\b", _named_month),
+    (rf"\b{_WHICH_EN} {_WEEKDAY_NAME}", _weekday),
+    (r"(?P<which>上上|下下|上|这|本|下)个?(?:周|星期|礼拜)(?![一二三四五六日天末])", _week),
+    (r"(?P<which>上|这|本|下)?个?周末", _weekend),
+    (rf"(?P<which>上上|下下|上|这|本|下)个?月(?:{_CDAY})?", _month),
+    (rf"{_CYEAR}的?(?:(?P<season>[春夏秋冬])|{_CMONTH}(?:{_CDAY})?)?", _year),
+    (rf"(?:{_CWHICH}个?)?(?:周|星期|礼拜|拜)(?P<weekday>[一二三四五六日天])(?![天次回节个趟])",
+     _chinese_weekday),
+    (r"(?P<which>(?!))?(?<=[周期拜][一二三四五六])(?P<weekday>[一二三四五六日])(?![一二三四五六七八九十\d号日期]|[天次回节个趟])",
+     _chinese_weekday),
+    (rf"(?<![月\d一二三四五六七八九十第]){_CDAY}(?![线楼门院])", _day_of_month),
+    (
+        (r"(?<=\bthe )(?P<day>\d{1,2})(?:st|nd|rd"
+        r"|th)\b(?! (?:of )?[a-z]{3,}(?<!and)(?<!but)(?<!with))"),
+        _day_of_month,
+    ),
+    ((rf"\b(?P<part>start|beginning|early|mid|middle|late|end)(?:[ -]?of"
+     rf"|[ -](?:in )?)? ?{_NAMED_MONTH}"),
+     _part_of_month),
+    (rf"{_CMONTH}(?P<part>初|中旬|底|末|上旬|下旬)", _part_of_month),
+    (r"\b(?P<part>start|beginning|middle|end) of (?:the|this|next) month\b", _part_of_month),
+    (r"(?P<which>上|这|本|下)?个?月(?P<part>初|中|底|末)", _part_of_month),
+    (rf"\b(?:a|two) weeks? (?:on |from )?{_WEEKDAY_NAME}", _week_on),
+    (rf"\b{_WEEKDAY_NAME} week\b", _week_on),
+    (r"\b(?:the )?(?P<unit>week|month|year) (?:(?P<after>after next)|before last)\b", _beyond),
+    ((rf"\b(?P<part>first|second|third|last) (?:weekend|week|{'|'.join(WEEKDAYS)}) (?:of"
+     rf"|in) {_NAMED_MONTH}"), _part_of_month),
+    ((r"(?P<which>上|这|本|下)?个?月的?(?P<part>第[一二三四]|最后一)个?(?:周|星期"
+     r"|礼拜)"), _part_of_month),
+    (r"(?:前|这)(?:两|几|些)[天日]|前阵子|最近几天|刚刚?过", _days_past),
+    ((r"(?<![零一二三四五六七八九十百千万\d])(?P<year>[零一二三四五六七八九]{2})年(?=的|生|出生"
+     r"|毕业|入|来|去|买|结|开|$|[，。])"), _born),
+    (r"过(?:两|几|些)[天日]", lambda _, said_on: [_span(said_on + timedelta(days=1), 9)]),
+    ((r"本月(?P<day>十[一二三四五六七八九]?|二十[一二三四五六七八九]?|三十一?"
+     r"|廿[一二三四五六七八九]?)(?![一二三四五六七八九十\d个])"),
+     _day_of_month),
+    (rf"民国(?P<year>\d{{2,3}}|[{_DIGITS_HAN}]{{1,4}})年?", _republic),
+    (r"(?P<decade>[五六七八九零][零〇])后", _decade),
+    (r"\bthe other day\b", lambda _, said_on: [_span(said_on - timedelta(days=7), 7)]),
+)  # fmt: skip
+_DURATION_TABLE: Final[tuple[tuple[str, _Reader], ...]] = (
+    (rf"\bfor (?:the )?(?:past |last )?(?:about |over |almost |nearly )?{_N} {_UNIT}\b", _ago),
+    (rf"(?:过去|最近|快|已经)?{_CN}{_CUNIT}(?:多|半)?了", _ago),
+    (rf"(?<!第)(?<!每){_CN}{_CUNIT}(?![前后])", _either),
+    (rf"\b(?<!every ){_N} {_UNIT}\b(?! (?:ago|earlier|back|from))", _either),
+    (rf"(?<=[才了])(?:快|近|大概|差不多)?{_CN}{_CUNIT}(?:多|半)?(?![前后])", _ago),
+)
+_DURATIONS: Final = frozenset(re.compile(each, re.IGNORECASE) for each, _ in _DURATION_TABLE)
+_READERS: Final = tuple(
+    (re.compile(pattern, re.IGNORECASE), reader) for pattern, reader in (*_TABLE, *_DURATION_TABLE)
+)
+_AGE_MAX: Final = 120
+_AGES: Final = re.compile(
+    rf"(?P<age>\d{{1,3}}|[{_DIGITS_HAN}]{{1,3}})(?:周?岁|周年)|\b(?:turn(?:s|ed|ing)? |is "
+    rf"|are )?(?P<word>{'|'.join(_COUNTS)})"
+    r"(?: years old| today|th birthday)",
+    re.IGNORECASE,
+)
+_LENGTHS: Final = (
+    re.compile(rf"\b{_N} {_UNIT}\b", re.IGNORECASE),
+    re.compile(rf"(?<!第){_CN}{_CUNIT}"),
+)

@@ -1,0 +1,1 @@
+"""The one form in which records are written as JSON."""

@@ -1,0 +1,89 @@
+"""Putting a worker together: its search, its models, its former."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from recollect.errors import UsageError
+from recollect.formation.config import Assistants, FormationSettings
+from recollect.models import ModelChoice, open_model
+from recollect.ports import Model, TokenCounter
+from recollect.recall.query import Ask, Where
+from recollect.recall.recaller import Recaller
+from recollect.records import Memory, Scope
+from recollect.stores.contract.base import Store
+from recollect.worker.formation_input import Search
+from recollect.worker.formation_run import Former
+from recollect.worker.loop import CONCURRENCY, Notice, Worker, tell_nobody
+
+
+def open_worker(
+    store: Store,
+    recaller: Recaller,
+    model: ModelChoice | None,
+    assistants: Assistants,
+    *,
+    count_tokens: TokenCounter,
+    notice: Notice = tell_nobody,
+    concurrency: int = CONCURRENCY,
+) -> Worker:
+    """
+    Return a worker over *store*, which has *model* form what is due.
+
+    Raises:
+        UsageError: The model, a type, a schedule or the concurrency is not one.
+        MissingExtraError: A package that the model needs is not installed.
+    """
+    former = Former(
+        store,
+        search_of(recaller),
+        Models(model),
+        assistants,
+        count_tokens=count_tokens,
+    )
+    name = f"worker {os.getpid()}"
+    return Worker(store, former, assistants, name=name, concurrency=concurrency, notice=notice)
+
+
+def assistants_of(given: Assistants | FormationSettings | None) -> Assistants:
+    """Return the configuration of all assistants that *given* stands for."""
+    if isinstance(given, FormationSettings):
+        return Assistants(default=given)
+    return given or Assistants()
+
+
+class Models:
+    """The models in use, each opened once: the worker's own, and those that settings name."""
+
+    def __init__(self, own: ModelChoice | None) -> None:
+        self._own = None if own is None else open_model(own)
+        self._named: dict[str, Model] = {}
+
+    def __call__(self, name: str | None) -> Model:
+        """
+        Return the model *name*, the worker's own for ``None``.
+
+        Raises:
+            UsageError: It is not a model's name, or there is no model of one's own.
+        """
+        if name is None:
+            if self._own is None:
+                msg = "no model is configured: give one as 'provider/model', or as an object"
+                raise UsageError(msg)
+            return self._own
+        if name not in self._named:
+            self._named[name] = open_model(name)
+        return self._named[name]
+
+
+def search_of(recaller: Recaller) -> Search:
+    """Return the search by which a formation finds what is known already: recall itself."""
+
+    async def search(scope: Scope, query: str, types: Sequence[str], limit: int) -> list[Memory]:
+        where = Where(messages=False, types=types)
+        ask = Ask(query=query, limit=limit, budget_tokens=None, where=where, asked_at=None)
+        found = await recaller.recall([scope], ask)
+        return [each.content for each in found.entries if isinstance(each.content, Memory)]
+
+    return search

@@ -1,0 +1,126 @@
+"""Asking a model about groups of memories, within limits; what is wrong is repaired."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Final
+
+from anyio import to_thread
+
+from recollect.errors import ModelError
+from recollect.formation.config import FormationSettings
+from recollect.formation.consolidation import (
+    Batch,
+    Combination,
+    batches_of,
+    read_calls,
+    request_of,
+)
+from recollect.formation.derived_memories import sources_of
+from recollect.formation.formation_receipt import Asked, Exchange
+from recollect.formation.operations import Fault
+from recollect.formation.prompt import repair_request
+from recollect.formation.similarity_groups import Address, Group
+from recollect.observability.spans import answer_of
+from recollect.ports import Model, ModelRequest, TokenCounter
+from recollect.records import Memory, Scope
+from recollect.stores.contract.base import Store
+from recollect.stores.plans.formation import Lease
+from recollect.stores.validation import to_datetime
+from recollect.worker.consolidation_input import View
+
+CALL_S: Final = 300.0
+"""So long the scope stays leased for one call of the model."""
+
+
+@dataclass(slots=True)
+class Run:
+    """What a run came to so far."""
+
+    combinations: list[Combination] = field(default_factory=list)
+    exchanges: list[Exchange] = field(default_factory=list)
+    refused: list[Fault] = field(default_factory=list)
+    looked_at: list[Group] = field(default_factory=list)
+    reason: str = ""
+    error: ModelError | None = None
+    """What the model failed with, if that ended the run."""
+
+    @property
+    def asked(self) -> Asked:
+        """Return it as a receipt takes it."""
+        return Asked(
+            exchanges=tuple(self.exchanges), refused=tuple((None, each) for each in self.refused)
+        )
+
+
+class Questioner:
+    """Asks one model about the groups of a scope, as *settings* say."""
+
+    def __init__(
+        self, store: Store, settings: FormationSettings, model: Model, count: TokenCounter
+    ) -> None:
+        self._store = store
+        self._settings = settings
+        self._model = model
+        self._count = count
+
+    async def ask(self, lease: Lease, view: View) -> Run:
+        """Ask about what was not looked at, as far as limits and the model allow."""
+        derived: dict[Address, list[Memory]] = {}
+        for each in view.derived:
+            for name, key, _ in sources_of(each):
+                derived.setdefault((name, key), []).append(each)
+        run = Run()
+        for type_ in self._settings.types:
+            groups = [each for each in view.unseen if each.type == type_.name]
+            for batch in batches_of(type_, groups, derived, self._count):
+                if await self._ask_about(lease, batch, run):
+                    run.looked_at += batch.groups
+                if run.reason:
+                    return run
+        return run
+
+    async def _ask_about(self, lease: Lease, batch: Batch, run: Run) -> bool:
+        """Ask about one batch, and have what is wrong repaired; say whether it was answered."""
+        request = request_of(batch)
+        kept: list[Combination] = []
+        faults: list[Fault] = []
+        is_whole = False
+        for _ in range(1 + self._settings.limits.repairs):
+            run.reason = await self._over_limit(lease.scope, run, request)
+            if run.reason:
+                break
+            await self._store.extend(lease, lease_s=CALL_S)
+            try:
+                answer = await answer_of(self._model, request)
+            except ModelError as error:
+                run.reason, run.error = str(error), error
+                break
+            run.exchanges.append(Exchange(request=request, answer=answer))
+            reading = await to_thread.run_sync(partial(read_calls, answer, batch, kept=kept))
+            kept += reading.combinations
+            faults, is_whole = list(reading.faults), reading.is_whole
+            if not faults:
+                break
+            request = repair_request(request, answer, reading.calls, faults)
+        run.refused += faults
+        run.combinations += kept
+        return is_whole and not run.reason
+
+    async def _over_limit(self, scope: Scope, run: Run, request: ModelRequest) -> str:
+        """Say which limit the next request would pass; nothing if none."""
+        limits, asked = self._settings.limits, run.asked
+        next_tokens = self._count("\n".join([request.system, *(t.text for t in request.turns)]))
+        if asked.calls >= limits.calls_a_consolidation:
+            return f"limits.calls_a_consolidation ({limits.calls_a_consolidation}) is reached"
+        if asked.tokens + next_tokens > limits.tokens_a_consolidation:
+            return f"limits.tokens_a_consolidation ({limits.tokens_a_consolidation}) is reached"
+        midnight = to_datetime(self._store.now()).replace(hour=0, minute=0, second=0, microsecond=0)
+        calls, tokens = await self._store.spent(scope, midnight)
+        if limits.calls_a_day is not None and calls + asked.calls >= limits.calls_a_day:
+            return f"limits.calls_a_day ({limits.calls_a_day}) is reached"
+        spent = tokens + asked.tokens
+        if limits.tokens_a_day is not None and spent + next_tokens > limits.tokens_a_day:
+            return f"limits.tokens_a_day ({limits.tokens_a_day}) is reached"
+        return ""

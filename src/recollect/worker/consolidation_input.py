@@ -1,0 +1,168 @@
+"""What a consolidation sees: the memories of a scope in groups, and which of these are new."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from recollect.formation.derived_memories import (
+    Change,
+    can_be_source,
+    holds_no_more,
+    made_by,
+    sources_of,
+)
+from recollect.formation.similarity_groups import Address, Group, address_of, groups_of
+from recollect.formation.types import MemoryType
+from recollect.ports import Vector
+from recollect.records import Formation, Memory, Scope
+from recollect.stores.contract.base import Store
+from recollect.stores.validation import to_datetime
+from recollect.text.searchable import memory_text
+
+MEMORIES_MAX: Final = 2_000
+"""So many memories of a type are grouped; of more, those that changed last."""
+LOOKED_AT_MAX: Final = 20_000
+"""So many groups a receipt remembers as looked at, the newest first."""
+EMBEDDED_CHARACTERS_MAX: Final = 2_000
+PAGE_ROWS: Final = 500
+
+Embed: TypeAlias = Callable[[Sequence[str]], Awaitable[Sequence[Vector | None]]]
+"""Return the vectors of texts, in order."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """
+    The memories of a scope that can be grouped, and their groups, of which some are *unseen*.
+
+    *derived* stand beside their sources, which are in force as well: they are not grouped.
+    *looked_at* are the digests of groups that were looked at before.
+    """
+
+    scope: Scope
+    memories: tuple[Memory, ...]
+    derived: tuple[Memory, ...]
+    groups: tuple[Group, ...]
+    unseen: tuple[Group, ...]
+    looked_at: tuple[str, ...]
+
+
+class Viewer:
+    """Reads the collections of scopes, of some types, for one run; vectors are made once."""
+
+    def __init__(self, store: Store, types: Sequence[MemoryType], embed: Embed | None) -> None:
+        self._store = store
+        self._types = [each for each in types if each.update_mode == "insert"]
+        self._embed = embed
+        self._vectors: dict[str, Vector | None] = {}
+
+    async def view(self, scope: Scope) -> View:
+        """Return what can be grouped in a scope now."""
+        memories: list[Memory] = []
+        derived: list[Memory] = []
+        for type_ in self._types:
+            found = await self._in_force(scope, type_.name)
+            standing = {address_of(each) for each in found}
+            for each in found:
+                is_beside = any((t, k) in standing for t, k, _ in sources_of(each))
+                (derived if is_beside else memories).append(each)
+        groups = await self._grouped(memories)
+        last = await self._store.formations(scope, status="consolidated", limit=1)
+        looked_at = looked_at_in(last.rows[0]) if last.rows else ()
+        seen = set(looked_at)
+        return View(
+            scope=scope,
+            memories=tuple(memories),
+            derived=tuple(derived),
+            groups=tuple(groups),
+            unseen=tuple(each for each in groups if each.digest not in seen),
+            looked_at=looked_at,
+        )
+
+    async def outdated(self, view: View) -> list[Memory]:
+        """Return the derived memories of which a source has changed since."""
+        return [
+            each
+            for each in (*view.memories, *view.derived)
+            if await self._is_outdated(view.scope, each)
+        ]
+
+    async def looked_at_after(
+        self, view: View, asked: Sequence[Group], changes: Sequence[Change]
+    ) -> tuple[str, ...]:
+        """
+        Return the digests of what is looked at after *changes*.
+
+        Those are the groups *asked* about and the ones that are left of them, but for groups
+        with a memory about which nothing was asked yet; and what was looked at before.
+        """
+        gone = {address for each in changes for address in each.ended}
+        merged = [each for each in changes if each.action == "merged"]
+        now = to_datetime(self._store.now())
+        made = [memory for each in merged if (memory := made_by(each, view.scope, now))]
+        digests = {group.digest for group in asked}
+        waiting = {
+            address_of(memory)
+            for group in view.unseen
+            if group.digest not in digests
+            for memory in group.memories
+        }
+        left = [each for each in (*view.memories, *made) if address_of(each) not in gone]
+        found = [group.digest for group in asked]
+        found += [
+            group.digest
+            for group in await self._grouped(left)
+            if waiting.isdisjoint(map(address_of, group.memories))
+        ]
+        return tuple(dict.fromkeys([*found, *view.looked_at]))[:LOOKED_AT_MAX]
+
+    async def _is_outdated(self, scope: Scope, memory: Memory) -> bool:
+        for type_, key, version in sources_of(memory):
+            source = await self._store.get(scope, type_, key)
+            if source is not None and source.version == version and source.valid_until is None:
+                continue
+            if holds_no_more(version, await self._store.history(scope, type_, key)):
+                return True
+        return False
+
+    async def _in_force(self, scope: Scope, type_: str) -> list[Memory]:
+        now = to_datetime(self._store.now())
+        found: list[Memory] = []
+        cursor: str | None = None
+        while True:
+            page = await self._store.memories(scope, type_=type_, cursor=cursor, limit=PAGE_ROWS)
+            found += [each for each in page.rows if can_be_source(each, now)]
+            cursor = page.cursor
+            if cursor is None:
+                break
+        newest = sorted(found, key=lambda each: (each.updated_at, each.key), reverse=True)
+        return newest[:MEMORIES_MAX]
+
+    async def _grouped(self, memories: Sequence[Memory]) -> list[Group]:
+        groups: list[Group] = []
+        for type_ in self._types:
+            of_type = [each for each in memories if each.type == type_.name]
+            groups += groups_of(type_, of_type, await self._vectors_of(of_type))
+        return groups
+
+    async def _vectors_of(self, memories: Sequence[Memory]) -> dict[Address, Vector | None]:
+        if self._embed is None or len(memories) < 2:
+            return {}
+        texts = {address_of(each): _embedded_text(each) for each in memories}
+        new = [each for each in dict.fromkeys(texts.values()) if each not in self._vectors]
+        if new:
+            self._vectors.update(zip(new, await self._embed(new), strict=True))
+        return {address: self._vectors[text] for address, text in texts.items()}
+
+
+def _embedded_text(memory: Memory) -> str:
+    return memory_text(memory.value)[:EMBEDDED_CHARACTERS_MAX]
+
+
+def looked_at_in(formation: Formation) -> tuple[str, ...]:
+    """Return the digests that the receipt of a consolidation remembers; none if it is blanked."""
+    consolidation = formation.receipt.get("consolidation")
+    found = consolidation.get("looked_at") if isinstance(consolidation, Mapping) else None
+    return tuple(each for each in found if isinstance(each, str)) if isinstance(found, list) else ()

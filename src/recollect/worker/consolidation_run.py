@@ -1,0 +1,427 @@
+"""Consolidating a scope: groups of memories are looked at by a model, once, and tidied."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterable, Sequence
+from copy import copy
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Final, Literal, Self, TypeAlias
+
+import anyio
+from anyio import to_thread
+
+from recollect.errors import (
+    LeaseLostError,
+    NotFoundError,
+    RecollectError,
+    StoreClosedError,
+    StoreError,
+    VersionConflictError,
+)
+from recollect.formation.config import Assistants, FormationSettings
+from recollect.formation.consolidation import (
+    Combination,
+)
+from recollect.formation.cron import has_struck
+from recollect.formation.derived_memories import (
+    Change,
+    Standing,
+    before_end,
+    change_record,
+    changes_in,
+    outcomes_of,
+    planned,
+    sources_of,
+)
+from recollect.formation.formation_receipt import receipt_of
+from recollect.formation.operation_outcomes import Outcome
+from recollect.formation.similarity_groups import address_of
+from recollect.formation.value_identity import content_key
+from recollect.formation.window import Window
+from recollect.lifecycle.forgotten import forgotten_at
+from recollect.models import ModelChoice
+from recollect.observability.logs import package_logger, scope_tag
+from recollect.observability.spans import observed
+from recollect.ports import Model, TokenCounter
+from recollect.records import DeleteMemory, Json, JsonObject, Memory, Scope, Write
+from recollect.stores.contract.base import Store
+from recollect.stores.plans.formation import Formed, Lease
+from recollect.stores.plans.undo import UNDO, Undo
+from recollect.stores.remainder import merged_into
+from recollect.stores.unit_of_work import Proviso
+from recollect.stores.validation import check_scope, to_datetime
+from recollect.worker.assembly import Models
+from recollect.worker.consolidation_calls import Questioner, Run
+from recollect.worker.consolidation_input import Embed, View, Viewer
+from recollect.worker.leases import release_if_possible
+from recollect.worker.type_migration_run import check_modes
+
+LEASE_S: Final = 60.0
+CONFLICTS_MAX: Final = 3
+SCHEDULE_EVERY_S: Final = 30.0
+LOG: Final = package_logger("recollect.worker")
+CONSOLIDATION: Final = "consolidation"
+"""The name of the background task."""
+OUTDATED: Final = "what it was derived from has changed"
+"""Why a derived memory was dropped, in the receipt."""
+PAGE_ROWS: Final = 500
+
+Ending: TypeAlias = Literal["consolidated", "unchanged", "busy", "lost", "stopped"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsolidationResult:
+    """
+    What a consolidation did.
+
+    *id* is that of its receipt, by which it can be undone; ``None`` if there was nothing to do.
+    *postponed* groups wait for another run, because of a limit or of the model (*reason*).
+    """
+
+    end: Ending
+    id: str | None = None
+    changes: tuple[Change, ...] = ()
+    groups: int = 0
+    postponed: int = 0
+    dropped: int = 0
+    """Derived memories that held no more, because a source had changed."""
+    calls: int = 0
+    tokens: int = 0
+    reason: str = ""
+    error: RecollectError | None = field(default=None, compare=False)
+    """What broke, if that is why it stopped."""
+
+
+class Consolidator:
+    """Consolidates the memories of scopes over one store, each under its lease."""
+
+    def __init__(
+        self,
+        store: Store,
+        models: Models,
+        assistants: Assistants,
+        *,
+        count_tokens: TokenCounter,
+        embed: Embed | None = None,
+    ) -> None:
+        self._store = store
+        self._models = models
+        self._assistants = assistants
+        self._count = count_tokens
+        self._embed = embed
+        self._checked = self._now()
+        self._monitor = store.tasks.monitor(CONSOLIDATION, LOG)
+        self._scheduled = _scheduled([assistants.default, *assistants.named.values()])
+
+    def acting(self, actor: str, *, proviso: Proviso | None = None) -> Self:
+        """Return this consolidator as it works in the name of *actor*; see `Store.acting`."""
+        view = copy(self)
+        view._store = self._store.acting(actor, proviso=proviso)  # noqa: SLF001 (a copy)
+        return view
+
+    async def consolidate(self, scope: Scope, assistant: str | None = None) -> ConsolidationResult:
+        """
+        Have a model merge memories of a scope that say the same, and derive new ones of several.
+
+        It is asked about each group of like memories once, within the limits of the settings:
+        those of *assistant*, or the default ones. All that comes of it is written in one
+        transaction, under the scope's lease: nothing is formed meanwhile. Merged memories end,
+        and stay as history; what is made names them as evidence, and goes with any of them.
+
+        Raises:
+            UsageError: No model is configured, or there is no such assistant.
+            UpdateModeError: A type's memories were written under its other `update_mode`.
+        """
+        named: JsonObject = {} if assistant is None else {"assistant": assistant}
+        scope = check_scope(scope)
+        return await self._noted(scope, self._assistants.of(named, scope))
+
+    async def _noted(self, scope: Scope, settings: FormationSettings) -> ConsolidationResult:
+        what = "consolidate"
+        # Its time is mostly the model's, which is observed by itself.
+        with observed(what, "consolidate_memory", LOG, scope, slow_s=math.inf) as seen:
+            result = await self._consolidate(scope, settings)
+            seen.count(len(result.changes))
+        self._note(scope, result)
+        return result
+
+    def _note(self, scope: Scope, result: ConsolidationResult) -> None:
+        LOG.debug(
+            "consolidation of %r: %s, %d groups, %d changes: %s",
+            *(scope, result.end, result.groups, len(result.changes), result.reason),
+        )
+        if result.error is not None:
+            self._monitor.failed(result.error, about=scope_tag(scope))
+        elif result.end in {"consolidated", "unchanged"}:
+            self._monitor.succeeded()
+
+    async def _consolidate(self, scope: Scope, settings: FormationSettings) -> ConsolidationResult:
+        model = self._models(settings.model)
+        await check_modes(self._store, scope, settings.types)
+        viewer = Viewer(self._store, settings.types, self._embed)
+        view = await viewer.view(scope)
+        if not view.unseen and not await viewer.outdated(view):
+            return ConsolidationResult(end="unchanged", groups=len(view.groups))
+        owner = f"consolidation {os.getpid()}"
+        lease = await self._store.claim(owner, lease_s=LEASE_S, scope=scope, idle=True)
+        if lease is None:
+            return ConsolidationResult(end="busy", reason="the scope is being formed: try again")
+        try:
+            return await self._under(lease, settings, model, viewer)
+        except LeaseLostError as error:
+            return ConsolidationResult(end="lost", reason=str(error))
+        except BaseException:
+            # Nobody shall wait for the lease of what was given up.
+            await release_if_possible(self._store, lease)
+            raise
+
+    async def keep_schedules(self) -> list[ConsolidationResult]:
+        """Consolidate what a cron line says since the last look; return how each run ended."""
+        since, self._checked = self._checked, self._now()
+        lines = {each.consolidate for each in self._scheduled if each.consolidate}
+        struck = {line for line in lines if has_struck(line, since, self._checked)}
+        results: list[ConsolidationResult] = []
+        cursor: str | None = None
+        while struck:
+            page = await self._store.scopes(cursor=cursor, limit=PAGE_ROWS)
+            for scope in page.rows:
+                settings = _scheduled(self._assistants.all_in(scope))
+                due = [each for each in settings if each.consolidate in struck]
+                results += [await self._tried(scope, each) for each in due]
+            cursor = page.cursor
+            if cursor is None:
+                break
+        return results
+
+    async def _tried(self, scope: Scope, settings: FormationSettings) -> ConsolidationResult:
+        """Consolidate one of many scopes: where it fails, the others have their turn."""
+        try:
+            return await self._noted(scope, settings)
+        except StoreError:
+            raise
+        except RecollectError as error:
+            result = ConsolidationResult(end="stopped", reason=str(error), error=error)
+            self._note(scope, result)
+            return result
+
+    async def run(self) -> None:
+        """Keep the schedules until cancelled; a store that is away is tried again."""
+        if not self._scheduled:
+            return
+        with self._monitor.running():
+            while True:
+                await anyio.sleep(SCHEDULE_EVERY_S)
+                try:
+                    await self.keep_schedules()
+                except StoreClosedError:
+                    return
+                except StoreError as error:
+                    self._monitor.failed(error, retry_s=SCHEDULE_EVERY_S)
+
+    def _questioner(self, settings: FormationSettings, model: Model) -> Questioner:
+        return Questioner(self._store, settings, model, self._count)
+
+    def _now(self) -> datetime:
+        return to_datetime(self._store.now())
+
+    async def _under(
+        self, lease: Lease, settings: FormationSettings, model: Model, viewer: Viewer
+    ) -> ConsolidationResult:
+        """Do it under *lease*, which ends with it."""
+        scope = lease.scope
+        view = await viewer.view(scope)
+        dropped = await self._drop(scope, await viewer.outdated(view))
+        if dropped:
+            view = await viewer.view(scope)
+        run = await self._questioner(settings, model).ask(lease, view)
+        if not run.exchanges and not dropped:
+            await self._store.release(lease)
+            return ConsolidationResult(
+                end="stopped" if run.reason else "unchanged",
+                groups=len(view.groups),
+                postponed=len(view.unseen),
+                reason=run.reason,
+                error=run.error,
+            )
+        changes = await self._commit(lease, view, run, dropped, model=model, viewer=viewer)
+        newest = await self._store.formations(scope, status="consolidated", limit=1)
+        return ConsolidationResult(
+            end="stopped" if run.reason else "consolidated",
+            id=newest.rows[0].id if newest.rows else None,
+            changes=tuple(changes),
+            groups=len(view.groups),
+            postponed=len(view.unseen) - len(run.looked_at),
+            dropped=len(dropped),
+            calls=run.asked.calls,
+            tokens=run.asked.tokens,
+            reason=run.reason,
+            error=run.error,
+        )
+
+    async def _drop(self, scope: Scope, outdated: Sequence[Memory]) -> list[Memory]:
+        """
+        Delete derived memories that hold no more, and let what they replaced hold again.
+
+        Return those that were deleted.
+        """
+        dropped = []
+        for memory in outdated:
+            writes: list[Write] = [
+                DeleteMemory(type=memory.type, key=memory.key, expected=memory.version)
+            ]
+            for type_, key, _ in sources_of(memory):
+                source = await self._store.get(scope, type_, key)
+                history = await self._store.history(scope, type_, key)
+                ended_by = merged_into(memory.type, memory.key)
+                if source is not None and history[-1].cause == ended_by:
+                    writes += before_end(source, history, cause="what it was merged into is gone")
+            try:
+                await self._store.apply(scope, writes)
+            except VersionConflictError:
+                continue  # somebody writes there: the next run looks again
+            dropped.append(memory)
+        return dropped
+
+    async def _commit(
+        self,
+        lease: Lease,
+        view: View,
+        run: Run,
+        dropped: Sequence[Memory],
+        *,
+        model: Model,
+        viewer: Viewer,
+    ) -> list[Change]:
+        """Write what was asked for; leave out what somebody changed meanwhile."""
+        combinations = run.combinations
+        for _ in range(CONFLICTS_MAX):
+            standing = await self._standing(lease.scope, view, combinations)
+            changes = await to_thread.run_sync(planned, combinations, standing)
+            looked_at = await viewer.looked_at_after(view, run.looked_at, changes)
+            receipt = _receipt(lease.scope, run, changes, dropped, model=model, looked_at=looked_at)
+            formed = Formed(
+                watermarks={},
+                status="consolidated",
+                receipt=receipt,
+                calls=run.asked.calls,
+                tokens=run.asked.tokens,
+            )
+            writes = [write for each in changes for write in each.writes]
+            try:
+                await self._store.commit(lease, writes, formed)
+            except VersionConflictError:
+                left = await self._unchanged(lease.scope, combinations)
+                lost = {each.group.digest for each in combinations if each not in left}
+                run.looked_at = [each for each in run.looked_at if each.digest not in lost]
+                combinations = left
+                continue
+            return changes
+        raise LeaseLostError(f"the memories of {lease.scope!r} change too fast: run again later")
+
+    async def _unchanged(
+        self, scope: Scope, combinations: Sequence[Combination]
+    ) -> list[Combination]:
+        """Return those of which all sources are as they were read."""
+        found = []
+        for each in combinations:
+            seen = [*each.sources, *each.besides]
+            if seen == await self._store.get_many(scope, [address_of(m) for m in seen]):
+                found.append(each)
+        return found
+
+    async def _standing(
+        self, scope: Scope, view: View, combinations: Sequence[Combination]
+    ) -> Standing:
+        wanted = [(each.group.type, content_key(each.value)) for each in combinations]
+        found = await self._store.get_many(scope, wanted)
+        there = [each for each in found if each is not None]
+        forgotten = await forgotten_at(self._store, scope, wanted)
+        return Standing(
+            now=self._now(),
+            new_key=self._store.new_name,
+            in_force={address_of(each): each for each in (*view.memories, *view.derived)},
+            refused={address_of(each) for each in there if each.state == "rejected"},
+            erased={
+                address
+                for address, each in zip(wanted, combinations, strict=True)
+                # As with words: what was written since is heard.
+                if address in forgotten
+                and all(source.updated_at <= forgotten[address] for source in each.sources)
+            },
+            taken={address_of(each) for each in there},
+            derived=view.derived,
+        )
+
+
+async def undo_of_consolidation(store: Store, scope: Scope, consolidation: str) -> Undo | None:
+    """
+    Return what takes a consolidation, or a migration, back; ``None`` if it changed nothing.
+
+    Its groups stay looked at.
+
+    Raises:
+        NotFoundError: There is no such consolidation.
+        UsageError: Its receipt says nothing any more, because something was erased.
+    """
+    found = await store.formation(scope, consolidation)
+    if found is None or found.status != "consolidated":
+        raise NotFoundError(f"there is no consolidation {consolidation!r} in {scope!r}")
+    changes_in(found.receipt)
+    told = found.receipt.get(UNDO)
+    if told is None:
+        return None
+    # An erase would have blanked the receipt: so it is of this epoch, in a copy as well.
+    (place,) = await store.places([scope])
+    return replace(Undo.of_json(told), scope=scope, epoch=place.epoch)
+
+
+def open_consolidator(
+    store: Store,
+    model: ModelChoice | None,
+    assistants: Assistants,
+    *,
+    count_tokens: TokenCounter,
+    embed: Embed | None = None,
+) -> Consolidator:
+    """
+    Return a consolidator over *store*, which asks *model*.
+
+    Raises:
+        UsageError: The model, or a cron line, is not one.
+    """
+    return Consolidator(store, Models(model), assistants, count_tokens=count_tokens, embed=embed)
+
+
+def _scheduled(settings: Iterable[FormationSettings]) -> list[FormationSettings]:
+    """Return those of *settings* with a cron line, those with the same types and line once."""
+    found: dict[tuple[object, ...], FormationSettings] = {}
+    for each in settings:
+        if each.consolidate is not None:
+            found.setdefault((each.consolidate, each.types), each)
+    return list(found.values())
+
+
+def _receipt(
+    scope: Scope,
+    run: Run,
+    changes: Sequence[Change],
+    dropped: Sequence[Memory],
+    *,
+    model: Model,
+    looked_at: Sequence[str],
+) -> JsonObject:
+    outcomes = outcomes_of(changes)
+    outcomes += [
+        Outcome(action="dropped", type=each.type, key=each.key, reason=OUTDATED) for each in dropped
+    ]
+    window = Window(scope=scope, lines=(), watermarks={})
+    asked = model.identity if run.exchanges else None
+    told = receipt_of(window, run.asked, outcomes, model=asked, reason=run.reason)
+    consolidation: dict[str, Json] = {
+        "changes": [change_record(each) for each in changes],
+        "looked_at": list(looked_at),
+    }
+    return {**told, "consolidation": consolidation}

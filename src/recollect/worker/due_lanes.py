@@ -1,0 +1,124 @@
+"""Which lanes of a scope are due: the types whose cron line struck since something waits."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from datetime import datetime
+from typing import Final
+
+from recollect.errors import NotFoundError, UsageError
+from recollect.formation.config import Assistants
+from recollect.formation.cron import has_struck
+from recollect.formation.lanes import waiting_lanes
+from recollect.formation.types import MemoryType
+from recollect.records import Lane, Scope, Thread
+from recollect.stores.contract.base import Store
+from recollect.stores.plans.formation import DueThread
+from recollect.stores.validation import to_datetime
+
+PAGE_THREADS: Final = 500
+
+
+class Striking:
+    """
+    Finds the lanes that are due in a store.
+
+    A lane is due once its cron line has struck since the first message that waits for it was
+    kept: that stands in the store, so no stop of a worker misses it.
+    """
+
+    def __init__(self, store: Store, assistants: Assistants) -> None:
+        self._store = store
+        self._assistants = assistants
+        self._looked_at: datetime | None = None
+        self._is_behind = False
+
+    async def struck_scopes(self) -> list[Scope]:
+        """
+        Return the scopes in which a lane is due.
+
+        After the first look only what struck since the last one is looked at more closely,
+        unless something was left behind.
+        """
+        now = to_datetime(self._store.now())
+        since = None if self._is_behind else self._looked_at
+        self._looked_at, self._is_behind = now, False
+        found: dict[Scope, None] = {}
+        async for thread in self._pending(None):
+            if thread.scope not in found and await self._due_lanes(thread, now, since):
+                found[thread.scope] = None
+        return list(found)
+
+    async def due_threads(self, scope: Scope) -> tuple[DueThread, ...]:
+        """Return the threads of *scope* with lanes that are due, for one formation."""
+        now = to_datetime(self._store.now())
+        due = [
+            each
+            async for thread in self._pending(scope)
+            for each in await self._due_lanes(thread, now, None)
+        ]
+        return tuple(each for each in due if _kind(each) == _kind(due[0]))
+
+    def left_behind(self) -> None:
+        """Note that something due was not formed: the next look is a whole one."""
+        self._is_behind = True
+
+    async def _pending(self, scope: Scope | None) -> AsyncIterator[Thread]:
+        cursor: str | None = None
+        while True:
+            page = await self._store.pending(scope, cursor=cursor, limit=PAGE_THREADS)
+            for thread in page.rows:
+                yield thread
+            cursor = page.cursor
+            if cursor is None:
+                return
+
+    async def _due_lanes(
+        self, thread: Thread, now: datetime, since: datetime | None
+    ) -> list[DueThread]:
+        """Return the lanes of a thread that are due, those that stand alike together."""
+        try:
+            types = self._assistants.of(thread.settings, thread.scope).types
+        except UsageError:
+            return []  # its formation with the talk will say what is wrong with its settings
+        alike: dict[tuple[Lane, int], list[str]] = {}
+        for type_, lane, end in waiting_lanes(thread, types):
+            if await self._is_due(thread, type_, lane, now, since):
+                alike.setdefault((lane, end), []).append(type_.name)
+        if thread.state == "paused":
+            self._is_behind |= bool(alike)
+            return []
+        return [
+            DueThread(
+                thread=thread.id,
+                formed=lane.formed,
+                last=max(lane.formed, end),
+                attempts=lane.attempts,
+                settings=thread.settings,
+                again=lane.again,
+                lanes=thread.lanes,
+                types=tuple(names),
+            )
+            for (lane, end), names in alike.items()
+        ]
+
+    async def _is_due(
+        self, thread: Thread, type_: MemoryType, lane: Lane, now: datetime, since: datetime | None
+    ) -> bool:
+        if lane.not_before is not None and lane.not_before > now:
+            self._is_behind = True
+            return False
+        if type_.schedule is None:
+            return True
+        if since is not None and not lane.again and not has_struck(type_.schedule, since, now):
+            return False
+        first = min((each - 1 for each in lane.again), default=lane.formed)
+        try:
+            kept_at = await self._store.waiting_since(thread.scope, thread.id, first)
+        except NotFoundError:
+            return False  # it was erased meanwhile
+        return kept_at is None or has_struck(type_.schedule, kept_at, now)
+
+
+def _kind(due: DueThread) -> tuple[object, ...]:
+    return due.types, due.settings

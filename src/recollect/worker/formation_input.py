@@ -1,0 +1,291 @@
+"""Reading for a formation: what waits, what is known, what reconciling has to heed."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Final, TypeAlias
+
+from recollect.formation.config import FormationSettings, Limits
+from recollect.formation.offer import Offer, offer_of
+from recollect.formation.operations import Insert, Operation
+from recollect.formation.reconciliation import Address, Present, addresses_of, rival_type
+from recollect.formation.rivals import identity_of, subject_key
+from recollect.formation.speakers import (
+    Cited,
+    Speaker,
+    SpeakerDocuments,
+    documents_of_speakers,
+    has_speakers,
+    named_speakers,
+    speaker_of,
+)
+from recollect.formation.types import MemoryType
+from recollect.formation.window import MESSAGES_MAX, Line, Waiting, Window, window_of
+from recollect.lifecycle.forgotten import forgotten_at
+from recollect.ports import TokenCounter
+from recollect.records import JsonObject, Memory, Message, Scope
+from recollect.stores.contract.base import Store
+from recollect.stores.plans.formation import DueThread
+from recollect.stores.remainder import MEMORY_THREAD
+from recollect.stores.validation import to_datetime
+
+QUERIES_MAX: Final = 8
+QUERY_CHARACTERS_MAX: Final = 2_000
+RIVALS_A_PAGE: Final = 500
+DOCUMENTS_MAX: Final = 1_000
+"""So many speakers' documents of one type are read in one scope."""
+
+Search: TypeAlias = Callable[[Scope, str, Sequence[str], int], Awaitable[Sequence[Memory]]]
+"""Recall of memories: scope, query, types, how many; best first."""
+
+
+async def read_window(
+    store: Store,
+    scope: Scope,
+    threads: Sequence[DueThread],
+    limits: Limits,
+    count: TokenCounter,
+) -> Window:
+    """Return what *threads* have waiting; less of it after every formation that failed."""
+    attempts = max((each.attempts for each in threads), default=0)
+    messages_max = max(1, min(limits.window_messages, MESSAGES_MAX) >> attempts)
+    waiting = [await _waiting(store, scope, each, limits, messages_max) for each in threads]
+    return window_of(
+        scope,
+        waiting,
+        messages_max=messages_max,
+        tokens_max=max(1, limits.window_tokens >> attempts),
+        count=count,
+    )
+
+
+async def _waiting(
+    store: Store, scope: Scope, due: DueThread, limits: Limits, messages_max: int
+) -> Waiting:
+    page = await store.messages(scope, due.thread, after=due.formed, limit=messages_max + 1)
+    before: Sequence[Message] = ()
+    if limits.context_messages:
+        before = await store.last_messages(
+            scope,
+            due.thread,
+            limit=min(limits.context_messages, MESSAGES_MAX),
+            before=due.formed + 1,
+        )
+    again = []
+    for position in due.again[:messages_max]:
+        found = await store.messages(scope, due.thread, after=position - 1, limit=1)
+        again += [message for message in found.rows if message.position == position]
+    return Waiting(
+        thread=due.thread,
+        formed=due.formed,
+        last=due.last,
+        before=before,
+        new=[message for message in page.rows if message.position <= due.last],
+        again=again,
+    )
+
+
+async def read_offer(
+    store: Store, search: Search, window: Window, settings: FormationSettings
+) -> Offer:
+    """Return what a model is offered: the documents that exist, the entries that bear on it."""
+    scope, types = window.scope, settings.types
+    whose = await read_speakers(store, window, types)
+    addresses = [
+        (each.name, key)
+        for each in types
+        if each.update_mode == "patch"
+        for key in _keys_of(each, whose.get(each.name))
+    ]
+    documents = await store.get_many(scope, addresses)
+    known = [each for each in documents if each is not None and each.state == "active"]
+    collections = [each.name for each in types if each.update_mode == "insert"]
+    if collections and settings.limits.existing_memories:
+        known += await _related(search, window, collections, settings.limits.existing_memories)
+    return offer_of(types, known, " ".join(line.text for line in window.new), whose)
+
+
+def _keys_of(type_: MemoryType, whose: SpeakerDocuments | None) -> list[str]:
+    return [type_.name] if whose is None else list(dict.fromkeys(whose.keys.values()))
+
+
+async def read_speakers(
+    store: Store, window: Window, types: Sequence[MemoryType]
+) -> dict[str, SpeakerDocuments]:
+    """Return, by type, whose document is whose; nothing of a type of which there is one for all."""
+    messages = [line.message for line in window.lines]
+    if not named_speakers(messages):
+        return {}
+    found: dict[str, SpeakerDocuments] = {}
+    for type_ in types:
+        if has_speakers(type_):
+            standing = await read_documents(store, window.scope, type_.name)
+            authors = await _authors(store, window, standing, type_.name)
+            whose = documents_of_speakers(type_, window.scope, standing, messages, authors)
+            if whose is not None:
+                found[type_.name] = whose
+    return found
+
+
+async def read_documents(store: Store, scope: Scope, type_: str) -> list[Memory]:
+    """
+    Return the documents of a patched type that are in force: the type's own, then the speakers'.
+
+    At most ``DOCUMENTS_MAX`` of speakers are read, by their names.
+    """
+    page = await store.memories(scope, type_=type_, state="active", limit=DOCUMENTS_MAX)
+    main = None if page.cursor is None else await store.get(scope, type_, type_)
+    found = [each for each in page.rows if each.is_document and each.key != type_]
+    own = next((each for each in page.rows if each.key == type_), main)
+    return [*([own] if own is not None and own.state == "active" else []), *found]
+
+
+async def _authors(
+    store: Store, window: Window, standing: Sequence[Memory], type_: str
+) -> dict[Cited, Speaker]:
+    """Return who said the users' messages that the main document of a type rests on."""
+    main = next((each for each in standing if each.key == type_), None)
+    messages = await _cited_by(store, window.scope, main) if main else ()
+    return {(e.thread, e.id): speaker_of(e) for e in messages if e.role == "user"}
+
+
+async def _cited_by(store: Store, scope: Scope, memory: Memory) -> tuple[Message, ...]:
+    """Return the messages that a memory rests on, those that are still there."""
+    cited = {
+        (each.thread, each.message)
+        for found in memory.evidence.values()
+        for each in found
+        if each.thread != MEMORY_THREAD
+    }
+    return await store.messages_named(scope, sorted(cited)) if cited else ()
+
+
+async def _related(
+    search: Search, window: Window, types: Sequence[str], limit: int
+) -> list[Memory]:
+    """
+    Return the *limit* entries that bear most on the new messages, the oldest first.
+
+    In the order of time the newest of several that contradict each other is read last.
+    """
+    best: dict[Address, tuple[float, Memory]] = {}
+    for query in _queries(window.new):
+        for rank, memory in enumerate(await search(window.scope, query, types, limit), start=1):
+            address = (memory.type, memory.key)
+            score = best[address][0] if address in best else 0.0
+            best[address] = (score + 1 / rank, memory)
+    ranked = sorted(best.items(), key=lambda item: (-item[1][0], item[0]))
+    found = [memory for _, (_, memory) in ranked[:limit]]
+    return sorted(found, key=lambda each: (each.time, each.type, each.key))
+
+
+def _queries(lines: Sequence[Line]) -> list[str]:
+    """Return what to search for: each new message, or runs of them if there are many."""
+    texts = [line.text for line in lines if line.text.strip()]
+    step = -(-len(texts) // QUERIES_MAX) or 1
+    joined = [" ".join(texts[at : at + step]) for at in range(0, len(texts), step)]
+    return [each[:QUERY_CHARACTERS_MAX] for each in joined]
+
+
+async def read_present(
+    store: Store, window: Window, offer: Offer, operations: Sequence[Operation]
+) -> Present:
+    """Return what reconciling *operations* has to heed, as it stands now."""
+    now = to_datetime(store.now())
+    addresses = list(
+        dict.fromkeys(each for operation in operations for each in addresses_of(operation, offer))
+    )
+    found = await store.get_many(window.scope, addresses)
+    return Present(
+        window=window,
+        offer=offer,
+        now=now,
+        new_key=store.new_name,
+        at={each: memory for each, memory in zip(addresses, found, strict=True) if memory},
+        forgotten=await forgotten_at(store, window.scope, addresses),
+        rivals=await _rivals(store, window, offer, operations),
+    )
+
+
+async def _rivals(
+    store: Store, window: Window, offer: Offer, operations: Sequence[Operation]
+) -> dict[str, Sequence[Memory]]:
+    """Return, by call, the memories that its new single value may replace."""
+    found: dict[str, Sequence[Memory]] = {}
+    for type_ in offer.types.values():
+        wanted = {
+            each.call: each
+            for each in operations
+            if isinstance(each, Insert) and rival_type(each, offer) == type_
+        }
+        values = {call: each.value for call, each in wanted.items()}
+        rivals = await read_rivals(store, window.scope, type_, values)
+        if wanted and not identity_of(type_):
+            rivals = await _of_same_speaker(store, window, wanted, rivals)
+        found |= rivals
+    return found
+
+
+async def _of_same_speaker(
+    store: Store,
+    window: Window,
+    operations: Mapping[str, Insert],
+    rivals: Mapping[str, Sequence[Memory]],
+) -> dict[str, Sequence[Memory]]:
+    """
+    Return *rivals* without what other named users said than the operation cites.
+
+    A type that names no subject speaks of its speaker: one user's value ends no other's.
+    """
+    found: dict[str, Sequence[Memory]] = {}
+    for call, operation in operations.items():
+        cited = named_speakers(
+            line.message for each in operation.because if (line := window.line(each.message))
+        )
+        said = {
+            each.key: named_speakers(await _cited_by(store, window.scope, each))
+            for each in (rivals[call] if cited else ())
+        }
+        found[call] = [
+            each for each in rivals[call] if not said.get(each.key) or cited & said[each.key]
+        ]
+    return found
+
+
+async def read_rivals(
+    store: Store, scope: Scope, type_: MemoryType, values: Mapping[str, JsonObject]
+) -> dict[str, Sequence[Memory]]:
+    """
+    Return the active memories of a type that speak of the same as each of *values*.
+
+    All memories of the type are looked through: names are compared as all else is, in
+    normalised words, which no filter does.
+    """
+    found: dict[str, list[Memory]] = {name: [] for name in values}
+    wanted: dict[tuple[str, ...], list[str]] = {}
+    for name, value in values.items():
+        wanted.setdefault(subject_key(type_, value), []).append(name)
+    cursor: str | None = None
+    while wanted:
+        page = await store.memories(scope, type_=type_.name, cursor=cursor, limit=RIVALS_A_PAGE)
+        for memory in page.rows:
+            if memory.state == "active":
+                for name in wanted.get(subject_key(type_, memory.value), ()):
+                    found[name].append(memory)
+        cursor = page.cursor
+        if cursor is None:
+            break
+    return {name: tuple(each) for name, each in found.items()}
+
+
+async def refreshed(store: Store, scope: Scope, offer: Offer) -> Offer | None:
+    """Return *offer* with its memories as they are now; ``None`` if one of them is gone."""
+    addresses = [(memory.type, memory.key) for memory in offer.known.values()]
+    found = await store.get_many(scope, addresses)
+    known = {
+        id_: memory
+        for id_, memory in zip(offer.known, found, strict=True)
+        if memory is not None and memory.state == "active"
+    }
+    return replace(offer, known=known) if len(known) == len(offer.known) else None

@@ -1,0 +1,166 @@
+"""Asking a model for the operations of a formation: one call, and repairs of what was wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from anyio import to_thread
+
+from recollect.formation.answer import Reading, read_answer
+from recollect.formation.config import FormationSettings
+from recollect.formation.formation_receipt import Asked, Exchange
+from recollect.formation.grounding.grounds import Grounds, decide, grounds_of
+from recollect.formation.offer import Offer
+from recollect.formation.operations import Fault, Insert, Operation, Patch, same_operation
+from recollect.formation.prompt import first_request, repair_request
+from recollect.formation.reconciliation import Grounded
+from recollect.formation.support import HeardWindow
+from recollect.formation.tool_names import END, PATCH
+from recollect.formation.window import Window
+from recollect.observability.spans import answer_of
+from recollect.ports import Model, ModelAnswer, ModelRequest
+
+_DOUBTFUL = frozenset({"claim", "hedge", "support"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Wrong:
+    """A call with its faults; *operation* is ``None`` where it could not be read."""
+
+    operation: Operation | None
+    faults: tuple[Fault, ...]
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Say whether a person can decide on it."""
+        return self.operation is not None and all(each.kind in _DOUBTFUL for each in self.faults)
+
+    @property
+    def about(self) -> tuple[str | None, str | None]:
+        """Return the tool that was called, and for which memory, as far as is known."""
+        if self.operation is None:
+            return self.faults[0].tool, self.faults[0].target
+        return _about(self.operation)
+
+
+class Asking:
+    """
+    The talk with a model about one window.
+
+    *asked* tells at any time what came of it so far, also after an error of the model.
+    """
+
+    def __init__(
+        self, model: Model, window: Window, offer: Offer, settings: FormationSettings
+    ) -> None:
+        self._model = model
+        self._window = window
+        self._offer = offer
+        self._settings = settings
+        self._wrong: list[_Wrong] = []
+        self._ids: set[str] = set()
+        self._heard = HeardWindow(window, offer)
+        self.asked = Asked(is_whole=False, prices=settings.prices)
+
+    async def ask(self) -> Asked:
+        """
+        Ask, and have what is wrong repaired; keep all that is right.
+
+        Raises:
+            ModelError: The model failed.
+        """
+        prompts = self._settings.prompts
+        # What reads and writes long texts is work for a processor: nobody else waits for it.
+        request = await to_thread.run_sync(first_request, self._window, self._offer, prompts)
+        limits = self._settings.limits
+        for repair in range(1 + limits.repairs):
+            if repair and self.asked.tokens >= limits.tokens_a_formation:
+                break
+            answer = await answer_of(self._model, request)
+            reading = await to_thread.run_sync(self._take, request, answer)
+            faults = [fault for each in self._wrong for fault in each.faults]
+            if not faults:
+                break
+            request = await to_thread.run_sync(
+                repair_request, request, answer, reading.calls, faults
+            )
+        await to_thread.run_sync(self._give_up)
+        return self.asked
+
+    def _take(self, request: ModelRequest, answer: ModelAnswer) -> Reading:
+        """Keep what is right in an answer, and note what is wrong."""
+        before = self.asked
+        kept = [each.operation for each in before.grounded]
+        reading = read_answer(answer, self._offer, kept=kept, taken=self._ids)
+        self._ids |= {call.id for call in reading.calls}
+        good: list[Grounded] = []
+        wrong = [_Wrong(operation=None, faults=(each,)) for each in reading.faults]
+        for read in reading.operations:
+            operation, grounds = decide(read, self._heard)
+            if grounds.faults:
+                wrong.append(_Wrong(operation=operation, faults=grounds.faults))
+            elif not any(same_operation(operation, each) for each in kept):
+                good.append(Grounded(operation=operation, grounds=grounds))
+        tried = [_about(each.operation) for each in good] + [each.about for each in wrong]
+        left = _not_mended(self._wrong, tried)
+        self._wrong = wrong if reading.is_whole else [*left, *wrong]
+        self.asked = replace(
+            before,
+            grounded=(*before.grounded, *good),
+            refused=(*before.refused, *(_refused(left) if reading.is_whole else ())),
+            exchanges=(*before.exchanges, Exchange(request=request, answer=answer)),
+            is_whole=before.is_whole or reading.is_whole,
+            failure="" if reading.is_whole else "; ".join(each.reason for each in reading.faults),
+        )
+        return reading
+
+    def _give_up(self) -> None:
+        """Settle what is still wrong: doubtful operations wait for a person, others are refused."""
+        doubtful: list[Grounded] = []
+        for each in self._wrong:
+            if each.operation is not None and each.is_doubtful:
+                reasons = tuple(fault.reason for fault in each.faults)
+                grounds = grounds_of(each.operation, self._heard)
+                grounds = Grounds(doubts=(*grounds.doubts, *reasons), trust=grounds.trust)
+                doubtful.append(Grounded(operation=each.operation, grounds=grounds))
+        refused = _refused([each for each in self._wrong if not each.is_doubtful])
+        self._wrong = []
+        self.asked = replace(
+            self.asked,
+            grounded=(*self.asked.grounded, *doubtful),
+            refused=(*self.asked.refused, *refused),
+        )
+
+
+def _refused(wrong: Sequence[_Wrong]) -> list[tuple[Operation | None, Fault]]:
+    return [(each.operation, fault) for each in wrong for fault in each.faults]
+
+
+def _not_mended(
+    wrong: Sequence[_Wrong], tried: Sequence[tuple[str | None, str | None]]
+) -> list[_Wrong]:
+    """Return what was wrong and was not called again: the model has let it go."""
+    left = list(tried)
+    found: list[_Wrong] = []
+    for each in wrong:
+        if each.faults[0].kind == "answer":
+            continue
+        again = next((other for other in left if _is_retry(each.about, other)), None)
+        if again is None:
+            found.append(each)
+        else:
+            left.remove(again)
+    return found
+
+
+def _is_retry(wrong: tuple[str | None, str | None], tried: tuple[str | None, str | None]) -> bool:
+    """Say whether a call is to the tool that was called wrongly, for the memory that was meant."""
+    (tool, target), (other_tool, other_target) = wrong, tried
+    return tool is not None and tool == other_tool and target in {None, other_target}
+
+
+def _about(operation: Operation) -> tuple[str, str | None]:
+    if isinstance(operation, Insert):
+        return operation.type, None
+    return PATCH if isinstance(operation, Patch) else END, operation.target

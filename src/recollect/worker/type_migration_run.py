@@ -1,0 +1,140 @@
+"""Types whose `update_mode` was changed: refused where memories stand in the other, and turned."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, get_args
+
+from recollect.errors import LeaseLostError, NotFoundError, UpdateModeError, UsageError
+from recollect.formation.derived_memories import Change, change_record, outcomes_of
+from recollect.formation.formation_receipt import outcomes_told
+from recollect.formation.type_migration import in_other_mode, migration
+from recollect.formation.types import MemoryType, UpdateMode
+from recollect.formation.value_identity import content_key
+from recollect.records import JsonObject, Memory, Scope
+from recollect.stores.contract.base import Store
+from recollect.stores.plans.formation import Formed, Lease
+from recollect.stores.validation import check_id, check_scope, to_datetime
+from recollect.worker.consolidation_input import looked_at_in
+from recollect.worker.leases import release_if_possible
+
+LEASE_S: Final = 60.0
+PAGE_ROWS: Final = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Migration:
+    """A type of a scope that was turned; by *id* it can be undone, ``None`` if nothing was."""
+
+    id: str | None
+    type: str
+    update_mode: UpdateMode
+    changes: tuple[Change, ...] = ()
+
+
+async def check_modes(store: Store, scope: Scope, types: Sequence[MemoryType]) -> None:
+    """
+    Refuse *types* of which memories in force were written under the other `update_mode`.
+
+    Raises:
+        UpdateModeError: There are some; it says which type, how many, and what to do.
+    """
+    patched = [each for each in types if each.update_mode == "patch"]
+    inserted = [each for each in types if each.update_mode == "insert"]
+    documents = await store.get_many(scope, [(each.name, each.name) for each in inserted])
+    now = to_datetime(store.now())
+    for type_, document in zip(inserted, documents, strict=True):
+        if document is not None and in_other_mode([document], "insert", now):
+            raise UpdateModeError(type_.name, "patch", "insert", 1)
+    for type_ in patched:
+        others = await _others(store, scope, type_.name, "patch")
+        if others:
+            raise UpdateModeError(type_.name, "insert", "patch", len(others))
+
+
+async def migrate(store: Store, scope: Scope, type_: str, update_mode: UpdateMode) -> Migration:
+    """
+    Turn the memories of a type of a scope into the form of *update_mode*, all or none of them.
+
+    It is done under the lease of the scope: nothing is formed meanwhile.
+
+    Raises:
+        UsageError: There is no such mode.
+        LeaseLostError: The scope is being formed, or something was erased meanwhile.
+        VersionConflictError: One of the memories was changed meanwhile.
+    """
+    scope, type_ = check_scope(scope), check_id(type_, "a memory's type")
+    if update_mode not in get_args(UpdateMode):
+        msg = (
+            f"there is no update_mode {update_mode!r}: use one of {', '.join(get_args(UpdateMode))}"
+        )
+        raise UsageError(msg)
+    none = Migration(id=None, type=type_, update_mode=update_mode)
+    if not await _others(store, scope, type_, update_mode):
+        return none
+    owner = f"migration {os.getpid()}"
+    lease = await store.claim(owner, lease_s=LEASE_S, scope=scope, idle=True)
+    if lease is None:
+        raise LeaseLostError(f"the scope {scope!r} is being formed: try again")
+    try:
+        changes = await _changes(store, scope, type_, update_mode)
+        if not changes:
+            await store.release(lease)
+            return none
+        return await _commit(store, lease, changes, update_mode)
+    except BaseException:
+        # Nobody shall wait for the lease of what was given up.
+        await release_if_possible(store, lease)
+        raise
+
+
+async def _changes(
+    store: Store, scope: Scope, type_: str, update_mode: UpdateMode
+) -> tuple[Change, ...]:
+    sources = await _others(store, scope, type_, update_mode)
+    now = to_datetime(store.now())
+    if not sources:
+        return ()
+    key = type_ if update_mode == "patch" else content_key(sources[0].value)
+    standing = await store.get(scope, type_, key)
+    if standing is not None and update_mode == "insert":
+        key, standing = store.new_name(), None
+    return (migration(sources, update_mode, key=key, standing=standing, now=now),)
+
+
+async def _commit(
+    store: Store, lease: Lease, changes: tuple[Change, ...], update_mode: UpdateMode
+) -> Migration:
+    type_ = changes[0].type
+    last = await store.formations(lease.scope, status="consolidated", limit=1)
+    receipt: JsonObject = {
+        **outcomes_told(outcomes_of(changes)),
+        "reason": f"{type_} was migrated to {update_mode}",
+        "consolidation": {
+            "changes": [change_record(each) for each in changes],
+            "looked_at": list(looked_at_in(last.rows[0]) if last.rows else ()),
+        },
+    }
+    writes = [write for each in changes for write in each.writes]
+    formed = Formed(watermarks={}, status="consolidated", receipt=receipt)
+    await store.commit(lease, writes, formed)
+    page = await store.formations(lease.scope, status="consolidated", limit=10)
+    made = next((each.id for each in page.rows if each.fence == lease.fence), None)
+    if made is None:
+        raise NotFoundError(f"the migration of {type_!r} was stored, and erased again")
+    return Migration(id=made, type=type_, update_mode=update_mode, changes=changes)
+
+
+async def _others(store: Store, scope: Scope, type_: str, update_mode: UpdateMode) -> list[Memory]:
+    """Return the memories of a type in force that stand in the other form."""
+    found: list[Memory] = []
+    cursor: str | None = None
+    now = to_datetime(store.now())
+    while True:
+        page = await store.memories(scope, type_=type_, cursor=cursor, limit=PAGE_ROWS)
+        found += in_other_mode(page.rows, update_mode, now)
+        cursor = page.cursor
+        if cursor is None:
+            return found
