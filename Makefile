@@ -18,7 +18,7 @@ INSPECTOR := tests/mcp/inspector/node_modules/.package-lock.json
 CORES := $(shell nproc 2>/dev/null || echo 2)
 PYTEST := $(VENV)/bin/python -m pytest --dist loadscope
 
-# What `make prove` measures: each command `recollect bench NAME` of docs/benchmarks.md that
+# What `make prove` measures: each command `python -m benchmarks NAME` of docs/benchmarks.md that
 # needs no data from elsewhere.
 BENCHMARKS := speed durability postgres postgres-durability redis-durability conversation copy size langgraph service between
 
@@ -90,7 +90,7 @@ test-slow: setup $(ORIGINALS)
 
 prove: setup $(ORIGINALS)
 	$(VENV)/bin/python -m pytest -m prove
-	set -e; for name in $(BENCHMARKS); do $(VENV)/bin/recollect bench $$name; done
+	set -e; for name in $(BENCHMARKS); do $(VENV)/bin/python -m benchmarks $$name; done
 
 lint: $(INSTALLED)
 	$(VENV)/bin/ruff check
@@ -103,4 +103,4 @@ check: lint types test test-slow
 
 clean:
 	rm -rf build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
-	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
+	find src benchmarks tests -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from recollect.testing.loop_guard import guarded_loops
-from recollect.testing.redis import open_server
+from recollect.testing.redis_server import open_server
+from tests.harness.loop_guard import guarded_loops
 
 # Set before any test imports langchain-core, whose tracing would call home.
 os.environ["LANGSMITH_TRACING"] = "false"

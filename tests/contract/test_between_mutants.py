@@ -10,8 +10,8 @@ from typing import Any, Final, TypeAlias
 
 import pytest
 
-from recollect.bench.combinations.histories import Tally, play
-from recollect.bench.combinations.stage import FilePlaces
+from benchmarks.combinations.histories import Tally, play
+from benchmarks.combinations.stage import FilePlaces
 from recollect.formation import derived_memories as derivation
 from recollect.memory.facade import Recollect
 from recollect.ports import Ids

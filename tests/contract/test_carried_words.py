@@ -16,7 +16,7 @@ from recollect.records import Evidence, Json, JsonObject, Memory, NewMessage, Pu
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.erasure import EraseMessages
 from recollect.testing import FrozenClock, SeededIds
-from recollect.testing.scripted import ScriptedAnswer, ScriptedModel
+from recollect.testing.scripted_model import ScriptedAnswer, ScriptedModel
 
 Opener: TypeAlias = Callable[[Clock, Ids], Store]
 ADA: Final = ("users", "ada")

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.bench.congruence import BATCH, DIFFERENT, FORGETFUL, LENGTHS, compare
+from benchmarks.store_congruence import BATCH, DIFFERENT, FORGETFUL, LENGTHS, compare
 from recollect.stores.memory import Tables
-from recollect.testing.congruence import first_difference, history
-from recollect.testing.postgres import PostgresServer, shared_server
-from recollect.testing.redis import RedisServer, bytes_left
-from recollect.testing.redis import empty_store as empty_redis
-from recollect.testing.redis import shared_server as shared_redis
+from recollect.testing.postgres_server import PostgresServer, shared_server
+from recollect.testing.redis_server import RedisServer, bytes_left
+from recollect.testing.redis_server import empty_store as empty_redis
+from recollect.testing.redis_server import shared_server as shared_redis
+from tests.harness.congruence import first_difference, history
 
 LANE = 9
 """The database of these histories on the shared Redis server; those before it are lanes."""

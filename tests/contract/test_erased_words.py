@@ -49,9 +49,9 @@ from recollect.stores.provenance import Founded
 from recollect.stores.remainder import Remainder
 from recollect.stores.rows import MemoryRow, RevisionRow
 from recollect.testing import FrozenClock, SeededIds
-from recollect.testing.carried_words import FILLER, CarryingModel, SaidWords
-from recollect.testing.scripted import ScriptedModel
+from recollect.testing.scripted_model import ScriptedModel
 from recollect.text.terms import encode_terms
+from tests.harness.carried_words import FILLER, CarryingModel, SaidWords
 
 Opener: TypeAlias = Callable[[Clock, Ids], Store]
 ADA: Final = ("users", "ada")

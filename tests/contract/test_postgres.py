@@ -11,7 +11,7 @@ from recollect.stores.locator import open_store
 from recollect.stores.postgres.store import PostgresStore
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.contract_durable import DurableContract, Reopen
-from recollect.testing.postgres import empty_store, shared_database
+from recollect.testing.postgres_server import empty_store, shared_database
 from recollect.testing.store_contract import StoreContract
 
 

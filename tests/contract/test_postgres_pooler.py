@@ -7,7 +7,7 @@ from contextlib import closing
 import psycopg
 import pytest
 
-from recollect.bench.connections import DATABASE, LASTING, interleave
+from benchmarks.connection_faults import DATABASE, LASTING, interleave
 from recollect.records import NewMessage
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.formation import Debounce
@@ -15,9 +15,14 @@ from recollect.stores.postgres.connections import connect
 from recollect.stores.postgres.location import location_of
 from recollect.stores.postgres.store import PostgresStore
 from recollect.testing import FrozenClock, SeededIds
-from recollect.testing.pooler import VARIABLE, find_pooler, open_pooler
-from recollect.testing.postgres import PostgresServer, empty_store, shared_database, shared_server
+from recollect.testing.postgres_server import (
+    PostgresServer,
+    empty_store,
+    shared_database,
+    shared_server,
+)
 from recollect.testing.store_contract import StoreContract
+from tests.harness.pooler import VARIABLE, find_pooler, open_pooler
 
 if find_pooler() is None:
     # One line of it, not one for each test of the contract.

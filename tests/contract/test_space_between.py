@@ -1,7 +1,7 @@
 """
 No feature breaks what another one promised, whatever is done in which order.
 
-A history is played on a whole memory (`recollect.bench.combinations`): every operation that a
+A history is played on a whole memory (`benchmarks.combinations`): every operation that a
 program, a person or an operator has, in any order, with messages of words that stand nowhere else.
 After each step all that can be read is held against what was said and done:
 
@@ -68,12 +68,12 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
 
-from recollect.bench.between import places_of
-from recollect.bench.combinations.histories import operations_on, take_step
-from recollect.bench.combinations.operations import OPERATIONS
-from recollect.bench.combinations.promises import PROMISES
-from recollect.bench.combinations.stage import FilePlaces, Places
-from recollect.bench.combinations.world import World
+from benchmarks.between import places_of
+from benchmarks.combinations.histories import operations_on, take_step
+from benchmarks.combinations.operations import OPERATIONS
+from benchmarks.combinations.promises import PROMISES
+from benchmarks.combinations.stage import FilePlaces, Places
+from benchmarks.combinations.world import World
 
 COVERED: Final = "x"
 PRELUDE: Final = (
@@ -136,7 +136,7 @@ def check(backend: str, histories: int, steps: int, **more: Any) -> None:
 
 
 def test_every_promise_is_kept_in_every_order(backend: str) -> None:
-    """In a few orders, the same in each run; `recollect bench between` plays others."""
+    """In a few orders, the same in each run; `python -m benchmarks between` plays others."""
     check(backend, COUNTS[backend], STEPS, derandomize=True, database=None)
 
 

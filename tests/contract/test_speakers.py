@@ -17,7 +17,7 @@ from recollect.records import Evidence, Json, JsonObject, Memory, NewMessage, Pu
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.erasure import EraseMemory
 from recollect.testing import FrozenClock, ScriptedModel, SeededIds
-from recollect.testing.rulemodel import RuleModel, shown_in
+from recollect.testing.rule_model import RuleModel, shown_in
 from recollect.worker.formation_input import read_documents
 
 HOUSE: Scope = ("households", "h7")

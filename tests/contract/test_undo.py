@@ -37,7 +37,7 @@ from recollect.stores.plans.erasure import EraseMessages
 from recollect.stores.plans.undo import Undo, UndoLog
 from recollect.stores.remainder import MEMORY_THREAD, version_name
 from recollect.testing import FrozenClock, SeededIds
-from recollect.testing.scripted import ScriptedAnswer, ScriptedModel
+from recollect.testing.scripted_model import ScriptedAnswer, ScriptedModel
 
 Opener: TypeAlias = Callable[[Clock, Ids], Store]
 Records: TypeAlias = Mapping[tuple[str, str], Mapping[str, Any]]

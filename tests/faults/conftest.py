@@ -1,6 +1,7 @@
 """What the tests of faults share: children that run this tree, and a small store to start from."""
 
 import asyncio
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from shutil import copytree
@@ -8,19 +9,21 @@ from shutil import copytree
 import pytest
 
 import recollect
-from recollect.bench.proofs import NAMES
+from benchmarks.durability import NAMES
 from recollect.testing import FrozenClock, SeededIds
-from recollect.testing.invariants import Client
-from recollect.testing.powerloss import PowerLossDisk
+from tests.harness.invariants import Client
+from tests.harness.power_loss import PowerLossDisk
 
 TURNS = 20
+ROOT = Path(__file__).parents[2]
+SOURCE = Path(recollect.__file__).parents[1]
 
 
 @pytest.fixture(autouse=True, scope="session")
 def _this_tree() -> Iterator[None]:
     """Let the processes that tests start import the tree that is tested."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", str(Path(recollect.__file__).parents[1]))
+        patch.setenv("PYTHONPATH", os.pathsep.join(str(each) for each in (SOURCE, ROOT)))
         yield
 
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from recollect.bench.copying import run
-from recollect.testing.postgres import find_binaries
-from recollect.testing.redis import find_server
+from benchmarks.copy_chain import run
+from recollect.testing.postgres_server import find_binaries
+from recollect.testing.redis_server import find_server
 
 
 @pytest.mark.parametrize(

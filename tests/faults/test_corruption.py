@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect.bench.outcomes import Outcome
-from recollect.bench.proofs import DAMAGED, NAMES, Known, chance, judge, put_down
+from benchmarks.durability import DAMAGED, NAMES, Known, chance, judge, put_down
+from benchmarks.fault_counts import Outcome
 from recollect.errors import StoreError
 from recollect.records import PutMemory, Scope
 from recollect.stores.rows import Cursor
@@ -23,8 +23,8 @@ from recollect.stores.sqlite import rows
 from recollect.stores.sqlite.page_checksums import with_checksum
 from recollect.stores.sqlite.store import SQLiteStore
 from recollect.testing import FrozenClock, SeededIds
-from recollect.testing.invariants import Client, contents, violations
-from recollect.testing.powerloss import PowerLossDisk
+from tests.harness.invariants import Client, contents, violations
+from tests.harness.power_loss import PowerLossDisk
 
 PAGE_BYTES = 4_096
 

@@ -10,7 +10,7 @@ from random import Random
 
 import pytest
 
-from recollect.bench.proofs import KEPT, TARGETS, UNCUT, chance, erase
+from benchmarks.durability import KEPT, TARGETS, UNCUT, chance, erase
 from recollect.errors import LeaseLostError
 from recollect.records import Evidence, NewMessage, PutMemory, Scope
 from recollect.stores.contract.base import Store
@@ -26,8 +26,8 @@ from recollect.stores.plans.erasure import (
 from recollect.stores.plans.formation import Debounce, Formed, Lease
 from recollect.stores.rows import Cursor
 from recollect.testing import FrozenClock, SeededIds
-from recollect.testing.invariants import Canary, violations
-from recollect.testing.powerloss import PowerLossDisk
+from tests.harness.invariants import Canary, violations
+from tests.harness.power_loss import PowerLossDisk
 
 
 @pytest.mark.parametrize("erases", [10, pytest.param(200, marks=pytest.mark.prove)])

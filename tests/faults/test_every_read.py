@@ -14,13 +14,7 @@ import apsw
 import pytest
 
 import recollect
-from recollect import (
-    NewMessage,
-    PutMemory,
-    Recollect,
-    StoreCorruptError,
-)
-from recollect.bench.changed_bytes import (
+from benchmarks.changed_bytes import (
     PAGE_BYTES,
     DamageTally,
     Uncompared,
@@ -29,8 +23,14 @@ from recollect.bench.changed_bytes import (
     read,
     whole_file,
 )
-from recollect.bench.every_read import ESCAPED, REFUSED, wrong
-from recollect.bench.proofs import chance
+from benchmarks.durability import chance
+from benchmarks.every_read import ESCAPED, REFUSED, wrong
+from recollect import (
+    NewMessage,
+    PutMemory,
+    Recollect,
+    StoreCorruptError,
+)
 from recollect.records import Scope
 from recollect.stores.locator import examine_file
 from recollect.stores.plans import changes as feed
@@ -40,7 +40,7 @@ from recollect.stores.sqlite import rows
 from recollect.stores.sqlite.page_checksums import RESERVED_AT, checksum_layer, has_checksum
 from recollect.stores.sqlite.store import SQLiteStore
 from recollect.testing import FrozenClock, HashedEmbedder, SeededIds
-from recollect.testing.rulemodel import RuleModel
+from recollect.testing.rule_model import RuleModel
 
 AT_ONCE = ("messages", "export", "feed", "recall", "past", "changes")
 """Reads of which the names end so compare what they read with counts."""

@@ -17,7 +17,7 @@ from recollect.formation.types import NOTE, USER
 from recollect.ports import ModelAnswer, ModelRequest, ToolCall
 from recollect.records import Evidence, Formation, Json, JsonObject, Memory, NewMessage, PutMemory
 from recollect.testing import FrozenClock, SeededIds
-from recollect.testing.scripted import ScriptedModel
+from recollect.testing.scripted_model import ScriptedModel
 from recollect.worker import model_calls as asking
 from recollect.worker.formation_run import Result
 

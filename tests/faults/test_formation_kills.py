@@ -28,10 +28,10 @@ from recollect.stores.sqlite import writer
 from recollect.stores.sqlite.effects import write_effect
 from recollect.stores.unit_of_work import Effect
 from recollect.testing import FrozenClock
-from recollect.testing.invariants import violations
-from recollect.testing.rulemodel import shown_in
-from recollect.testing.scripted import ScriptedModel
+from recollect.testing.rule_model import shown_in
+from recollect.testing.scripted_model import ScriptedModel
 from recollect.worker import model_calls as asking
+from tests.harness.invariants import violations
 
 SCOPE: Final[Scope] = ("users", "ada")
 POINTS: Final = (
@@ -141,7 +141,9 @@ def _arm(memory: Recollect, point: str, *, torn: bool) -> None:  # noqa: C901 (e
 
 def killed(path: Path, age_s: float, point: str, *, torn: bool = False) -> None:
     """Run a child that dies at *point*."""
-    _processes.set_forkserver_preload(["recollect.memory.facade", "recollect.testing.scripted"])
+    _processes.set_forkserver_preload(
+        ["recollect.memory.facade", "recollect.testing.scripted_model"]
+    )
     given = {"given": (str(path), age_s, point, torn)}
     child = _processes.Process(
         target=runpy.run_path, args=(__file__,), kwargs={"init_globals": given, "run_name": "child"}

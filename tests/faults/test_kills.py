@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.bench.proofs import kill
+from benchmarks.durability import kill
 
 
 @pytest.mark.parametrize("kills", [25, pytest.param(1_000, marks=pytest.mark.prove)])

@@ -5,8 +5,8 @@ import gc
 
 import pytest
 
-from recollect.bench.connections import HASTY, cancel
-from recollect.testing.postgres import PostgresServer, shared_database, shared_server
+from benchmarks.connection_faults import HASTY, cancel
+from recollect.testing.postgres_server import PostgresServer, shared_database, shared_server
 
 
 @pytest.fixture

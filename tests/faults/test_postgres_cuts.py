@@ -5,13 +5,18 @@ from collections.abc import Iterator
 
 import pytest
 
-from recollect.bench.connections import GUESSED, cut, url_through
+from benchmarks.connection_faults import GUESSED, cut, url_through
 from recollect.errors import StoreUnavailableError
 from recollect.records import NewMessage, PutMemory
 from recollect.stores.plans.erasure import EraseMessages
 from recollect.stores.postgres.store import PostgresStore
-from recollect.testing.postgres import PostgresServer, empty_store, shared_database, shared_server
-from recollect.testing.proxy import Cut, FaultyProxy
+from recollect.testing.postgres_server import (
+    PostgresServer,
+    empty_store,
+    shared_database,
+    shared_server,
+)
+from tests.harness.faulty_proxy import Cut, FaultyProxy
 
 ADA = ("users", "ada")
 CUTS: tuple[Cut, ...] = ("before", "after")

@@ -12,7 +12,7 @@ from recollect.stores.plans.erasure import EraseScope
 from recollect.stores.postgres import store as postgres_store
 from recollect.stores.postgres.location import Location
 from recollect.stores.postgres.store import PostgresStore
-from recollect.testing.postgres import PostgresServer, find_binaries
+from recollect.testing.postgres_server import PostgresServer, find_binaries
 
 ADA, BOB = ("users", "ada"), ("users", "bob")
 CANARY = "canary-in-the-mine"

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from recollect.bench.restarts import TORN, UNSYNCED, Load, restart
+from benchmarks.postgres_restarts import TORN, UNSYNCED, Load, restart
 from recollect.errors import StoreUnavailableError
 from recollect.records import NewMessage, PutMemory
 from recollect.stores.postgres.store import PostgresStore
-from recollect.testing.postgres import PostgresServer, find_binaries
+from recollect.testing.postgres_server import PostgresServer, find_binaries
 
 WRITERS = 4
 ROUNDS = 10

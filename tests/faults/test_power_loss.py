@@ -8,8 +8,7 @@ from typing import Any, TypeAlias
 import apsw
 import pytest
 
-from recollect.bench.outcomes import Outcome
-from recollect.bench.proofs import (
+from benchmarks.durability import (
     RELAXED,
     UNSYNCED,
     Known,
@@ -19,14 +18,15 @@ from recollect.bench.proofs import (
     lose_power,
     put_down,
 )
+from benchmarks.fault_counts import Outcome
 from recollect.errors import StoreError
 from recollect.records import Evidence, NewMessage, PutMemory, Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.erasure import EraseThread
 from recollect.stores.plans.formation import Formed, Lease
 from recollect.testing import FrozenClock, SeededIds
-from recollect.testing.invariants import contents, violations
-from recollect.testing.powerloss import SECTOR_BYTES, SURVIVALS, PowerLossDisk, driven_by
+from tests.harness.invariants import contents, violations
+from tests.harness.power_loss import SECTOR_BYTES, SURVIVALS, PowerLossDisk, driven_by
 
 ADA: Scope = ("clients", "ada")
 BOB: Scope = ("clients", "bob")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.bench.proofs import PROCESSES, share
+from benchmarks.durability import PROCESSES, share
 
 
 @pytest.mark.parametrize("appends", [40, pytest.param(1_000, marks=pytest.mark.prove)])

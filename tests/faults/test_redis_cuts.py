@@ -11,8 +11,8 @@ from recollect.stores.redis.commit import Commit
 from recollect.stores.redis.connections import Server
 from recollect.stores.redis.scripts import DIGESTS
 from recollect.stores.redis.store import RedisStore
-from recollect.testing.proxy import Cut, FaultyProxy
-from recollect.testing.redis import RedisServer, empty_store, shared_server
+from recollect.testing.redis_server import RedisServer, empty_store, shared_server
+from tests.harness.faulty_proxy import Cut, FaultyProxy
 
 ADA = ("users", "ada")
 CUTS: tuple[Cut, ...] = ("before", "after")

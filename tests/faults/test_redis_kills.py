@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from recollect.bench.redis_durability import RELAXED, Plan, kill
+from benchmarks.redis_durability import RELAXED, Plan, kill
 from recollect.records import NewMessage
 from recollect.stores.redis.store import RedisStore
 from recollect.stores.rows import Cursor
-from recollect.testing.redis import RedisServer, find_server
+from recollect.testing.redis_server import RedisServer, find_server
 
 ADA = ("users", "ada")
 

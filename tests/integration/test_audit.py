@@ -31,8 +31,8 @@ from recollect.stores.sqlite.store import SQLiteStore
 from recollect.stores.unit_of_work import Effect, Plan, Rows
 from recollect.testing import FrozenClock
 from recollect.testing.contract_audit import FIRST, KEY, TAMPERINGS, AuditContract, four_changes
-from recollect.testing.postgres import PostgresServer, shared_server
-from recollect.testing.samples import ADA, TALK, keep_facts, tell
+from recollect.testing.contract_samples import ADA, TALK, keep_facts, tell
+from recollect.testing.postgres_server import PostgresServer, shared_server
 
 pytestmark = pytest.mark.anyio
 

@@ -28,7 +28,7 @@ from recollect.stores.plans.erasure import (
     EraseTarget,
     EraseThread,
 )
-from recollect.testing.postgres import empty_store, shared_database
+from recollect.testing.postgres_server import empty_store, shared_database
 from recollect.wire.record_digests import Digest
 
 ADA: Scope = ("acme", "ada")

@@ -1,15 +1,15 @@
-"""`recollect bench postgres` measures what it says, and leaves nothing behind."""
+"""`python -m benchmarks postgres` measures what it says, and leaves nothing behind."""
 
 import asyncio
 
 import pytest
 
-from recollect.bench.postgres import PostgresPlan, own_database, run
-from recollect.bench.postgres_filled import copy_scope
+from benchmarks.postgres_filled import copy_scope
+from benchmarks.postgres_speed import PostgresPlan, own_database, run
 from recollect.errors import UsageError
 from recollect.records import NewMessage
 from recollect.stores.locator import open_store
-from recollect.testing.postgres import PostgresServer, shared_server
+from recollect.testing.postgres_server import PostgresServer, shared_server
 
 SMALL = PostgresPlan(
     scopes=2, sizes=(1_200, 1_800), searches=4, appends=70, due_threads=90, claims=64

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect.bench.forming import FormedRow, form_recorded, formed_page
-from recollect.bench.recorded import RECORDINGS, read_sessions
+from benchmarks.formation_at_size import FormedRow, form_recorded, formed_page
+from benchmarks.recorded_facts import RECORDINGS, read_sessions
 from recollect.errors import UsageError
 
 Row = Mapping[str, object]

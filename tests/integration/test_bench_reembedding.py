@@ -8,10 +8,10 @@ from pathlib import Path
 import anyio
 import pytest
 
-from recollect.bench.datasets import DATASETS
-from recollect.bench.outside import TRIED, weighing
-from recollect.bench.outside import run as run_outside
-from recollect.bench.reembedding import (
+from benchmarks.datasets import DATASETS
+from benchmarks.outside_vectors import TRIED, weighing
+from benchmarks.outside_vectors import run as run_outside
+from benchmarks.reembed_under_load import (
     Part,
     ProjectedEmbedder,
     ReembeddingReport,
@@ -19,7 +19,7 @@ from recollect.bench.reembedding import (
 )
 from recollect.ports import Embedder
 from recollect.recall.fusion import WEIGHTS
-from recollect.testing.embedder import HashedEmbedder
+from recollect.testing.hashed_embedder import HashedEmbedder
 
 THINGS = "kayak cello orchid lighthouse sourdough telescope harmonica glacier walnut".split()
 

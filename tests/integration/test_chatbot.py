@@ -17,8 +17,8 @@ from recollect.ports import ModelAnswer, ModelRequest
 from recollect.recall.rendering import read_block
 from recollect.records import Message
 from recollect.testing import FrozenClock, SeededIds
-from recollect.testing.rulemodel import RuleModel
-from recollect.testing.scripted import ScriptedModel
+from recollect.testing.rule_model import RuleModel
+from recollect.testing.scripted_model import ScriptedModel
 
 ADA = ("users", "ada")
 

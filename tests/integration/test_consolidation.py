@@ -26,7 +26,7 @@ from recollect.records import (
 from recollect.stores.plans.erasure import EraseMemory, EraseMessages, EraseThread
 from recollect.stores.plans.formation import Debounce
 from recollect.testing import FrozenClock, SeededIds
-from recollect.testing.scripted import ScriptedModel
+from recollect.testing.scripted_model import ScriptedModel
 from recollect.worker.consolidation_run import OUTDATED
 
 ADA: Scope = ("users", "ada")

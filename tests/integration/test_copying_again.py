@@ -20,7 +20,7 @@ from recollect.stores.memory import InProcessStore
 from recollect.stores.plans.erasure import EraseMessages, EraseScope, EraseThread
 from recollect.stores.plans.outside_removals import LEFT, MIRROR, OUTSIDE_SCOPE
 from recollect.stores.unit_of_work import Plan
-from recollect.testing.samples import feed_from_start
+from recollect.testing.contract_samples import feed_from_start
 
 ResultT = TypeVar("ResultT")
 

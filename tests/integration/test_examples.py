@@ -12,10 +12,10 @@ from langchain_core.example_selectors import BaseExampleSelector
 from langchain_core.prompts import FewShotPromptTemplate, PromptTemplate
 
 import recollect
+from benchmarks.conversation_files import Fields, Question
+from benchmarks.example_selection import ExamplesPlan, above, examples_page, run, split
 from recollect import UsageError
 from recollect.agents.examples import Examples
-from recollect.bench.conversations import Fields, Question
-from recollect.bench.examples import ExamplesPlan, above, examples_page, run, split
 from recollect.errors import MissingKeyError
 from recollect.integrations.langchain import RecollectExampleSelector
 from recollect.testing import HashedEmbedder
@@ -186,7 +186,7 @@ def test_the_benchmark_tells_selection_from_its_controls(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where words give the category away, selection is surely above the random control."""
-    monkeypatch.setattr("recollect.bench.examples.INPUTS_MIN", 20)
+    monkeypatch.setattr("benchmarks.example_selection.INPUTS_MIN", 20)
     plan = ExamplesPlan(data=written_set(tmp_path, 15), count=1)
 
     report = anyio.run(run, plan, lambda _said: None)

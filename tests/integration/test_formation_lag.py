@@ -21,7 +21,7 @@ from recollect.formation.window import Line, Window
 from recollect.ports import ToolCall
 from recollect.records import Message
 from recollect.stores.validation import TEXT_CHARACTERS_MAX
-from recollect.testing.scripted import ScriptedModel
+from recollect.testing.scripted_model import ScriptedModel
 from recollect.worker import model_calls as asking
 from recollect.worker.model_calls import Asking
 

@@ -13,7 +13,7 @@ from recollect.ports import ModelAnswer, ModelRequest, Turn
 from recollect.records import Memory, NewMessage
 from recollect.stores.plans.formation import Debounce
 from recollect.testing import FrozenClock, SeededIds
-from recollect.testing.rulemodel import RuleModel
+from recollect.testing.rule_model import RuleModel
 
 SCOPE = ("users", "ada")
 NAMES = ("Ingrid", "Tomasz", "Amara", "Jorge", "Wilma", "Keiko", "Femi", "Solveig")

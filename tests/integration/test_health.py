@@ -21,8 +21,8 @@ from recollect.ports import Vector
 from recollect.recall.vector_backlog import EMBEDDING
 from recollect.records import Scope
 from recollect.testing import HashedEmbedder
-from recollect.testing.rulemodel import RuleModel
-from recollect.testing.scripted import ScriptedModel
+from recollect.testing.rule_model import RuleModel
+from recollect.testing.scripted_model import ScriptedModel
 from recollect.worker.loop import FORMATION, SCHEDULES
 
 ADA: Scope = ("users", "ada")

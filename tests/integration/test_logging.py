@@ -36,8 +36,8 @@ from recollect.observability.logs import summary_of
 from recollect.ports import ToolCall, Vector
 from recollect.records import JsonObject
 from recollect.testing import HashedEmbedder
-from recollect.testing.rulemodel import RuleModel
-from recollect.testing.scripted import Script, ScriptedAnswer, ScriptedModel
+from recollect.testing.rule_model import RuleModel
+from recollect.testing.scripted_model import Script, ScriptedAnswer, ScriptedModel
 
 MARKS = ("Heliotrope", "Quarrender", "Ottoline", "Vermilion", "Periwinkle", "Zinnober")
 TEXT, PERSON, KEY, THREAD, TYPE, QUERY = MARKS

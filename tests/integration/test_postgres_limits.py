@@ -15,8 +15,8 @@ from recollect.errors import StoreError, StoreFullError, StoreReadOnlyError, Sto
 from recollect.records import NewMessage
 from recollect.stores.plans.erasure import EraseScope
 from recollect.stores.postgres.store import PostgresStore
-from recollect.testing.pooler import VARIABLE, find_pooler, open_pooler
-from recollect.testing.postgres import PostgresServer, find_binaries, open_server
+from recollect.testing.postgres_server import PostgresServer, find_binaries, open_server
+from tests.harness.pooler import VARIABLE, find_pooler, open_pooler
 
 ADA, BOB = ("users", "ada"), ("users", "bob")
 DISK_MB = 48

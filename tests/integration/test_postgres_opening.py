@@ -30,7 +30,7 @@ from recollect.stores.postgres.statements import SESSION
 from recollect.stores.postgres.store import PostgresStore
 from recollect.stores.postgres.unit_runner import TRIES_MAX
 from recollect.stores.unit_of_work import NOTHING, Effect, Planned, Rows
-from recollect.testing.postgres import (
+from recollect.testing.postgres_server import (
     PostgresServer,
     empty_store,
     find_binaries,

@@ -18,7 +18,7 @@ from recollect.stores.postgres.store import PostgresStore
 from recollect.stores.postgres.transaction import Bound, Question, Stored, Transaction
 from recollect.stores.rows import Cursor, Feed, ScopeRow
 from recollect.stores.unit_of_work import Rows
-from recollect.testing.postgres import empty_store, shared_database
+from recollect.testing.postgres_server import empty_store, shared_database
 
 ADA: Scope = ("users", "ada")
 

@@ -13,7 +13,7 @@ from recollect.stores.postgres.location import location_of
 from recollect.stores.postgres.migrations import differences
 from recollect.stores.postgres.store import PostgresStore
 from recollect.testing import FrozenClock
-from recollect.testing.postgres import PostgresServer, find_binaries
+from recollect.testing.postgres_server import PostgresServer, find_binaries
 
 ADA = ("users", "ada")
 

@@ -8,7 +8,7 @@ from functools import cache
 import psycopg
 import pytest
 
-from recollect.bench.connections import LASTING, interleave
+from benchmarks.connection_faults import LASTING, interleave
 from recollect.errors import RecollectError, StoreReadOnlyError
 from recollect.records import NewMessage, PutMemory, Scope
 from recollect.stores.contract.base import Store
@@ -19,9 +19,9 @@ from recollect.stores.postgres.statements import QUERIES, WRITES
 from recollect.stores.postgres.store import PostgresStore
 from recollect.stores.rows import Cursor
 from recollect.testing import FrozenClock, SeededIds
-from recollect.testing.postgres import empty_store, shared_database, shared_server
-from recollect.testing.postgres_faults import dropped_predicates, without_predicates
+from recollect.testing.postgres_server import empty_store, shared_database, shared_server
 from recollect.testing.store_contract import StoreContract
+from tests.harness.postgres_faults import dropped_predicates, without_predicates
 
 SCOPES: tuple[Scope, ...] = (("a",), ("a", "b"), ("ab",), ("z",))
 

@@ -22,8 +22,8 @@ from recollect.stores.redis.store import RedisStore
 from recollect.stores.rows import AuditRow
 from recollect.stores.unit_of_work import Effect, Planned, Rows
 from recollect.testing.contract_audit import FIRST, KEY, four_changes
-from recollect.testing.redis import RedisServer, open_server, shared_server
-from recollect.testing.samples import ADA, TALK, keep_facts, tell
+from recollect.testing.contract_samples import ADA, TALK, keep_facts, tell
+from recollect.testing.redis_server import RedisServer, open_server, shared_server
 
 DATABASE = 6
 STORES = 4

@@ -15,8 +15,8 @@ from recollect.errors import EmbedderError, NotFoundError, UsageError
 from recollect.memory.facade import Recollect
 from recollect.ports import Vector
 from recollect.records import NewMessage, Scope
-from recollect.testing.embedder import HashedEmbedder
-from recollect.testing.postgres import empty_store, shared_database
+from recollect.testing.hashed_embedder import HashedEmbedder
+from recollect.testing.postgres_server import empty_store, shared_database
 
 ADA: Scope = ("ada",)
 THINGS = (
@@ -185,7 +185,7 @@ async def test_the_command_makes_all_vectors_before_the_store_is_opened(tmp_path
     path = str(tmp_path / "store.db")
     async with recollect.open(path, embedder="none") as memory:
         await memory.append(ADA, "talk", [NewMessage(role="user", text="I bought a kayak")])
-    given = ["reembed", "--store", path, "--to", "recollect.testing.embedder:HashedEmbedder"]
+    given = ["reembed", "--store", path, "--to", "recollect.testing.hashed_embedder:HashedEmbedder"]
 
     result = await anyio.to_thread.run_sync(lambda: CliRunner().invoke(main, given))
     wrong = await anyio.to_thread.run_sync(

@@ -17,11 +17,11 @@ from recollect.stores.redis.codec import MEMORIES
 from recollect.stores.rows import MemoryRow
 from recollect.stores.sqlite.checksums import row_checksum
 from recollect.stores.sqlite.page_checksums import checksum_layer
-from recollect.testing.clock import NOON
-from recollect.testing.postgres import PostgresServer, shared_server
-from recollect.testing.redis import RedisServer, empty_store
-from recollect.testing.redis import shared_server as shared_redis
-from recollect.testing.samples import ADA, BOB, TALK, resting
+from recollect.testing.contract_samples import ADA, BOB, TALK, resting
+from recollect.testing.frozen_clock import NOON
+from recollect.testing.postgres_server import PostgresServer, shared_server
+from recollect.testing.redis_server import RedisServer, empty_store
+from recollect.testing.redis_server import shared_server as shared_redis
 
 MAY, JUNE = (NOON - timedelta(days=days) for days in (1_000, 900))
 KEYS = {"first": MAY, "last": JUNE, "none": None}

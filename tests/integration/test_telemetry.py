@@ -28,8 +28,8 @@ from recollect.observability.spans import (
     memory_span,
 )
 from recollect.records import Scope
-from recollect.testing.rulemodel import RuleModel
-from recollect.testing.scripted import ScriptedModel
+from recollect.testing.rule_model import RuleModel
+from recollect.testing.scripted_model import ScriptedModel
 from recollect.worker.formation_run import END
 
 SECRET = "heliotrope"

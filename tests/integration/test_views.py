@@ -28,8 +28,8 @@ from recollect.stores.plans.erasure import EraseMemory, EraseScope
 from recollect.stores.postgres.store import PostgresStore
 from recollect.stores.redis.store import RedisStore
 from recollect.stores.sqlite.store import SQLiteStore
-from recollect.testing.embedder import HashedEmbedder
-from recollect.testing.scripted import ScriptedModel
+from recollect.testing.hashed_embedder import HashedEmbedder
+from recollect.testing.scripted_model import ScriptedModel
 
 ADA: Scope = ("users", "ada")
 TALK: Final = [NewMessage(role="user", text="My boat is in Porto", id="m1")]

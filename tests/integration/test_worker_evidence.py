@@ -15,8 +15,8 @@ from recollect.ports import ModelRequest, ToolCall
 from recollect.records import Json, JsonObject, NewMessage
 from recollect.stores.json_pointers import covers, leaves
 from recollect.testing import FrozenClock, SeededIds
-from recollect.testing.rulemodel import shown_in
-from recollect.testing.scripted import ScriptedAnswer, ScriptedModel
+from recollect.testing.rule_model import shown_in
+from recollect.testing.scripted_model import ScriptedAnswer, ScriptedModel
 
 ADA = ("users", "ada")
 LIFE = replace(USER, name="Life", parameters={"type": "object"})

@@ -26,8 +26,8 @@ from recollect.records import Json, Memory, NewMessage, PutMemory, Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.formation import DueThread, Formed
 from recollect.testing import FrozenClock, SeededIds
-from recollect.testing.rulemodel import RuleModel, shown_in
-from recollect.testing.scripted import Script, ScriptedAnswer, ScriptedModel
+from recollect.testing.rule_model import RuleModel, shown_in
+from recollect.testing.scripted_model import Script, ScriptedAnswer, ScriptedModel
 from recollect.worker import formation_run as forming
 from recollect.worker.formation_input import read_window
 from recollect.worker.formation_run import Result

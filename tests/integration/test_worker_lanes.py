@@ -22,9 +22,9 @@ from recollect.stores.plans.erasure import EraseMessages, EraseScope, EraseThrea
 from recollect.stores.plans.formation import Debounce
 from recollect.stores.rows import ThreadRow
 from recollect.testing import FrozenClock, SeededIds
-from recollect.testing.postgres import empty_store, shared_database
-from recollect.testing.rulemodel import RuleModel, shown_in
-from recollect.testing.scripted import ScriptedAnswer, ScriptedModel
+from recollect.testing.postgres_server import empty_store, shared_database
+from recollect.testing.rule_model import RuleModel, shown_in
+from recollect.testing.scripted_model import ScriptedAnswer, ScriptedModel
 from recollect.worker.formation_run import Result
 
 ADA = ("users", "ada")

@@ -24,8 +24,8 @@ from recollect.ports import ModelAnswer, ModelRequest, ToolCall
 from recollect.records import NewMessage, Scope
 from recollect.stores.plans.formation import Debounce, Lease
 from recollect.testing import FrozenClock, SeededIds
-from recollect.testing.rulemodel import RuleModel
-from recollect.testing.scripted import ScriptedAnswer, ScriptedModel
+from recollect.testing.rule_model import RuleModel
+from recollect.testing.scripted_model import ScriptedAnswer, ScriptedModel
 from recollect.worker.circuit_breaker import OUTAGES_MAX
 from recollect.worker.formation_run import Result
 from recollect.worker.loop import Worker

@@ -25,9 +25,9 @@ from recollect.ports import ModelRequest, ToolCall
 from recollect.records import Evidence, Memory, NewMessage
 from recollect.stores.plans.erasure import EraseMemory, EraseMessages
 from recollect.testing import FrozenClock, SeededIds
-from recollect.testing.postgres import empty_store, shared_database
-from recollect.testing.rulemodel import shown_in
-from recollect.testing.scripted import ScriptedAnswer, ScriptedModel
+from recollect.testing.postgres_server import empty_store, shared_database
+from recollect.testing.rule_model import shown_in
+from recollect.testing.scripted_model import ScriptedAnswer, ScriptedModel
 from recollect.worker import formation_run as former
 
 ADA = ("users", "ada")

@@ -27,10 +27,10 @@ from recollect.stores.locator import open_store
 from recollect.stores.plans import formation as planning
 from recollect.stores.plans.formation import Debounce, Lease
 from recollect.stores.rows import ScopeRow
-from recollect.testing.postgres import empty_store, shared_database
-from recollect.testing.redis import shared_server
-from recollect.testing.rulemodel import shown_in
-from recollect.testing.scripted import ScriptedModel
+from recollect.testing.postgres_server import empty_store, shared_database
+from recollect.testing.redis_server import shared_server
+from recollect.testing.rule_model import shown_in
+from recollect.testing.scripted_model import ScriptedModel
 from recollect.worker.formation_run import Result
 
 ADA: Final[Scope] = ("users", "ada")
@@ -189,7 +189,9 @@ if __name__ == "child":
 async def test_workers_in_processes_form_each_message_once(races: int, tmp_path: Path) -> None:
     """Eight of them on one file, while messages keep coming."""
     processes = multiprocessing.get_context("forkserver")
-    processes.set_forkserver_preload(["recollect.memory.facade", "recollect.testing.scripted"])
+    processes.set_forkserver_preload(
+        ["recollect.memory.facade", "recollect.testing.scripted_model"]
+    )
     path, said, done = tmp_path / "store.db", list[str](), processes.Event()
     async with opened(path) as memory:
         named = {"init_globals": {"given": (path, done)}, "run_name": "child"}

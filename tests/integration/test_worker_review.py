@@ -18,7 +18,7 @@ from recollect.ports import ToolCall
 from recollect.records import Json, Memory, NewMessage, PutMemory
 from recollect.stores.plans.erasure import EraseMemory
 from recollect.testing import FrozenClock, SeededIds
-from recollect.testing.scripted import ScriptedModel
+from recollect.testing.scripted_model import ScriptedModel
 
 ADA = ("users", "ada")
 

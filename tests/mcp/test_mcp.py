@@ -15,11 +15,11 @@ from typing import Any, cast
 import anyio
 import httpx2
 import pytest
+from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
 import recollect
-from mcp import Client, StdioServerParameters
 from recollect.formation.config import Assistants
 from recollect.formation.types.builtin import DEFAULT_TYPES
 from recollect.records import SCOPE_SETTINGS, NewMessage, PutMemory, Scope

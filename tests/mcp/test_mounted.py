@@ -15,9 +15,9 @@ from typing import Any
 import httpx
 import httpx2
 import pytest
+from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from mcp import Client
 from recollect.server.http import state as opening
 from recollect.server.http.mounts import Door, late_door
 from recollect.server.mcp.streamable_http import PATH, mcp_door

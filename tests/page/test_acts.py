@@ -13,12 +13,11 @@ from recollect import NewMessage
 from recollect.ports import ToolCall
 from recollect.records import Evidence, JsonObject, Message, PutMemory, Scope
 from recollect.stores.plans.formation import Debounce
-from recollect.testing.scripted import ScriptedModel
+from recollect.testing.scripted_model import ScriptedModel
 
 if TYPE_CHECKING:
-    from tests.page.conftest import Story, Walks
-
     from recollect.memory.facade import Recollect
+    from tests.page.conftest import Story, Walks
 
 HERE: Final = Path(__file__).parent
 SCOPE: Final[Scope] = ("default",)

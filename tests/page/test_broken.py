@@ -11,7 +11,7 @@ import pytest
 import recollect
 from recollect import NewMessage
 from recollect.records import PutMemory, Scope
-from recollect.testing.rulemodel import RuleModel
+from recollect.testing.rule_model import RuleModel
 
 if TYPE_CHECKING:
     from tests.page.conftest import Story, Walks

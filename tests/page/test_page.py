@@ -16,8 +16,8 @@ import recollect
 from recollect import NewMessage
 from recollect.ports import ToolCall
 from recollect.records import MemoryState, PutMemory
-from recollect.testing.clock import FrozenClock
-from recollect.testing.scripted import ScriptedModel
+from recollect.testing.frozen_clock import FrozenClock
+from recollect.testing.scripted_model import ScriptedModel
 
 if TYPE_CHECKING:
     from tests.page.conftest import Story, Walks

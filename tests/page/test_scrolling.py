@@ -11,12 +11,11 @@ import pytest
 import recollect
 from recollect import NewMessage
 from recollect.records import Evidence, PutMemory, Scope
-from recollect.testing.scripted import ScriptedModel
+from recollect.testing.scripted_model import ScriptedModel
 
 if TYPE_CHECKING:
-    from tests.page.conftest import Story, Walks
-
     from recollect.memory.facade import Recollect
+    from tests.page.conftest import Story, Walks
 
 HERE: Final = Path(__file__).parent
 SCOPE: Final[Scope] = ("default",)

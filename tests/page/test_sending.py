@@ -10,7 +10,7 @@ import pytest
 from recollect.errors import ModelUnavailableError
 from recollect.ports import ModelRequest
 from recollect.server.testing import serving
-from recollect.testing.scripted import ScriptedModel
+from recollect.testing.scripted_model import ScriptedModel
 
 if TYPE_CHECKING:
     from tests.page.conftest import Story, Walks

@@ -25,7 +25,7 @@ from recollect.integrations.search import (
     PineconeDoc,
     PineconeSearch,
 )
-from recollect.testing.embedder import HashedEmbedder
+from recollect.testing.hashed_embedder import HashedEmbedder
 
 ENCODER = HashedEmbedder()
 SECRET = "The code of the safe is 4711."
@@ -105,7 +105,7 @@ def test_the_texts_outlive_the_process(tmp_path: Path, made: str) -> None:
     program = (
         "import sys\n"
         "from recollect.integrations.search import ChromaDBSearch, LanceDBSearch, LanceDBDoc\n"
-        "from recollect.testing.embedder import HashedEmbedder\n"
+        "from recollect.testing.hashed_embedder import HashedEmbedder\n"
         f"docs, e = [LanceDBDoc({SECRET!r})], HashedEmbedder()\n{made}\n"
     )
     source = str(Path(__file__).parents[2] / "src")

@@ -15,7 +15,7 @@ from recollect.integrations.search import (
     LanceDBSearch,
     RecollectSearch,
 )
-from recollect.testing.embedder import HashedEmbedder
+from recollect.testing.hashed_embedder import HashedEmbedder
 
 OSLO = "Oslo is the capital of Norway."
 TEA = "Green tea is brewed at eighty degrees."

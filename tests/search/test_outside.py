@@ -35,7 +35,7 @@ from recollect.records import Scope
 from recollect.stores.locator import open_store
 from recollect.stores.memory import InProcessStore
 from recollect.stores.plans.outside_removals import OUTSIDE_SCOPE
-from recollect.testing.embedder import HashedEmbedder
+from recollect.testing.hashed_embedder import HashedEmbedder
 
 pytestmark = pytest.mark.anyio
 

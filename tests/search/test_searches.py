@@ -26,7 +26,7 @@ from recollect.integrations.search import (
     pinecone_index,
 )
 from recollect.integrations.search import own_index as own
-from recollect.testing.embedder import HashedEmbedder
+from recollect.testing.hashed_embedder import HashedEmbedder
 
 OSLO = "Oslo is the capital of Norway."
 ROME = "Rome is the capital of Italy."

@@ -14,8 +14,8 @@ from langgraph_sdk.client import SyncLangGraphClient
 
 from recollect.server.http.openapi import ANSWERS, operations
 from recollect.server.testing import Served, serving
-from recollect.testing.postgres import empty_store, shared_database
-from recollect.testing.redis import shared_server as shared_redis
+from recollect.testing.postgres_server import empty_store, shared_database
+from recollect.testing.redis_server import shared_server as shared_redis
 
 Connect = Callable[..., httpx.Client]
 Fresh = Callable[[str], str]

@@ -16,7 +16,7 @@ from recollect.formation.config import Assistants, FormationSettings
 from recollect.formation.prompt import Prompts
 from recollect.ports import ModelRequest
 from recollect.server.testing import ROOT_SCOPE, Served
-from recollect.testing.scripted import ScriptedModel
+from recollect.testing.scripted_model import ScriptedModel
 
 ADA = {"scope": ["users", "ada"]}
 Connect = Callable[..., httpx.Client]

@@ -37,8 +37,8 @@ from recollect.server.authorization import PERMISSIONS
 from recollect.server.http.problems import problem_of
 from recollect.server.http.rate_limits import Rates
 from recollect.server.testing import Served
-from recollect.testing.proxy import Cut, FaultyProxy
-from recollect.testing.scripted import ScriptedModel
+from recollect.testing.scripted_model import ScriptedModel
+from tests.harness.faulty_proxy import Cut, FaultyProxy
 
 pytestmark = pytest.mark.timeout(240)
 T = TypeVar("T")

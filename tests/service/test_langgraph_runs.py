@@ -29,9 +29,9 @@ from recollect.server.langgraph import run_records as kept
 from recollect.server.langgraph import threads
 from recollect.server.testing import Served, serving
 from recollect.stores.plans.formation import Debounce
-from recollect.testing.clock import FrozenClock
-from recollect.testing.rulemodel import RuleModel
-from recollect.testing.scripted import ScriptedModel
+from recollect.testing.frozen_clock import FrozenClock
+from recollect.testing.rule_model import RuleModel
+from recollect.testing.scripted_model import ScriptedModel
 
 GraphClient = Callable[..., SyncLangGraphClient]
 WILL: Scope = ("acme", "will")

@@ -19,7 +19,7 @@ import recollect
 from recollect.formation.types import NOTE
 from recollect.memory.facade import Recollect
 from recollect.server.testing import Served, serving
-from recollect.testing.rulemodel import RuleModel
+from recollect.testing.rule_model import RuleModel
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "memory_service"
 HELLO = "Hi, I'm Will and I like to hike"

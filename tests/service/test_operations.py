@@ -17,7 +17,7 @@ from recollect.errors import ModelDeniedError, UnknownKeyError
 from recollect.observability import spans as telemetry
 from recollect.server.http.request_log import JsonLines
 from recollect.server.testing import Served
-from recollect.testing.scripted import ScriptedModel
+from recollect.testing.scripted_model import ScriptedModel
 
 Connect = Callable[..., httpx.Client]
 Start = Callable[..., Served]

@@ -25,7 +25,7 @@ from recollect.server.routes import ROUTERS
 from recollect.server.testing import Served, serving
 from recollect.stores.contract.base import MeteredStore, Store
 from recollect.stores.validation import encode_json
-from recollect.testing.rulemodel import RuleModel
+from recollect.testing.rule_model import RuleModel
 
 pytestmark = pytest.mark.timeout(240)
 Fresh = Callable[[str], str]

@@ -39,7 +39,7 @@ from recollect.server.routes import ROUTERS
 from recollect.server.testing import Served, serving
 from recollect.stores.contract.base import Store
 from recollect.stores.locator import open_store
-from recollect.testing.scripted import ScriptedModel
+from recollect.testing.scripted_model import ScriptedModel
 
 pytestmark = pytest.mark.timeout(240)
 Fresh = Callable[[str], str]

@@ -25,7 +25,7 @@ from recollect.server.http import scope_access as reaching
 from recollect.server.http.openapi import ANSWERS, STREAMS, operations
 from recollect.server.schemas.elements import Answered
 from recollect.server.testing import Served, serving
-from recollect.testing.rulemodel import RuleModel
+from recollect.testing.rule_model import RuleModel
 
 Connect = Callable[..., httpx.Client]
 SAMPLE = 20

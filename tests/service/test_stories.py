@@ -10,8 +10,8 @@ import pytest
 from recollect.errors import ModelDeniedError
 from recollect.ports import ToolCall
 from recollect.server.testing import Served
-from recollect.testing.rulemodel import RuleModel
-from recollect.testing.scripted import ScriptedModel
+from recollect.testing.rule_model import RuleModel
+from recollect.testing.scripted_model import ScriptedModel
 
 ADA = {"scope": ["users", "ada"]}
 Connect = Callable[..., httpx.Client]

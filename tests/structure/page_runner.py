@@ -1,7 +1,7 @@
 """
 Runs programs of pages, each in a process of its own that has the common imports behind it.
 
-Started as ``python page_runner.py FOLDER_OF_CONFTEST``; a line of standard input is a JSON list of
+Started as ``python page_runner.py ROOT``; a line of standard input is a JSON list of
 the program's path, its working folder and the file for its errors, and is answered by a line with
 its exit status. The network is closed, as it is in every test.
 """
@@ -13,7 +13,7 @@ import runpy
 import sys
 
 sys.path[0] = sys.argv[1]
-import conftest  # type: ignore[import-not-found]  # noqa: E402
+from tests import conftest  # noqa: E402
 
 conftest.forbid_network()
 import langchain_core.messages  # noqa: E402, F401

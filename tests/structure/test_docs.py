@@ -82,7 +82,7 @@ class Pages:
 
     def __init__(self) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, str(Path(__file__).with_name("page_runner.py")), str(ROOT / "tests")],
+            [sys.executable, str(Path(__file__).with_name("page_runner.py")), str(ROOT)],
             env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -156,8 +156,8 @@ def errors_without_status(classes: Iterable[type], status: Mapping[str, int]) ->
 
 
 def benchmarks_in(text: str) -> set[str]:
-    """Return the names of the `recollect bench NAME` commands that need no data from elsewhere."""
-    return set(re.findall(r"\brecollect bench ([a-z][\w-]*)(?![^\n`]*--data)", text))
+    """Return each NAME of `python -m benchmarks NAME` that needs no data from elsewhere."""
+    return set(re.findall(r"\bpython -m benchmarks ([a-z][\w-]*)(?![^\n`]*--data)", text))
 
 
 def test_every_command_is_documented() -> None:
@@ -274,6 +274,7 @@ def test_prove_runs_the_benchmarks_that_are_documented() -> None:
 
 def test_benchmark_commands_are_found() -> None:
     """Each benchmark is found once, whatever follows its name."""
-    text = "`recollect bench recall`, `recollect bench stores --full`, recollect bench recall"
+    command = "python -m benchmarks"
+    text = f"`{command} recall`, `{command} stores --full`, {command} recall"
 
     assert benchmarks_in(text) == {"recall", "stores"}

@@ -34,7 +34,7 @@ GROUP_OF = {
     **dict.fromkeys(("conversation", "graph", "agents"), "policies"),
     **dict.fromkeys(
         (
-            *("bench", "chat", "cli", "client", "demo", "evaluation", "exporters", "importers"),
+            *("chat", "cli", "client", "demo", "evaluation", "exporters", "importers"),
             *("integrations", "server", "__main__"),
         ),
         "doors",

@@ -1,4 +1,4 @@
-"""`recollect bench between`: histories counted, and a broken promise told."""
+"""`python -m benchmarks between`: histories counted, and a broken promise told."""
 
 import json
 from pathlib import Path
@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from recollect.bench.combinations.promises import PROMISES
-from recollect.cli import main
+from benchmarks.combinations.promises import PROMISES
+from benchmarks.program import main
 
-COMMAND = ("bench", "between", "--histories", "2", "--on-servers", "0", "--steps", "6")
+COMMAND = ("between", "--histories", "2", "--on-servers", "0", "--steps", "6")
 
 
 def test_histories_are_counted(tmp_path: Path) -> None:

@@ -1,11 +1,11 @@
-"""`recollect bench conversation` prints calls, tokens and times beside the originals."""
+"""`python -m benchmarks conversation` prints calls, tokens and times beside the originals."""
 
 import json
 from pathlib import Path
 
 from click.testing import CliRunner
 
-from recollect.cli import main
+from benchmarks.program import main
 
 
 def test_the_conversation_memories_are_measured_beside_the_originals(tmp_path: Path) -> None:
@@ -14,7 +14,7 @@ def test_the_conversation_memories_are_measured_beside_the_originals(tmp_path: P
 
     result = CliRunner().invoke(
         main,
-        ["bench", "conversation", "--turns", "6", "--messages", "20", "--json", str(written)],
+        ["conversation", "--turns", "6", "--messages", "20", "--json", str(written)],
     )
 
     assert 0 == result.exit_code, result.exception

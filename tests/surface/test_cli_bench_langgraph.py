@@ -1,4 +1,4 @@
-"""`recollect bench langgraph` prints the times of LangGraph's stores beside each other."""
+"""`python -m benchmarks langgraph` prints the times of LangGraph's stores beside each other."""
 
 import json
 from pathlib import Path
@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from recollect.bench.datasets import DATASETS
-from recollect.bench.langgraph_recall import find_all
-from recollect.cli import main
+from benchmarks.datasets import DATASETS
+from benchmarks.langgraph_recall import find_all
+from benchmarks.program import main
 from recollect.testing import HashedEmbedder
 
 pytest.importorskip("langgraph", reason="its stores are measured")
@@ -18,13 +18,11 @@ def test_the_stores_are_measured_beside_each_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each operation, in every store that can do it; here in a few turns."""
-    monkeypatch.setattr("recollect.bench.langgraph.REPEATS", 3)
-    monkeypatch.setattr("recollect.bench.langgraph.LONG_REPEATS", 2)
+    monkeypatch.setattr("benchmarks.langgraph_store.REPEATS", 3)
+    monkeypatch.setattr("benchmarks.langgraph_store.LONG_REPEATS", 2)
     written = tmp_path / "report.json"
 
-    result = CliRunner().invoke(
-        main, ["bench", "langgraph", "--size", "20", "--json", str(written)]
-    )
+    result = CliRunner().invoke(main, ["langgraph", "--size", "20", "--json", str(written)])
 
     assert 0 == result.exit_code, result.exception
     assert "beside langgraph-checkpoint" in result.stdout

@@ -1,4 +1,4 @@
-"""`recollect bench postgres-durability`: counts beside controls, as a table and as JSON."""
+"""`python -m benchmarks postgres-durability`: counts beside controls, as a table and as JSON."""
 
 import json
 from pathlib import Path
@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from recollect.bench import postgres_durability
-from recollect.bench.outcomes import Outcome
-from recollect.cli import main
-from recollect.testing.postgres import PostgresServer, find_binaries
+from benchmarks import postgres_durability
+from benchmarks.fault_counts import Outcome
+from benchmarks.program import main
+from recollect.testing.postgres_server import PostgresServer, find_binaries
 
-COMMAND = ("bench", "postgres-durability", "--messages", "0", "--histories", "0", "--cuts", "0")
+COMMAND = ("postgres-durability", "--messages", "0", "--histories", "0", "--cuts", "0")
 
 
 @pytest.fixture(autouse=True)

@@ -1,4 +1,4 @@
-"""`recollect bench redis-durability`: kills counted beside their controls."""
+"""`python -m benchmarks redis-durability`: kills counted beside their controls."""
 
 import json
 from pathlib import Path
@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from recollect.bench import redis_durability
-from recollect.bench.outcomes import Outcome
-from recollect.bench.redis_durability import WITHOUT_FILE, Plan
-from recollect.cli import main
-from recollect.testing.redis import RedisServer, find_server
+from benchmarks import redis_durability
+from benchmarks.fault_counts import Outcome
+from benchmarks.program import main
+from benchmarks.redis_durability import WITHOUT_FILE, Plan
+from recollect.testing.redis_server import RedisServer, find_server
 
-COMMAND = ("bench", "redis-durability", "--kills", "2", "--relaxed", "0")
+COMMAND = ("redis-durability", "--kills", "2", "--relaxed", "0")
 
 
 @pytest.fixture(autouse=True)

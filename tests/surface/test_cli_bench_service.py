@@ -1,4 +1,4 @@
-"""`recollect bench service` measures the service in a process of its own, and kills it."""
+"""`python -m benchmarks service` measures the service in a process of its own, and kills it."""
 
 import asyncio
 import json
@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from recollect.bench.load import Answered, LoadError, Order, Request, holding, percentile, put
-from recollect.bench.served import serving, serving_bare
-from recollect.bench.service_kills import kill
-from recollect.cli import main
+from benchmarks.http_load import Answered, LoadError, Order, Request, holding, percentile, put
+from benchmarks.program import main
+from benchmarks.service_kills import kill
+from benchmarks.service_process import serving, serving_bare
 
 pytest.importorskip("fastapi", reason="the service is measured")
 pytest.importorskip("prometheus_client", reason="the service is measured")
@@ -31,7 +31,7 @@ def test_each_figure_has_its_goal_and_controls(tmp_path: Path) -> None:
     few = ("--rate", "50", "--seconds", "0.4", "--turns", "1", "--most", "64", "--recalls", "10")
 
     result = CliRunner().invoke(
-        main, ["bench", "service", *few, "--streams", "3", "--kills", "1", "--json", str(written)]
+        main, ["service", *few, "--streams", "3", "--kills", "1", "--json", str(written)]
     )
 
     assert result.exception is None or isinstance(result.exception, SystemExit), result.exception

@@ -14,8 +14,9 @@ import pytest
 from click.testing import CliRunner
 
 import recollect
-from recollect.bench.report import from_rows
-from recollect.bench.rows import read_rows
+from benchmarks.answer_rows import read_rows
+from benchmarks.program import main as benchmarks
+from benchmarks.recall_report import from_rows
 from recollect.cli import main
 from recollect.demo.acts import QUESTIONS, Question, Timed, ask, count_in_files
 from recollect.demo.story import SCOPE, StoryClock, play, read_chapters, read_messages
@@ -270,7 +271,7 @@ def test_a_benchmark_prints_its_figures_beside_controls(tmp_path: Path) -> None:
     written = tmp_path / "rows.jsonl"
 
     result = CliRunner(env=ENVIRONMENT).invoke(
-        main, ["bench", "locomo", "--data", str(tmp_path), "--rows", str(written)]
+        benchmarks, ["locomo", "--data", str(tmp_path), "--rows", str(written)]
     )
 
     assert 0 == result.exit_code, result.exception
@@ -280,7 +281,7 @@ def test_a_benchmark_prints_its_figures_beside_controls(tmp_path: Path) -> None:
 
 def test_a_benchmark_without_its_set_says_what_is_missing(tmp_path: Path) -> None:
     """With status 2."""
-    result = CliRunner(env=ENVIRONMENT).invoke(main, ["bench", "locomo", "--data", str(tmp_path)])
+    result = CliRunner(env=ENVIRONMENT).invoke(benchmarks, ["locomo", "--data", str(tmp_path)])
 
     assert 2 == result.exit_code
     assert "give --data the folder of locomo" in result.stderr

@@ -15,8 +15,8 @@ from recollect.errors import EXIT_STATUS, NotFoundError, UsageError
 from recollect.formation.config import DEFAULT_MODEL, FormationSettings
 from recollect.formation.types import NOTE, USER
 from recollect.records import Json
-from recollect.testing.rulemodel import RuleModel
-from recollect.testing.scripted import ScriptedModel
+from recollect.testing.rule_model import RuleModel
+from recollect.testing.scripted_model import ScriptedModel
 
 ADA = ("users", "ada")
 PLAIN = Path("memory.toml")

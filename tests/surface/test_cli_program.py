@@ -13,10 +13,10 @@ import pytest
 from click.testing import CliRunner
 
 import recollect
-from recollect.bench.datasets import DATASETS
+from benchmarks.datasets import DATASETS
+from benchmarks.program import SETS
 from recollect.cli import main
 from recollect.cli import store_choice as opening
-from recollect.cli.bench import SETS
 from recollect.cli.options import scope_from, split_address, written_scope
 from recollect.errors import EXIT_STATUS, RecollectError, StoreFullError, UsageError
 

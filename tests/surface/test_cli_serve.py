@@ -13,8 +13,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from recollect.testing.postgres import empty_store, shared_database
-from recollect.testing.redis import shared_server as shared_redis
+from recollect.testing.postgres_server import empty_store, shared_database
+from recollect.testing.redis_server import shared_server as shared_redis
 
 DATABASE = 10
 LINE_S_MAX = 60.0

@@ -68,7 +68,7 @@ def test_the_command_line_is_counted_beside_a_service(
 
 OPENERS: Mapping[str, str] = {
     "store_choice.py": "counts",
-    "memory_choice.py": "for `chat`, which counts; the service, which does itself; and what only forms",
+    "memory_choice.py": "for `chat`, which counts; the service, which does; what only forms",
     "mcp.py": "counts over stdio; over HTTP the service does",
     "copy.py": "copies a whole store, with its counts",
     "switch_embedder.py": "writes vectors alone",

@@ -27,7 +27,7 @@ import sys, anyio
 from recollect.cli import main
 from recollect.cli.commands import worker as working
 from recollect.ports import ModelAnswer, ToolCall
-from recollect.testing.scripted import ScriptedModel
+from recollect.testing.scripted_model import ScriptedModel
 
 answer_s, grace_s = float(sys.argv.pop(1)), float(sys.argv.pop(1))
 

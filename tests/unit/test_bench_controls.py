@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.bench.controls import (
+from benchmarks.conversation_files import Conversation, Message, Question
+from benchmarks.search_controls import (
     K1,
     B,
     PlainBm25,
@@ -18,7 +19,6 @@ from recollect.bench.controls import (
     dated_text,
     spoken_text,
 )
-from recollect.bench.conversations import Conversation, Message, Question
 from recollect.ports import Vector
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect.bench.conversations import Conversation, Message, Question, read_fields
-from recollect.bench.datasets import DATASETS
+from benchmarks.conversation_files import Conversation, Message, Question, read_fields
+from benchmarks.datasets import DATASETS
 from recollect.errors import UsageError
 
 Row = Mapping[str, object]

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect.bench.datasets import DATASETS
-from recollect.bench.facts import FactsReport, Found, Gold, _figures, ask_all, facts_page
+from benchmarks.datasets import DATASETS
+from benchmarks.recall_with_facts import FactsReport, Found, Gold, _figures, ask_all, facts_page
 
 GOLD = Gold(evidence=frozenset({"m1"}), words=frozenset({"tom", "cat"}))
 HOME = Found(frozenset({"m1"}), frozenset({"live", "oslo"}), tokens=4)

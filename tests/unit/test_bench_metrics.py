@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.bench import metrics
+from benchmarks import metrics
 
 places = st.lists(st.none() | st.integers(1, 80), min_size=1, max_size=8)
 

@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from recollect.bench.conversations import Conversation, Fields, Message, Question
-from recollect.bench.locomo import LOCOMO, locomo_facts, locomo_figures
-from recollect.bench.longmemeval import LONGMEMEVAL, longmemeval_facts, longmemeval_figures
-from recollect.bench.official import OfficialRanking, lowered_words, split_on_spaces
-from recollect.bench.okapi import Okapi, term_weights
+from benchmarks.conversation_files import Conversation, Fields, Message, Question
+from benchmarks.locomo import LOCOMO, locomo_facts, locomo_figures
+from benchmarks.longmemeval import LONGMEMEVAL, longmemeval_facts, longmemeval_figures
+from benchmarks.official import OfficialRanking, lowered_words, split_on_spaces
+from benchmarks.okapi import Okapi, term_weights
 
 
 def conversation_of(rows: Sequence[tuple[str, str, str]], name: str = "c") -> Conversation:

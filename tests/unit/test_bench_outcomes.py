@@ -2,7 +2,7 @@
 
 import json
 
-from recollect.bench.outcomes import Outcome, Report, Row
+from benchmarks.fault_counts import Outcome, Report, Row
 
 
 def test_a_failure_is_told_with_its_reason() -> None:

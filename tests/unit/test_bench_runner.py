@@ -9,13 +9,15 @@ from typing import NoReturn
 import numpy as np
 import pytest
 
-from recollect.bench import report, rows, tables
-from recollect.bench.controls import PlainBm25, PlainCosine, dated_text, spoken_text
-from recollect.bench.conversations import Conversation, Question
-from recollect.bench.datasets import DATASETS
-from recollect.bench.official import lowered_words
-from recollect.bench.runner import Plan, run
-from recollect.bench.vectors import CachedEmbedder
+from benchmarks import answer_rows as rows
+from benchmarks import recall_report as report
+from benchmarks import text_tables as tables
+from benchmarks.cached_embedder import CachedEmbedder
+from benchmarks.conversation_files import Conversation, Question
+from benchmarks.datasets import DATASETS
+from benchmarks.official import lowered_words
+from benchmarks.recall_runner import Plan, run
+from benchmarks.search_controls import PlainBm25, PlainCosine, dated_text, spoken_text
 from recollect.errors import UsageError
 from recollect.ports import Vector
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from recollect.bench import size
-from recollect.cli import main
+from benchmarks import install_size as size
+from benchmarks.program import main
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ def test_the_command_prints_every_package_beside_the_control(tmp_path: Path) -> 
     """The control is the same without the embedder; the parts sum to the whole."""
     report = tmp_path / "size.json"
 
-    printed = CliRunner().invoke(main, ["bench", "size", "--json", str(report)]).stdout
+    printed = CliRunner().invoke(main, ["size", "--json", str(report)]).stdout
 
     found = json.loads(report.read_text("utf-8"))
     core = sum(part["bytes"] for part in found["parts"] if not part["for_embedder"])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from recollect.bench.vectors import BATCH_TEXTS, CachedEmbedder, VectorFile, file_name, text_key
+from benchmarks.cached_embedder import BATCH_TEXTS, CachedEmbedder, VectorFile, file_name, text_key
 from recollect.errors import EmbedderError
 from recollect.ports import Vector
 

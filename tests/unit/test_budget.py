@@ -8,7 +8,7 @@ from recollect.recall.duplicates import SaidAlready
 from recollect.recall.packing import Packed, packed
 from recollect.recall.results import Recalled
 from recollect.records import Message
-from recollect.testing.clock import NOON
+from recollect.testing.frozen_clock import NOON
 from recollect.text.token_estimate import estimated_tokens
 
 WORDS = st.sampled_from("kite red sky \u6211\u517b\u732b Zo\u00eb ! yesterday".split())

@@ -24,15 +24,15 @@ from recollect.evaluation.measures import total
 from recollect.formation.support import Support
 from recollect.ports import Model, ToolCall
 from recollect.records import Json, JsonObject
-from recollect.testing.bad_models import (
+from recollect.testing.oracle import Called, Oracle, Request
+from recollect.testing.rule_model import RuleModel
+from recollect.testing.scripted_model import ScriptedModel
+from tests.harness.faulty_models import (
     Forgetful,
     Hallucinating,
     OverInserting,
     OverUpdating,
 )
-from recollect.testing.oracle import Called, Oracle, Request
-from recollect.testing.rulemodel import RuleModel
-from recollect.testing.scripted import ScriptedModel
 
 TOLD_TWICE = """
 [[case]]

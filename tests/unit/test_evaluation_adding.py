@@ -15,9 +15,9 @@ from recollect.evaluation.case_capture import draft_of_formation, draft_of_memor
 from recollect.evaluation.case_drafts import Draft, append_case, case_text
 from recollect.memory.facade import Recollect
 from recollect.records import Json, NewMessage
-from recollect.testing.clock import FrozenClock
+from recollect.testing.frozen_clock import FrozenClock
 from recollect.testing.oracle import Oracle
-from recollect.testing.rulemodel import RuleModel
+from recollect.testing.rule_model import RuleModel
 
 ADA = ("users", "ada")
 

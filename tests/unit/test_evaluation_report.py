@@ -20,8 +20,8 @@ from recollect.evaluation import (
 )
 from recollect.evaluation.eval_report import ROWS, as_json, from_json, page, written
 from recollect.evaluation.run_comparison import comparison_page
-from recollect.testing.bad_models import Forgetful, OverInserting
 from recollect.testing.oracle import Oracle
+from tests.harness.faulty_models import Forgetful, OverInserting
 
 CASES = shipped_cases()[:12]
 

@@ -23,7 +23,7 @@ from recollect.formation.types import NOTE, USER, MemoryType
 from recollect.formation.window import Line, Window
 from recollect.ports import ModelAnswer, ModelRequest, ToolCall
 from recollect.records import JsonObject, Memory, Message
-from recollect.testing.rulemodel import shown_in
+from recollect.testing.rule_model import shown_in
 
 AT = datetime(2026, 5, 1, 12, tzinfo=UTC)
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=40)

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import pytest
 
-from recollect.bench.support import (
+from benchmarks.support import (
     ATTACKS,
     SupportRow,
     Verdict,
@@ -100,7 +100,7 @@ def test_honest_answers_pass_at_once(half: int) -> None:
 
 
 def test_the_measurement_tells_halves_languages_and_the_control() -> None:
-    """As `recollect bench support` prints it."""
+    """As `python -m benchmarks support` prints it."""
     report = measure_support(CORPUS)
     rows = {(each.gate, each.file): each for each in report.rows}
 

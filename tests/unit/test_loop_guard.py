@@ -14,7 +14,7 @@ from recollect.stores.sqlite.rows import SQLiteRows
 from recollect.stores.sqlite.store import SQLiteStore
 from recollect.sync.bridge import MemoryBridge
 from recollect.sync.object_home import Home
-from recollect.testing.loop_guard import guarded_loops
+from tests.harness.loop_guard import guarded_loops
 
 ADA = ("users", "ada")
 TESTS = Path(__file__).parents[1]

@@ -22,7 +22,7 @@ from recollect.models import (
 )
 from recollect.models.model_choice import parsed_choice
 from recollect.ports import ModelRequest
-from recollect.testing.scripted import ScriptedModel
+from recollect.testing.scripted_model import ScriptedModel
 
 KEY = "mango-7731-kestrel"
 

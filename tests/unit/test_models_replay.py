@@ -10,7 +10,7 @@ import pytest
 from recollect.errors import ModelError, ModelUnavailableError, UsageError
 from recollect.models import Recording, Replay
 from recollect.ports import ModelAnswer, ModelRequest, Tool, ToolCall, Turn, Usage
-from recollect.testing.scripted import ScriptedModel
+from recollect.testing.scripted_model import ScriptedModel
 
 pytestmark = pytest.mark.anyio
 

@@ -5,7 +5,7 @@ import pytest
 
 from recollect.errors import ModelError, ModelUnavailableError
 from recollect.ports import Model, ModelAnswer, ModelRequest, Tool, ToolCall, Turn, Usage
-from recollect.testing.scripted import ScriptedModel, usage_of
+from recollect.testing.scripted_model import ScriptedModel, usage_of
 
 pytestmark = pytest.mark.anyio
 

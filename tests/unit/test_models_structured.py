@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from recollect.models import PromptedModel
 from recollect.models.structured_output import calls_schema, in_words, read_calls, with_calls
 from recollect.ports import ModelAnswer, ModelRequest, Tool, ToolCall, Turn
-from recollect.testing.scripted import ScriptedModel
+from recollect.testing.scripted_model import ScriptedModel
 
 NOTE = Tool(name="note", description="Keep a note.", parameters={"type": "object"})
 NODE = Tool(

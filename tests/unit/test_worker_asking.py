@@ -14,7 +14,7 @@ from recollect.formation.types import NOTE, USER
 from recollect.formation.window import Line, Window
 from recollect.ports import ModelAnswer, ToolCall, Usage
 from recollect.records import Json, Memory, Message
-from recollect.testing.scripted import ScriptedAnswer, ScriptedModel
+from recollect.testing.scripted_model import ScriptedAnswer, ScriptedModel
 from recollect.worker.model_calls import Asking
 
 AT = datetime(2026, 5, 1, 12, tzinfo=UTC)

@@ -12,7 +12,7 @@ from langchain_core.runnables import RunnableConfig
 
 from recollect.models import open_model
 from recollect.ports import Model
-from recollect.testing.rulemodel import RuleModel
+from recollect.testing.rule_model import RuleModel
 
 RULES = "rules"
 _NO_LABEL = re.compile(r"[.%\x00-\x1f\x7f]")

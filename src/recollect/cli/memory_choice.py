@@ -34,7 +34,7 @@ def opened_model(forming: Forming) -> Model | None:
     """
     from recollect.formation.config import DEFAULT_MODEL
     from recollect.models import Replay, open_model
-    from recollect.testing.rulemodel import RuleModel
+    from recollect.testing.rule_model import RuleModel
 
     choice = forming.model
     if choice is None:
@@ -50,7 +50,7 @@ def opened_model(forming: Forming) -> Model | None:
 
 def _scripted(path: Path) -> Model:
     """Return a model that answers, and forms, in the order in which a file says it."""
-    from recollect.testing.scripted import ScriptedModel
+    from recollect.testing.scripted_model import ScriptedModel
 
     read = read_file(path)
     parts: dict[str, Iterator[object]] = {}

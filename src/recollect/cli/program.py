@@ -33,13 +33,25 @@ _COMMANDS: Final = {
     "audit": "recollect.cli.commands.audit:audit",
     "doctor": "recollect.cli.commands.doctor:doctor",
     "embedder": "recollect.cli.commands.embedder:embedder",
-    "bench": "recollect.cli.bench:bench",
     "eval": "recollect.cli.commands.evaluate:evaluate",
 }
 
 
-class Program(click.Group):
-    """A group that loads a command when it is named, and turns our errors into a sentence."""
+class PlainErrors(click.Group):
+    """A group that turns our errors into a sentence and an exit status."""
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command; one of our errors becomes a sentence and its exit status."""
+        _replace_what_cannot_be_shown()
+        try:
+            return super().invoke(ctx)
+        except RecollectError as error:
+            click.echo(f"recollect: {error}", err=True)
+            ctx.exit(EXIT_STATUS[error.code])
+
+
+class Program(PlainErrors):
+    """A group that loads a command when it is named."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands, in the order in which a newcomer needs them."""
@@ -52,15 +64,6 @@ class Program(click.Group):
         module, _, name = _COMMANDS[cmd_name].partition(":")
         found: object = getattr(import_module(module), name)
         return found if isinstance(found, click.Command) else None
-
-    def invoke(self, ctx: click.Context) -> object:
-        """Run the command; one of our errors becomes a sentence and its exit status."""
-        _replace_what_cannot_be_shown()
-        try:
-            return super().invoke(ctx)
-        except RecollectError as error:
-            click.echo(f"recollect: {error}", err=True)
-            ctx.exit(EXIT_STATUS[error.code])
 
 
 def _replace_what_cannot_be_shown() -> None:

@@ -19,8 +19,8 @@ from recollect.ports import Model
 from recollect.records import Formation, Memory, PutMemory, Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.formation import Debounce, Formed
-from recollect.testing.clock import FrozenClock
-from recollect.testing.ids import CountingIds
+from recollect.testing.frozen_clock import FrozenClock
+from recollect.testing.reproducible_ids import CountingIds
 from recollect.worker.formation_run import Result
 from recollect.worker.loop import Worker
 

@@ -10,8 +10,8 @@ from recollect.evaluation.expectations import answer_of, is_whole, is_written
 from recollect.formation.types import MemoryType
 from recollect.records import Json
 from recollect.stores.json_pointers import is_list, parse_pointer
+from recollect.testing.memory_pattern import Pattern
 from recollect.testing.oracle import Action, Cited, Deed
-from recollect.testing.pattern import Pattern
 
 
 def deeds_of(case: Case) -> tuple[Deed, ...]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recollect.testing.clock import NOON, FrozenClock
-from recollect.testing.embedder import HashedEmbedder
 from recollect.testing.follower import FeedFollower
-from recollect.testing.ids import CountingIds, SeededIds
-from recollect.testing.rulemodel import RuleModel
-from recollect.testing.scripted import ScriptedModel
+from recollect.testing.frozen_clock import NOON, FrozenClock
+from recollect.testing.hashed_embedder import HashedEmbedder
+from recollect.testing.reproducible_ids import CountingIds, SeededIds
+from recollect.testing.rule_model import RuleModel
+from recollect.testing.scripted_model import ScriptedModel
 from recollect.testing.store_model import StoreModel
 
 if TYPE_CHECKING:

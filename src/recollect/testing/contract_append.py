@@ -11,9 +11,8 @@ from recollect.errors import ConflictError, LimitError, UsageError, VersionConfl
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.formation import Debounce
 from recollect.stores.validation import MESSAGES_MAX, WRITES_MAX
-from recollect.testing.clock import FrozenClock
-from recollect.testing.contract import Contract
-from recollect.testing.samples import (
+from recollect.testing.contract_base import Contract
+from recollect.testing.contract_samples import (
     ADA,
     SOON,
     TALK,
@@ -26,6 +25,7 @@ from recollect.testing.samples import (
     seconds,
     tell,
 )
+from recollect.testing.frozen_clock import FrozenClock
 
 
 class AppendContract(Contract):

@@ -15,9 +15,8 @@ from recollect.stores.memory import InProcessStore
 from recollect.stores.plans.archive import RECORDS_MAX
 from recollect.stores.plans.formation import Formed
 from recollect.stores.plans.outside_removals import LEFT, MIRROR, OUTSIDE_SCOPE
-from recollect.testing.clock import FrozenClock
-from recollect.testing.contract import Contract
-from recollect.testing.samples import (
+from recollect.testing.contract_base import Contract
+from recollect.testing.contract_samples import (
     ADA,
     BOB,
     TALK,
@@ -31,6 +30,7 @@ from recollect.testing.samples import (
     said,
     tell,
 )
+from recollect.testing.frozen_clock import FrozenClock
 
 
 async def fill(store: Store, clock: FrozenClock) -> None:

@@ -17,9 +17,19 @@ from recollect.stores.plans.erasure import EraseMemory, EraseScope, EraseThread
 from recollect.stores.plans.formation import Formed
 from recollect.stores.rows import AuditRow
 from recollect.stores.unit_of_work import Query, Rows
-from recollect.testing.clock import FrozenClock
-from recollect.testing.contract import Contract
-from recollect.testing.samples import ADA, BOB, SOON, TALK, claimed, fact, keep_facts, said, tell
+from recollect.testing.contract_base import Contract
+from recollect.testing.contract_samples import (
+    ADA,
+    BOB,
+    SOON,
+    TALK,
+    claimed,
+    fact,
+    keep_facts,
+    said,
+    tell,
+)
+from recollect.testing.frozen_clock import FrozenClock
 
 ResultT = TypeVar("ResultT")
 

@@ -16,9 +16,8 @@ from recollect.stores.plans.pending_messages import (
     SETTINGS_BYTES_MAX,
     WAIT_S_MAX,
 )
-from recollect.testing.clock import FrozenClock
-from recollect.testing.contract import Contract
-from recollect.testing.samples import (
+from recollect.testing.contract_base import Contract
+from recollect.testing.contract_samples import (
     ADA,
     BOB,
     SOON,
@@ -28,6 +27,7 @@ from recollect.testing.samples import (
     seconds,
     tell,
 )
+from recollect.testing.frozen_clock import FrozenClock
 
 
 class BacklogContract(Contract):

@@ -14,9 +14,8 @@ from recollect.stores.contract.base import Store
 from recollect.stores.plans.changes import Below
 from recollect.stores.rows import Cursor, Feed, Moment
 from recollect.stores.validation import to_datetime
-from recollect.testing.clock import FrozenClock
-from recollect.testing.contract import Contract
-from recollect.testing.samples import (
+from recollect.testing.contract_base import Contract
+from recollect.testing.contract_samples import (
     ADA,
     BOB,
     TALK,
@@ -27,6 +26,7 @@ from recollect.testing.samples import (
     said,
     tell,
 )
+from recollect.testing.frozen_clock import FrozenClock
 
 NOBODY: Scope = ("acme", "users", "nobody")
 

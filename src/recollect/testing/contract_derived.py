@@ -11,10 +11,10 @@ from recollect.records import DeleteMemory, EndMemory, Evidence, PutMemory
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.erasure import EraseMemory, EraseMessages
 from recollect.stores.remainder import MEMORY_THREAD, merged_into, version_name
-from recollect.testing.clock import FrozenClock
-from recollect.testing.contract import Contract
+from recollect.testing.contract_base import Contract
+from recollect.testing.contract_samples import ADA, BOB, TALK, said, tell
 from recollect.testing.erasure_table import DERIVATIONS, DerivationCase, Fate
-from recollect.testing.samples import ADA, BOB, TALK, said, tell
+from recollect.testing.frozen_clock import FrozenClock
 
 NOTES: Final = ("tea", "cake", "milk", "both", "trend")
 SETTLED: Final[dict[str, Fate]] = {

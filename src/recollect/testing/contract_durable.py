@@ -11,9 +11,8 @@ from recollect.errors import ConflictError
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.erasure import EraseMessages
 from recollect.stores.plans.formation import Formed
-from recollect.testing.clock import FrozenClock
-from recollect.testing.contract import Contract
-from recollect.testing.samples import (
+from recollect.testing.contract_base import Contract
+from recollect.testing.contract_samples import (
     ADA,
     EMBEDDER,
     TALK,
@@ -27,6 +26,7 @@ from recollect.testing.samples import (
     said,
     tell,
 )
+from recollect.testing.frozen_clock import FrozenClock
 
 Reopen = Callable[[], Awaitable[Store]]
 """Closes the store, if it is open, and returns another one of the same home."""

@@ -10,9 +10,8 @@ from recollect.errors import NotFoundError, UsageError
 from recollect.records import NewMessage
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.erasure import EraseMessages
-from recollect.testing.clock import FrozenClock
-from recollect.testing.contract import Contract
-from recollect.testing.samples import (
+from recollect.testing.contract_base import Contract
+from recollect.testing.contract_samples import (
     ADA,
     TALK,
     contents,
@@ -23,6 +22,7 @@ from recollect.testing.samples import (
     said,
     tell,
 )
+from recollect.testing.frozen_clock import FrozenClock
 
 
 class EditContract(Contract):

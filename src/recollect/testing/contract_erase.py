@@ -21,9 +21,8 @@ from recollect.stores.plans.erasure import (
     EraseThread,
 )
 from recollect.stores.plans.outside_removals import LEFT, MIRROR, OUTSIDE_SCOPE
-from recollect.testing.clock import FrozenClock
-from recollect.testing.contract import Contract
-from recollect.testing.samples import (
+from recollect.testing.contract_base import Contract
+from recollect.testing.contract_samples import (
     ADA,
     BOB,
     TALK,
@@ -39,6 +38,7 @@ from recollect.testing.samples import (
     said,
     tell,
 )
+from recollect.testing.frozen_clock import FrozenClock
 
 
 def _uids(left: JsonObject) -> set[str]:

@@ -10,10 +10,8 @@ from recollect.records import Evidence, JsonObject, Lane, PutMemory
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.erasure import EraseMemory, EraseMessages, EraseThread
 from recollect.stores.plans.formation import Formed
-from recollect.testing.clock import FrozenClock
-from recollect.testing.contract import Contract
-from recollect.testing.erasure_table import named
-from recollect.testing.samples import (
+from recollect.testing.contract_base import Contract
+from recollect.testing.contract_samples import (
     ADA,
     TALK,
     claimed,
@@ -25,6 +23,8 @@ from recollect.testing.samples import (
     resting,
     tell,
 )
+from recollect.testing.erasure_table import named
+from recollect.testing.frozen_clock import FrozenClock
 from recollect.testing.truth_tables import ERASURES, ErasureCase
 
 M1 = EraseMessages(thread=TALK, messages=["m1"])

@@ -10,9 +10,8 @@ from recollect.records import DeleteMemory, EndMemory, Memory, NewMessage, PutMe
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.erasure import EraseMemory, EraseScope
 from recollect.stores.rows import Cursor, Feed
-from recollect.testing.clock import FrozenClock
-from recollect.testing.contract import Contract
-from recollect.testing.samples import (
+from recollect.testing.contract_base import Contract
+from recollect.testing.contract_samples import (
     ADA,
     BOB,
     TALK,
@@ -27,6 +26,7 @@ from recollect.testing.samples import (
     seconds,
     tell,
 )
+from recollect.testing.frozen_clock import FrozenClock
 
 
 class FeedContract(Contract):

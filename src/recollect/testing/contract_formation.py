@@ -8,9 +8,8 @@ from recollect.errors import LeaseLostError, UsageError, VersionConflictError
 from recollect.records import DeleteMemory, Write
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.formation import DueThread, Formed
-from recollect.testing.clock import FrozenClock
-from recollect.testing.contract import Contract
-from recollect.testing.samples import (
+from recollect.testing.contract_base import Contract
+from recollect.testing.contract_samples import (
     ADA,
     TALK,
     claimed,
@@ -21,6 +20,7 @@ from recollect.testing.samples import (
     keys_in,
     tell,
 )
+from recollect.testing.frozen_clock import FrozenClock
 
 
 class FormationContract(Contract):

@@ -9,9 +9,9 @@ import pytest
 from recollect.errors import UsageError
 from recollect.records import UNREVISED_TYPES, EndMemory, Memory, Message, PutMemory
 from recollect.stores.contract.base import Store
-from recollect.testing.clock import NOON, FrozenClock
-from recollect.testing.contract import Contract
-from recollect.testing.samples import ADA, BOB, TALK, fact, keep_facts, name_of, said, tell
+from recollect.testing.contract_base import Contract
+from recollect.testing.contract_samples import ADA, BOB, TALK, fact, keep_facts, name_of, said, tell
+from recollect.testing.frozen_clock import NOON, FrozenClock
 from recollect.testing.truth_tables import BELIEFS, BeliefCase, hour
 
 

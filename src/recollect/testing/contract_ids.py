@@ -20,9 +20,9 @@ from recollect.stores.plans.erasure import (
     EraseThread,
 )
 from recollect.stores.validation import SEGMENTS_MAX
-from recollect.testing.clock import NOON, FrozenClock
-from recollect.testing.contract import Contract
-from recollect.testing.samples import ADA, BOB, TALK, claimed, fact, ids_in, said, tell
+from recollect.testing.contract_base import Contract
+from recollect.testing.contract_samples import ADA, BOB, TALK, claimed, fact, ids_in, said, tell
+from recollect.testing.frozen_clock import NOON, FrozenClock
 from recollect.testing.truth_tables import ILLEGAL_IDS, LEGAL_IDS
 
 

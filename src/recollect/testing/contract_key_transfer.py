@@ -10,9 +10,9 @@ from recollect.stores.contract.base import Store
 from recollect.stores.memory import InProcessStore
 from recollect.stores.plans.erasure import EraseMessages, EraseScope, EraseThread
 from recollect.stores.plans.upkeep import KEY_S
-from recollect.testing.clock import FrozenClock
-from recollect.testing.contract import Contract
-from recollect.testing.samples import ADA, BOB, TALK, fact, ids_in, keys_in, said, tell
+from recollect.testing.contract_base import Contract
+from recollect.testing.contract_samples import ADA, BOB, TALK, fact, ids_in, keys_in, said, tell
+from recollect.testing.frozen_clock import FrozenClock
 
 BATCH = [said("m1"), said("m2")]
 

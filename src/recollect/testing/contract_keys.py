@@ -8,9 +8,8 @@ from recollect.errors import ConflictError, NotFoundError, UsageError, VersionCo
 from recollect.records import DeleteMemory, NewMessage
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.upkeep import KEY_S
-from recollect.testing.clock import FrozenClock
-from recollect.testing.contract import Contract
-from recollect.testing.samples import (
+from recollect.testing.contract_base import Contract
+from recollect.testing.contract_samples import (
     ADA,
     BOB,
     TALK,
@@ -23,6 +22,7 @@ from recollect.testing.samples import (
     said,
     tell,
 )
+from recollect.testing.frozen_clock import FrozenClock
 from recollect.testing.truth_tables import ILLEGAL_IDS
 
 

@@ -11,9 +11,9 @@ from recollect.records import Lane
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.erasure import EraseThread
 from recollect.stores.plans.formation import Formed
-from recollect.testing.clock import FrozenClock
-from recollect.testing.contract import Contract
-from recollect.testing.samples import ADA, SOON, TALK, claimed, tell
+from recollect.testing.contract_base import Contract
+from recollect.testing.contract_samples import ADA, SOON, TALK, claimed, tell
+from recollect.testing.frozen_clock import FrozenClock
 
 NIGHTLY = "Nightly"
 

@@ -10,9 +10,8 @@ from recollect.errors import LeaseLostError
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.erasure import EraseMemory, EraseMessages, EraseScope, EraseThread
 from recollect.stores.plans.formation import Formed, Lease
-from recollect.testing.clock import FrozenClock
-from recollect.testing.contract import Contract
-from recollect.testing.samples import (
+from recollect.testing.contract_base import Contract
+from recollect.testing.contract_samples import (
     ADA,
     BOB,
     SOON,
@@ -25,6 +24,7 @@ from recollect.testing.samples import (
     seconds,
     tell,
 )
+from recollect.testing.frozen_clock import FrozenClock
 
 
 async def refused(store: Store, lease: Lease) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from recollect.stores.contract.base import Store
-from recollect.testing.contract import Contract
-from recollect.testing.samples import ADA, TALK, tell
+from recollect.testing.contract_base import Contract
+from recollect.testing.contract_samples import ADA, TALK, tell
 
 
 async def due_is_claimed(store: Store) -> bool:

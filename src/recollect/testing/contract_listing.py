@@ -13,9 +13,9 @@ from recollect.errors import UsageError
 from recollect.records import JsonObject, PutMemory, Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.erasure import EraseScope, EraseThread
-from recollect.testing.clock import FrozenClock
-from recollect.testing.contract import Contract
-from recollect.testing.samples import ADA, TALK, fact, said, seconds, tell
+from recollect.testing.contract_base import Contract
+from recollect.testing.contract_samples import ADA, TALK, fact, said, seconds, tell
+from recollect.testing.frozen_clock import FrozenClock
 from recollect.testing.truth_tables import FILTERS, ILLEGAL_FILTERS, VALIDITIES, hour
 
 LISTED: tuple[Scope, ...] = (

@@ -11,9 +11,8 @@ from recollect.errors import LimitError, NotFoundError, UsageError, VersionConfl
 from recollect.records import DeleteMemory, EndMemory, Json, Scope, Write
 from recollect.stores.contract.base import Store
 from recollect.stores.validation import WRITES_MAX
-from recollect.testing.clock import NOON, FrozenClock
-from recollect.testing.contract import Contract
-from recollect.testing.samples import (
+from recollect.testing.contract_base import Contract
+from recollect.testing.contract_samples import (
     ADA,
     BOB,
     contents,
@@ -24,6 +23,7 @@ from recollect.testing.samples import (
     keys_in,
     seconds,
 )
+from recollect.testing.frozen_clock import NOON, FrozenClock
 
 NEW: Scope = ("acme", "users", "new")
 GONE = DeleteMemory(type="Fact", key="home")

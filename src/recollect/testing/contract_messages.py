@@ -14,9 +14,8 @@ from recollect.records import Json, NewMessage
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.threads import SESSION_GAP_S
 from recollect.stores.validation import FUTURE_S_MAX
-from recollect.testing.clock import FrozenClock
-from recollect.testing.contract import Contract
-from recollect.testing.samples import (
+from recollect.testing.contract_base import Contract
+from recollect.testing.contract_samples import (
     ADA,
     BOB,
     TALK,
@@ -25,6 +24,7 @@ from recollect.testing.samples import (
     seconds,
     tell,
 )
+from recollect.testing.frozen_clock import FrozenClock
 
 DEEP: Json = {
     "text": "é🙂\n\t",

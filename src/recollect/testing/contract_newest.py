@@ -10,9 +10,9 @@ from recollect.errors import UsageError
 from recollect.records import Memory, PutMemory, Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.validation import WRITES_MAX
-from recollect.testing.clock import FrozenClock
-from recollect.testing.contract import Contract
-from recollect.testing.samples import fact, seconds
+from recollect.testing.contract_base import Contract
+from recollect.testing.contract_samples import fact, seconds
+from recollect.testing.frozen_clock import FrozenClock
 
 TEAM: Scope = ("acme", "team")
 

@@ -9,9 +9,9 @@ import pytest
 from recollect.errors import NotFoundError, UsageError
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.formation import Debounce, Formed
-from recollect.testing.clock import FrozenClock
-from recollect.testing.contract import Contract
-from recollect.testing.samples import ADA, BOB, TALK, claimed, said, tell
+from recollect.testing.contract_base import Contract
+from recollect.testing.contract_samples import ADA, BOB, TALK, claimed, said, tell
+from recollect.testing.frozen_clock import FrozenClock
 
 
 class PendingContract(Contract):

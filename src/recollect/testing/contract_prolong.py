@@ -11,9 +11,16 @@ from recollect.errors import LimitError, UsageError
 from recollect.records import Memory, ProlongMemory
 from recollect.stores.contract.base import Store
 from recollect.stores.validation import WRITES_MAX
-from recollect.testing.clock import NOON, FrozenClock
-from recollect.testing.contract import Contract
-from recollect.testing.samples import ADA, contents, fact, feed_after, feed_from_start, seconds
+from recollect.testing.contract_base import Contract
+from recollect.testing.contract_samples import (
+    ADA,
+    contents,
+    fact,
+    feed_after,
+    feed_from_start,
+    seconds,
+)
+from recollect.testing.frozen_clock import NOON, FrozenClock
 
 
 def prolonged(key: str, expires_at: datetime, version: int = 1) -> ProlongMemory:

@@ -18,9 +18,8 @@ from recollect.stores.plans.erasure import (
     EraseThread,
 )
 from recollect.stores.plans.formation import DueThread, Formed
-from recollect.testing.clock import FrozenClock
-from recollect.testing.contract import Contract
-from recollect.testing.samples import (
+from recollect.testing.contract_base import Contract
+from recollect.testing.contract_samples import (
     ADA,
     BOB,
     TALK,
@@ -30,6 +29,7 @@ from recollect.testing.samples import (
     seconds,
     tell,
 )
+from recollect.testing.frozen_clock import FrozenClock
 
 
 def dead(*positions: int, until: int, **fields: Any) -> Formed:

@@ -10,10 +10,10 @@ from recollect.errors import NotFoundError, UsageError
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.erasure import EraseMessages, EraseTarget, EraseThread
 from recollect.stores.plans.formation import Formed
-from recollect.testing.clock import FrozenClock
-from recollect.testing.contract import Contract
+from recollect.testing.contract_base import Contract
 from recollect.testing.contract_receipts import dead, due_threads, give_up
-from recollect.testing.samples import ADA, BOB, TALK, claimed, tell
+from recollect.testing.contract_samples import ADA, BOB, TALK, claimed, tell
+from recollect.testing.frozen_clock import FrozenClock
 
 
 class RedriveContract(Contract):

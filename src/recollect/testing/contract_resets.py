@@ -8,9 +8,8 @@ from recollect.records import DeleteMemory
 from recollect.stores.contract.base import Store
 from recollect.stores.plans import upkeep
 from recollect.stores.plans.erasure import EraseMemory, EraseMessages, EraseScope, EraseThread
-from recollect.testing.clock import FrozenClock
-from recollect.testing.contract import Contract
-from recollect.testing.samples import (
+from recollect.testing.contract_base import Contract
+from recollect.testing.contract_samples import (
     ADA,
     TALK,
     feed_after,
@@ -19,6 +18,7 @@ from recollect.testing.samples import (
     names_changed,
     tell,
 )
+from recollect.testing.frozen_clock import FrozenClock
 
 
 class ResetContract(Contract):

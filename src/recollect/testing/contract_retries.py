@@ -21,9 +21,8 @@ from recollect.stores.plans.erasure import (
     EraseThread,
 )
 from recollect.stores.plans.upkeep import KEY_S
-from recollect.testing.clock import FrozenClock
-from recollect.testing.contract import Contract
-from recollect.testing.samples import (
+from recollect.testing.contract_base import Contract
+from recollect.testing.contract_samples import (
     ADA,
     BOB,
     TALK,
@@ -37,6 +36,7 @@ from recollect.testing.samples import (
     seconds,
     tell,
 )
+from recollect.testing.frozen_clock import FrozenClock
 
 PAY = NewMessage(role="user", text="pay 10")
 M1 = EraseMessages(thread=TALK, messages=["m1"])

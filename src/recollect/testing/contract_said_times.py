@@ -19,9 +19,9 @@ from recollect.stores.contract.base import Store
 from recollect.stores.plans.erasure import EraseMessages, EraseThread
 from recollect.stores.remainder import MEMORY_THREAD, version_name
 from recollect.stores.rows import MICROSECONDS
-from recollect.testing.clock import NOON, FrozenClock
-from recollect.testing.contract import Contract
-from recollect.testing.samples import ADA, BOB, TALK, feed_after, feed_from_start, resting
+from recollect.testing.contract_base import Contract
+from recollect.testing.contract_samples import ADA, BOB, TALK, feed_after, feed_from_start, resting
+from recollect.testing.frozen_clock import NOON, FrozenClock
 
 MAY, JUNE, JULY = (NOON - timedelta(days=days) for days in (1_000, 900, 800))
 NOBODY: Scope = ("acme", "users", "nobody")

@@ -9,9 +9,9 @@ from recollect.records import EndMemory
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.erasure import EraseMessages, EraseScope, EraseTarget, EraseThread
 from recollect.stores.validation import to_datetime
-from recollect.testing.contract import Contract
+from recollect.testing.contract_base import Contract
+from recollect.testing.contract_samples import ADA, BOB, TALK, fact, ids_in, keep_facts, said, tell
 from recollect.testing.contract_stamps import KEY
-from recollect.testing.samples import ADA, BOB, TALK, fact, ids_in, keep_facts, said, tell
 
 
 async def epoch_of(store: Store) -> int:

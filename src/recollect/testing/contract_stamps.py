@@ -11,8 +11,8 @@ from recollect.errors import StaleReadError
 from recollect.records import SCOPE_SETTINGS, DeleteMemory, PutMemory
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.erasure import EraseMemory, EraseScope
-from recollect.testing.contract import Contract
-from recollect.testing.samples import ADA, BOB, TALK, ids_in, said, tell
+from recollect.testing.contract_base import Contract
+from recollect.testing.contract_samples import ADA, BOB, TALK, ids_in, said, tell
 
 KEY: Final = "key-1"
 _Change: TypeAlias = Callable[[Store], Awaitable[object]]

@@ -20,9 +20,8 @@ from recollect.stores.plans.erasure import (
     EraseThread,
 )
 from recollect.stores.validation import to_datetime
-from recollect.testing.clock import FrozenClock
-from recollect.testing.contract import Contract
-from recollect.testing.samples import (
+from recollect.testing.contract_base import Contract
+from recollect.testing.contract_samples import (
     ADA,
     BOB,
     TALK,
@@ -36,6 +35,7 @@ from recollect.testing.samples import (
     said,
     tell,
 )
+from recollect.testing.frozen_clock import FrozenClock
 
 
 class TargetContract(Contract):

@@ -8,9 +8,9 @@ from recollect.errors import UsageError
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.erasure import EraseMessages
 from recollect.stores.validation import PAGE_ROWS_MAX
-from recollect.testing.clock import FrozenClock
-from recollect.testing.contract import Contract
-from recollect.testing.samples import ADA, BOB, SOON, TALK, ids_in, said, seconds, tell
+from recollect.testing.contract_base import Contract
+from recollect.testing.contract_samples import ADA, BOB, SOON, TALK, ids_in, said, seconds, tell
+from recollect.testing.frozen_clock import FrozenClock
 
 
 class ThreadContract(Contract):

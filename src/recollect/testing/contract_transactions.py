@@ -13,10 +13,8 @@ from recollect.stores.contract.base import Store
 from recollect.stores.plans.erasure import EraseScope
 from recollect.stores.plans.formation import Formed, Lease
 from recollect.stores.rows import Cursor
-from recollect.testing.clock import NOON, FrozenClock
-from recollect.testing.contract import Contract
-from recollect.testing.follower import FeedFollower
-from recollect.testing.samples import (
+from recollect.testing.contract_base import Contract
+from recollect.testing.contract_samples import (
     ADA,
     BOB,
     SOON,
@@ -28,6 +26,8 @@ from recollect.testing.samples import (
     said,
     tell,
 )
+from recollect.testing.follower import FeedFollower
+from recollect.testing.frozen_clock import NOON, FrozenClock
 
 TASKS = 20
 

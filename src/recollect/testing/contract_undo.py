@@ -12,9 +12,9 @@ from recollect.stores.contract.base import Store
 from recollect.stores.plans.erasure import EraseMessages
 from recollect.stores.plans.undo import UNDONE, Undo, UndoLog
 from recollect.stores.remainder import MEMORY_THREAD, version_name
-from recollect.testing.clock import FrozenClock
-from recollect.testing.contract import Contract
-from recollect.testing.samples import ADA, BOB, TALK, fact, keep_facts, resting, tell
+from recollect.testing.contract_base import Contract
+from recollect.testing.contract_samples import ADA, BOB, TALK, fact, keep_facts, resting, tell
+from recollect.testing.frozen_clock import FrozenClock
 
 
 async def noted(store: Store, *writes: PutMemory | EndMemory | DeleteMemory) -> Undo:

@@ -10,13 +10,13 @@ from recollect.errors import LimitError, UsageError
 from recollect.records import EndMemory, Evidence, JsonObject, PutMemory, Write
 from recollect.stores.contract.base import Store
 from recollect.stores.validation import INTEGER_BITS_MAX, JSON_DEPTH_MAX
-from recollect.testing.clock import NOON
-from recollect.testing.contract import Contract
-from recollect.testing.samples import (
+from recollect.testing.contract_base import Contract
+from recollect.testing.contract_samples import (
     ADA,
     fact,
     seconds,
 )
+from recollect.testing.frozen_clock import NOON
 
 WRONG_WRITES: list[Write] = [
     fact("home", expected=-1),

@@ -7,9 +7,8 @@ import pytest
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.changes import EMBED_ENTRIES_MAX, Unembedded
 from recollect.stores.plans.erasure import EraseMessages, EraseScope
-from recollect.testing.clock import FrozenClock
-from recollect.testing.contract import Contract
-from recollect.testing.samples import (
+from recollect.testing.contract_base import Contract
+from recollect.testing.contract_samples import (
     ADA,
     BOB,
     EMBEDDER,
@@ -20,6 +19,7 @@ from recollect.testing.samples import (
     said,
     tell,
 )
+from recollect.testing.frozen_clock import FrozenClock
 
 VECTOR = b"\0\0\x80?\x7f\x81"
 """A stored vector: the scale 1.0, and two components."""

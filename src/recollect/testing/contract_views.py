@@ -12,10 +12,10 @@ from recollect.records import SCOPE_SETTINGS, DeleteMemory, JsonObject, Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.erasure import EraseScope
 from recollect.stores.unit_of_work import Effect, Rows
-from recollect.testing.clock import FrozenClock
-from recollect.testing.contract import Contract
+from recollect.testing.contract_base import Contract
+from recollect.testing.contract_samples import ADA, BOB, TALK, claimed, fact, ids_in, said, tell
 from recollect.testing.contract_stamps import KEY, setting
-from recollect.testing.samples import ADA, BOB, TALK, claimed, fact, ids_in, said, tell
+from recollect.testing.frozen_clock import FrozenClock
 
 ANYBODY: Final = "anybody"
 

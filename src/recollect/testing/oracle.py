@@ -18,9 +18,9 @@ from recollect.formation.tool_names import END, NOTHING, PATCH
 from recollect.ports import ModelAnswer, ModelRequest, ToolCall
 from recollect.records import Json, JsonObject
 from recollect.stores.json_pointers import parse_pointer
-from recollect.testing.pattern import Pattern, leaves_at
-from recollect.testing.rulemodel import shown_in
-from recollect.testing.scripted import usage_of
+from recollect.testing.memory_pattern import Pattern, leaves_at
+from recollect.testing.rule_model import shown_in
+from recollect.testing.scripted_model import usage_of
 
 Action: TypeAlias = Literal["write", "keep", "remove", "end"]
 Called: TypeAlias = tuple[str, dict[str, Json]]

@@ -62,12 +62,12 @@ def _database(store: str) -> AbstractContextManager[str]:
     """
     if store.lower().startswith("redis"):
         try:
-            from recollect.testing.redis import borrowed_database
+            from recollect.testing.redis_server import borrowed_database
         except ModuleNotFoundError as error:
             raise MissingExtraError("redis", "redis") from error
         return borrowed_database(store)
     try:
-        from recollect.testing.postgres import made_database
+        from recollect.testing.postgres_server import made_database
     except ModuleNotFoundError as error:
         raise MissingExtraError("postgres", "psycopg") from error
     return made_database(store, "demo")

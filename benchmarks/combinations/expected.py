@@ -1,0 +1,123 @@
+"""What a memory should hold: who said or typed which words, and what became of that since."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import count
+from random import Random
+from typing import Literal, TypeAlias
+
+from recollect.records import Scope
+from tests.harness.carried_words import SaidWords
+
+CarrierState: TypeAlias = Literal["living", "away", "erased"]
+CarrierKind: TypeAlias = Literal["message", "tally", "edit"]
+
+
+@dataclass(slots=True)
+class Carrier:
+    """
+    A message, a memory that a program keeps (a tally), or what a person typed into a memory.
+
+    What is *away* was removed, deleted, or not in a backup: an import may bring it back. What was
+    erased nothing may bring back.
+    """
+
+    name: str
+    """The id of a message; of the others a name that only the model has."""
+    scope: Scope
+    kind: CarrierKind
+    state: CarrierState = "living"
+    thread: str = ""
+    source: str | None = None
+    text: str = ""
+    key: str = ""
+    versions: list[str] = field(default_factory=list)
+    """Of a tally: the text of each version, oldest first."""
+
+
+Kept: TypeAlias = dict[str, tuple[CarrierState, str, tuple[str, ...]]]
+"""State, text and versions of each carrier at a moment."""
+
+
+class Expected:
+    """The carriers of all words, by name and in the order in which they came."""
+
+    def __init__(self, chance: Random) -> None:
+        self.words = SaidWords(chance)
+        self.carriers: dict[str, Carrier] = {}
+        self._numbers = count()
+
+    def add(self, carrier: Carrier, words: set[str]) -> None:
+        """Note that *carrier* holds *words*, besides those that it holds already."""
+        self.carriers[carrier.name] = carrier
+        self.words.said.setdefault(carrier.name, set()).update(words)
+
+    def name(self) -> str:
+        """Return a new name for a carrier that is no message."""
+        return f"carrier {next(self._numbers)}"
+
+    def messages(self, scope: Scope, thread: str | None = None) -> list[Carrier]:
+        """Return the messages that stand in a scope, or in a thread of it, by position."""
+        return [
+            each
+            for each in self.carriers.values()
+            if each.kind == "message"
+            and each.state == "living"
+            and each.scope == scope
+            and thread in {None, each.thread}
+        ]
+
+    def tally(self, scope: Scope, key: str) -> Carrier | None:
+        """Return the newest tally that was not erased at an address."""
+        return next(reversed([each for each in self.tallies(scope) if each.key == key]), None)
+
+    def tallies(self, scope: Scope) -> list[Carrier]:
+        """Return the tallies of a scope that were not erased, oldest first."""
+        return [
+            each
+            for each in self.carriers.values()
+            if each.kind == "tally" and each.scope == scope and each.state != "erased"
+        ]
+
+    def erase(self, is_target: Callable[[Carrier], bool]) -> None:
+        """Note that the carriers that are meant were erased."""
+        for each in self.carriers.values():
+            if each.state != "erased" and is_target(each):
+                each.state = "erased"
+                self.words.erased.add(each.name)
+
+    def gone(self) -> set[str]:
+        """Return the words that only erased carriers held."""
+        return self.words.gone
+
+    def of_others(self, scope: Scope) -> set[str]:
+        """Return the words that were never said or typed in *scope*."""
+        mine = [each for each in self.carriers.values() if each.scope == scope]
+        here = set[str]().union(*(self.words.said[each.name] for each in mine))
+        return self.words.known - here
+
+    def typed(self, scope: Scope) -> set[str]:
+        """Return the words in a scope that a person or a program wrote by its own name."""
+        found = (each for each in self.carriers.values() if each.kind != "message")
+        return set[str]().union(
+            *(self.words.said[each.name] for each in found if each.scope == scope)
+        )
+
+    def kept(self) -> Kept:
+        """Return what there is, to go back to."""
+        return {
+            name: (each.state, each.text, tuple(each.versions))
+            for name, each in self.carriers.items()
+        }
+
+    def go_back(self, kept: Kept) -> Iterator[Carrier]:
+        """Be as then, but for what was erased since; yield what was living then and is away now."""
+        for name, each in self.carriers.items():
+            state, text, versions = kept.get(name, ("away", each.text, tuple(each.versions)))
+            if each.state == "erased":
+                continue
+            if state == "living" and each.state == "away":
+                yield each
+            each.state, each.text, each.versions = state, text, list(versions)

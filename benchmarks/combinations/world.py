@@ -1,0 +1,216 @@
+"""A memory, what it should hold, and everything that somebody may still hold of its past."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from random import Random
+from typing import Final, TypeAlias
+
+from benchmarks.combinations.expected import Carrier, Expected, Kept
+from benchmarks.combinations.stage import Places, Stage
+from recollect.errors import QuotaError
+from recollect.memory.facade import Recollect
+from recollect.records import JsonObject, Memory, NewMessage, Scope
+from recollect.stores.plans.undo import Undo, UndoLog
+from recollect.stores.unit_of_work import Effect, Rows
+from recollect.testing.follower import FeedFollower
+from recollect.testing.frozen_clock import FrozenClock
+from tests.harness.carried_words import CarryingModel
+
+SCOPES: Final[tuple[Scope, ...]] = (("team", "ada"), ("team", "bob"), ("team",))
+THREADS: Final = ("a", "b")
+SOURCES: Final = (None, "mail", "chat")
+TALLY: Final = "Tally"
+"""The type of the memories that a program keeps: no model is shown them."""
+FORMED: Final = frozenset({"Life", "Note"})
+STEP_S: Final = 60
+_BEFORE: Final = timedelta(hours=12)
+"""So far behind the clock on the wall that of the history begins: backups are made by that one."""
+
+
+@dataclass
+class Request:
+    """What was asked under a key, to be asked again, and the carriers that it made."""
+
+    key: str
+    ask: Callable[[Recollect], Awaitable[Sequence[object]]]
+    carriers: list[str]
+    names: list[str] = field(default_factory=list)
+    """Ids of the messages that were answered."""
+
+
+@dataclass
+class OpenPage:
+    """A listing of which a reader has read the first page."""
+
+    scope: Scope
+    thread: str
+    """Empty: it is a listing of memories."""
+    cursor: str | None
+
+
+@dataclass
+class NotedChange:
+    """A change that may be taken back, and of the tallies that it wrote the versions before it."""
+
+    scope: Scope
+    undo: JsonObject
+    before: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+@dataclass
+class Backup:
+    """A backup, and what there was when it was made."""
+
+    path: Path
+    kept: Kept
+    requests: list[Request]
+
+
+@dataclass
+class Allowance:
+    """A meter: so many entries may be written, and what was spent of it is counted."""
+
+    left: int = 1_000_000
+    spent: int = 0
+    reserved: int = 0
+
+    async def charge(self, _: str, __: Scope) -> Charge:
+        """Return the charge of one change."""
+        return Charge(self)
+
+
+class Charge:
+    """What one change costs: one for each message or version of a memory."""
+
+    def __init__(self, allowance: Allowance) -> None:
+        self._allowance = allowance
+        self._cost = 0
+
+    def reserve(self, _: Rows, effect: Effect) -> None:
+        """Reserve what *effect* costs."""
+        self.release()
+        cost = len(effect.messages) + len(effect.memories)
+        if self._allowance.reserved + cost > self._allowance.left:
+            raise QuotaError("entries of this history", "left", self._allowance.left, 1)
+        self._cost = cost
+        self._allowance.reserved += cost
+
+    def spend(self) -> None:
+        """Turn what was reserved into spent."""
+        self._allowance.spent += self._cost
+        self.release()
+
+    def release(self) -> None:
+        """Give back what was reserved."""
+        self._allowance.reserved -= self._cost
+        self._cost = 0
+
+
+Past: TypeAlias = dict[tuple[str, str], dict[int, str]]
+"""By address what each past version of a memory said, and when it was believed."""
+
+
+class World:
+    """Everything that a history knows and holds."""
+
+    def __init__(self, places: Places, seed: int) -> None:
+        self.chance = Random(seed)  # noqa: S311 (it protects nothing)
+        self.clock = FrozenClock(datetime.now(UTC) - _BEFORE)
+        self.expected = Expected(self.chance)
+        self.stage = Stage(places, self.clock, seed, CarryingModel(self.expected.words))
+        self.allowance = Allowance()
+        self.requests: list[Request] = []
+        self.exports: list[tuple[Scope, list[JsonObject]]] = []
+        self.backups: list[Backup] = []
+        self.noted: list[NotedChange] = []
+        self.pages: list[OpenPage] = []
+        self.followers = {scope: FeedFollower(scope) for scope in SCOPES}
+        self.past: dict[Scope, Past] = {}
+        self.asked_as_of: dict[Scope, tuple[datetime, dict[tuple[str, str], str]]] = {}
+        self.standing: dict[Scope, set[tuple[str, str]]] = {}
+        """The addresses of memories at the last look."""
+        self.loses: set[Scope] = set()
+        """Scopes of which memories may have gone in this step."""
+        self.told: list[str] = []
+        """What an operation itself found to be wrong."""
+        self.done: Counter[str] = Counter()
+        self.refused: Counter[str] = Counter()
+
+    @property
+    def memory(self) -> Recollect:
+        """The memory as it is open now."""
+        return self.stage.memory
+
+    def scope(self) -> Scope:
+        """Return a scope, mostly the same one, so that things meet."""
+        return self.chance.choice([SCOPES[0]] * 4 + list(SCOPES))
+
+    def view(self) -> Recollect:
+        """Return the memory as one of those uses it who may."""
+        choice = self.chance.random()
+        if choice < 0.3:
+            return self.memory.acting("somebody", proviso=lambda _: None)
+        return self.memory.over(self.memory.store.metered(self.allowance)) if choice < 0.6 else (
+            self.memory
+        )  # fmt: skip
+
+    def is_odd(self, share: float) -> bool:
+        """Return True in this *share* of cases."""
+        return self.chance.random() < share
+
+    def message(self, words: Sequence[str], source: str | None) -> NewMessage:
+        """Return a message that says *words*."""
+        text = f"shelf cup lamp: {' and '.join(words)}"
+        if self.is_odd(0.1):
+            text = f"Somebody wrote to me:\n> {text}\n> {text}"
+        return NewMessage(role="user", text=text, source=source)
+
+    def new_words(self, scope: Scope) -> list[str]:
+        """Return new words, and sometimes one that was said in the scope before."""
+        words = [self.expected.words.new() for _ in range(self.chance.randint(1, 2))]
+        said = [each.name for each in self.expected.messages(scope)]
+        if said and self.is_odd(0.25):
+            words.append(
+                self.chance.choice(sorted(self.expected.words.said[self.chance.choice(said)]))
+            )
+        return list(dict.fromkeys(words))
+
+    def pending_message(self, scope: Scope, thread: str) -> tuple[NewMessage, Carrier, set[str]]:
+        """Return a message that is about to be appended, and its carrier, still without its id."""
+        words = self.new_words(scope)
+        message = self.message(words, self.chance.choice(SOURCES))
+        carrier = Carrier(
+            "", scope, "message", thread=thread, source=message.source, text=message.text
+        )
+        return message, carrier, set(words)
+
+    async def a_memory(self, scope: Scope, *states: str) -> Memory | None:
+        """Return a formed memory, in one of *states* if given."""
+        page = await self.memory.memories(scope, limit=200)
+        found = [
+            each
+            for each in page.rows
+            if each.type in FORMED and (not states or each.state in states)
+        ]
+        return self.chance.choice(found) if found else None
+
+    def note(self, scope: Scope, log: UndoLog, before: dict[str, tuple[str, ...]]) -> None:
+        """Keep what takes a change back, as JSON, so that it outlives a crash."""
+        if log.last is not None:
+            self.noted.append(NotedChange(scope, log.last.as_json(), before))
+
+    def noted_undo(self, noted: NotedChange) -> Undo:
+        """Return what was noted as the memory takes it."""
+        return Undo.of_json(noted.undo)
+
+    def forget_as_of(self, *scopes: Scope) -> None:
+        """Let what was read as of a moment in *scopes* be read anew: something was erased there."""
+        for each in scopes:
+            self.past.pop(each, None)
+            self.asked_as_of.pop(each, None)
+            self.loses.add(each)

@@ -1,0 +1,1 @@
+"""The commands of `python -m benchmarks` that have a module of their own."""

@@ -1,0 +1,70 @@
+"""`python -m benchmarks copy`: a chain of copies over all kinds of stores, killed and resumed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from recollect.cli.output import print_table, progress_bar
+from recollect.cli.store_choice import run
+from recollect.errors import MissingExtraError
+
+if TYPE_CHECKING:
+    from benchmarks.copy_chain import CopyReport
+
+
+_EXAMPLE: Final = """
+\b
+Examples:
+  python -m benchmarks copy
+  python -m benchmarks copy --messages 4000 --kills 3
+  python -m benchmarks copy --messages 1000000 --kills 10
+"""
+
+
+@click.command(
+    "copy", epilog=_EXAMPLE, short_help="copies by way of PostgreSQL and Redis, killed and resumed"
+)
+@click.option("--messages", type=click.IntRange(20), default=20_000, help="So many messages.")
+@click.option("--kills", type=click.IntRange(0), default=5, help="Of each copy.")
+@click.option("--store", metavar="URL", help="A PostgreSQL server; a database is made for it.")
+@click.option("--redis", metavar="URL", help="An empty database of a Redis server.")
+def copy_bench(messages: int, kills: int, store: str | None, redis: str | None) -> None:
+    """
+    Copy a file to PostgreSQL, to Redis and to a file; status 1 if anything differs at the end.
+
+    Each copy is a process that is killed and begun again. Servers are started for it, unless
+    they are named.
+    """
+    try:
+        from benchmarks.copy_chain import run as run_copies
+    except ImportError as error:
+        if error.name not in {"psycopg", "redis"}:
+            raise
+        extra = "postgres" if error.name == "psycopg" else "redis"
+        raise MissingExtraError(extra, error.name) from error
+    with progress_bar("copy") as bar:
+        report = run(
+            lambda: run_copies(messages, kills, store, redis, lambda said: bar.update(said, None))
+        )
+    _print(report)
+    if not report.holds:
+        raise SystemExit(1)
+
+
+def _print(report: CopyReport) -> None:
+    rows = [
+        (
+            row.name,
+            f"{row.records:,}",
+            str(row.kills),
+            f"{row.seconds:,.1f}",
+            f"{row.rows_a_second:,.0f}",
+            row.digest[:16],
+        )
+        for row in (*report.rows, report.control)
+    ]
+    names = ("copy", "records", "kills", "seconds", "records/s", "digest")
+    print_table(names, rows, right=("records", "kills", "seconds", "records/s"))
+    click.echo(f"records lost or changed: {report.lost}; by the control: {report.control_lost:,}")

@@ -1,0 +1,61 @@
+"""What the commands of `python -m benchmarks` share: where a report and the vectors go."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+import click
+
+from recollect.errors import UsageError
+
+if TYPE_CHECKING:
+    from benchmarks.cached_embedder import CachedEmbedder
+
+Command = Callable[..., None]
+
+
+class Report(Protocol):
+    """What a benchmark found."""
+
+    def as_json(self) -> dict[str, object]:
+        """Return it as a JSON object."""
+        ...
+
+
+def report_option() -> Callable[[Command], Command]:
+    """Return the option that writes a report as JSON."""
+    return click.option("--json", "json_file", metavar="FILE", help="Write the report there.")
+
+
+def cached(choice: str, folder: Path) -> CachedEmbedder | None:
+    """Return the embedder that *choice* names, its vectors kept in *folder*."""
+    from benchmarks.cached_embedder import CachedEmbedder
+    from recollect.embedders import open_embedder
+
+    embedder = open_embedder(choice)
+    return CachedEmbedder(embedder, folder) if embedder else None
+
+
+def write_report_file(file: str | None, write: Callable[[Path], object]) -> None:
+    """
+    Have *write* write *file*, if there is to be one.
+
+    Raises:
+        UsageError: It cannot be written.
+    """
+    if file is None:
+        return
+    try:
+        write(Path(file))
+    except OSError as error:
+        msg = f"{file!r} cannot be written: {error.strerror}"
+        raise UsageError(msg) from error
+
+
+def write_json(path: Path, report: Report) -> None:
+    """Write *report* as one JSON object."""
+    text = json.dumps(report.as_json(), ensure_ascii=False, indent=2)
+    path.write_text(text + "\n", encoding="utf-8")

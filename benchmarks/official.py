@@ -1,0 +1,80 @@
+"""What a metric of a set's own authors is made of, so that the runner need know none by name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from benchmarks.conversation_files import Conversation, Message, Question
+from benchmarks.metrics import sessions_in_order
+
+Facts: TypeAlias = Mapping[str, tuple[int | None, ...]]
+"""What the figures of one question are computed from: places in a ranking, by name."""
+Sections: TypeAlias = Mapping[str, Mapping[str, float]]
+"""Figures by section (all questions, a category, a level), then by measure."""
+Case: TypeAlias = tuple[str, Facts]
+"""A question's category and its facts."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OfficialRanking:
+    """
+    What an official metric judges.
+
+    *turns* are the ids of the indexed messages, *sessions* the sessions ranked by
+    the indexed messages, *whole_sessions* those ranked by all messages; best first.
+    """
+
+    turns: Sequence[str]
+    sessions: Sequence[str]
+    whole_sessions: Sequence[str]
+
+
+Ranker: TypeAlias = Callable[[Question], OfficialRanking]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Official:
+    """
+    One official metric.
+
+    *counts* names the questions of its average and *indexes* the messages that it ranks.
+    *controls* are its authors' baselines: each indexes a conversation and returns what
+    ranks it for a question. *facts* and *figures* split the metric where the rows are
+    written, so that *figures* needs nothing but rows. *shown* are the measures to print.
+    """
+
+    name: str
+    counts: Callable[[Question], bool]
+    indexes: Callable[[Message], bool]
+    controls: Mapping[str, Callable[[Conversation], Ranker]]
+    facts: Callable[[Question, Conversation, OfficialRanking], Facts]
+    figures: Callable[[Sequence[Case]], Sections]
+    shown: Sequence[str]
+
+    def ranking_of(self, conversation: Conversation, ranked: Sequence[str]) -> OfficialRanking:
+        """
+        Return what a system's ranking of all messages is to this metric.
+
+        The system searched everything; what the metric does not index is taken out afterwards.
+        """
+        session_of = {each.message_id: each.session_id for each in conversation.messages}
+        indexed = {each.message_id for each in conversation.messages if self.indexes(each)}
+        turns = [each for each in ranked if each in indexed]
+        return OfficialRanking(
+            turns=turns,
+            sessions=sessions_in_order(turns, session_of),
+            whole_sessions=sessions_in_order(ranked, session_of),
+        )
+
+
+def split_on_spaces(text: str) -> list[str]:
+    """Split as the LongMemEval code does: case and punctuation stay."""
+    return text.split(" ")
+
+
+def lowered_words(text: str) -> list[str]:
+    r"""Return the runs of ``\w`` in lower case."""
+    return re.findall(r"\w+", text.lower())

@@ -1,0 +1,125 @@
+"""How durable PostgreSQL is in our hands: faults on purpose, beside controls that have to fail."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from benchmarks.connection_faults import (
+    DATABASE,
+    GUESSED,
+    HASTY,
+    LASTING,
+    cancel,
+    cut,
+    interleave,
+)
+from benchmarks.fault_counts import Outcome, Report, Row
+from benchmarks.postgres_restarts import TORN, UNSYNCED, Load, restart
+from benchmarks.store_congruence import FORGETFUL, compare
+from recollect.stores.system_clock import timer_s
+from recollect.testing.postgres_server import PostgresServer, open_server
+
+if TYPE_CHECKING:
+    from recollect.testing.redis_server import RedisServer
+
+Experiment: TypeAlias = Callable[[PostgresServer, int, str], Awaitable[Outcome]]
+Progress: TypeAlias = Callable[[str], None]
+
+CONTROL_LOAD: Final = Load(messages=400, threads=40, restarts=3, processes=2, lease_s=3)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counts:
+    """How often each thing is done; zero leaves it out."""
+
+    messages: int = 100_000
+    histories: int = 10_000
+    cuts: int = 1_000
+    cancels: int = 10_000
+    requests: int = 10_000
+
+
+async def run(counts: Counts, progress: Progress = lambda _: None) -> Report:
+    """
+    Do everything of *counts*, each on a server of its own, and beside it its controls.
+
+    Raises:
+        UsageError: There are no programs of a server.
+    """
+    redis = _redis() if counts.histories else None
+    compared = _compared(redis, progress)
+    rows = [await _restarts(counts.messages, progress)] if counts.messages else []
+    plans: list[tuple[int, str, Experiment, str]] = [
+        (counts.cuts, "cut at COMMIT", cut, GUESSED),
+        (counts.cancels, "requests cancelled", cancel, HASTY),
+        (counts.requests, "requests of two tenants", interleave, LASTING),
+        (counts.histories, f"histories, {3 + bool(redis)} stores", compared, FORGETFUL),
+    ]
+    for number, what, experiment, control in plans:
+        if number:
+            name = f"{number:,} {what}"
+            progress(name)
+            rows.append(await _row(name, experiment, number, control))
+    return Report(rows)
+
+
+def load_of(messages: int) -> Load:
+    """
+    Return the load of so many messages; a small one is formed before a lease would end.
+
+    >>> load_of(100_000) == Load(), load_of(1_000).restarts
+    (True, 2)
+    """
+    whole = Load()
+    if messages >= whole.messages:
+        return replace(whole, messages=messages, threads=messages // 20)
+    return replace(
+        whole,
+        messages=messages,
+        threads=max(1, messages // 20),
+        restarts=max(2, whole.restarts * messages // whole.messages),
+        lease_s=CONTROL_LOAD.lease_s,
+    )
+
+
+async def _restarts(messages: int, progress: Progress) -> Row:
+    """Restart the server under a load of so many messages, in threads of twenty."""
+    load = load_of(messages)
+    began = timer_s()
+    outcome = await restart(load, progress)
+    took_s = timer_s() - began
+    controls = {}
+    for control in (TORN, UNSYNCED):
+        progress(control)
+        controls[control] = await restart(replace(CONTROL_LOAD, control=control))
+    name = f"{messages:,} messages, {load.restarts} restarts"
+    return Row(name=name, outcome=outcome, controls=controls, took_s=took_s)
+
+
+async def _row(name: str, experiment: Experiment, number: int, control: str) -> Row:
+    with open_server() as server:
+        server.make_database(DATABASE)
+        began = timer_s()
+        outcome = await experiment(server, number, "")
+        took_s = timer_s() - began
+        few = min(number, max(60, number // 100))
+        controls: Mapping[str, Outcome] = {control: await experiment(server, few, control)}
+    return Row(name=name, outcome=outcome, controls=controls, took_s=took_s)
+
+
+def _compared(redis: RedisServer | None, progress: Progress) -> Experiment:
+    async def compared(server: PostgresServer, number: int, control: str) -> Outcome:
+        return await compare(server, number, control, redis=redis, progress=progress)
+
+    return compared
+
+
+def _redis() -> RedisServer | None:
+    """Return a Redis server, whose store is compared as well, ``None`` where there is none."""
+    try:
+        from recollect.testing.redis_server import shared_server
+    except ModuleNotFoundError:
+        return None
+    return shared_server()

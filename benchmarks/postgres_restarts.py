@@ -1,0 +1,298 @@
+"""Many messages formed by many processes, while their PostgreSQL server ends again and again."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import multiprocessing
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from random import SystemRandom
+from typing import Final
+
+from anyio import to_thread
+
+from benchmarks.fault_counts import Outcome
+from recollect.errors import RecollectError, StoreUnavailableError
+from recollect.formation.config import FormationSettings
+from recollect.formation.types import NOTE
+from recollect.memory.facade import Recollect
+from recollect.ports import ModelAnswer, ModelRequest, ToolCall
+from recollect.records import NewMessage, Scope
+from recollect.stores.contract.base import Store
+from recollect.stores.plans.formation import Debounce
+from recollect.stores.system_clock import timer_s
+from recollect.testing.postgres_server import PostgresServer, open_server
+from recollect.testing.rule_model import shown_in
+from recollect.testing.scripted_model import ScriptedModel
+from tests.harness.postgres_faults import WatchedStore, shorten_leases, tear_commits
+
+TORN: Final = "effect and watermark apart"
+UNSYNCED: Final = "synchronous_commit=off"
+EXPECTED: Final = ("StoreUnavailableError", "LeaseLostError")
+"""What a caller may be told while the server is away, and a worker that it kept for too long."""
+
+_DATABASE: Final = "memory"
+_SCOPE_THREADS: Final = 5
+_APPENDED: Final = 5
+"""So many messages are appended by one call."""
+_CALLERS: Final = 16
+_LEAD_MIN: Final = 500
+_LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
+_LOOK_EVERY_S: Final = 0.1
+_AGAIN_S: Final = 0.05
+_STILL_S_MAX: Final = 300.0
+"""When nothing is formed for so long, something is wrong."""
+_SOON: Final = Debounce(quiet_s=0.5, max_wait_s=2.0)
+
+# What a driver says of each connection that it lost; here they are lost on purpose.
+logging.getLogger("psycopg").addHandler(logging.NullHandler())
+
+_processes = multiprocessing.get_context("forkserver")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Load:
+    """How much is said, in how many threads; who forms it; how often the server ends meanwhile."""
+
+    messages: int = 100_000
+    threads: int = 5_000
+    restarts: int = 20
+    processes: int = 8
+    lease_s: float = 60.0
+    control: str = ""
+
+    @property
+    def lead(self) -> int:
+        """Return how many messages may wait to be formed before appending waits for that."""
+        return max(self.messages // 20, _LEAD_MIN)
+
+    def place(self, thread: int) -> tuple[Scope, str]:
+        """Return scope and id of a thread."""
+        return ("people", str(thread // _SCOPE_THREADS)), f"talk {thread}"
+
+    def said(self) -> Iterator[tuple[int, range]]:
+        """Yield what is appended, call by call: a thread, and the numbers of its messages."""
+        each = self.messages // self.threads
+        for first in range(0, each, _APPENDED):
+            for thread in range(self.threads):
+                yield thread, range(first, min(first + _APPENDED, each))
+
+
+def text_of(thread: int, number: int) -> str:
+    """
+    Return what a message says, which no other message says.
+
+    >>> text_of(0, 0), text_of(27, 1)
+    ('I like caaaa', 'I like cabbb')
+    """
+    rest, letters = thread * 26 + number % 26, ""
+    for _ in range(4):
+        rest, at = divmod(rest, 26)
+        letters = _LETTERS[at] + letters
+    return f"I like {_LETTERS[2 + number // 26]}{letters[:3]}{letters[3]}"
+
+
+def remembered(request: ModelRequest) -> ModelAnswer:
+    """Return a note of each new message; it ends in a word of its own, so that two stay two."""
+    chance, calls = SystemRandom(), list[ToolCall]()
+    for number, _, words in shown_in(request).new:
+        content = f"{words}, {''.join(chance.choices(_LETTERS, k=12))}"
+        arguments = {
+            "value": {"context": "in passing", "content": content},
+            "because": [{"message": number, "quote": words}],
+        }
+        calls.append(ToolCall(name="Note", arguments=json.dumps(arguments)))
+    return ModelAnswer(calls=tuple(calls))
+
+
+def _form_until_told(url: str, load: Load, told: Connection, tells: Connection) -> None:
+    """Form what is due until told to end, then say what errors there were: the child."""
+
+    async def main() -> None:
+        store = WatchedStore(url)
+        shorten_leases(store, load.lease_s)
+        if load.control == TORN:
+            tear_commits(store, 2 * load.lease_s)  # until somebody else has taken over
+        model = ScriptedModel(remembered)
+        settings = FormationSettings(types=(NOTE,))
+        async with Recollect(store, embedder="none", model=model, formation=settings):
+            tells.send("ready")
+            await to_thread.run_sync(_wait_for_word, told)
+        tells.send(store.errors)
+
+    asyncio.run(main())
+
+
+def _wait_for_word(told: Connection) -> None:
+    try:
+        told.recv()
+    except EOFError:
+        return  # the one who would have told it is gone
+
+
+@contextmanager
+def _workers(url: str, load: Load, errors: Counter[str]) -> Iterator[None]:
+    """Have processes form what is due meanwhile; count their *errors*."""
+    _processes.set_forkserver_preload([__name__])
+    started = []
+    for _ in range(load.processes):
+        told, tell = _processes.Pipe(duplex=False)
+        hear, tells = _processes.Pipe(duplex=False)
+        process = _processes.Process(
+            target=_form_until_told, args=(url, load, told, tells), daemon=True
+        )
+        process.start()
+        told.close()
+        tells.close()
+        started.append((process, tell, hear))
+    for _, _, hear in started:
+        hear.recv()
+    try:
+        yield
+    finally:
+        for _, tell, _ in started:
+            tell.send("end")
+        for process, _, hear in started:
+            errors.update(hear.recv())
+            process.join()
+
+
+class _Trial:
+    """One run: appends and restarts, side by side, until everything is formed."""
+
+    def __init__(self, server: PostgresServer, store: Store, load: Load) -> None:
+        self._server = server
+        self._store = store
+        self._load = load
+        self._left = load.said()
+        self._formed = 0
+        self._appending = _CALLERS
+        self.appended = 0
+
+    async def run(self, progress: Callable[[str], None]) -> None:
+        """Append, restart, and wait until nothing waits any more."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._watch(progress))
+            for _ in range(_CALLERS):
+                group.create_task(self._append())
+            await self._restart()
+
+    async def _append(self) -> None:
+        for thread, numbers in self._left:
+            while self.appended - self._formed > self._load.lead:  # noqa: ASYNC110 - polled
+                await asyncio.sleep(_AGAIN_S)
+            await self._append_surely(thread, numbers)
+        self._appending -= 1
+
+    async def _append_surely(self, thread: int, numbers: range) -> None:
+        """Append, again and again with the same ids while the server is away."""
+        scope, id_ = self._load.place(thread)
+        said = [
+            NewMessage(role="user", id=f"m{number}", text=text_of(thread, number))
+            for number in numbers
+        ]
+        while True:
+            try:
+                await self._store.append(scope, id_, said, debounce=_SOON)
+            except StoreUnavailableError:
+                await asyncio.sleep(_AGAIN_S)
+                continue
+            except RecollectError:
+                return  # counted by the store, and its messages will be missing
+            self.appended += len(said)
+            return
+
+    async def _restart(self) -> None:
+        """End the server after each of equal parts of the work: stopped, and crashed, in turn."""
+        for restart in range(self._load.restarts):
+            part = (restart + 1) / (self._load.restarts + 1)
+            while self._formed < self._load.messages * part:  # noqa: ASYNC110 - polled
+                await asyncio.sleep(_LOOK_EVERY_S)
+            is_crash = restart % 2 or self._load.control
+            await asyncio.to_thread(self._server.crash if is_crash else self._server.stop)
+            await asyncio.to_thread(self._server.start)
+
+    async def _watch(self, progress: Callable[[str], None]) -> None:
+        """Keep count of what is formed, until all is."""
+        moved_at_s = timer_s()
+        while True:
+            await asyncio.sleep(_LOOK_EVERY_S)
+            try:
+                formed, waiting = await asyncio.to_thread(self._look)
+            except StoreUnavailableError:
+                continue
+            if formed != self._formed:
+                self._formed, moved_at_s = formed, timer_s()
+                progress(f"{formed:,} of {self._load.messages:,} messages formed")
+            if not waiting and not self._appending:
+                self._formed = self._load.messages  # what restarts wait for, lost ones included
+                return
+            if timer_s() - moved_at_s > _STILL_S_MAX:
+                msg = f"nothing was formed for {_STILL_S_MAX:g} s: {formed:,} are, {waiting:,} wait"
+                raise TimeoutError(msg)
+
+    def _look(self) -> tuple[int, int]:
+        """Return how many messages are formed, and how many threads wait."""
+        statement = (
+            "SELECT sum(formed), count(*) FILTER (WHERE formed < last) FROM recollect.thread"
+        )
+        ((formed, waiting),) = self._server.ask(statement, _DATABASE)
+        return int(str(formed or 0)), int(str(waiting))
+
+
+async def _judge(store: Store, load: Load, outcome: Outcome) -> None:
+    """Count the messages, and the notes of them, that are missing or there twice."""
+    each = load.messages // load.threads
+    for first in range(0, load.threads, _SCOPE_THREADS):
+        threads = range(first, min(first + _SCOPE_THREADS, load.threads))
+        scope, _ = load.place(first)
+        notes = Counter(await _notes(store, scope))
+        for thread in threads:
+            page = await store.messages(scope, load.place(thread)[1], limit=1_000)
+            kept = Counter(message.text for message in page.rows)
+            for text in (text_of(thread, number) for number in range(each)):
+                for what, times in (("message", kept[text]), ("memory", notes[text])):
+                    outcome.add(f"{what} lost", [f"{what} of {text}"] * (not times))
+                    outcome.add(f"{what} doubled", [f"{what} of {text}"] * (times > 1))
+
+
+async def _notes(store: Store, scope: Scope) -> list[str]:
+    """Return what messages the notes of a scope were made of, once for each."""
+    texts: list[str] = []
+    cursor: str | None = None
+    while True:
+        page = await store.memories(scope, type_=NOTE.name, cursor=cursor, limit=1_000)
+        texts += [str(each.value["content"]).partition(",")[0] for each in page.rows]
+        cursor = page.cursor
+        if cursor is None:
+            return texts
+
+
+async def restart(load: Load, progress: Callable[[str], None] = lambda _: None) -> Outcome:
+    """
+    Have messages appended and formed while the server is restarted again and again.
+
+    Callers repeat under the same ids what they were told is unknown. At the end each message
+    must be there once, and one note of it.
+    """
+    options = {"synchronous_commit": "off", "wal_writer_delay": "10s"}
+    outcome, errors = Outcome(tried=load.restarts), Counter[str]()
+    with open_server(**(options if load.control == UNSYNCED else {})) as server:
+        url = server.make_database(_DATABASE)
+        async with WatchedStore(url) as store:
+            server.execute("CHECKPOINT")  # the control is to lose messages, not the schema
+            trial = _Trial(server, store, load)
+            with _workers(url, load, errors):
+                await trial.run(progress)
+            outcome.acknowledged = trial.appended
+            errors += store.errors
+            await _judge(store, load, outcome)
+    for name, times in errors.items():
+        counted = outcome.told if name in EXPECTED else outcome.failures
+        counted[name] += times
+    return outcome

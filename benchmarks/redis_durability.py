@@ -1,0 +1,170 @@
+"""What it costs to kill a Redis server under those who write, by how it keeps its file."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from benchmarks.fault_counts import Outcome, Report, Row
+from recollect.errors import StoreCorruptError, StoreUnavailableError
+from recollect.records import NewMessage, PutMemory
+from recollect.stores.contract.base import Store
+from recollect.stores.locator import open_store
+from recollect.stores.system_clock import timer_s
+from recollect.testing.redis_server import RedisServer, open_server
+
+WRITERS: Final = 4
+PAUSE_S: Final = 0.05
+RELAXED_S_MAX: Final = 3.0
+"""A server holds writes back for two seconds while a sync is under way; the rest is slack."""
+WITHOUT_FILE: Final = "appendonly no"
+_CONTROL_KILLS: Final = 2
+_PAGE: Final = 1_000
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counts:
+    """How often a server is killed; zero leaves a kind out."""
+
+    kills: int = 100
+    relaxed: int = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """
+    How often a server is killed, and what that may cost.
+
+    Before each kill it runs for one of *pauses_s*, in turn. What was acknowledged up to
+    *lost_s* before a kill may be gone.
+    """
+
+    kills: int = 0
+    pauses_s: Sequence[float] = (PAUSE_S,)
+    lost_s: float = 0.0
+
+
+RELAXED: Final = Plan(pauses_s=(RELAXED_S_MAX + 0.5, PAUSE_S), lost_s=RELAXED_S_MAX)
+
+
+async def run(counts: Counts, progress: Progress = lambda _: None) -> Report:
+    """
+    Kill servers as often as *counts* says, and beside each one that keeps no file.
+
+    Raises:
+        UsageError: There is no program of a server.
+    """
+    rows = []
+    for kills, sync in ((counts.kills, "always"), (counts.relaxed, "everysec")):
+        if kills:
+            name = f"{kills:,} kills, appendfsync {sync}"
+            progress(name)
+            rows.append(await _row(name, kills, sync))
+    return Report(rows)
+
+
+async def _row(name: str, kills: int, sync: str) -> Row:
+    plan = RELAXED if sync == "everysec" else Plan()
+    began = timer_s()
+    with open_server(appendfsync=sync) as server:
+        outcome = await kill(server, replace(plan, kills=kills))
+    took_s = timer_s() - began
+    with open_server(appendonly="no", appendfsync="everysec") as server:
+        control = await kill(server, replace(plan, kills=_CONTROL_KILLS))
+    return Row(name=name, outcome=outcome, controls={WITHOUT_FILE: control}, took_s=took_s)
+
+
+@dataclass
+class _Writer:
+    """Who appends a message and changes a memory, again and again, and what it was told."""
+
+    number: int
+    acknowledged_s: list[float] = field(default_factory=list)
+    """Of each message, when it was acknowledged."""
+    told: list[str] = field(default_factory=list)
+
+    async def write(self, store: Store, done: asyncio.Event, written: asyncio.Event) -> None:
+        """Write until it is *done*, or the store is gone; what fails is tried again."""
+        scope = _scope_of(self.number)
+        while not done.is_set():
+            count = len(self.acknowledged_s)
+            said = [NewMessage(role="user", text="hello", id=f"m{count}")]
+            put = [PutMemory(type="Fact", key="k", value={"n": count})]
+            try:
+                await store.append(scope, "talk", said)
+                at = timer_s()
+                await store.apply(scope, put, idempotency_key=f"put {count}")
+            except (StoreUnavailableError, StoreCorruptError) as error:
+                self.told.append(type(error).__name__)
+                if isinstance(error, StoreCorruptError):
+                    written.set()
+                    return
+                continue
+            self.acknowledged_s.append(at)
+            written.set()
+
+
+def _scope_of(writer: int) -> tuple[str, ...]:
+    return (f"writer {writer}",)
+
+
+async def kill(server: RedisServer, plan: Plan) -> Outcome:
+    """Kill and start a server under four writers; count what became of their writes."""
+    done, written, killed_s = asyncio.Event(), asyncio.Event(), list[float]()
+    writers = [_Writer(number) for number in range(WRITERS)]
+    outcome = Outcome(tried=plan.kills)
+    async with open_store(server.url()) as store, asyncio.TaskGroup() as group:
+        tasks = [group.create_task(each.write(store, done, written)) for each in writers]
+        for number in range(plan.kills):
+            if all(task.done() for task in tasks):
+                break
+            written.clear()
+            await asyncio.sleep(plan.pauses_s[number % len(plan.pauses_s)])
+            await written.wait()  # a kill between two writes shows nothing
+            await asyncio.to_thread(server.kill)
+            killed_s.append(timer_s())
+            await asyncio.to_thread(server.start)
+        await asyncio.sleep(PAUSE_S)
+        done.set()
+    async with open_store(server.url()) as store:
+        for writer in writers:
+            await _count(store, writer, killed_s, plan, outcome)
+    return outcome
+
+
+async def _count(
+    store: Store, writer: _Writer, killed_s: Sequence[float], plan: Plan, outcome: Outcome
+) -> None:
+    """Compare what a writer was told with what is there."""
+    count = len(writer.acknowledged_s)
+    ids = await _ids(store, _scope_of(writer.number))
+    memory = await store.get(_scope_of(writer.number), "Fact", "k")
+    version = memory.version if memory else 0
+    outcome.acknowledged += 2 * count
+    outcome.told.update(writer.told)
+    there = set(ids)
+    for number, at in enumerate(writer.acknowledged_s):
+        if f"m{number}" in there:
+            continue
+        age_s = min(each for each in killed_s if each > at) - at
+        if age_s <= plan.lost_s:
+            outcome.told["one of the newest lost"] += 1
+        else:
+            outcome.add("message lost", [f"m{number} of {writer.number}, {age_s:.2f} s old"])
+    missing, doubled = count - version, len(ids) - len(there) + max(0, version - count - 1)
+    if missing > 0 and not plan.lost_s:
+        outcome.failures["memory lost"] += missing
+    if doubled:
+        outcome.failures["doubled"] += doubled
+
+
+async def _ids(store: Store, scope: tuple[str, ...]) -> list[str]:
+    ids, last = list[str](), 0
+    while rows := (await store.messages(scope, "talk", after=last, limit=_PAGE)).rows:
+        ids += [each.id for each in rows]
+        last = rows[-1].position
+    return ids

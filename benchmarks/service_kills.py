@@ -1,0 +1,187 @@
+"""What is lost and what doubled when the service is killed under load, and clients ask again."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import tempfile
+from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from benchmarks.fault_counts import Outcome, Report, Row
+from benchmarks.http_load import Order, Request
+from benchmarks.service_process import Process, serving
+from recollect.stores.locator import open_store
+from recollect.stores.system_clock import timer_s
+from tests.harness.invariants import violations
+
+CLIENTS: Final = 32
+UNKEYED: Final = "asked again without idempotency keys"
+SHARED_SCOPE: Final = ("default",)
+CONTROL_KILLS_MIN: Final = 3
+_STORE: Final = "killed.db"
+_CREATED: Final = b"HTTP/1.1 201"
+_AFTER_S: Final = (0.02, 0.3)
+"""A service is killed so long after its first answer."""
+_ANSWER_S_MAX: Final = 60.0
+_PAGE: Final = 1_000
+
+
+@dataclass(slots=True)
+class _Client:
+    """
+    One that says a word after another in a thread of its own, each until it is answered.
+
+    It keeps no ids of messages, which would keep them from being doubled as well.
+    """
+
+    name: str
+    is_careful: bool
+    number: int = 0
+    acknowledged: list[str] = field(default_factory=list)
+
+    @property
+    def word(self) -> str:
+        """Return what it says next, or again."""
+        return f"{self.name} says {self.number}"
+
+    def request(self, service: Process) -> bytes:
+        """Return how it says that."""
+        headers = dict(service.headers)
+        if self.is_careful:
+            headers["idempotency-key"] = self.word
+        said = Request(
+            method="POST",
+            path=f"/v1/threads/{self.name}/messages",
+            body=json.dumps({"messages": [{"role": "user", "text": self.word}]}),
+        )
+        (found,) = Order(
+            host=service.host, port=service.port, headers=headers, requests=[said]
+        ).encoded()
+        return found
+
+    async def talk(self, service: Process, answered: asyncio.Event) -> None:
+        """Go on until the service is gone."""
+        with suppress(OSError, asyncio.IncompleteReadError):
+            reader, writer = await asyncio.open_connection(service.host, service.port)
+            try:
+                while True:
+                    writer.write(self.request(service))
+                    head = await reader.readuntil(b"\r\n\r\n")
+                    if not head.startswith(_CREATED):
+                        msg = f"the service answered {head[:40]!r} to a client"
+                        raise RuntimeError(msg)
+                    # An answer whose head came was given: the write is promised from here on.
+                    self.acknowledged.append(self.word)
+                    self.number += 1
+                    answered.set()
+                    length = head.lower().partition(b"content-length:")[2].split()[0]
+                    await reader.readexactly(int(length))
+            finally:
+                writer.close()
+
+
+async def kill(folder: Path, number: int, *, seed: int = 1, careful: bool = True) -> Outcome:
+    """
+    Kill the service *number* times while clients write, and start it again each time.
+
+    Every other time it is killed as soon as one client hears an answer: what was committed
+    with that one is then not answered yet. Clients say what went unanswered again, the *careful*
+    under the same idempotency key. What was kept is read at the end from the store itself.
+    """
+    chance, outcome = random.Random(seed), Outcome()  # noqa: S311 (not for secrets)
+    clients = [_Client(f"client{each}", is_careful=careful) for each in range(CLIENTS)]
+    key = ""
+    for life in range(number + 1):
+        with serving(folder, store=_STORE, key=key) as service:
+            key = service.key
+            is_last = life == number
+            after_s = None if is_last else chance.uniform(*_AFTER_S)
+            await _life(service, clients, after_s, at_answer=life % 2 == 0 and not is_last)
+        if not is_last:
+            outcome.tried += 1
+            outcome.add("corrupt", violations(folder / _STORE))
+    outcome.acknowledged = sum(len(each.acknowledged) for each in clients)
+    await _count(folder / _STORE, clients, outcome)
+    return outcome
+
+
+async def _life(
+    service: Process, clients: list[_Client], after_s: float | None, *, at_answer: bool = False
+) -> None:
+    """Let clients write until the service is killed; without a time until each was answered."""
+    answers = [asyncio.Event() for _ in clients]
+    async with asyncio.TaskGroup() as group:
+        for each, answered in zip(clients, answers, strict=True):
+            group.create_task(each.talk(service, answered))
+        try:
+            await _hear(answers, all_of_them=after_s is None)
+            if after_s is not None:
+                await asyncio.sleep(after_s)
+            if at_answer:
+                for answered in answers:
+                    answered.clear()
+                await _hear(answers, all_of_them=False)
+        finally:
+            service.kill()
+
+
+async def _hear(answers: list[asyncio.Event], *, all_of_them: bool) -> None:
+    """
+    Wait until a client, or each, was answered.
+
+    Raises:
+        TimeoutError: That took longer than ``_ANSWER_S_MAX``.
+    """
+    waiting = [asyncio.create_task(each.wait()) for each in answers]
+    when = asyncio.ALL_COMPLETED if all_of_them else asyncio.FIRST_COMPLETED
+    _, late = await asyncio.wait(waiting, timeout=_ANSWER_S_MAX, return_when=when)
+    for task in late:
+        task.cancel()
+    if len(late) > (0 if all_of_them else len(answers) - 1):
+        msg = f"{len(late)} clients were not answered within {_ANSWER_S_MAX:g} s"
+        raise TimeoutError(msg)
+
+
+async def _count(path: Path, clients: list[_Client], outcome: Outcome) -> None:
+    """Count what was promised and is not there, and what is there twice."""
+    async with open_store(str(path)) as store:
+        for each in clients:
+            kept: Counter[str] = Counter()
+            after = 0
+            while True:
+                page = await store.messages(SHARED_SCOPE, each.name, after=after, limit=_PAGE)
+                kept.update(message.text for message in page.rows)
+                if page.cursor is None:
+                    break
+                after = page.rows[-1].position
+            outcome.add("lost", [word for word in each.acknowledged if word not in kept])
+            doubled = sorted(word for word, times in kept.items() if times > 1)
+            outcome.add("doubled", [f"{word} twice" for word in doubled])
+
+
+def run(number: int, progress: Callable[[str], None] = lambda _: None) -> Report:
+    """Kill the service *number* times; beside it, clients that know of no idempotency keys."""
+
+    def tried(times: int, *, careful: bool) -> Outcome:
+        with tempfile.TemporaryDirectory(prefix="recollect-kills-") as folder:
+            return asyncio.run(kill(Path(folder), times, careful=careful))
+
+    progress(f"{number:,} kills")
+    began = timer_s()
+    outcome = tried(number, careful=True)
+    took_s = timer_s() - began
+    progress("kills without keys")
+    control = tried(max(CONTROL_KILLS_MIN, number // 20), careful=False)
+    row = Row(
+        name=f"{number:,} SIGKILLs under load",
+        outcome=outcome,
+        controls={UNKEYED: control},
+        took_s=took_s,
+    )
+    return Report([row])

@@ -1,0 +1,137 @@
+"""The same histories on the store in process, SQLite, PostgreSQL and Redis: differences counted."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import ExitStack, contextmanager
+from multiprocessing import get_context
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from benchmarks.fault_counts import Outcome
+from recollect.testing.postgres_server import PostgresServer, empty_store
+from tests.harness.congruence import first_difference, forgetful_tables, history
+from tests.harness.postgres_faults import bytes_left
+
+if TYPE_CHECKING:
+    from recollect.testing.redis_server import RedisServer
+
+FORGETFUL: Final = "newest messages not found"
+DIFFERENT: Final = "answered differently"
+LENGTHS: Final = (20, 20, 20, 60)
+"""How many writes the histories have, in turn; each is followed by two questions."""
+BATCH: Final = 20
+"""So many histories a process runs at once; fewer of them than two batches run in this one."""
+LANES_A_CORE: Final = 2
+"""A store waits for its server half of the time."""
+
+_Lane: TypeAlias = tuple[str, ...]
+"""The addresses of stores on servers that one process has to itself."""
+
+
+async def compare(
+    server: PostgresServer,
+    number: int,
+    control: str = "",
+    *,
+    first: int = 0,
+    redis: RedisServer | None = None,
+    progress: Callable[[str], None] = lambda _: None,
+) -> Outcome:
+    """
+    Put *number* random histories, from the seed *first* on, to three stores, with *redis* to four.
+
+    Every answer must be the same, errors with their words, feeds, leases and recalls with
+    each entry's score included. The control is a store in process that is wrong. Many
+    histories run in processes beside this one, ``LANES_A_CORE`` for each core.
+    """
+    batches = [
+        range(first + start, first + min(start + BATCH, number))
+        for start in range(0, number, BATCH)
+    ]
+    lanes = _lanes(server, redis, len(batches))
+    outcome, waiting = Outcome(), iter(batches)
+    with _processes(len(lanes)) as processes:
+
+        async def run(lane: _Lane) -> None:
+            for seeds in waiting:
+                loop = asyncio.get_running_loop()
+                found = await loop.run_in_executor(processes, run_batch, seeds, lane, control)
+                _add(outcome, found)
+                progress(f"{outcome.tried:,} of {number:,} histories")
+
+        async with asyncio.TaskGroup() as group:
+            for lane in lanes:
+                group.create_task(run(lane))
+    return outcome
+
+
+def _lanes(server: PostgresServer, redis: RedisServer | None, batches: int) -> list[_Lane]:
+    """Return the lanes, each with databases of its own."""
+    count = min(batches, LANES_A_CORE * (os.cpu_count() or 1))
+    return [
+        (server.database(f"lane{lane}"), *([redis.emptied(lane)] if redis else []))
+        for lane in range(count)
+    ]
+
+
+@contextmanager
+def _processes(count: int) -> Iterator[Executor | None]:
+    """Yield what runs so many batches at the same time; ``None``, a thread, for a single one."""
+    if count < 2:
+        yield None
+        return
+    with ProcessPoolExecutor(count, mp_context=get_context("spawn")) as processes:
+        yield processes
+
+
+def _add(outcome: Outcome, found: Outcome) -> None:
+    outcome.tried += found.tried
+    outcome.acknowledged += found.acknowledged
+    outcome.failures.update(found.failures)
+    outcome.reasons += found.reasons
+
+
+def run_batch(seeds: Sequence[int], lane: _Lane, control: str) -> Outcome:
+    """Put the histories of *seeds* to the store in process, one in a file, and those of *lane*."""
+    outcome = Outcome()
+    with ExitStack() as changed:
+        changed.enter_context(bytes_left())
+        if len(lane) > 1:
+            changed.enter_context(_redis_bytes_left())
+        if control:
+            changed.enter_context(forgetful_tables())
+        for seed in seeds:
+            steps = history(seed, LENGTHS[seed % len(LENGTHS)])
+            found = asyncio.run(_difference(steps, lane))
+            outcome.tried += 1
+            outcome.acknowledged += len(steps)
+            outcome.add(DIFFERENT, [f"history {seed}: {found}"] if found else [])
+    return outcome
+
+
+async def _difference(steps: Sequence[tuple[str, dict[str, object]]], lane: _Lane) -> object:
+    _empty(lane)
+    with tempfile.TemporaryDirectory(prefix="recollect-proofs-") as folder:
+        return await first_difference(steps, str(Path(folder) / "memory.db"), *lane)
+
+
+def _empty(lane: _Lane) -> None:
+    postgres, *others = lane
+    empty_store(postgres)
+    for each in others:
+        from recollect.testing import redis_server as redis
+
+        redis.empty_store(each)
+
+
+@contextmanager
+def _redis_bytes_left() -> Iterator[None]:
+    from recollect.testing import redis_server as redis
+
+    with redis.bytes_left():
+        yield

@@ -1,0 +1,34 @@
+"""What every part of the contract shares: the clock that its stores are made with."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from recollect.testing.frozen_clock import FrozenClock
+
+
+def _show_compared_values() -> None:
+    """Let the contract's parts report the values that they compared, as a user's own tests do."""
+    parts = [f"recollect.testing.{path.stem}" for path in Path(__file__).parent.glob("contract_*")]
+    pytest.register_assert_rewrite(*(part for part in parts if part not in sys.modules))
+
+
+_show_compared_values()
+
+
+@pytest.mark.anyio
+class Contract:
+    """
+    A part of the store contract as tests, run by AnyIO's pytest plugin.
+
+    Subclass it, and define an async fixture ``store`` that yields an empty store made
+    with the class's fixture ``clock``.
+    """
+
+    @pytest.fixture
+    def clock(self) -> FrozenClock:
+        """Return the clock that the store is made with."""
+        return FrozenClock()

@@ -1,0 +1,1 @@
+"""Faults that tests and benchmarks bring about, and what must hold afterwards."""
