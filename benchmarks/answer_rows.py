@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
-from benchmarks.conversation_files import Fields, read_fields
+from benchmarks.conversation_files import RowFields, read_fields
 from benchmarks.official import Facts
 from recollect.errors import UsageError
 
@@ -19,7 +19,7 @@ Places = tuple[int | None, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class QuestionOutcome:
     """
     One system's answer to one question.
 
@@ -48,14 +48,14 @@ class Outcome:
     official: Facts | None
 
 
-def write_rows(path: Path, outcomes: Iterable[Outcome]) -> None:
+def write_rows(path: Path, outcomes: Iterable[QuestionOutcome]) -> None:
     """Write one JSON object a line, in the order given."""
     with path.open("w", encoding="utf-8") as file:
         for outcome in outcomes:
             file.write(json.dumps(asdict(outcome), ensure_ascii=False) + "\n")
 
 
-def read_rows(path: Path) -> list[Outcome]:
+def read_rows(path: Path) -> list[QuestionOutcome]:
     """
     Return what `write_rows` wrote.
 
@@ -65,8 +65,8 @@ def read_rows(path: Path) -> list[Outcome]:
     return [_outcome(row) for row in read_fields(path.parent, path.name)]
 
 
-def _outcome(row: Fields) -> Outcome:
-    return Outcome(
+def _outcome(row: RowFields) -> QuestionOutcome:
+    return QuestionOutcome(
         dataset=row.text("dataset"),
         embedder=row.text("embedder"),
         system=row.text("system"),
@@ -86,14 +86,14 @@ def _outcome(row: Fields) -> Outcome:
     )
 
 
-def _places(row: Fields, value: object) -> Places:
+def _places(row: RowFields, value: object) -> Places:
     if not isinstance(value, Sequence) or not all(isinstance(x, int | None) for x in value):
         msg = f"{row.place}: {value!r:.80} is not a list of places: write the rows anew"
         raise UsageError(msg)
     return tuple(value)
 
 
-def _milliseconds(row: Fields) -> float | None:
+def _milliseconds(row: RowFields) -> float | None:
     value = row.values.get("ms")
     if isinstance(value, int | float | None):
         return value
@@ -101,7 +101,7 @@ def _milliseconds(row: Fields) -> float | None:
     raise UsageError(msg)
 
 
-def _facts(row: Fields) -> Facts | None:
+def _facts(row: RowFields) -> Facts | None:
     value = row.values.get("official")
     if value is None:
         return None

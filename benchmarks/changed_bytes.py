@@ -18,7 +18,7 @@ from typing import Any, Final
 import apsw
 
 from benchmarks.every_read import REFUSED, Known, answers, known_in, wrong
-from benchmarks.fault_counts import Outcome
+from benchmarks.fault_counts import FaultOutcome
 from recollect.errors import StoreError
 from recollect.memory.facade import Recollect
 from recollect.memory.facade import open as open_memory
@@ -212,7 +212,9 @@ def flipped(whole: WholeFile, count: int, *, seed: int = 1) -> Iterator[tuple[st
         yield f"byte {at}", whole.content[:at] + other + whole.content[at + 1 :]
 
 
-async def change_bytes(folder: Path, count: int, *, seed: int = 1, control: str = "") -> Outcome:
+async def change_bytes(
+    folder: Path, count: int, *, seed: int = 1, control: str = ""
+) -> FaultOutcome:
     """
     Change one of *count* bytes of a file at a time, and make every read of the API.
 
@@ -220,7 +222,7 @@ async def change_bytes(folder: Path, count: int, *, seed: int = 1, control: str 
     `StoreError`, and one that a check of the file did not find.
     """
     whole = await whole_file(folder / "whole.db")
-    tally, outcome = DamageTally(), Outcome()
+    tally, outcome = DamageTally(), FaultOutcome()
     driver = Uncompared if control == UNCOMPARED else None
     for what, damaged in flipped(whole, count, seed=seed):
         wrong_before = len(tally.wrong)

@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 import recollect
-from benchmarks.library_speed import Row, Talk
+from benchmarks.library_speed import SpeedFigure, ZipfTalk
 from recollect.conversation import (
     BaseMemory,
     ChatHistory,
@@ -76,7 +76,7 @@ def said(turn: int) -> tuple[dict[str, str], dict[str, str]]:
 
 
 @dataclass(slots=True)
-class Asked:
+class CallCountingModel:
     """A model that answers by rule, and counts its calls."""
 
     identity: str = "rules/conversation"
@@ -151,7 +151,7 @@ class ClassicsReport:
     """All figures of one run; *beside* says which originals were measured."""
 
     beside: str
-    rows: list[Row] = field(default_factory=list)
+    rows: list[SpeedFigure] = field(default_factory=list)
 
     def as_json(self) -> dict[str, object]:
         """Return the report as a JSON object."""
@@ -181,7 +181,9 @@ async def run(
     return report
 
 
-async def _cost_rows(classic: Classic, originals: Originals | None, turns: int) -> list[Row]:
+async def _cost_rows(
+    classic: Classic, originals: Originals | None, turns: int
+) -> list[SpeedFigure]:
     calls_there, tokens_there = None, None
     if originals and originals.have(classic):
         calls_there, tokens_there = _their_costs(classic, originals, turns)
@@ -211,7 +213,7 @@ def _their_costs(classic: Classic, originals: Originals, turns: int) -> tuple[fl
 async def _costs_of(classic: Classic, options: dict[str, Any], turns: int) -> tuple[float, float]:
     """Return the model calls of so many turns, and the tokens that the next prompt gets."""
     async with recollect.open(embedder="none", worker=False) as memory:
-        model = Asked()
+        model = CallCountingModel()
         mine = made(classic, memory, model, options)
         for number in range(turns):
             inputs, outputs = said(number)
@@ -240,13 +242,13 @@ async def _times(
     classic: Classic, originals: Originals | None, messages: int, url: str
 ) -> tuple[float, float | None]:
     """Return the medians of ours and of the original, measured in turn."""
-    texts = [each.text for each in Talk().messages(messages)]
+    texts = [each.text for each in ZipfTalk().messages(messages)]
     turns = range(max(5, min(30, 100_000 // max(1, messages))))
     times: dict[str, list[float]] = {"ours": [], "theirs": []}
     async with recollect.open(url, embedder="none", worker=False) as memory:
         history = ChatHistory(memory, SCOPE, "talk")
         await history.aadd_messages(texts)
-        mine = made(classic, memory, Asked(), {})
+        mine = made(classic, memory, CallCountingModel(), {})
         theirs = originals.made(classic)[0] if originals and originals.have(classic) else None
         if originals and theirs:
             originals.add(theirs, texts)
@@ -278,12 +280,14 @@ async def _timed(work: Callable[[], Awaitable[None]]) -> float:
     return (timer_s() - began) * 1_000
 
 
-def _row(name: str, value: float, unit: str, control: float | None) -> Row:
+def _row(name: str, value: float, unit: str, control: float | None) -> SpeedFigure:
     beside = "the original, in memory" if unit == "ms" else "the original"
-    return Row(name=name, value=value, unit=unit, control=beside, control_value=control)
+    return SpeedFigure(name=name, value=value, unit=unit, control=beside, control_value=control)
 
 
-def made(classic: Classic, memory: Recollect, model: Asked, options: dict[str, Any]) -> BaseMemory:
+def made(
+    classic: Classic, memory: Recollect, model: CallCountingModel, options: dict[str, Any]
+) -> BaseMemory:
     """Return our memory of this kind."""
     own = {**classic.options, **options, **{name: PROMPTS[name] for name in classic.prompts}}
     if "llm" in own:

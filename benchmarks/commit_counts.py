@@ -19,16 +19,16 @@ from recollect.stores.system_clock import timer_s
 
 
 @dataclass(slots=True)
-class Counted:
+class CommitCount:
     """How often files were made durable."""
 
     syncs: int = 0
 
 
 @contextmanager
-def counted_syncs() -> Iterator[Counted]:
+def counted_syncs() -> Iterator[CommitCount]:
     """Count the fsyncs of every SQLite file that is opened meanwhile."""
-    counted = Counted()
+    counted = CommitCount()
     base = apsw.vfs_names()[0]
 
     class CountedFile(apsw.VFSFile):

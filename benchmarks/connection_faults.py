@@ -8,7 +8,7 @@ from itertools import count
 from random import Random
 from typing import Final
 
-from benchmarks.fault_counts import Outcome
+from benchmarks.fault_counts import FaultOutcome
 from recollect.errors import RecollectError
 from recollect.records import NewMessage, PutMemory, Scope
 from recollect.stores.contract.base import Store
@@ -44,7 +44,7 @@ def url_through(proxy: FaultyProxy) -> str:
     return f"postgresql://postgres@127.0.0.1:{proxy.port}/{DATABASE}?connect_timeout=2"
 
 
-async def cut(server: PostgresServer, number: int, control: str = "") -> Outcome:
+async def cut(server: PostgresServer, number: int, control: str = "") -> FaultOutcome:
     """
     Cut the connection *number* times at COMMIT, before the server hears it and after, in turn.
 
@@ -52,7 +52,7 @@ async def cut(server: PostgresServer, number: int, control: str = "") -> Outcome
     end how often it was written. The control has no key, and guesses.
     """
     empty_store(server.url(DATABASE))
-    outcome, scope = Outcome(tried=number), _PEOPLE[0]
+    outcome, scope = FaultOutcome(tried=number), _PEOPLE[0]
     with FaultyProxy(server.socket) as proxy, ExitStack() as mutant:
         if control:
             mutant.enter_context(guessing())
@@ -74,7 +74,7 @@ async def cut(server: PostgresServer, number: int, control: str = "") -> Outcome
     return outcome
 
 
-async def cancel(server: PostgresServer, number: int, control: str = "") -> Outcome:
+async def cancel(server: PostgresServer, number: int, control: str = "") -> FaultOutcome:
     """
     Cancel at least *number* requests of three people, on three connections, and let others end.
 
@@ -83,7 +83,7 @@ async def cancel(server: PostgresServer, number: int, control: str = "") -> Outc
     callers give their connections back at once.
     """
     empty_store(server.url(DATABASE))
-    outcome = Outcome()
+    outcome = FaultOutcome()
     with FaultyProxy(server.socket) as proxy:
         proxy.delay_s = DELAY_S
         opened = HastyStore if control else WatchedStore
@@ -99,7 +99,7 @@ async def cancel(server: PostgresServer, number: int, control: str = "") -> Outc
     return outcome
 
 
-async def _ask_many(store: Store, number: int, outcome: Outcome) -> None:
+async def _ask_many(store: Store, number: int, outcome: FaultOutcome) -> None:
     """Ask for everybody's own words, many at once, and cancel every second one."""
     random = Random(3)  # noqa: S311 - repeatable on purpose
     for scope in _PEOPLE:
@@ -131,7 +131,7 @@ async def _ask_many(store: Store, number: int, outcome: Outcome) -> None:
 
 async def interleave(
     server: PostgresServer, number: int, control: str = "", *, url: str = ""
-) -> Outcome:
+) -> FaultOutcome:
     """
     Interleave *number* requests of two tenants on two connections, and cancel a quarter.
 
@@ -140,7 +140,7 @@ async def interleave(
     store is reached, if not at the server itself.
     """
     empty_store(server.url(DATABASE))
-    random, outcome = Random(7), Outcome()  # noqa: S311 - repeatable on purpose
+    random, outcome = Random(7), FaultOutcome()  # noqa: S311 - repeatable on purpose
     with dropped_predicates(), ExitStack() as mutant:
         if control:
             mutant.enter_context(lasting_settings())

@@ -17,7 +17,7 @@ _SUFFIXES: Final = ("", ".gz", ".xz")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Message:
+class BenchmarkMessage:
     """One row of a conversation; *time* is in UTC, since the sets name no zone."""
 
     message_id: str
@@ -32,13 +32,13 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Conversation:
+class BenchmarkConversation:
     """All that may be recalled for its questions, in the order in which it was said."""
 
     conversation_id: str
-    messages: tuple[Message, ...]
+    messages: tuple[BenchmarkMessage, ...]
 
-    def kept_before(self, question: Question) -> tuple[Message, ...]:
+    def kept_before(self, question: BenchmarkQuestion) -> tuple[BenchmarkMessage, ...]:
         """Return what was kept when *question* was asked: no session from the asking one on."""
         if question.asked_in is None:
             return self.messages
@@ -58,7 +58,7 @@ class Conversation:
 
 
 @dataclass(frozen=True, slots=True)
-class Fields:
+class RowFields:
     """One row as read, with typed access; *place* says where it stands, for errors."""
 
     place: str
@@ -98,12 +98,12 @@ class Fields:
             raise self._wrong(name, "true or false")
         return value
 
-    def rows(self, name: str) -> tuple[Fields, ...]:
+    def rows(self, name: str) -> tuple[RowFields, ...]:
         """Return a list of nested rows; nothing where it is absent or null."""
         value = self.values.get(name) or []
         if not isinstance(value, list) or not all(isinstance(each, dict) for each in value):
             raise self._wrong(name, "a list of objects")
-        return tuple(Fields(f"{self.place}, {name}", each) for each in value)
+        return tuple(RowFields(f"{self.place}, {name}", each) for each in value)
 
     def time(self, name: str) -> datetime:
         """Return an ISO 8601 time in UTC; one without a zone is taken to be UTC."""
@@ -125,7 +125,7 @@ class Fields:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class BenchmarkQuestion:
     """
     One question, and what would answer it.
 
@@ -144,7 +144,7 @@ class Question:
     asked_in: str | None = None
     is_unanswerable: bool = False
     context: tuple[tuple[str, str], ...] = ()
-    extras: Fields = field(default_factory=lambda: Fields("a question", {}))
+    extras: RowFields = field(default_factory=lambda: RowFields("a question", {}))
 
 
 def locate(folder: Path, name: str) -> Path | None:
@@ -156,7 +156,7 @@ def locate(folder: Path, name: str) -> Path | None:
     return None
 
 
-def read_fields(folder: Path, name: str) -> Iterator[Fields]:
+def read_fields(folder: Path, name: str) -> Iterator[RowFields]:
     """
     Yield the rows of a JSON Lines file, one at a time; empty lines are passed over.
 
@@ -185,7 +185,7 @@ def _open(path: Path) -> IO[str]:
     return path.open(encoding="utf-8")
 
 
-def _parse(line: str, place: str) -> Fields:
+def _parse(line: str, place: str) -> RowFields:
     try:
         values = json.loads(line)
     except ValueError as error:
@@ -194,4 +194,4 @@ def _parse(line: str, place: str) -> Fields:
     if not isinstance(values, dict):
         msg = f"{place} is not a JSON object: repair the file"
         raise UsageError(msg)
-    return Fields(place, values)
+    return RowFields(place, values)

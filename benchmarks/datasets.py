@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Final
 
 from benchmarks.conversation_files import (
-    Conversation,
-    Fields,
-    Message,
-    Question,
+    BenchmarkConversation,
+    BenchmarkMessage,
+    BenchmarkQuestion,
+    RowFields,
     locate,
     read_fields,
 )
@@ -21,7 +21,7 @@ from benchmarks.longmemeval import LONGMEMEVAL
 from benchmarks.official import Official
 from recollect.errors import UsageError
 
-Entry = tuple[str, Message]
+Entry = tuple[str, BenchmarkMessage]
 """A message and the id of its conversation."""
 
 
@@ -39,11 +39,11 @@ class Dataset:
     folders: tuple[str, ...]
     entries_file: str = "conversations.jsonl"
     questions_file: str = "questions.jsonl"
-    read_entry: Callable[[Fields, int], Entry]
-    read_questions: Callable[[Path, str], Iterator[Question]]
+    read_entry: Callable[[RowFields, int], Entry]
+    read_questions: Callable[[Path, str], Iterator[BenchmarkQuestion]]
     official: Official | None = None
 
-    def counts(self, question: Question) -> bool:
+    def counts(self, question: BenchmarkQuestion) -> bool:
         """Say whether *question* can be answered from evidence that the set names."""
         return not question.is_unanswerable and bool(
             question.evidence or question.evidence_sessions
@@ -66,11 +66,11 @@ class Dataset:
         )
         raise UsageError(msg)
 
-    def questions(self, folder: Path) -> list[Question]:
+    def questions(self, folder: Path) -> list[BenchmarkQuestion]:
         """Return every question of the set, in the order of its file."""
         return list(self.read_questions(folder, self.questions_file))
 
-    def conversations(self, folder: Path) -> Iterator[Conversation]:
+    def conversations(self, folder: Path) -> Iterator[BenchmarkConversation]:
         """
         Yield the conversations one at a time, in the order of their file.
 
@@ -84,15 +84,15 @@ class Dataset:
         return group_by_conversation(entries)
 
 
-def group_by_conversation(entries: Iterable[Entry]) -> Iterator[Conversation]:
+def group_by_conversation(entries: Iterable[Entry]) -> Iterator[BenchmarkConversation]:
     """Gather entries that stand together; raise `UsageError` for a conversation that resumes."""
     seen: set[str] = set()
     current: str | None = None
-    messages: list[Message] = []
+    messages: list[BenchmarkMessage] = []
     for conversation_id, message in entries:
         if conversation_id != current:
             if current is not None:
-                yield Conversation(conversation_id=current, messages=tuple(messages))
+                yield BenchmarkConversation(conversation_id=current, messages=tuple(messages))
             if conversation_id in seen:
                 msg = (
                     f"the rows of conversation {conversation_id!r} do not stand together: "
@@ -103,12 +103,12 @@ def group_by_conversation(entries: Iterable[Entry]) -> Iterator[Conversation]:
             current, messages = conversation_id, []
         messages.append(message)
     if current is not None:
-        yield Conversation(conversation_id=current, messages=tuple(messages))
+        yield BenchmarkConversation(conversation_id=current, messages=tuple(messages))
 
 
-def read_message(row: Fields, _number: int) -> Entry:
+def read_message(row: RowFields, _number: int) -> Entry:
     """Return one message of a ``conversations.jsonl``."""
-    message = Message(
+    message = BenchmarkMessage(
         message_id=row.text("message_id"),
         session_id=row.text("session_id"),
         seq=row.number("seq"),
@@ -122,9 +122,9 @@ def read_message(row: Fields, _number: int) -> Entry:
     return row.text("conversation_id"), message
 
 
-def read_question(row: Fields) -> Question:
+def read_question(row: RowFields) -> BenchmarkQuestion:
     """Return one question of a ``questions.jsonl``."""
-    return Question(
+    return BenchmarkQuestion(
         question_id=row.text("question_id"),
         conversation_id=row.text("conversation_id"),
         text=row.text("question"),
@@ -137,12 +137,12 @@ def read_question(row: Fields) -> Question:
     )
 
 
-def read_questions(folder: Path, name: str) -> Iterator[Question]:
+def read_questions(folder: Path, name: str) -> Iterator[BenchmarkQuestion]:
     """Yield the questions of a set in the common form."""
     return map(read_question, read_fields(folder, name))
 
 
-def read_questions_with_sources(folder: Path, name: str) -> Iterator[Question]:
+def read_questions_with_sources(folder: Path, name: str) -> Iterator[BenchmarkQuestion]:
     """
     Yield questions asked in the middle of a talk, whose evidence is by session.
 
@@ -180,9 +180,9 @@ def _memory_sources(folder: Path) -> Mapping[tuple[str, str], list[tuple[str, st
 _ONE_LIBRARY: Final = "madial"
 
 
-def read_memory(row: Fields, number: int) -> Entry:
+def read_memory(row: RowFields, number: int) -> Entry:
     """Return one memory as a session of its own; all memories form one library."""
-    message = Message(
+    message = BenchmarkMessage(
         message_id=row.text("memory_id"),
         session_id=row.text("memory_id"),
         seq=number,
@@ -194,10 +194,10 @@ def read_memory(row: Fields, number: int) -> Entry:
     return _ONE_LIBRARY, message
 
 
-def read_reminders(folder: Path, name: str) -> Iterator[Question]:
+def read_reminders(folder: Path, name: str) -> Iterator[BenchmarkQuestion]:
     """Yield dialogues whose last line should bring memories to mind."""
     for row in read_fields(folder, name):
-        yield Question(
+        yield BenchmarkQuestion(
             question_id=row.text("question_id"),
             conversation_id=_ONE_LIBRARY,
             text=row.text("question"),

@@ -18,7 +18,7 @@ from typing import Final, Literal, TypeAlias
 import apsw
 
 from benchmarks.changed_bytes import UNCOMPARED, change_bytes
-from benchmarks.fault_counts import Outcome, Report, Row
+from benchmarks.fault_counts import FaultOutcome, FaultReport, FaultRow
 from recollect.errors import RecollectError, StoreError
 from recollect.memory.facade import Recollect
 from recollect.records import Evidence, NewMessage, PutMemory, Scope
@@ -39,8 +39,8 @@ from recollect.testing.frozen_clock import FrozenClock
 from recollect.testing.reproducible_ids import SeededIds
 from tests.harness.invariants import (
     Canary,
-    Client,
     Contents,
+    FaultClient,
     Place,
     Promises,
     contents,
@@ -71,7 +71,7 @@ NAMES: Final = ("ada", "bob", "eve")
 SHARED: Final[Scope] = ("shared",)
 PLAIN: Final[Scope] = ("plain",)
 
-Experiment: TypeAlias = Callable[[Path], Awaitable["Outcome"]]
+Experiment: TypeAlias = Callable[[Path], Awaitable["FaultOutcome"]]
 
 DAMAGED: Final = (RecollectError, apsw.Error, ArithmeticError, LookupError, TypeError, ValueError)
 """What reading a damaged file may raise, of which only the first is as promised."""
@@ -92,7 +92,9 @@ States: TypeAlias = list[tuple[int, Contents]]
 Known: TypeAlias = Mapping[Scope, States]
 
 
-async def lose_power(folder: Path, losses: int, *, seed: int = 1, control: str = "") -> Outcome:
+async def lose_power(
+    folder: Path, losses: int, *, seed: int = 1, control: str = ""
+) -> FaultOutcome:
     """
     Let the power fail at *losses* random moments of three clients' work.
 
@@ -100,7 +102,7 @@ async def lose_power(folder: Path, losses: int, *, seed: int = 1, control: str =
     what it was before and after the call that the power loss met. After a quarter of them
     the power fails once more, while the file is being opened.
     """
-    random, outcome, clock = chance(seed), Outcome(), FrozenClock()
+    random, outcome, clock = chance(seed), FaultOutcome(), FrozenClock()
     durability: Literal["full", "relaxed"] = "relaxed" if control == RELAXED else "full"
     played = _PowerLosses(random, folder / "left", outcome)
     unsynced = driver_with(synchronous="OFF")
@@ -127,7 +129,7 @@ async def _worked(disk: PowerLossDisk, store: Store, path: Path, turn: int) -> t
         await form(store, lease, turn)
     lock, begun = asyncio.Lock(), disk.moment
 
-    async def work(client: Client) -> States:
+    async def work(client: FaultClient) -> States:
         def now() -> Contents:
             return contents(path, client.scope, vfs=disk.vfs)
 
@@ -136,7 +138,7 @@ async def _worked(disk: PowerLossDisk, store: Store, path: Path, turn: int) -> t
             taken += [(disk.moment, now()) async for _ in client.take(store, each)]
         return taken
 
-    clients = [Client(name, forming=lock) for name in NAMES]
+    clients = [FaultClient(name, forming=lock) for name in NAMES]
     worked = await asyncio.gather(*map(work, clients))
     return begun, {client.scope: states for client, states in zip(clients, worked, strict=True)}
 
@@ -145,7 +147,7 @@ async def _worked(disk: PowerLossDisk, store: Store, path: Path, turn: int) -> t
 class _PowerLosses:
     random: Random
     folder: Path
-    outcome: Outcome
+    outcome: FaultOutcome
 
     async def lose(
         self, disk: PowerLossDisk, known: Known, moment: int, *, fails_at: int | None = None
@@ -172,7 +174,7 @@ def put_down(files: Mapping[str, bytes], folder: Path) -> Path:
 
 
 async def judge(
-    disk: PowerLossDisk, path: Path, known: Known, moment: int, outcome: Outcome
+    disk: PowerLossDisk, path: Path, known: Known, moment: int, outcome: FaultOutcome
 ) -> None:
     """Open on *disk* what a power loss at *moment* left at *path*, and count what is wrong."""
     outcome.seen.clear()
@@ -197,18 +199,20 @@ async def judge(
 # Killed processes
 
 
-async def kill(folder: Path, number: int, *, seed: int = 1, careful: bool = True) -> Outcome:
+async def kill(folder: Path, number: int, *, seed: int = 1, careful: bool = True) -> FaultOutcome:
     """
     Kill a process of three clients at *number* random moments.
 
     Each time they repeat what went unanswered, under the ids and keys of the *careful*.
     """
     _processes.set_forkserver_preload([__name__])
-    random, outcome = chance(seed), Outcome()
+    random, outcome = chance(seed), FaultOutcome()
     for life in range(number):
         if life % KILLS == 0:
             path = folder / f"killed-{life // KILLS}.db"
-            clients = {name: Client(name, careful=careful, forming=nullcontext()) for name in NAMES}
+            clients = {
+                name: FaultClient(name, careful=careful, forming=nullcontext()) for name in NAMES
+            }
             turns = dict.fromkeys(NAMES, 0)
             outcome.seen.clear()
         for name, turn in _killed(path, turns, after_s=random.uniform(0, 0.2), careful=careful):
@@ -253,7 +257,7 @@ def _take_turns(path: Path, turns: Mapping[str, int], careful: bool, sender: Con
     """Take turns until killed: the child."""
     lock = asyncio.Lock()
 
-    async def work(store: Store, client: Client, name: str) -> None:
+    async def work(store: Store, client: FaultClient, name: str) -> None:
         for turn in count(turns[name]):
             async for _ in client.take(store, turn):
                 pass
@@ -262,7 +266,7 @@ def _take_turns(path: Path, turns: Mapping[str, int], careful: bool, sender: Con
     async def main() -> None:
         async with open_store(path) as store, asyncio.TaskGroup() as group:
             for name in turns:
-                client = Client(name, careful=careful, forming=lock)
+                client = FaultClient(name, careful=careful, forming=lock)
                 group.create_task(work(store, client, name))
 
     sender.send("begun")
@@ -272,14 +276,14 @@ def _take_turns(path: Path, turns: Mapping[str, int], careful: bool, sender: Con
 # Processes side by side
 
 
-async def share(folder: Path, appends: int, *, patient: bool = True) -> Outcome:
+async def share(folder: Path, appends: int, *, patient: bool = True) -> FaultOutcome:
     """
     Let eight processes append, erase and recall in one file, *appends* times each.
 
     What one was promised the next recalls at once, and nothing that one has erased.
     """
     _processes.set_forkserver_preload([__name__])
-    path, outcome, promises = folder / "shared.db", Outcome(tried=PROCESSES), Promises()
+    path, outcome, promises = folder / "shared.db", FaultOutcome(tried=PROCESSES), Promises()
     await open_store(path).aclose()
     pipes = [_processes.Pipe(duplex=False) for _ in range(PROCESSES)]
     answers, sender = _processes.Pipe(duplex=False)
@@ -379,14 +383,14 @@ class _Neighbour:
 TARGETS: Final = ("scope", "thread", "messages", "memory", "source")
 
 
-async def erase(folder: Path, number: int, *, seed: int = 1, control: str = "") -> Outcome:
+async def erase(folder: Path, number: int, *, seed: int = 1, control: str = "") -> FaultOutcome:
     """
     Erase marked words *number* times, clean, and look for them in every file of the folder.
 
     They stand in every field that holds a caller's text and that the erase concerns, in
     rows that were rewritten, that grew over many pages, and that others surround.
     """
-    random, outcome = chance(seed), Outcome()
+    random, outcome = chance(seed), FaultOutcome()
     drivers = {KEPT: driver_with(secure_delete="OFF"), UNCUT: Uncut}
     with driven_by(drivers.get(control, apsw.Connection)):
         for turn in range(number):
@@ -476,7 +480,7 @@ async def run(
     changed_bytes: int = 1_000,
     seed: int = 1,
     progress: Callable[[str], None] = lambda _: None,
-) -> Report:
+) -> FaultReport:
     """
     Count what faults of each kind cost, beside controls of the same run.
 
@@ -528,11 +532,11 @@ async def run(
         outcome = await _tried(experiment)
         took_s = timer_s() - began
         failed = {control: await _tried(each) for control, each in controls.items()}
-        rows.append(Row(name=name, outcome=outcome, controls=failed, took_s=took_s))
-    return Report(rows)
+        rows.append(FaultRow(name=name, outcome=outcome, controls=failed, took_s=took_s))
+    return FaultReport(rows)
 
 
-async def _tried(experiment: Experiment) -> Outcome:
+async def _tried(experiment: Experiment) -> FaultOutcome:
     with TemporaryDirectory(prefix="recollect-proofs-") as folder:
         outcome = await experiment(Path(folder))
     outcome.seen.clear()

@@ -19,7 +19,7 @@ from typing import Final
 
 import numpy as np
 
-from benchmarks.conversation_files import Question
+from benchmarks.conversation_files import BenchmarkQuestion
 from benchmarks.datasets import DATASETS
 from recollect.agents.examples import Basis, Example, Examples
 from recollect.agents.examples.example_values import line_of
@@ -114,7 +114,9 @@ async def run(plan: ExamplesPlan, progress: Progress) -> ExamplesReport:
     )
 
 
-def split(questions: Sequence[Question], seed: int) -> tuple[list[Question], list[Question]]:
+def split(
+    questions: Sequence[BenchmarkQuestion], seed: int
+) -> tuple[list[BenchmarkQuestion], list[BenchmarkQuestion]]:
     """Return the questions of half of the conversations, rounded up, and those of the others."""
     conversations = sorted({each.conversation_id for each in questions})
     random.Random(seed).shuffle(conversations)  # noqa: S311 (a split, no secret)
@@ -124,7 +126,10 @@ def split(questions: Sequence[Question], seed: int) -> tuple[list[Question], lis
 
 
 async def _judged(
-    plan: ExamplesPlan, pool: Sequence[Question], held: Sequence[Question], seed: int
+    plan: ExamplesPlan,
+    pool: Sequence[BenchmarkQuestion],
+    held: Sequence[BenchmarkQuestion],
+    seed: int,
 ) -> dict[str, list[float]]:
     """Return, by way of choosing, how often the reader is right on each input."""
     examples = [Example(input=each.text, output=each.category) for each in pool]

@@ -11,7 +11,7 @@ REASONS_MAX: Final = 5
 
 
 @dataclass(slots=True)
-class Outcome:
+class FaultOutcome:
     """What came of some faults: how often happened what must never happen."""
 
     tried: int = 0
@@ -39,20 +39,20 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class FaultRow:
     """The faults of one kind, and beside them what the harness says where a promise is broken."""
 
     name: str
-    outcome: Outcome
-    controls: Mapping[str, Outcome]
+    outcome: FaultOutcome
+    controls: Mapping[str, FaultOutcome]
     took_s: float
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class FaultReport:
     """All faults of one run."""
 
-    rows: Sequence[Row]
+    rows: Sequence[FaultRow]
 
     @property
     def holds(self) -> bool:
@@ -83,7 +83,7 @@ class Report:
         return "\n".join(lines)
 
 
-def _plain(outcome: Outcome) -> dict[str, object]:
+def _plain(outcome: FaultOutcome) -> dict[str, object]:
     return {
         "tried": outcome.tried,
         "acknowledged": outcome.acknowledged,
@@ -93,7 +93,7 @@ def _plain(outcome: Outcome) -> dict[str, object]:
     }
 
 
-def _line(name: str, outcome: Outcome, took_s: str) -> str:
+def _line(name: str, outcome: FaultOutcome, took_s: str) -> str:
     failures = _counted(outcome.failures) or "0"
     told = f" (told {_counted(outcome.told)})" if outcome.told else ""
     return f"{name:<36}{outcome.tried:>8,}{outcome.acknowledged:>12,}{took_s:>7}  {failures}{told}"

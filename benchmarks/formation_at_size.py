@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Final
 
 from benchmarks.recollect_system import new_message
-from benchmarks.recorded_facts import RecordedModel, Session
+from benchmarks.recorded_facts import FactModel, Session
 from recollect.formation.config import FormationSettings
 from recollect.formation.types import NOTE
 from recollect.formation.value_identity import normalised
@@ -80,7 +80,7 @@ async def form_recorded(
         row = FormedRow(model=label)
         for talk in _talks(sessions):
             progress(f"{label}, {talk[0].conversation}")
-            await _form_talk(row, talk, RecordedModel(misquotes=misquotes, insists=True))
+            await _form_talk(row, talk, FactModel(misquotes=misquotes, insists=True))
         report.rows.append(row)
     return report
 
@@ -93,7 +93,7 @@ def _talks(sessions: Sequence[Session]) -> Iterator[list[Session]]:
     yield from talks.values()
 
 
-async def _form_talk(row: FormedRow, talk: Sequence[Session], model: RecordedModel) -> None:
+async def _form_talk(row: FormedRow, talk: Sequence[Session], model: FactModel) -> None:
     scope: Scope = ("bench", talk[0].conversation)
     settings = FormationSettings(types=(NOTE,))
     async with Recollect(

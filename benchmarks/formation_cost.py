@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Final
 
-from benchmarks.conversation_files import Message
+from benchmarks.conversation_files import BenchmarkMessage
 from benchmarks.peers import Peer
 from benchmarks.recollect_system import new_message
-from benchmarks.recorded_facts import RecordedModel, Session
+from benchmarks.recorded_facts import FactModel, Session
 from recollect.formation.config import FormationSettings
 from recollect.formation.types import DEFAULT_TYPES, NOTE, MemoryType
 from recollect.memory.facade import Recollect
@@ -77,7 +77,7 @@ async def form_all(
 async def _recollect_row(
     name: str, types: tuple[MemoryType, ...], sessions: Sequence[Session]
 ) -> CostRow:
-    model = RecordedModel()
+    model = FactModel()
     settings = FormationSettings(types=types)
     stored = 0
     store = open_store("memory:")
@@ -102,7 +102,7 @@ async def _recollect_row(
     )
 
 
-def _new(message: Message) -> NewMessage:
+def _new(message: BenchmarkMessage) -> NewMessage:
     """Return a message without its picture's caption, which the others are not given."""
     return replace(new_message(message), content=None)
 
@@ -110,7 +110,7 @@ def _new(message: Message) -> NewMessage:
 def _peer_row(
     open_peer: Callable[[], Peer],
     batch: str,
-    split: Callable[[Session], Iterator[Sequence[Message]]],
+    split: Callable[[Session], Iterator[Sequence[BenchmarkMessage]]],
     sessions: Sequence[Session],
 ) -> CostRow:
     """Form every conversation in a memory of its own."""
@@ -131,11 +131,11 @@ def _peer_row(
     return CostRow(system=name, batch=batch, formations=formations, calls=calls, tokens=tokens)
 
 
-def _whole(session: Session) -> Iterator[Sequence[Message]]:
+def _whole(session: Session) -> Iterator[Sequence[BenchmarkMessage]]:
     yield session.messages
 
 
-def _exchanges(session: Session) -> Iterator[Sequence[Message]]:
+def _exchanges(session: Session) -> Iterator[Sequence[BenchmarkMessage]]:
     for at in range(0, len(session.messages), EXCHANGE_MESSAGES):
         yield session.messages[at : at + EXCHANGE_MESSAGES]
 

@@ -34,7 +34,7 @@ class LoadError(RuntimeError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class LoadRequest:
     """A request as it is sent; where *expected* is given, the answer has to contain it."""
 
     method: str
@@ -50,7 +50,7 @@ class Order:
     host: str
     port: int
     headers: dict[str, str]
-    requests: Sequence[Request]
+    requests: Sequence[LoadRequest]
     connections: int = 1
     rate: float | None = None
     timeout_s: float = 120.0
@@ -69,7 +69,7 @@ class Order:
 
 
 @dataclass(slots=True, kw_only=True)
-class Answered:
+class LoadResult:
     """What became of an order: each latency, the answers by status, and the sender's own cost."""
 
     latencies_ms: list[float] = field(default_factory=list)
@@ -157,7 +157,7 @@ class _Load:
         self._loop = asyncio.get_running_loop()
         self._done: asyncio.Future[None] = self._loop.create_future()
 
-    async def run(self) -> Answered:
+    async def run(self) -> LoadResult:
         """Send everything; return what became of it."""
         order, loop = self._order, self._loop
         for _ in range(order.connections):
@@ -178,7 +178,7 @@ class _Load:
         except TimeoutError:
             msg = f"{self._answered} of {len(self._requests)} answered in {order.timeout_s:g} s"
             raise LoadError(msg) from None
-        return Answered(
+        return LoadResult(
             latencies_ms=[each * 1_000 for each in self._latencies_s],
             statuses=dict(self._statuses),
             unexpected=self._unexpected,
@@ -269,7 +269,7 @@ def _process(work: str) -> subprocess.Popen[str]:
     return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True)  # noqa: S603
 
 
-def put(order: Order) -> Answered:
+def put(order: Order) -> LoadResult:
     """
     Put a load on a service from a process of its own.
 
@@ -286,7 +286,7 @@ def put(order: Order) -> Answered:
             raise
     if process.returncode:
         raise LoadError(failed.strip().rpartition("\n")[2])
-    return Answered(**json.loads(told))
+    return LoadResult(**json.loads(told))
 
 
 @contextmanager
@@ -310,7 +310,7 @@ def holding(order: Order) -> Iterator[int]:
 
 def _read_order() -> Order:
     told = json.loads(sys.stdin.readline())
-    told["requests"] = [Request(**each) for each in told["requests"]]
+    told["requests"] = [LoadRequest(**each) for each in told["requests"]]
     return Order(**told)
 
 
@@ -321,7 +321,7 @@ def main(work: str) -> None:
         asyncio.run(_hold(order))
         return
 
-    async def send() -> Answered:
+    async def send() -> LoadResult:
         return await _Load(order).run()
 
     json.dump(asdict(asyncio.run(send())), sys.stdout)

@@ -20,7 +20,7 @@ _EXTRA: Final = re.compile(r"""extra\s*==\s*['"]([^'"]+)['"]""")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class PackageSize:
     """A package, or the weights, and what its files take."""
 
     name: str
@@ -33,7 +33,7 @@ class Part:
 class SizeReport:
     """What is installed, the largest part first."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[PackageSize, ...]
 
     @property
     def total_bytes(self) -> int:
@@ -76,7 +76,7 @@ def measure() -> SizeReport:
     core = needed_by(OURS)
     whole = needed_by(OURS, EMBEDDER_EXTRA)
     parts = [
-        Part(
+        PackageSize(
             name=name,
             version=metadata.version(name),
             bytes=_ours_bytes() if name == OURS else distribution_bytes(name),
@@ -132,12 +132,12 @@ def _ours_bytes() -> int:
     return _sum_bytes(Path(recollect.__file__).parent.rglob("*"))
 
 
-def _weights() -> Part | None:
+def _weights() -> PackageSize | None:
     place = folder(cache_folder())
     if not place.is_dir():
         return None
     name, _, version = IDENTITY.partition("/")
-    return Part(
+    return PackageSize(
         name=f"weights of {name}",
         version=version,
         bytes=_sum_bytes(place.rglob("*")),

@@ -13,7 +13,7 @@ from langgraph.store.base import BaseStore, PutOp
 from langgraph.store.memory import InMemoryStore
 
 import recollect
-from benchmarks.conversation_files import Conversation, Question
+from benchmarks.conversation_files import BenchmarkConversation, BenchmarkQuestion
 from benchmarks.datasets import Dataset
 from benchmarks.search_controls import dated_text
 from recollect.integrations.langgraph import RecollectStore
@@ -26,7 +26,7 @@ OURS_BY_WORDS: Final = "RecollectStore, no embedder"
 
 
 @dataclass(slots=True)
-class RecallReport:
+class StoreRecallReport:
     """Mean share of the evidence among the first k items, by store."""
 
     questions: int = 0
@@ -42,14 +42,14 @@ def find_all(
     data: Path,
     embedder: Embedder,
     progress: Callable[[str], None] = lambda _: None,
-) -> RecallReport:
+) -> StoreRecallReport:
     """Put every message of *dataset* as an item, ask every question that counts; print nothing."""
     folder = dataset.find_folder(data)
-    questions: dict[str, list[Question]] = defaultdict(list)
+    questions: dict[str, list[BenchmarkQuestion]] = defaultdict(list)
     for question in dataset.questions(folder):
         if dataset.counts(question) and question.evidence:
             questions[question.conversation_id].append(question)
-    report = RecallReport()
+    report = StoreRecallReport()
     sums: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
     for conversation in dataset.conversations(folder):
         progress(conversation.conversation_id)
@@ -68,7 +68,9 @@ def find_all(
 
 
 @contextmanager
-def stores_of(conversation: Conversation, embedder: Embedder) -> Iterator[dict[str, BaseStore]]:
+def stores_of(
+    conversation: BenchmarkConversation, embedder: Embedder
+) -> Iterator[dict[str, BaseStore]]:
     """Give the stores, each with the messages of *conversation* as items."""
 
     def embed(texts: Sequence[str]) -> list[list[float]]:
@@ -98,7 +100,7 @@ def stores_of(conversation: Conversation, embedder: Embedder) -> Iterator[dict[s
 
 
 def _shares(
-    store: BaseStore, conversation: Conversation, question: Question
+    store: BaseStore, conversation: BenchmarkConversation, question: BenchmarkQuestion
 ) -> Iterator[tuple[int, float]]:
     """Yield the share of the evidence among the first k items, for each depth."""
     found = store.search((conversation.conversation_id,), query=question.text, limit=max(DEPTHS))

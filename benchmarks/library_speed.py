@@ -17,7 +17,7 @@ from typing import Final
 import numpy as np
 
 from benchmarks.commit_counts import append_all, bare_commits_a_second, counted_syncs
-from benchmarks.conversation_files import Conversation, Message, Question
+from benchmarks.conversation_files import BenchmarkConversation, BenchmarkMessage, BenchmarkQuestion
 from benchmarks.search_controls import PlainBm25, PlainCosine, dated_text, spoken_text
 from recollect.memory.facade import Recollect
 from recollect.ports import Embedder, Vector
@@ -67,7 +67,7 @@ class SpeedPlan:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class SpeedFigure:
     """One figure: its median, 95th percentile or value, its unit, and its control's value."""
 
     name: str
@@ -83,7 +83,7 @@ class SpeedReport:
     """All figures of one run."""
 
     embedder: str
-    rows: list[Row] = field(default_factory=list)
+    rows: list[SpeedFigure] = field(default_factory=list)
 
     def as_json(self) -> dict[str, object]:
         """Return the report as a JSON object."""
@@ -120,7 +120,7 @@ class SeededVectors:
         return list(drawn / np.linalg.norm(drawn, axis=1, keepdims=True))
 
 
-class Talk:
+class ZipfTalk:
     """Made-up messages with the word frequencies of a natural text (Zipf), the same every run."""
 
     def __init__(self) -> None:
@@ -177,8 +177,8 @@ async def _fill(memory: Recollect, scope: Scope, messages: Sequence[NewMessage])
 
 async def _recall_rows(
     path: Path, size: int, plan: SpeedPlan, embedder: Embedder | None
-) -> list[Row]:
-    talk, scope = Talk(), ("speed",)
+) -> list[SpeedFigure]:
+    talk, scope = ZipfTalk(), ("speed",)
     messages = talk.messages(size)
     async with AsyncExitStack() as exit_:
         memory = await _open(exit_, path, embedder)
@@ -202,14 +202,16 @@ async def _recall_rows(
         _timed(f"recall, warm, {label}", warm, control, control_ms),
         _timed(f"append, then recall, {label}", fresh),
         _timed(f"first recall of a scope (cold), {label}", cold),
-        Row(name=f"index, {label}", value=size_bytes / (size + len(fresh)), unit="bytes an entry"),
+        SpeedFigure(
+            name=f"index, {label}", value=size_bytes / (size + len(fresh)), unit="bytes an entry"
+        ),
     ]
 
 
 def _timed(
     name: str, times_ms: Sequence[float], control: str = "", control_ms: float | None = None
-) -> Row:
-    return Row(
+) -> SpeedFigure:
+    return SpeedFigure(
         name=name,
         value=statistics.median(times_ms),
         unit="ms",
@@ -229,7 +231,7 @@ async def _times_ms(works: Sequence[Callable[[], Awaitable[object]]]) -> list[fl
     return found
 
 
-async def _cold_ms(path: Path, scope: Scope, talk: Talk, embedder: Embedder | None) -> float:
+async def _cold_ms(path: Path, scope: Scope, talk: ZipfTalk, embedder: Embedder | None) -> float:
     """Return how long the first recall takes in a memory that has just been opened."""
     async with AsyncExitStack() as exit_:
         memory = await _open(exit_, path, embedder)
@@ -241,7 +243,7 @@ async def _cold_ms(path: Path, scope: Scope, talk: Talk, embedder: Embedder | No
 
 
 async def _control_ms(
-    messages: Sequence[NewMessage], talk: Talk, embedder: Embedder | None, searches: int
+    messages: Sequence[NewMessage], talk: ZipfTalk, embedder: Embedder | None, searches: int
 ) -> tuple[str, float]:
     """Return the plain control's median: cosine with an embedder, BM25 without."""
     system = PlainCosine(embedder, spoken_text) if embedder else PlainBm25(terms_of, dated_text)
@@ -252,9 +254,9 @@ async def _control_ms(
     return f"plain {system.name}", statistics.median(await _times_ms(ranks))
 
 
-def _conversation(messages: Sequence[NewMessage]) -> Conversation:
+def _conversation(messages: Sequence[NewMessage]) -> BenchmarkConversation:
     rows = [
-        Message(
+        BenchmarkMessage(
             message_id=str(number),
             session_id=str(number // SESSION_MESSAGES),
             seq=number,
@@ -265,18 +267,18 @@ def _conversation(messages: Sequence[NewMessage]) -> Conversation:
         )
         for number, each in enumerate(messages)
     ]
-    return Conversation(conversation_id="speed", messages=tuple(rows))
+    return BenchmarkConversation(conversation_id="speed", messages=tuple(rows))
 
 
-def _question(text: str) -> Question:
-    return Question(
+def _question(text: str) -> BenchmarkQuestion:
+    return BenchmarkQuestion(
         question_id="speed", conversation_id="speed", text=text, category="speed", evidence=()
     )
 
 
-async def _crowd_row(folder: Path, plan: SpeedPlan, embedder: Embedder | None) -> Row:
+async def _crowd_row(folder: Path, plan: SpeedPlan, embedder: Embedder | None) -> SpeedFigure:
     """Measure a scope of 600 alone in its file and, in turn, beside a thousand others."""
-    talk, scope = Talk(), ("speed",)
+    talk, scope = ZipfTalk(), ("speed",)
     messages, times_ms = talk.messages(600), dict[bool, list[float]]({False: [], True: []})
     async with AsyncExitStack() as exit_:
         memories = {
@@ -300,7 +302,7 @@ async def _crowd_row(folder: Path, plan: SpeedPlan, embedder: Embedder | None) -
     )
 
 
-async def _claim_row(path: Path, plan: SpeedPlan) -> Row:
+async def _claim_row(path: Path, plan: SpeedPlan) -> SpeedFigure:
     """Measure a worker's claim where as many scopes have a thread that is due."""
     message = NewMessage(role="user", text="I moved to Bergen")
     async with open_store(str(path), durability="relaxed") as store:
@@ -318,8 +320,8 @@ async def _claim_row(path: Path, plan: SpeedPlan) -> Row:
     return _timed(name, times_ms, "a bare FULL commit", 1_000 / alone)
 
 
-async def _append_rows(folder: Path, plan: SpeedPlan) -> list[Row]:
-    messages = Talk().messages(plan.appends)
+async def _append_rows(folder: Path, plan: SpeedPlan) -> list[SpeedFigure]:
+    messages = ZipfTalk().messages(plan.appends)
     never = Debounce(quiet_s=math.inf)
     bare = bare_commits_a_second(folder / "bare.db", 600)
     signalled: list[float] = []
@@ -347,21 +349,21 @@ async def _append_rows(folder: Path, plan: SpeedPlan) -> list[Row]:
     return [
         _rate(f"appends by {CALLERS} callers", statistics.median(signalled), bare),
         _rate("appends by one caller", 600 / took_s, bare),
-        Row(
+        SpeedFigure(
             name=f"appends for each fsync, {CALLERS} callers",
             value=statistics.median(an_fsync),
             unit="appends",
             control="bare commits for each fsync",
             control_value=1.0,
         ),
-        Row(
+        SpeedFigure(
             name="cost of formation being on",
             value=100 * (_median_ratio(silent, signalled) - 1),
             unit="% of an append",
             control="appends a second without",
             control_value=statistics.median(silent),
         ),
-        Row(
+        SpeedFigure(
             name="cost of an audit row",
             value=100 * (_median_ratio(silent, audited) - 1),
             unit="% of an append",
@@ -376,8 +378,8 @@ def _median_ratio(numerators: Sequence[float], denominators: Sequence[float]) ->
     return statistics.median(a / b for a, b in zip(numerators, denominators, strict=True))
 
 
-def _rate(name: str, value: float, bare: float) -> Row:
-    return Row(
+def _rate(name: str, value: float, bare: float) -> SpeedFigure:
+    return SpeedFigure(
         name=name,
         value=value,
         unit="a second",

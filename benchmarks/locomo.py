@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.conversation_files import Conversation, Question
+from benchmarks.conversation_files import BenchmarkConversation, BenchmarkQuestion
 from benchmarks.metrics import mean_measures, places_of, recall_at
 from benchmarks.official import (
     Case,
@@ -27,7 +27,9 @@ LOCOMO_SESSION_DEPTHS: Final = (2, 5, 10)
 _ADVERSARIAL: Final = "adversarial"
 
 
-def locomo_facts(question: Question, conversation: Conversation, ranking: OfficialRanking) -> Facts:
+def locomo_facts(
+    question: BenchmarkQuestion, conversation: BenchmarkConversation, ranking: OfficialRanking
+) -> Facts:
     """
     Return where the evidence stands: as cited, as repaired, and its session.
 
@@ -80,7 +82,7 @@ def _repaired_measures(facts: Facts) -> dict[str, float]:
     }
 
 
-def locomo_baseline(conversation: Conversation) -> Ranker:
+def locomo_baseline(conversation: BenchmarkConversation) -> Ranker:
     """Return BM25 over dialogue turns (with their time) and over joined sessions."""
     spoken = [
         f"{each.speaker} said {each.text} {each.image_caption or ''}"
@@ -99,7 +101,7 @@ def locomo_baseline(conversation: Conversation) -> Ranker:
     session_ids = list(texts)
     by_session = Okapi([lowered_words(" ".join(held)) for held in texts.values()])
 
-    def rank(question: Question) -> OfficialRanking:
+    def rank(question: BenchmarkQuestion) -> OfficialRanking:
         query = lowered_words(question.text)
         sessions = _stable_order(by_session.scores(query), session_ids)
         turns = _stable_order(by_turn.scores(query), ids)

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.conversation_files import Conversation, Message, Question
+from benchmarks.conversation_files import BenchmarkConversation, BenchmarkMessage, BenchmarkQuestion
 from benchmarks.metrics import mean_measures, places_of
 from benchmarks.official import (
     Case,
@@ -58,7 +58,7 @@ _MEASURES: Final = ("recall_any", "recall_all", "ndcg_any")
 
 
 def longmemeval_facts(
-    question: Question, conversation: Conversation, ranking: OfficialRanking
+    question: BenchmarkQuestion, conversation: BenchmarkConversation, ranking: OfficialRanking
 ) -> Facts:
     """
     Return where the evidence stands, at each level that the question counts for.
@@ -89,7 +89,7 @@ def longmemeval_facts(
     }
 
 
-def _is_user_turn(message: Message) -> bool:
+def _is_user_turn(message: BenchmarkMessage) -> bool:
     return message.role == "user"
 
 
@@ -140,17 +140,17 @@ def _at(facts: Facts, level: str, depth: int) -> list[float]:
     return _triple(facts[level], facts[level], depth)
 
 
-def longmemeval_baseline(tokens: Tokens) -> Callable[[Conversation], Ranker]:
+def longmemeval_baseline(tokens: Tokens) -> Callable[[BenchmarkConversation], Ranker]:
     """Return the authors' BM25: user turns one by one, and joined by session."""
 
-    def index(conversation: Conversation) -> Ranker:
+    def index(conversation: BenchmarkConversation) -> Ranker:
         users = [each for each in conversation.messages if _is_user_turn(each)]
         turn_ids = [each.message_id for each in users]
         by_turn = Okapi([tokens(each.text) for each in users])
         session_ids, by_session = _session_index(users, tokens)
         whole_ids, by_whole = _session_index(conversation.messages, tokens)
 
-        def rank(question: Question) -> OfficialRanking:
+        def rank(question: BenchmarkQuestion) -> OfficialRanking:
             query = tokens(question.text)
             return OfficialRanking(
                 turns=_reversed_order(by_turn.scores(query), turn_ids),
@@ -163,7 +163,7 @@ def longmemeval_baseline(tokens: Tokens) -> Callable[[Conversation], Ranker]:
     return index
 
 
-def _session_index(messages: Sequence[Message], tokens: Tokens) -> tuple[list[str], Okapi]:
+def _session_index(messages: Sequence[BenchmarkMessage], tokens: Tokens) -> tuple[list[str], Okapi]:
     texts: dict[str, list[str]] = defaultdict(list)
     for message in messages:
         texts[message.session_id].append(message.text)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from benchmarks.conversation_files import Conversation, Message, Question
+from benchmarks.conversation_files import BenchmarkConversation, BenchmarkMessage, BenchmarkQuestion
 from benchmarks.metrics import sessions_in_order
 
 Facts: TypeAlias = Mapping[str, tuple[int | None, ...]]
@@ -32,7 +32,7 @@ class OfficialRanking:
     whole_sessions: Sequence[str]
 
 
-Ranker: TypeAlias = Callable[[Question], OfficialRanking]
+Ranker: TypeAlias = Callable[[BenchmarkQuestion], OfficialRanking]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,14 +47,16 @@ class Official:
     """
 
     name: str
-    counts: Callable[[Question], bool]
-    indexes: Callable[[Message], bool]
-    controls: Mapping[str, Callable[[Conversation], Ranker]]
-    facts: Callable[[Question, Conversation, OfficialRanking], Facts]
+    counts: Callable[[BenchmarkQuestion], bool]
+    indexes: Callable[[BenchmarkMessage], bool]
+    controls: Mapping[str, Callable[[BenchmarkConversation], Ranker]]
+    facts: Callable[[BenchmarkQuestion, BenchmarkConversation, OfficialRanking], Facts]
     figures: Callable[[Sequence[Case]], Sections]
     shown: Sequence[str]
 
-    def ranking_of(self, conversation: Conversation, ranked: Sequence[str]) -> OfficialRanking:
+    def ranking_of(
+        self, conversation: BenchmarkConversation, ranked: Sequence[str]
+    ) -> OfficialRanking:
         """
         Return what a system's ranking of all messages is to this metric.
 

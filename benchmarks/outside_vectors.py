@@ -11,7 +11,7 @@ from statistics import fmean
 from typing import Final
 
 from benchmarks.datasets import Dataset
-from benchmarks.reembed_under_load import DEPTH, Asked, counting_questions, filled
+from benchmarks.reembed_under_load import DEPTH, QuestionSet, counting_questions, filled
 from recollect.embedders import EmbedderChoice
 from recollect.integrations.search import ChromaDBSearch, OutsideSearch
 from recollect.memory.facade import Recollect
@@ -48,7 +48,7 @@ class OutsideReport:
         return asdict(self)
 
 
-class Remembered:
+class CachedOutsideVectors:
     """An outside store that is asked each question once, however often it is weighed."""
 
     def __init__(self, vectors: OutsideVectors) -> None:
@@ -80,7 +80,7 @@ async def run(
     dataset: Dataset, data: Path, embedders: dict[str, Embedder], progress: Progress
 ) -> OutsideReport:
     """Fill Chroma by each of *embedders*; ask with each weight, by each and by none of our own."""
-    asked = Asked(counting_questions(dataset, data))
+    asked = QuestionSet(counting_questions(dataset, data))
     report = OutsideReport(questions=len(asked.questions))
     owns: dict[str, EmbedderChoice] = {"none": "none", **embedders}
     for there, encoder in embedders.items():
@@ -88,7 +88,7 @@ async def run(
             found = {}
             with tempfile.TemporaryDirectory(prefix="recollect-bench-") as folder:
                 search = ChromaDBSearch(path=str(Path(folder, "chroma")), encoder=encoder)
-                outside = Remembered(OutsideSearch(search, name="entries"))
+                outside = CachedOutsideVectors(OutsideSearch(search, name="entries"))
                 store = open_store(Path(folder, "memory.db"))
                 async with Recollect(store, embedder=own, outside=outside) as memory:
                     progress(f"filling, {here} here and {there} outside")

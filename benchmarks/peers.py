@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any, Final, Protocol
 
-from benchmarks.conversation_files import Message
+from benchmarks.conversation_files import BenchmarkMessage
 from benchmarks.recorded_facts import Session, Spent, counted
 from recollect.errors import MissingExtraError
 
@@ -22,7 +22,7 @@ class Peer(Protocol):
     name: str
     spent: Spent
 
-    def form(self, session: Session, messages: Sequence[Message]) -> None:
+    def form(self, session: Session, messages: Sequence[BenchmarkMessage]) -> None:
         """Form *messages* of *session*; its model answers with the facts that rest on them."""
         ...
 
@@ -43,7 +43,7 @@ def open_peers() -> list[Callable[[], Peer]]:
     return [LangMem, Mem0]
 
 
-def _facts(session: Session, messages: Sequence[Message]) -> list[str]:
+def _facts(session: Session, messages: Sequence[BenchmarkMessage]) -> list[str]:
     """Return the facts whose last evidence lies in *messages*."""
     ids = {message.message_id for message in messages}
     return [fact.text for fact in session.facts if fact.evidence and fact.evidence[-1] in ids]
@@ -97,7 +97,7 @@ class LangMem:
         ]
         return message("", tool_calls=calls)
 
-    def form(self, session: Session, messages: Sequence[Message]) -> None:
+    def form(self, session: Session, messages: Sequence[BenchmarkMessage]) -> None:
         """See `Peer`."""
         self._facts = _facts(session, messages)
         self.spent.formations += 1
@@ -148,7 +148,7 @@ class Mem0:
         memories = [{"id": str(n), "text": text} for n, text in enumerate(self._facts)]
         return message(json.dumps({"memory": memories, "facts": self._facts}))
 
-    def form(self, session: Session, messages: Sequence[Message]) -> None:
+    def form(self, session: Session, messages: Sequence[BenchmarkMessage]) -> None:
         """See `Peer`."""
         self._facts = _facts(session, messages)
         self.spent.formations += 1
@@ -159,7 +159,7 @@ def _qdrant() -> Any:
     return import_module("qdrant_client").QdrantClient(":memory:")
 
 
-def _turns(messages: Sequence[Message]) -> list[dict[str, str]]:
+def _turns(messages: Sequence[BenchmarkMessage]) -> list[dict[str, str]]:
     """Return two people's messages as a user and an assistant, each with his name."""
     first = messages[0].speaker
     return [

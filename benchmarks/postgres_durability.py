@@ -15,7 +15,7 @@ from benchmarks.connection_faults import (
     cut,
     interleave,
 )
-from benchmarks.fault_counts import Outcome, Report, Row
+from benchmarks.fault_counts import FaultOutcome, FaultReport, FaultRow
 from benchmarks.postgres_restarts import TORN, UNSYNCED, Load, restart
 from benchmarks.store_congruence import FORGETFUL, compare
 from recollect.stores.system_clock import timer_s
@@ -24,14 +24,14 @@ from recollect.testing.postgres_server import PostgresServer, open_server
 if TYPE_CHECKING:
     from recollect.testing.redis_server import RedisServer
 
-Experiment: TypeAlias = Callable[[PostgresServer, int, str], Awaitable[Outcome]]
+Experiment: TypeAlias = Callable[[PostgresServer, int, str], Awaitable[FaultOutcome]]
 Progress: TypeAlias = Callable[[str], None]
 
 CONTROL_LOAD: Final = Load(messages=400, threads=40, restarts=3, processes=2, lease_s=3)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Counts:
+class PostgresFaultCounts:
     """How often each thing is done; zero leaves it out."""
 
     messages: int = 100_000
@@ -41,7 +41,7 @@ class Counts:
     requests: int = 10_000
 
 
-async def run(counts: Counts, progress: Progress = lambda _: None) -> Report:
+async def run(counts: PostgresFaultCounts, progress: Progress = lambda _: None) -> FaultReport:
     """
     Do everything of *counts*, each on a server of its own, and beside it its controls.
 
@@ -62,7 +62,7 @@ async def run(counts: Counts, progress: Progress = lambda _: None) -> Report:
             name = f"{number:,} {what}"
             progress(name)
             rows.append(await _row(name, experiment, number, control))
-    return Report(rows)
+    return FaultReport(rows)
 
 
 def load_of(messages: int) -> Load:
@@ -84,7 +84,7 @@ def load_of(messages: int) -> Load:
     )
 
 
-async def _restarts(messages: int, progress: Progress) -> Row:
+async def _restarts(messages: int, progress: Progress) -> FaultRow:
     """Restart the server under a load of so many messages, in threads of twenty."""
     load = load_of(messages)
     began = timer_s()
@@ -95,22 +95,22 @@ async def _restarts(messages: int, progress: Progress) -> Row:
         progress(control)
         controls[control] = await restart(replace(CONTROL_LOAD, control=control))
     name = f"{messages:,} messages, {load.restarts} restarts"
-    return Row(name=name, outcome=outcome, controls=controls, took_s=took_s)
+    return FaultRow(name=name, outcome=outcome, controls=controls, took_s=took_s)
 
 
-async def _row(name: str, experiment: Experiment, number: int, control: str) -> Row:
+async def _row(name: str, experiment: Experiment, number: int, control: str) -> FaultRow:
     with open_server() as server:
         server.make_database(DATABASE)
         began = timer_s()
         outcome = await experiment(server, number, "")
         took_s = timer_s() - began
         few = min(number, max(60, number // 100))
-        controls: Mapping[str, Outcome] = {control: await experiment(server, few, control)}
-    return Row(name=name, outcome=outcome, controls=controls, took_s=took_s)
+        controls: Mapping[str, FaultOutcome] = {control: await experiment(server, few, control)}
+    return FaultRow(name=name, outcome=outcome, controls=controls, took_s=took_s)
 
 
 def _compared(redis: RedisServer | None, progress: Progress) -> Experiment:
-    async def compared(server: PostgresServer, number: int, control: str) -> Outcome:
+    async def compared(server: PostgresServer, number: int, control: str) -> FaultOutcome:
         return await compare(server, number, control, redis=redis, progress=progress)
 
     return compared

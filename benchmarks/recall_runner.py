@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Protocol
 
-from benchmarks.answer_rows import LISTED_MAX, Outcome
+from benchmarks.answer_rows import LISTED_MAX, QuestionOutcome
 from benchmarks.cached_embedder import CachedEmbedder
-from benchmarks.conversation_files import Conversation, Question
+from benchmarks.conversation_files import BenchmarkConversation, BenchmarkQuestion
 from benchmarks.datasets import Dataset
 from benchmarks.metrics import count_tokens, places_of, sessions_in_order, token_ends_of
 from benchmarks.official import OfficialRanking, Ranker
@@ -33,11 +33,11 @@ class System(Protocol):
         """Name it in reports; no two systems of a run share a name."""
         ...
 
-    async def load(self, conversation: Conversation) -> None:
+    async def load(self, conversation: BenchmarkConversation) -> None:
         """Keep *conversation* in place of the one before; ready to search on return; not timed."""
         ...
 
-    async def rank(self, question: Question) -> Sequence[str]:
+    async def rank(self, question: BenchmarkQuestion) -> Sequence[str]:
         """
         Return message ids, best first, without repetition; timed.
 
@@ -52,7 +52,7 @@ class System(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class RecallPlan:
     """
     What to run.
 
@@ -74,13 +74,15 @@ class Plan:
 class _Held:
     """What is known of the conversation that is being asked about."""
 
-    conversation: Conversation
+    conversation: BenchmarkConversation
     session_of: Mapping[str, str]
     sizes: Mapping[str, int]
     baselines: Mapping[str, Ranker]
 
 
-async def run(plan: Plan, progress: Progress = lambda _done, _total: None) -> list[Outcome]:
+async def run(
+    plan: RecallPlan, progress: Progress = lambda _done, _total: None
+) -> list[QuestionOutcome]:
     """
     Ask every system of *plan* every question, and close the systems.
 
@@ -100,11 +102,11 @@ async def run(plan: Plan, progress: Progress = lambda _done, _total: None) -> li
         return await _run(plan, progress)
 
 
-async def _run(plan: Plan, progress: Progress) -> list[Outcome]:
+async def _run(plan: RecallPlan, progress: Progress) -> list[QuestionOutcome]:
     folder = plan.dataset.find_folder(plan.data)
     waiting = questions_asked(plan.dataset, folder, plan.limit)
     total = sum(map(len, waiting.values()))
-    outcomes: list[Outcome] = []
+    outcomes: list[QuestionOutcome] = []
     done = 0
     for conversation in plan.dataset.conversations(folder):
         questions = waiting.pop(conversation.conversation_id, [])
@@ -121,7 +123,9 @@ async def _run(plan: Plan, progress: Progress) -> list[Outcome]:
     raise UsageError(msg)
 
 
-def questions_asked(dataset: Dataset, folder: Path, limit: int | None) -> dict[str, list[Question]]:
+def questions_asked(
+    dataset: Dataset, folder: Path, limit: int | None
+) -> dict[str, list[BenchmarkQuestion]]:
     """Return the first *limit* questions that any figure counts, by conversation."""
     official = dataset.official
     asked = [
@@ -129,7 +133,7 @@ def questions_asked(dataset: Dataset, folder: Path, limit: int | None) -> dict[s
         for question in dataset.questions(folder)
         if dataset.counts(question) or (official and official.counts(question))
     ]
-    by_conversation: dict[str, list[Question]] = defaultdict(list)
+    by_conversation: dict[str, list[BenchmarkQuestion]] = defaultdict(list)
     if not asked:
         msg = f"no question in {str(folder)!r} names evidence: a set without gold has no figures"
         raise UsageError(msg)
@@ -138,7 +142,7 @@ def questions_asked(dataset: Dataset, folder: Path, limit: int | None) -> dict[s
     return dict(by_conversation)
 
 
-async def _load(plan: Plan, conversation: Conversation) -> _Held:
+async def _load(plan: RecallPlan, conversation: BenchmarkConversation) -> _Held:
     for system in plan.systems:
         await system.load(conversation)
     messages = conversation.messages
@@ -154,7 +158,7 @@ async def _load(plan: Plan, conversation: Conversation) -> _Held:
     )
 
 
-async def _ask(plan: Plan, held: _Held, question: Question) -> list[Outcome]:
+async def _ask(plan: RecallPlan, held: _Held, question: BenchmarkQuestion) -> list[QuestionOutcome]:
     question = with_sessions(question, held.session_of)
     kept = {each.message_id for each in held.conversation.kept_before(question)}
     official = plan.dataset.official
@@ -182,7 +186,9 @@ class _Answer:
     official: OfficialRanking | None
 
 
-async def _timed(plan: Plan, system: System, question: Question) -> tuple[Sequence[str], float]:
+async def _timed(
+    plan: RecallPlan, system: System, question: BenchmarkQuestion
+) -> tuple[Sequence[str], float]:
     with plan.embedder.bypassed() if plan.embedder else nullcontext():
         began = time.perf_counter()
         ranked = await system.rank(question)
@@ -191,7 +197,7 @@ async def _timed(plan: Plan, system: System, question: Question) -> tuple[Sequen
 
 
 def check_ranking(
-    system: str, question: Question, ranked: Sequence[str], given: Collection[str]
+    system: str, question: BenchmarkQuestion, ranked: Sequence[str], given: Collection[str]
 ) -> None:
     """Raise `UsageError` if *ranked* repeats an id, or holds one that was not *given*."""
     distinct = set(ranked)
@@ -210,7 +216,7 @@ def check_ranking(
         raise UsageError(msg)
 
 
-def with_sessions(question: Question, session_of: Mapping[str, str]) -> Question:
+def with_sessions(question: BenchmarkQuestion, session_of: Mapping[str, str]) -> BenchmarkQuestion:
     """Return *question* with the sessions of its evidence, where the set names none."""
     if question.evidence_sessions:
         return question
@@ -218,11 +224,13 @@ def with_sessions(question: Question, session_of: Mapping[str, str]) -> Question
     return replace(question, evidence_sessions=tuple(sessions))
 
 
-def _outcome(plan: Plan, held: _Held, question: Question, answer: _Answer) -> Outcome:
+def _outcome(
+    plan: RecallPlan, held: _Held, question: BenchmarkQuestion, answer: _Answer
+) -> QuestionOutcome:
     ranked = answer.ranked
     sessions = sessions_in_order(ranked, held.session_of)
     official = plan.dataset.official if answer.official else None
-    return Outcome(
+    return QuestionOutcome(
         dataset=plan.dataset.name,
         embedder=plan.embedder.identity if plan.embedder else NO_EMBEDDER,
         system=answer.system,

@@ -9,10 +9,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from benchmarks.conversation_files import Conversation, Question
+from benchmarks.conversation_files import BenchmarkConversation, BenchmarkQuestion
 from benchmarks.datasets import Dataset
 from benchmarks.recollect_system import new_message
-from benchmarks.recorded_facts import RECORDINGS, Fact, Session, read_sessions
+from benchmarks.recorded_facts import RECORDINGS, RecordedFact, Session, read_sessions
 from recollect.embedders import EmbedderChoice
 from recollect.memory.facade import Recollect
 from recollect.recall.results import Recalled
@@ -32,7 +32,7 @@ BATCH: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class RecalledEntry:
     """One recalled entry: the messages that it is, or rests on, its own words, and its cost."""
 
     messages: frozenset[str]
@@ -81,7 +81,7 @@ async def ask_all(
 ) -> FactsReport:
     """Ask every question of *dataset* with and without the recorded facts; print nothing."""
     folder = dataset.find_folder(data)
-    questions: dict[str, list[Question]] = defaultdict(list)
+    questions: dict[str, list[BenchmarkQuestion]] = defaultdict(list)
     for question in dataset.questions(folder):
         if dataset.counts(question) and question.evidence:
             questions[question.conversation_id].append(question)
@@ -114,7 +114,9 @@ async def ask_all(
     return report
 
 
-def _golds_of(conversation: Conversation, asked: Sequence[Question]) -> list[Gold]:
+def _golds_of(
+    conversation: BenchmarkConversation, asked: Sequence[BenchmarkQuestion]
+) -> list[Gold]:
     """Return what answers each question; of an answer without words, the evidence alone."""
     said = {each.message_id: _words_of_new(new_message(each)) for each in conversation.messages}
     return [
@@ -136,15 +138,17 @@ def _words(text: str, time: datetime | None) -> frozenset[str]:
     return frozenset([*terms_of(text), *(date_terms(text, time) if time else ())])
 
 
-def _facts_of(sessions: Sequence[Session]) -> dict[str, list[tuple[Session, Fact]]]:
-    found: dict[str, list[tuple[Session, Fact]]] = defaultdict(list)
+def _facts_of(sessions: Sequence[Session]) -> dict[str, list[tuple[Session, RecordedFact]]]:
+    found: dict[str, list[tuple[Session, RecordedFact]]] = defaultdict(list)
     for session in sessions:
         found[session.conversation] += [(session, fact) for fact in session.facts]
     return found
 
 
 async def _fill(
-    memory: Recollect, conversation: Conversation, facts: Sequence[tuple[Session, Fact]]
+    memory: Recollect,
+    conversation: BenchmarkConversation,
+    facts: Sequence[tuple[Session, RecordedFact]],
 ) -> None:
     messages = [new_message(each) for each in conversation.messages if each.text]
     for at in range(0, len(messages), BATCH):
@@ -155,7 +159,7 @@ async def _fill(
     await memory.settled(SCOPE)
 
 
-def _write(session: Session, fact: Fact, number: int) -> PutMemory:
+def _write(session: Session, fact: RecordedFact, number: int) -> PutMemory:
     return PutMemory(
         type="Note",
         key=str(number),
@@ -165,15 +169,15 @@ def _write(session: Session, fact: Fact, number: int) -> PutMemory:
     )
 
 
-def _found(entry: Recalled) -> Found:
+def _found(entry: Recalled) -> RecalledEntry:
     tokens, words = estimated_tokens(entry.text), _words(entry.text, entry.time)
     if isinstance(entry.content, Message):
-        return Found(frozenset({entry.content.id}), words, tokens)
+        return RecalledEntry(frozenset({entry.content.id}), words, tokens)
     cited = [each.message for evidence in entry.content.evidence.values() for each in evidence]
-    return Found(frozenset(cited), words, tokens)
+    return RecalledEntry(frozenset(cited), words, tokens)
 
 
-def _figures(gold: Gold, entries: Sequence[Found]) -> Iterator[tuple[str, float]]:
+def _figures(gold: Gold, entries: Sequence[RecalledEntry]) -> Iterator[tuple[str, float]]:
     for depth in DEPTHS:
         first = entries[:depth]
         found = _union(first)
@@ -187,13 +191,13 @@ def _figures(gold: Gold, entries: Sequence[Found]) -> Iterator[tuple[str, float]
         yield f"words in {budget} tokens", _share_of_words(gold, within)
 
 
-def _share_of_words(gold: Gold, entries: Sequence[Found]) -> float:
+def _share_of_words(gold: Gold, entries: Sequence[RecalledEntry]) -> float:
     """Return how many of the answer's words stand in entries of the evidence; 0 of none."""
     said = [each.words for each in entries if not gold.evidence.isdisjoint(each.messages)]
     return len(gold.words.intersection(frozenset().union(*said))) / max(1, len(gold.words))
 
 
-def _within(entries: Sequence[Found], budget: int) -> Iterator[Found]:
+def _within(entries: Sequence[RecalledEntry], budget: int) -> Iterator[RecalledEntry]:
     """Yield the best entries while they fit."""
     for entry in entries:
         budget -= entry.tokens
@@ -202,7 +206,7 @@ def _within(entries: Sequence[Found], budget: int) -> Iterator[Found]:
         yield entry
 
 
-def _union(entries: Sequence[Found]) -> frozenset[str]:
+def _union(entries: Sequence[RecalledEntry]) -> frozenset[str]:
     return frozenset().union(*(each.messages for each in entries))
 
 

@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack
 from typing import Final
 from zlib import crc32
 
-from benchmarks.conversation_files import Conversation, Message, Question
+from benchmarks.conversation_files import BenchmarkConversation, BenchmarkMessage, BenchmarkQuestion
 from recollect.memory.facade import Recollect
 from recollect.ports import Embedder, Vector
 from recollect.records import Message as Kept
@@ -73,7 +73,7 @@ class RecollectSystem:
         """Name the system."""
         return "recollect"
 
-    async def load(self, conversation: Conversation) -> None:
+    async def load(self, conversation: BenchmarkConversation) -> None:
         """Keep *conversation*, and wait until it is embedded and indexed."""
         await self.close()
         if self._partial:
@@ -87,7 +87,7 @@ class RecollectSystem:
         await memory.settled(_SCOPE)
         await memory.recall(_SCOPE, "warm", limit=1)
 
-    async def rank(self, question: Question) -> Sequence[str]:
+    async def rank(self, question: BenchmarkQuestion) -> Sequence[str]:
         """Return the ids of the messages recalled, best first."""
         if self._memory is None:
             return []
@@ -114,7 +114,7 @@ _ROLES: Final[dict[str, Role]] = {
 }
 
 
-def new_message(message: Message) -> NewMessage:
+def new_message(message: BenchmarkMessage) -> NewMessage:
     """Return a benchmark's message as an application would append it."""
     is_named = message.role not in ("user", "assistant", "system", "tool")
     caption = message.image_caption

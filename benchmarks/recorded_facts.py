@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from benchmarks.conversation_files import Fields, Message, locate, read_fields
+from benchmarks.conversation_files import BenchmarkMessage, RowFields, locate, read_fields
 from benchmarks.datasets import DATASETS, Dataset
 from recollect.errors import UsageError
 from recollect.formation.citations import CITATIONS_MAX, cited_words
@@ -24,7 +24,7 @@ QUOTE_CHARACTERS_MAX: Final = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fact:
+class RecordedFact:
     """
     What a language model wrote about *subject*, and the messages that it cites.
 
@@ -44,8 +44,8 @@ class Session:
 
     conversation: str
     id: str
-    messages: tuple[Message, ...]
-    facts: tuple[Fact, ...]
+    messages: tuple[BenchmarkMessage, ...]
+    facts: tuple[RecordedFact, ...]
 
     @property
     def began(self) -> datetime:
@@ -54,7 +54,7 @@ class Session:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recording:
+class FactRecording:
     """
     Facts that a language model wrote about the talks of *dataset*, in the rows of *file*.
 
@@ -65,7 +65,7 @@ class Recording:
     name: str
     dataset: Dataset
     file: str
-    read: Callable[[Fields], Fact]
+    read: Callable[[RowFields], RecordedFact]
     folders: tuple[str, ...] = ()
 
     def find_folder(self, data: Path) -> Path:
@@ -85,14 +85,14 @@ class Recording:
         raise UsageError(msg)
 
 
-def read_sessions(recording: Recording, data: Path) -> list[Session]:
+def read_sessions(recording: FactRecording, data: Path) -> list[Session]:
     """
     Return the sessions of the talks that *recording* is about, with its facts, in order.
 
     Raises:
         UsageError: There is no file of facts.
     """
-    facts: dict[str, list[Fact]] = defaultdict(list)
+    facts: dict[str, list[RecordedFact]] = defaultdict(list)
     talks: set[str] = set()
     for row in read_fields(recording.find_folder(data), recording.file):
         facts[row.text("session_id")].append(recording.read(row))
@@ -101,7 +101,7 @@ def read_sessions(recording: Recording, data: Path) -> list[Session]:
     for conversation in recording.dataset.conversations(recording.dataset.find_folder(data)):
         if conversation.conversation_id not in talks:
             continue
-        by_session: dict[str, list[Message]] = defaultdict(list)
+        by_session: dict[str, list[BenchmarkMessage]] = defaultdict(list)
         for message in conversation.messages:
             by_session[message.session_id].append(message)
         sessions += [
@@ -116,16 +116,16 @@ def read_sessions(recording: Recording, data: Path) -> list[Session]:
     return sessions
 
 
-def _cited(fact: Fact, messages: Sequence[Message]) -> Fact:
+def _cited(fact: RecordedFact, messages: Sequence[BenchmarkMessage]) -> RecordedFact:
     """Return *fact* citing what the user said, where it is about the session as a whole."""
     if not fact.is_of_session:
         return fact
     return replace(fact, evidence=tuple(m.message_id for m in messages if m.role == "user"))
 
 
-def _read_fact(row: Fields) -> Fact:
+def _read_fact(row: RowFields) -> RecordedFact:
     """Return one fact of a ``facts.jsonl``."""
-    return Fact(
+    return RecordedFact(
         session=row.text("session_id"),
         subject=row.text("subject"),
         text=row.text("text"),
@@ -133,9 +133,9 @@ def _read_fact(row: Fields) -> Fact:
     )
 
 
-def _read_note(row: Fields) -> Fact:
+def _read_note(row: RowFields) -> RecordedFact:
     """Return one section of a note of a ``notes.jsonl``."""
-    return Fact(
+    return RecordedFact(
         session=row.text("session_id"),
         subject=row.optional_text("section") or row.text("note"),
         text=row.text("text"),
@@ -144,11 +144,13 @@ def _read_note(row: Fields) -> Fact:
     )
 
 
-RECORDINGS: Final[Mapping[str, Recording]] = {
+RECORDINGS: Final[Mapping[str, FactRecording]] = {
     each.name: each
     for each in (
-        Recording(name="locomo", dataset=DATASETS["locomo"], file="facts.jsonl", read=_read_fact),
-        Recording(
+        FactRecording(
+            name="locomo", dataset=DATASETS["locomo"], file="facts.jsonl", read=_read_fact
+        ),
+        FactRecording(
             name="reme",
             dataset=DATASETS["longmemeval"],
             file="notes.jsonl",
@@ -175,7 +177,7 @@ class Spent:
 
 
 @dataclass(slots=True)
-class RecordedModel:
+class FactModel:
     """
     A `Model` that answers a formation with the facts recorded of the present *session*.
 
@@ -245,7 +247,7 @@ def _shortened(words: str) -> str:
     return words[:QUOTE_CHARACTERS_MAX].rpartition(" ")[0] or words[:QUOTE_CHARACTERS_MAX]
 
 
-def _note(fact: Fact, cited: Sequence[tuple[int, str]]) -> ToolCall:
+def _note(fact: RecordedFact, cited: Sequence[tuple[int, str]]) -> ToolCall:
     arguments = {
         "value": {"context": fact.subject, "content": fact.text},
         "because": [cited_words(number, words) for number, words in cited[:CITATIONS_MAX]],

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from benchmarks.fault_counts import Outcome, Report, Row
+from benchmarks.fault_counts import FaultOutcome, FaultReport, FaultRow
 from recollect.errors import StoreCorruptError, StoreUnavailableError
 from recollect.records import NewMessage, PutMemory
 from recollect.stores.contract.base import Store
@@ -27,7 +27,7 @@ Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Counts:
+class RedisFaultCounts:
     """How often a server is killed; zero leaves a kind out."""
 
     kills: int = 100
@@ -35,7 +35,7 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class RedisFaultPlan:
     """
     How often a server is killed, and what that may cost.
 
@@ -48,10 +48,10 @@ class Plan:
     lost_s: float = 0.0
 
 
-RELAXED: Final = Plan(pauses_s=(RELAXED_S_MAX + 0.5, PAUSE_S), lost_s=RELAXED_S_MAX)
+RELAXED: Final = RedisFaultPlan(pauses_s=(RELAXED_S_MAX + 0.5, PAUSE_S), lost_s=RELAXED_S_MAX)
 
 
-async def run(counts: Counts, progress: Progress = lambda _: None) -> Report:
+async def run(counts: RedisFaultCounts, progress: Progress = lambda _: None) -> FaultReport:
     """
     Kill servers as often as *counts* says, and beside each one that keeps no file.
 
@@ -64,18 +64,18 @@ async def run(counts: Counts, progress: Progress = lambda _: None) -> Report:
             name = f"{kills:,} kills, appendfsync {sync}"
             progress(name)
             rows.append(await _row(name, kills, sync))
-    return Report(rows)
+    return FaultReport(rows)
 
 
-async def _row(name: str, kills: int, sync: str) -> Row:
-    plan = RELAXED if sync == "everysec" else Plan()
+async def _row(name: str, kills: int, sync: str) -> FaultRow:
+    plan = RELAXED if sync == "everysec" else RedisFaultPlan()
     began = timer_s()
     with open_server(appendfsync=sync) as server:
         outcome = await kill(server, replace(plan, kills=kills))
     took_s = timer_s() - began
     with open_server(appendonly="no", appendfsync="everysec") as server:
         control = await kill(server, replace(plan, kills=_CONTROL_KILLS))
-    return Row(name=name, outcome=outcome, controls={WITHOUT_FILE: control}, took_s=took_s)
+    return FaultRow(name=name, outcome=outcome, controls={WITHOUT_FILE: control}, took_s=took_s)
 
 
 @dataclass
@@ -112,11 +112,11 @@ def _scope_of(writer: int) -> tuple[str, ...]:
     return (f"writer {writer}",)
 
 
-async def kill(server: RedisServer, plan: Plan) -> Outcome:
+async def kill(server: RedisServer, plan: RedisFaultPlan) -> FaultOutcome:
     """Kill and start a server under four writers; count what became of their writes."""
     done, written, killed_s = asyncio.Event(), asyncio.Event(), list[float]()
     writers = [_Writer(number) for number in range(WRITERS)]
-    outcome = Outcome(tried=plan.kills)
+    outcome = FaultOutcome(tried=plan.kills)
     async with open_store(server.url()) as store, asyncio.TaskGroup() as group:
         tasks = [group.create_task(each.write(store, done, written)) for each in writers]
         for number in range(plan.kills):
@@ -137,7 +137,11 @@ async def kill(server: RedisServer, plan: Plan) -> Outcome:
 
 
 async def _count(
-    store: Store, writer: _Writer, killed_s: Sequence[float], plan: Plan, outcome: Outcome
+    store: Store,
+    writer: _Writer,
+    killed_s: Sequence[float],
+    plan: RedisFaultPlan,
+    outcome: FaultOutcome,
 ) -> None:
     """Compare what a writer was told with what is there."""
     count = len(writer.acknowledged_s)

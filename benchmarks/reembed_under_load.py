@@ -14,7 +14,7 @@ from typing import Final
 import anyio
 import numpy as np
 
-from benchmarks.conversation_files import Conversation, Question
+from benchmarks.conversation_files import BenchmarkConversation, BenchmarkQuestion
 from benchmarks.datasets import Dataset
 from benchmarks.recollect_system import new_message
 from recollect.embedders import EmbedderChoice
@@ -74,7 +74,7 @@ class ProjectedEmbedder:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class RebuildStage:
     """The questions asked while so large a part of the new vectors was there."""
 
     until: float
@@ -96,8 +96,8 @@ class ReembeddingReport:
     before: float
     after: float
     by_words: float
-    beside: list[Part] = field(default_factory=list)
-    control: list[Part] = field(default_factory=list)
+    beside: list[RebuildStage] = field(default_factory=list)
+    control: list[RebuildStage] = field(default_factory=list)
 
     @property
     def holds(self) -> bool:
@@ -124,7 +124,7 @@ async def run(
     """
     with tempfile.TemporaryDirectory(prefix="recollect-bench-") as folder:
         path = Path(folder, "memory.db")
-        asked = Asked(counting_questions(dataset, data))
+        asked = QuestionSet(counting_questions(dataset, data))
         new, other = (
             ProjectedEmbedder(target, target.dimensions // 2, seed) for seed in (_SEED, _SEED + 1)
         )
@@ -156,7 +156,7 @@ async def run(
     )
 
 
-def counting_questions(dataset: Dataset, data: Path) -> list[Question]:
+def counting_questions(dataset: Dataset, data: Path) -> list[BenchmarkQuestion]:
     """Return the questions that count, in an order by chance that is always the same."""
     found = dataset.questions(dataset.find_folder(data))
     counting = [each for each in found if dataset.counts(each) and each.evidence]
@@ -181,26 +181,26 @@ async def filled(memory: Recollect, dataset: Dataset, data: Path) -> int:
     return count
 
 
-def _said(conversation: Conversation) -> list[NewMessage]:
+def _said(conversation: BenchmarkConversation) -> list[NewMessage]:
     return [new_message(each) for each in conversation.messages if each.text or each.image_caption]
 
 
-async def _settled(memory: Recollect, asked: Asked) -> None:
+async def _settled(memory: Recollect, asked: QuestionSet) -> None:
     for conversation in {each.conversation_id for each in asked.questions}:
         await memory.settled(_scope(conversation))
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class QuestionSet:
     """The questions, and how they are asked."""
 
-    questions: Sequence[Question]
+    questions: Sequence[BenchmarkQuestion]
 
     async def all(self, memory: Recollect) -> Shares:
         """Ask every question once."""
         return {each.question_id: await self.one(memory, each) for each in self.questions}
 
-    async def one(self, memory: Recollect, question: Question) -> float:
+    async def one(self, memory: Recollect, question: BenchmarkQuestion) -> float:
         """Return the share of a question's evidence among the first ``DEPTH`` entries."""
         recall = await memory.recall(
             _scope(question.conversation_id), question.text, limit=DEPTH, asked_at=question.asked
@@ -212,7 +212,7 @@ class Asked:
 class _Sampled:
     """Questions asked again and again while an embedder works, and how far it had come."""
 
-    def __init__(self, asked: Asked, embedder: ProjectedEmbedder, entries: int) -> None:
+    def __init__(self, asked: QuestionSet, embedder: ProjectedEmbedder, entries: int) -> None:
         self._asked = asked
         self._embedder = embedder
         self._entries = entries
@@ -246,7 +246,7 @@ class _Sampled:
     def _fraction(self) -> float:
         return min(1.0, self._embedder.embedded / self._entries)
 
-    def parts(self, before: Shares, by_words: Shares) -> list[Part]:
+    def parts(self, before: Shares, by_words: Shares) -> list[RebuildStage]:
         """Return what was found in each part of the time."""
         found = []
         for number in range(PARTS):
@@ -258,7 +258,7 @@ class _Sampled:
             ]
             if len(here) >= SAMPLES_MIN:
                 found.append(
-                    Part(
+                    RebuildStage(
                         until=last,
                         questions=len(here),
                         found=fmean(share for _, share in here),

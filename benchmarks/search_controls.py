@@ -10,20 +10,20 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.conversation_files import Conversation, Message, Question
+from benchmarks.conversation_files import BenchmarkConversation, BenchmarkMessage, BenchmarkQuestion
 from recollect.ports import Embedder
 from recollect.text.searchable import message_text
 
 K1: Final = 1.2
 B: Final = 0.75
 
-EntryText = Callable[[Message], str]
+EntryText = Callable[[BenchmarkMessage], str]
 """What of a message is indexed."""
 
 _TALKS_TO_AN_ASSISTANT: Final = frozenset({"user", "assistant"})
 
 
-def spoken_text(message: Message) -> str:
+def spoken_text(message: BenchmarkMessage) -> str:
     """
     Return what is said: ``Speaker: words [shares caption]`` between named people.
 
@@ -34,7 +34,7 @@ def spoken_text(message: Message) -> str:
     return message_text(message.text, name, picture)
 
 
-def dated_text(message: Message) -> str:
+def dated_text(message: BenchmarkMessage) -> str:
     """Return `spoken_text` and the day, e.g. ``8 May 2023``, for searches by words."""
     return f"{spoken_text(message)} {message.time.day} {message.time:%B} {message.time.year}"
 
@@ -57,7 +57,7 @@ class PlainBm25:
         self._entries = np.zeros(0, dtype=np.int64)
         self._impacts = np.zeros(0)
 
-    async def load(self, conversation: Conversation) -> None:
+    async def load(self, conversation: BenchmarkConversation) -> None:
         """Index *conversation* in place of the one before."""
         self._ids = [each.message_id for each in conversation.messages]
         counts = [Counter(self._terms(self._entry_text(each))) for each in conversation.messages]
@@ -76,7 +76,7 @@ class PlainBm25:
         ends = np.cumsum(document_counts).tolist()
         self._postings = dict(zip(numbers, zip([0, *ends], ends, strict=False), strict=True))
 
-    async def rank(self, question: Question) -> Sequence[str]:
+    async def rank(self, question: BenchmarkQuestion) -> Sequence[str]:
         """Return the ids of all messages, best first."""
         scores = np.zeros(len(self._ids))
         for term in self._terms(question.text):
@@ -127,7 +127,7 @@ class PlainCosine:
         self._vectors = np.zeros((0, embedder.dimensions), dtype=np.float32)
         self._is_unknown = np.zeros(0, dtype=np.bool_)
 
-    async def load(self, conversation: Conversation) -> None:
+    async def load(self, conversation: BenchmarkConversation) -> None:
         """Embed *conversation* in place of the one before."""
         self._ids = [each.message_id for each in conversation.messages]
         found = self._embedder.embed([self._entry_text(each) for each in conversation.messages])
@@ -137,7 +137,7 @@ class PlainCosine:
             [nothing if vector is None else vector for vector in found], dtype=np.float32
         ).reshape(-1, self._embedder.dimensions)
 
-    async def rank(self, question: Question) -> Sequence[str]:
+    async def rank(self, question: BenchmarkQuestion) -> Sequence[str]:
         """Return the ids of all messages, best first."""
         (query,) = self._embedder.embed([question.text])
         scores = np.zeros(len(self._ids)) if query is None else self._vectors @ query

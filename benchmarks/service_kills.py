@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from benchmarks.fault_counts import Outcome, Report, Row
-from benchmarks.http_load import Order, Request
+from benchmarks.fault_counts import FaultOutcome, FaultReport, FaultRow
+from benchmarks.http_load import LoadRequest, Order
 from benchmarks.service_process import Process, serving
 from recollect.stores.locator import open_store
 from recollect.stores.system_clock import timer_s
@@ -55,7 +55,7 @@ class _Client:
         headers = dict(service.headers)
         if self.is_careful:
             headers["idempotency-key"] = self.word
-        said = Request(
+        said = LoadRequest(
             method="POST",
             path=f"/v1/threads/{self.name}/messages",
             body=json.dumps({"messages": [{"role": "user", "text": self.word}]}),
@@ -86,7 +86,7 @@ class _Client:
                 writer.close()
 
 
-async def kill(folder: Path, number: int, *, seed: int = 1, careful: bool = True) -> Outcome:
+async def kill(folder: Path, number: int, *, seed: int = 1, careful: bool = True) -> FaultOutcome:
     """
     Kill the service *number* times while clients write, and start it again each time.
 
@@ -94,7 +94,7 @@ async def kill(folder: Path, number: int, *, seed: int = 1, careful: bool = True
     with that one is then not answered yet. Clients say what went unanswered again, the *careful*
     under the same idempotency key. What was kept is read at the end from the store itself.
     """
-    chance, outcome = random.Random(seed), Outcome()  # noqa: S311 (not for secrets)
+    chance, outcome = random.Random(seed), FaultOutcome()  # noqa: S311 (not for secrets)
     clients = [_Client(f"client{each}", is_careful=careful) for each in range(CLIENTS)]
     key = ""
     for life in range(number + 1):
@@ -148,7 +148,7 @@ async def _hear(answers: list[asyncio.Event], *, all_of_them: bool) -> None:
         raise TimeoutError(msg)
 
 
-async def _count(path: Path, clients: list[_Client], outcome: Outcome) -> None:
+async def _count(path: Path, clients: list[_Client], outcome: FaultOutcome) -> None:
     """Count what was promised and is not there, and what is there twice."""
     async with open_store(str(path)) as store:
         for each in clients:
@@ -165,10 +165,10 @@ async def _count(path: Path, clients: list[_Client], outcome: Outcome) -> None:
             outcome.add("doubled", [f"{word} twice" for word in doubled])
 
 
-def run(number: int, progress: Callable[[str], None] = lambda _: None) -> Report:
+def run(number: int, progress: Callable[[str], None] = lambda _: None) -> FaultReport:
     """Kill the service *number* times; beside it, clients that know of no idempotency keys."""
 
-    def tried(times: int, *, careful: bool) -> Outcome:
+    def tried(times: int, *, careful: bool) -> FaultOutcome:
         with tempfile.TemporaryDirectory(prefix="recollect-kills-") as folder:
             return asyncio.run(kill(Path(folder), times, careful=careful))
 
@@ -178,10 +178,10 @@ def run(number: int, progress: Callable[[str], None] = lambda _: None) -> Report
     took_s = timer_s() - began
     progress("kills without keys")
     control = tried(max(CONTROL_KILLS_MIN, number // 20), careful=False)
-    row = Row(
+    row = FaultRow(
         name=f"{number:,} SIGKILLs under load",
         outcome=outcome,
         controls={UNKEYED: control},
         took_s=took_s,
     )
-    return Report([row])
+    return FaultReport([row])

@@ -7,8 +7,8 @@ import json
 from pathlib import Path
 from typing import Final
 
-from benchmarks.http_load import Request, percentile, put
-from benchmarks.library_speed import Talk
+from benchmarks.http_load import LoadRequest, percentile, put
+from benchmarks.library_speed import ZipfTalk
 from benchmarks.service_process import Process, serving
 from benchmarks.service_report import (
     HEALTH,
@@ -37,21 +37,21 @@ def _word(number: int) -> str:
 
 def lag_figures(plan: ServicePlan, service: Process) -> list[Figure]:
     """Append a word and, as soon as that is answered, recall it: how long until it is read."""
-    talk, path = Talk(), "?scope=lag"
+    talk, path = ZipfTalk(), "?scope=lag"
     filling = [{"role": "user", "text": talk.text(20)} for _ in range(ENTRIES)]
     fill = [
-        Request(
+        LoadRequest(
             method="POST",
             path=f"/v1/threads/talk/messages{path}",
             body=json.dumps({"messages": filling[start : start + _FILLED_AT_ONCE]}),
         )
         for start in range(0, ENTRIES, _FILLED_AT_ONCE)
     ]
-    pairs: list[Request] = []
+    pairs: list[LoadRequest] = []
     for number in range(plan.lags):
         word = _word(number)
         said = json.dumps({"messages": [{"role": "user", "text": f"{talk.text(20)} {word}"}]})
-        pairs.append(Request(method="POST", path=f"/v1/threads/talk/messages{path}", body=said))
+        pairs.append(LoadRequest(method="POST", path=f"/v1/threads/talk/messages{path}", body=said))
         pairs.append(_recall(path, word, expected=word))
     again = [_recall(path, talk.text(8)) for _ in range(plan.lags)]
     put(order_of(service, fill, connections=1))
@@ -77,8 +77,8 @@ def lag_figures(plan: ServicePlan, service: Process) -> list[Figure]:
     ]
 
 
-def _recall(scoped: str, query: str, *, expected: str = "") -> Request:
-    return Request(
+def _recall(scoped: str, query: str, *, expected: str = "") -> LoadRequest:
+    return LoadRequest(
         method="POST",
         path=f"/v1/recall{scoped}",
         body=json.dumps({"query": query, "limit": 10}),
@@ -88,7 +88,7 @@ def _recall(scoped: str, query: str, *, expected: str = "") -> Request:
 
 def recall_figures(plan: ServicePlan) -> list[Figure]:
     """Measure recall in scopes that nobody has asked yet (cold), then in one of them (warm)."""
-    talk = Talk()
+    talk = ZipfTalk()
     with new_folder() as place:
         with serving(place, store=STORE) as service:
             key = service.key
@@ -123,14 +123,14 @@ def _person(number: int) -> Scope:
 
 
 async def _filled(path: Path, scopes: int) -> None:
-    talk = Talk()
+    talk = ZipfTalk()
     async with Recollect(open_store(str(path)), embedder="none") as memory:
         for number in range(scopes):
             await memory.append(_person(number), "talk", talk.messages(ENTRIES))
 
 
 async def _library_recalls(path: Path, plan: ServicePlan) -> dict[str, list[float]]:
-    talk = Talk()
+    talk = ZipfTalk()
     times: dict[str, list[float]] = {"cold": [], "warm": []}
     async with Recollect(open_store(str(path)), embedder="none") as memory:
 

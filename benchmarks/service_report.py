@@ -9,8 +9,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Final
 
-from benchmarks.fault_counts import Report as Outcomes
-from benchmarks.http_load import Order, Request
+from benchmarks.fault_counts import FaultReport as Outcomes
+from benchmarks.http_load import LoadRequest, Order
 from benchmarks.service_process import Process
 
 CONNECTIONS: Final = 64
@@ -18,7 +18,7 @@ STORE: Final = "service.db"
 BARE: Final = "a bare application"
 LIVE: Final = "GET /health/live"
 LIBRARY: Final = "the library"
-HEALTH: Final = Request(method="GET", path="/health/live")
+HEALTH: Final = LoadRequest(method="GET", path="/health/live")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +79,7 @@ def new_folder() -> Iterator[Path]:
 
 def order_of(
     service: Process,
-    requests: Sequence[Request],
+    requests: Sequence[LoadRequest],
     *,
     connections: int = CONNECTIONS,
     rate: float | None = None,

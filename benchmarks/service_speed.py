@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from benchmarks.commit_counts import append_all
-from benchmarks.http_load import Answered, LoadError, Request, allow_many_files, holding, put
-from benchmarks.library_speed import Talk
+from benchmarks.http_load import LoadError, LoadRequest, LoadResult, allow_many_files, holding, put
+from benchmarks.library_speed import ZipfTalk
 from benchmarks.service_kills import run as run_kills
 from benchmarks.service_process import Process, serving, serving_bare
 from benchmarks.service_recall import lag_figures, recall_figures
@@ -41,18 +41,18 @@ Progress = Callable[[str], None]
 class _Turns:
     """The answers of several turns, by who answered: medians of what was measured in turn."""
 
-    found: dict[str, list[Answered]] = field(default_factory=dict)
+    found: dict[str, list[LoadResult]] = field(default_factory=dict)
 
-    def add(self, name: str, answered: Answered, status: str) -> None:
+    def add(self, name: str, answered: LoadResult, status: str) -> None:
         if set(answered.statuses) != {status}:
             msg = f"{name} answered {answered.statuses}, not {status}"
             raise LoadError(msg)
         self.found.setdefault(name, []).append(answered)
 
-    def figure(self, of: str, measure: Callable[[Answered], float]) -> float:
+    def figure(self, of: str, measure: Callable[[LoadResult], float]) -> float:
         return statistics.median(measure(each) for each in self.found[of])
 
-    def controls(self, measure: Callable[[Answered], float]) -> dict[str, float]:
+    def controls(self, measure: Callable[[LoadResult], float]) -> dict[str, float]:
         names = [each for each in self.found if each != "service"]
         return {each: self.figure(each, measure) for each in names}
 
@@ -79,10 +79,10 @@ def run(plan: ServicePlan, progress: Progress = lambda _: None) -> ServiceReport
     return report
 
 
-def _appends(talk: Talk, count: int) -> list[Request]:
+def _appends(talk: ZipfTalk, count: int) -> list[LoadRequest]:
     """Return as many appends of a message of about twenty words, to as many people as call."""
     return [
-        Request(
+        LoadRequest(
             method="POST",
             path=f"/v1/threads/talk/messages?scope=users&scope={number % CONNECTIONS}",
             body=json.dumps({"messages": [{"role": "user", "text": talk.text(20)}]}),
@@ -94,7 +94,7 @@ def _appends(talk: Talk, count: int) -> list[Request]:
 def _append_figures(
     plan: ServicePlan, service: Process, bare: Process, progress: Progress
 ) -> list[Figure]:
-    talk, scheduled, most = Talk(), _Turns(), _Turns()
+    talk, scheduled, most = ZipfTalk(), _Turns(), _Turns()
     library: list[float] = []
     put(order_of(service, _appends(talk, CONNECTIONS * 4)))
     count = max(1, round(plan.rate * plan.seconds))
@@ -109,7 +109,7 @@ def _append_figures(
     return [*_rate_figures(plan, scheduled), *_most_figures(most, statistics.median(library))]
 
 
-def _put(process: Process, requests: list[Request], rate: float | None) -> Answered:
+def _put(process: Process, requests: list[LoadRequest], rate: float | None) -> LoadResult:
     """Put a load on a service, and note the processor time that it takes."""
     before_s = process.cpu_s()
     answered = put(order_of(process, requests, rate=rate))
@@ -158,10 +158,10 @@ def _processor_figures(at: str, turns: _Turns) -> list[Figure]:
     if any(each.service_cpu_s is None for found in turns.found.values() for each in found):
         return []
 
-    def service_ms(each: Answered) -> float:
+    def service_ms(each: LoadResult) -> float:
         return (each.service_cpu_s or 0.0) / len(each.latencies_ms) * 1_000
 
-    def sender_ms(each: Answered) -> float:
+    def sender_ms(each: LoadResult) -> float:
         return each.cpu_s / len(each.latencies_ms) * 1_000
 
     return [
@@ -176,7 +176,7 @@ def _processor_figures(at: str, turns: _Turns) -> list[Figure]:
 
 
 def _scheduled(name: str, turns: _Turns, percent: float, goal: float) -> Figure:
-    def measure(each: Answered) -> float:
+    def measure(each: LoadResult) -> float:
         return each.percentile_ms(percent)
 
     return Figure(
@@ -189,7 +189,7 @@ def _scheduled(name: str, turns: _Turns, percent: float, goal: float) -> Figure:
 
 
 def _library_appends(count: int) -> float:
-    messages = Talk().messages(count)
+    messages = ZipfTalk().messages(count)
     with new_folder() as place:
         path = place / STORE
         took_s = asyncio.run(append_all(path, messages, callers=CONNECTIONS, debounce=Debounce()))
@@ -239,7 +239,7 @@ class _Held:
 
 def _held(service: Process, path: str, streams: int, quiet_s: float) -> _Held:
     alone_mb = service.memory_mb()
-    order = order_of(service, [Request(method="GET", path=path)], connections=streams)
+    order = order_of(service, [LoadRequest(method="GET", path=path)], connections=streams)
     with holding(order) as opened:
         if opened != streams:
             msg = f"{opened} of {streams} streams were opened"

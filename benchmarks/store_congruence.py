@@ -12,7 +12,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from benchmarks.fault_counts import Outcome
+from benchmarks.fault_counts import FaultOutcome
 from recollect.testing.postgres_server import PostgresServer, empty_store
 from tests.harness.congruence import first_difference, forgetful_tables, history
 from tests.harness.postgres_faults import bytes_left
@@ -41,7 +41,7 @@ async def compare(
     first: int = 0,
     redis: RedisServer | None = None,
     progress: Callable[[str], None] = lambda _: None,
-) -> Outcome:
+) -> FaultOutcome:
     """
     Put *number* random histories, from the seed *first* on, to three stores, with *redis* to four.
 
@@ -54,7 +54,7 @@ async def compare(
         for start in range(0, number, BATCH)
     ]
     lanes = _lanes(server, redis, len(batches))
-    outcome, waiting = Outcome(), iter(batches)
+    outcome, waiting = FaultOutcome(), iter(batches)
     with _processes(len(lanes)) as processes:
 
         async def run(lane: _Lane) -> None:
@@ -89,16 +89,16 @@ def _processes(count: int) -> Iterator[Executor | None]:
         yield processes
 
 
-def _add(outcome: Outcome, found: Outcome) -> None:
+def _add(outcome: FaultOutcome, found: FaultOutcome) -> None:
     outcome.tried += found.tried
     outcome.acknowledged += found.acknowledged
     outcome.failures.update(found.failures)
     outcome.reasons += found.reasons
 
 
-def run_batch(seeds: Sequence[int], lane: _Lane, control: str) -> Outcome:
+def run_batch(seeds: Sequence[int], lane: _Lane, control: str) -> FaultOutcome:
     """Put the histories of *seeds* to the store in process, one in a file, and those of *lane*."""
-    outcome = Outcome()
+    outcome = FaultOutcome()
     with ExitStack() as changed:
         changed.enter_context(bytes_left())
         if len(lane) > 1:

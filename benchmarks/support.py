@@ -17,12 +17,12 @@ from recollect.formation.answer import read_answer
 from recollect.formation.grounding.grounds import Grounds, decide, grounds_of
 from recollect.formation.grounding.implied_citations import completed
 from recollect.formation.offer import Offer, offer_of
-from recollect.formation.operation_outcomes import Grounded, Outcome, Present
+from recollect.formation.operation_outcomes import Grounded, OperationOutcome, Present
 from recollect.formation.operations import Operation
 from recollect.formation.reconciliation import reconcile
 from recollect.formation.support import HeardWindow, Support
 from recollect.formation.types.builtin import BUILTIN_TYPES, DEFAULT_TYPES
-from recollect.formation.window import Line, Window
+from recollect.formation.window import Window, WindowLine
 from recollect.ports import ModelAnswer, ToolCall
 from recollect.records import EndMemory, Memory, Message, PutMemory
 
@@ -41,7 +41,7 @@ BEFORE: Final = datetime(2020, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class SupportVerdict:
     """
     What becomes of one answer.
 
@@ -74,7 +74,7 @@ class SupportReport:
     """All rows of a run, and the cases that did not end as they should."""
 
     rows: list[SupportRow] = field(default_factory=list)
-    wrong: list[Verdict] = field(default_factory=list)
+    wrong: list[SupportVerdict] = field(default_factory=list)
 
     def as_json(self) -> dict[str, object]:
         """Return the report as a JSON object."""
@@ -140,7 +140,7 @@ def _no_support(_: object, __: object) -> Support:
     return Support()
 
 
-def _row(gate: str, file: str, verdicts: Sequence[Verdict], seconds: float) -> SupportRow:
+def _row(gate: str, file: str, verdicts: Sequence[SupportVerdict], seconds: float) -> SupportRow:
     return SupportRow(
         gate=gate,
         file=file,
@@ -152,15 +152,15 @@ def _row(gate: str, file: str, verdicts: Sequence[Verdict], seconds: float) -> S
     )
 
 
-def _is_refused(verdict: Verdict) -> bool:
+def _is_refused(verdict: SupportVerdict) -> bool:
     return not verdict.passes
 
 
-def _is_obeyed(verdict: Verdict) -> bool:
+def _is_obeyed(verdict: SupportVerdict) -> bool:
     return verdict.as_user > 0
 
 
-def verdict_on(case: Case, decides: Decide = decide) -> Verdict:
+def verdict_on(case: Case, decides: Decide = decide) -> SupportVerdict:
     """Return what becomes of the answer of one case."""
     window, known = window_of_case(case), [_memory(each) for each in case["known"]]
     names = {each["name"] for each in case["calls"]} | {each.type for each in known}
@@ -182,7 +182,7 @@ def verdict_on(case: Case, decides: Decide = decide) -> Verdict:
     outcomes = reconcile(grounded, _present(window, offer, known))
     stopped = [each for each in outcomes if each.action in {"refused", "quarantined"}]
     trusts = [trust for each in outcomes if (trust := _trust_in_force(each))]
-    return Verdict(
+    return SupportVerdict(
         case=case["id"],
         passes=not faults and not stopped,
         active=len(trusts),
@@ -194,7 +194,9 @@ def verdict_on(case: Case, decides: Decide = decide) -> Verdict:
 def window_of_case(case: Case) -> Window:
     """Return the talk of a case as a formation reads it."""
     lines = tuple(
-        Line(number=number, message=_message(each, number), text=each["text"], new=each["new"])
+        WindowLine(
+            number=number, message=_message(each, number), text=each["text"], new=each["new"]
+        )
         for number, each in enumerate(case["lines"], start=1)
     )
     return Window(scope=("bench",), lines=lines, watermarks={})
@@ -251,7 +253,7 @@ def _keys() -> Callable[[], str]:
     return lambda: f"n{next(numbers)}"
 
 
-def _trust_in_force(outcome: Outcome) -> str:
+def _trust_in_force(outcome: OperationOutcome) -> str:
     """Return whose words an outcome puts in force, ``"ended"`` for an end, ``""`` for none."""
     if isinstance(outcome.write, EndMemory):
         return "ended"

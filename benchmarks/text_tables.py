@@ -8,7 +8,7 @@ from typing import Final
 
 from benchmarks.datasets import DATASETS
 from benchmarks.metrics import BUDGETS, DEPTHS, NDCG_DEPTH
-from benchmarks.recall_report import Measures, OfficialFigures, Report, SystemFigures
+from benchmarks.recall_report import Measures, OfficialFigures, RecallReport, SystemFigures
 
 _NAME_WIDTH: Final = 22
 _ABSENT: Final = "-"
@@ -59,7 +59,7 @@ _CATEGORY: Final = (
 Row = tuple[str, Measures]
 
 
-def render(report: Report) -> str:
+def render(report: RecallReport) -> str:
     """Return the page for *report*: by level, by category, then the official metric."""
     blocks = [_title(report)]
     for level, columns in (("turn", _TURN), ("session", _RANKING)):
@@ -72,7 +72,7 @@ def render(report: Report) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
-def _title(report: Report) -> str:
+def _title(report: RecallReport) -> str:
     return (
         f"{report.dataset}: {report.n} questions, embedder {report.embedder}\n"
         "Shares in %. recall, any, all: the mean share, some, or all of a question's evidence\n"

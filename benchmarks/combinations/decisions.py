@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
-from benchmarks.combinations.expected import Carrier
+from benchmarks.combinations.expected_state import Carrier
 from benchmarks.combinations.operations import NothingToDoError, operation
 from benchmarks.combinations.world import TALLY, THREADS, Request, World
 from recollect.chat.corrections import correction_of
-from recollect.formation.derived_memories import Change
+from recollect.formation.derived_memories import DerivedChange
 from recollect.memory.facade import Recollect
 from recollect.records import (
     DeleteMemory,
@@ -64,7 +64,9 @@ async def migrate(world: World) -> None:
         world.told.append(f"kept: what a migration of {type_} made is left after its undo")
 
 
-async def _made_by(world: World, scope: Scope, type_: str, changes: Sequence[Change]) -> set[str]:
+async def _made_by(
+    world: World, scope: Scope, type_: str, changes: Sequence[DerivedChange]
+) -> set[str]:
     """Return the keys of the memories that a migration made anew."""
     page = await world.memory.memories(scope, type_=type_, limit=200)
     made = {each.key for each in changes}

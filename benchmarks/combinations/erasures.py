@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from benchmarks.combinations.expected import Carrier
+from benchmarks.combinations.expected_state import Carrier
 from benchmarks.combinations.operations import NothingToDoError, operation
 from benchmarks.combinations.world import SCOPES, SOURCES, TALLY, THREADS, World
 from recollect.records import Scope

@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Any
 
 from benchmarks.combinations.erasures import note_erased, some_target
-from benchmarks.combinations.expected import Carrier
+from benchmarks.combinations.expected_state import Carrier
 from benchmarks.combinations.operations import NothingToDoError, operation
 from benchmarks.combinations.stage import DIMENSIONS
 from benchmarks.combinations.talk import keyed_append, take_answer

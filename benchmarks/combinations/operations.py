@@ -16,7 +16,7 @@ class NothingToDoError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
+class HistoryOperation:
     """Something that is done to a memory; *weight* says how often."""
 
     act: Act
@@ -25,14 +25,14 @@ class Operation:
     """Whether it needs a store that outlives the object that opened it."""
 
 
-OPERATIONS: Final[dict[str, Operation]] = {}
+OPERATIONS: Final[dict[str, HistoryOperation]] = {}
 
 
 def operation(name: str, weight: int = 2, *, needs_lasting: bool = False) -> Callable[[Act], Act]:
     """Add a function to the table of operations."""
 
     def add(act: Act) -> Act:
-        OPERATIONS[name] = Operation(act, weight, needs_lasting)
+        OPERATIONS[name] = HistoryOperation(act, weight, needs_lasting)
         return act
 
     return add

@@ -70,7 +70,7 @@ class ServerPlaces:
         return url
 
 
-class Stage:
+class OpenWorld:
     """The memory that a history is played on; it is another object after each opening."""
 
     def __init__(self, places: Places, clock: FrozenClock, seed: int, model: CarryingModel) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Final, cast
 
-from benchmarks.combinations.expected import Carrier
+from benchmarks.combinations.expected_state import Carrier
 from benchmarks.combinations.operations import NothingToDoError, operation
 from benchmarks.combinations.world import SCOPES, TALLY, THREADS, OpenPage, Request, World
 from recollect.errors import GoneError, RecollectError

@@ -10,8 +10,8 @@ from pathlib import Path
 from random import Random
 from typing import Final, TypeAlias
 
-from benchmarks.combinations.expected import Carrier, Expected, Kept
-from benchmarks.combinations.stage import Places, Stage
+from benchmarks.combinations.expected_state import Carrier, ExpectedState, Kept
+from benchmarks.combinations.stage import OpenWorld, Places
 from recollect.errors import QuotaError
 from recollect.memory.facade import Recollect
 from recollect.records import JsonObject, Memory, NewMessage, Scope
@@ -79,12 +79,12 @@ class Allowance:
     spent: int = 0
     reserved: int = 0
 
-    async def charge(self, _: str, __: Scope) -> Charge:
+    async def charge(self, _: str, __: Scope) -> ExpectedCharge:
         """Return the charge of one change."""
-        return Charge(self)
+        return ExpectedCharge(self)
 
 
-class Charge:
+class ExpectedCharge:
     """What one change costs: one for each message or version of a memory."""
 
     def __init__(self, allowance: Allowance) -> None:
@@ -121,8 +121,8 @@ class World:
     def __init__(self, places: Places, seed: int) -> None:
         self.chance = Random(seed)  # noqa: S311 (it protects nothing)
         self.clock = FrozenClock(datetime.now(UTC) - _BEFORE)
-        self.expected = Expected(self.chance)
-        self.stage = Stage(places, self.clock, seed, CarryingModel(self.expected.words))
+        self.expected = ExpectedState(self.chance)
+        self.stage = OpenWorld(places, self.clock, seed, CarryingModel(self.expected.words))
         self.allowance = Allowance()
         self.requests: list[Request] = []
         self.exports: list[tuple[Scope, list[JsonObject]]] = []

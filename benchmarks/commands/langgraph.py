@@ -14,7 +14,7 @@ from recollect.cli.output import print_table, progress_bar
 from recollect.errors import EmbedderError, MissingExtraError
 
 if TYPE_CHECKING:
-    from benchmarks.langgraph_recall import RecallReport
+    from benchmarks.langgraph_recall import StoreRecallReport
     from benchmarks.langgraph_store import StoreReport
 
 _EXAMPLE: Final = """
@@ -61,7 +61,7 @@ def langgraph(
     write_report_file(json_file, lambda path: write_json(path, report))
 
 
-def _found(data: Path, choice: str, cache: str | None) -> RecallReport:
+def _found(data: Path, choice: str, cache: str | None) -> StoreRecallReport:
     from benchmarks.datasets import DATASETS
     from benchmarks.langgraph_recall import find_all
 
@@ -74,7 +74,7 @@ def _found(data: Path, choice: str, cache: str | None) -> RecallReport:
             return find_all(DATASETS["locomo"], data, embedder, lambda said: bar.update(said, None))
 
 
-def _print_found(report: RecallReport) -> None:
+def _print_found(report: StoreRecallReport) -> None:
     click.echo(f"what is found of equal texts, n={report.questions}")
     figures = list(next(iter(report.stores.values())))
     rows = [

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Command = Callable[..., None]
 
 
-class Report(Protocol):
+class BenchmarkReport(Protocol):
     """What a benchmark found."""
 
     def as_json(self) -> dict[str, object]:
@@ -55,7 +55,7 @@ def write_report_file(file: str | None, write: Callable[[Path], object]) -> None
         raise UsageError(msg) from error
 
 
-def write_json(path: Path, report: Report) -> None:
+def write_json(path: Path, report: BenchmarkReport) -> None:
     """Write *report* as one JSON object."""
     text = json.dumps(report.as_json(), ensure_ascii=False, indent=2)
     path.write_text(text + "\n", encoding="utf-8")

@@ -22,7 +22,7 @@ from recollect.stores.plans import undo as undoing
 from recollect.stores.plans.erasure import EraseTarget, plan_erase
 from recollect.stores.plans.formation import Lease, check_lease
 from recollect.stores.rows import ReceiptRow, ScopeRow
-from recollect.stores.unit_of_work import Planned, Rows
+from recollect.stores.unit_of_work import PlannedWrite, Rows
 from recollect.worker.loop import Worker
 
 HISTORIES_MAX: Final = 60
@@ -33,12 +33,12 @@ Patch: TypeAlias = tuple[str, object]
 
 def forgetting(
     rows: Rows, scope: Scope, target: EraseTarget, *, receipt: ReceiptRow
-) -> Planned[ReceiptRow]:
+) -> PlannedWrite[ReceiptRow]:
     """Forget all keys of a scope of which something is erased."""
     planned = plan_erase(rows, scope, target, receipt=receipt)
     forgotten = [(row.id, receipt.erased_at + 1) for row in planned.effect.scopes]
     effect = replace(planned.effect, old_keys=forgotten, idempotency=())
-    return Planned(effect, planned.result)
+    return PlannedWrite(effect, planned.result)
 
 
 def trusting(self: Worker, actor: str, *, proviso: object = None) -> Worker:
@@ -52,7 +52,7 @@ def whatever_the_epoch(scope: ScopeRow | None, lease: Lease) -> ScopeRow:
     return check_lease(scope, replace(lease, epoch=scope.epoch) if scope else lease)
 
 
-def undone_anyway(rows: Rows, undo: undoing.Undo, *, ids: Ids, now: int) -> Planned[None]:
+def undone_anyway(rows: Rows, undo: undoing.Undo, *, ids: Ids, now: int) -> PlannedWrite[None]:
     """Take a change back though something was erased since."""
     scope = rows.scope(undo.scope)
     known = replace(undo, epoch=scope.epoch) if scope else undo
@@ -88,7 +88,7 @@ async def kept_reserved(self: Any, action: str, scope: Scope, plan: Any) -> obje
     """Never give back what was reserved for what failed."""
     charge = await self._meter.charge(action, scope)
 
-    def charged(rows: Rows) -> Planned[Any]:
+    def charged(rows: Rows) -> PlannedWrite[Any]:
         return plan_charged(rows, plan, charge)
 
     result = await self._store._change(action, scope, charged)

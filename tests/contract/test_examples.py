@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import pytest
 
 from recollect import ConflictError, Evidence, LimitError, NewMessage, NotFoundError, UsageError
-from recollect.agents.examples import Example, Examples, Imported
+from recollect.agents.examples import Example, Examples, ImportedExamples
 from recollect.errors import StaleReadError
 from recollect.memory.facade import Recollect
 from recollect.ports import Clock, Ids
@@ -397,8 +397,8 @@ async def test_lines_go_out_and_come_back(examples: Examples, memory: Recollect)
     first = await other.aimport_lines([*lines, "", lines[0]])
     again = await other.aimport_lines("\n".join(lines).splitlines())
 
-    assert Imported(new=7, changed=0, unchanged=0) == first
-    assert Imported(new=0, changed=0, unchanged=7) == again
+    assert ImportedExamples(new=7, changed=0, unchanged=0) == first
+    assert ImportedExamples(new=0, changed=0, unchanged=7) == again
     assert lines == await other.aexport_lines()
 
 

@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 from recollect import Evidence, NewMessage, NotFoundError, UsageError, VersionConflictError
-from recollect.agents.instructions import Case, Edit, Instructions, Prompt, Trajectory
+from recollect.agents.instructions import Edit, Instructions, Prompt, ScoringCase, Trajectory
 from recollect.errors import ModelError, ProposalRefusedError, StaleReadError
 from recollect.memory.facade import Recollect
 from recollect.ports import Clock, Ids, ModelAnswer, ModelRequest, ToolCall
@@ -22,7 +22,7 @@ ADA = ("acme", "users", "ada")
 FIXED = "Never promise a refund"
 RULES = ["Answer briefly", "Greet the user by name"]
 TALK = Trajectory(lines=(("user", "I said no greetings!"),), feedback="it greeted again", score=0)
-CASES = [Case(name="a", input="hi"), Case(name="b", input="bye")]
+CASES = [ScoringCase(name="a", input="hi"), ScoringCase(name="b", input="bye")]
 
 Opener: TypeAlias = Callable[[Clock, Ids], Store]
 
@@ -55,7 +55,7 @@ async def given(memory: Recollect, *answers: object, automatic: bool = False) ->
     return instructions
 
 
-def greets(text: str, _case: Case) -> float:
+def greets(text: str, _case: ScoringCase) -> float:
     """Score a prompt that does not have the user greeted."""
     return 0.0 if "Greet the user" in text else 1.0
 
@@ -78,7 +78,7 @@ async def test_a_prompt_is_the_fixed_rules_the_agents_and_the_users(memory: Reco
 async def test_recall_never_finds_instructions(memory: Recollect) -> None:
     """Neither the rules nor the record of their changes; what else was said is found."""
     instructions = await given(memory, REPLACE)
-    await instructions.akeep_cases([Case(name="greet", input="Greet the user")])
+    await instructions.akeep_cases([ScoringCase(name="greet", input="Greet the user")])
     await instructions.apropose([TALK])
     await memory.append(AGENT, "talk", [NewMessage(id="m", role="user", text="Greet the user")])
 
@@ -372,7 +372,7 @@ async def test_a_better_prompt_waits_where_nothing_is_automatic(memory: Recollec
 async def test_what_is_not_better_is_refused_with_scores_on_record(
     memory: Recollect,
     answer: ToolCall,
-    score: Callable[[str, Case], float],
+    score: Callable[[str, ScoringCase], float],
     reason: str,
     new: float | None,
 ) -> None:
@@ -390,9 +390,9 @@ async def test_what_is_not_better_is_refused_with_scores_on_record(
 
 async def test_a_better_mean_does_not_make_up_for_a_required_case(memory: Recollect) -> None:
     instructions = await given(memory, REPLACE, automatic=True)
-    cases = [*CASES, Case(name="must", input="x", required=True)]
+    cases = [*CASES, ScoringCase(name="must", input="x", required=True)]
 
-    def score(text: str, case: Case) -> float:
+    def score(text: str, case: ScoringCase) -> float:
         return 1 - greets(text, case) if case.required else greets(text, case)
 
     kept = await instructions.aimprove([TALK], score, cases=cases)
@@ -404,7 +404,7 @@ async def test_a_better_mean_does_not_make_up_for_a_required_case(memory: Recoll
 async def test_a_tie_is_a_tie_in_whatever_order_its_scores_are_summed(memory: Recollect) -> None:
     """The sum of .3, .2 and .1 is less than that of .1, .2 and .3, as floats."""
     instructions = await given(memory, REPLACE, automatic=True)
-    cases = [Case(name=str(at), input="hi") for at in range(3)]
+    cases = [ScoringCase(name=str(at), input="hi") for at in range(3)]
     old, new = [0.3, 0.2, 0.1], [0.1, 0.2, 0.3]
 
     kept = await instructions.aimprove(
@@ -420,7 +420,7 @@ async def test_what_was_compared_with_rules_that_have_passed_is_not_kept(memory:
     """Better rules that somebody writes while the old ones are scored stay in force."""
     instructions = await given(memory, REPLACE, automatic=True)
 
-    async def score(text: str, _case: Case) -> float:
+    async def score(text: str, _case: ScoringCase) -> float:
         if (await instructions.aread()).version == 1:
             await instructions.awrite([*RULES, "Answer well"], by="sam", why="best")
         return 0.5 if "Greet" in text else 0.7
@@ -491,8 +491,8 @@ async def test_a_proposal_whose_talk_was_erased_is_not_put_in_force(memory: Reco
 async def test_cases_of_agents_with_slashes_stay_apart(memory: Recollect) -> None:
     one, other = (Instructions(memory, AGENT, name) for name in ("a", "a/b"))
 
-    await one.akeep_cases([Case(name="b/c", input="one")])
-    await other.akeep_cases([Case(name="c", input="other")])
+    await one.akeep_cases([ScoringCase(name="b/c", input="one")])
+    await other.akeep_cases([ScoringCase(name="c", input="other")])
 
     assert ["one", "other"] == [case.input for each in (one, other) for case in await each.acases()]
 
@@ -567,12 +567,14 @@ async def test_a_rule_that_became_fixed_later_stops_no_proposal(
     "case",
     [
         "hours",
-        Case(name=1, input="x"),  # type: ignore[arg-type]
-        Case(name="a", input=None),  # type: ignore[arg-type]
-        Case(name="a", input="x", required=1),  # type: ignore[arg-type]
+        ScoringCase(name=1, input="x"),  # type: ignore[arg-type]
+        ScoringCase(name="a", input=None),  # type: ignore[arg-type]
+        ScoringCase(name="a", input="x", required=1),  # type: ignore[arg-type]
     ],
 )
-async def test_what_would_not_be_read_as_a_case_is_refused(memory: Recollect, case: Case) -> None:
+async def test_what_would_not_be_read_as_a_case_is_refused(
+    memory: Recollect, case: ScoringCase
+) -> None:
     instructions = await given(memory)
 
     with pytest.raises(UsageError, match=r"is no Case|of a case must be text"):

@@ -29,7 +29,7 @@ from recollect.stores.rows import (
     ScopeRow,
     ThreadRow,
 )
-from recollect.stores.unit_of_work import Effect, Planned, Rows
+from recollect.stores.unit_of_work import Effect, PlannedWrite, Rows
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.contract_append import AppendContract
 from recollect.testing.contract_edits import EditContract
@@ -65,7 +65,7 @@ def any_fence(scope: ScopeRow | None, lease: formation.Lease) -> ScopeRow:
 
 def same_epoch(
     rows: Rows, scope: Scope, target: erase.EraseTarget, *, receipt: ReceiptRow
-) -> Planned[ReceiptRow]:
+) -> PlannedWrite[ReceiptRow]:
     """Erase without a new epoch."""
     planned = plan_erase(rows, scope, target, receipt=receipt)
     kept = [
@@ -73,7 +73,7 @@ def same_epoch(
         for row in planned.effect.scopes
         if (old := rows.scope(row.segments))
     ]
-    return Planned(replace(planned.effect, scopes=kept), planned.result)
+    return PlannedWrite(replace(planned.effect, scopes=kept), planned.result)
 
 
 def any_request(
@@ -86,12 +86,12 @@ def any_request(
 
 def forgetting(
     rows: Rows, scope: Scope, target: erase.EraseTarget, *, receipt: ReceiptRow
-) -> Planned[ReceiptRow]:
+) -> PlannedWrite[ReceiptRow]:
     """Forget all keys of a scope of which something is erased."""
     planned = plan_erase(rows, scope, target, receipt=receipt)
     forgotten = [(row.id, receipt.erased_at + 1) for row in planned.effect.scopes]
     effect = replace(planned.effect, old_keys=forgotten, idempotency=())
-    return Planned(effect, planned.result)
+    return PlannedWrite(effect, planned.result)
 
 
 def emptied(rows: Rows, scope_id: int, erased: Collection[int], now: int) -> list[IdempotencyRow]:
@@ -113,7 +113,7 @@ def oldest(self: SaidTimes, cited: Iterable[tuple[str, str]]) -> int | None:
 
 def deaf(
     rows: Rows, scope: ScopeRow, writes: Sequence[PreparedWrite], **given: Any
-) -> Planned[tuple[MemoryRow | None, ...]]:
+) -> PlannedWrite[tuple[MemoryRow | None, ...]]:
     """Carry out writes as if their messages were not written along."""
     return plan_writes(rows, scope, writes, **{**given, "said": {}})
 
@@ -127,16 +127,16 @@ class Undying(SaidTimes):
         return round(JULY.timestamp()) * MICROSECONDS
 
 
-def shrinking(scope: ScopeRow, thread: ThreadRow, found: Sequence[MessageRow]) -> Planned[int]:
+def shrinking(scope: ScopeRow, thread: ThreadRow, found: Sequence[MessageRow]) -> PlannedWrite[int]:
     """Give the positions of removed messages free."""
     planned = removed(scope, thread, found)
     shorter = [replace(row, last=row.last - len(found)) for row in planned.effect.threads]
-    return Planned(replace(planned.effect, threads=shorter), planned.result)
+    return PlannedWrite(replace(planned.effect, threads=shorter), planned.result)
 
 
 def any_text(
     rows: Rows, scope_id: int, embedder: str, *, done: Sequence[feed.Embedded], until: int
-) -> Planned[int]:
+) -> PlannedWrite[int]:
     """Keep vectors whatever the text is now."""
     found = rows.messages_by_uid(scope_id, [uid for uid, _, _ in done])
     present = {row.uid: row.text_hash for row in found}

@@ -10,7 +10,7 @@ from recollect.errors import ConflictError, UsageError
 from recollect.formation.types.builtin import NOTE
 from recollect.lifecycle import record_intake
 from recollect.lifecycle.erased_records import Doomed, Erasures, ScopeErasures, note_erased
-from recollect.lifecycle.record_intake import RecordNote, Taken
+from recollect.lifecycle.record_intake import IntakeCounts, RecordNote
 from recollect.memory.facade import Recollect
 from recollect.memory.restoration import open_intake
 from recollect.memory.scope_types import types_below, types_in_force
@@ -578,8 +578,8 @@ def _in_memory(clock: FrozenClock) -> Store:
 
 def test_what_became_of_two_parts_is_added_up() -> None:
     """Places of the second count on from those of the first."""
-    first = Taken(1, 2, (RecordNote(0, "refused", "a"),), (1,))
-    second = Taken(3, 4, (RecordNote(1, "erased", "b"),), (0,))
+    first = IntakeCounts(1, 2, (RecordNote(0, "refused", "a"),), (1,))
+    second = IntakeCounts(3, 4, (RecordNote(1, "erased", "b"),), (0,))
 
     both = second.after(first, 5)
 

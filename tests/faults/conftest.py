@@ -11,7 +11,7 @@ import pytest
 import recollect
 from benchmarks.durability import NAMES
 from recollect.testing import FrozenClock, SeededIds
-from tests.harness.invariants import Client
+from tests.harness.invariants import FaultClient
 from tests.harness.power_loss import PowerLossDisk
 
 TURNS = 20
@@ -37,7 +37,7 @@ def filled_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
         with PowerLossDisk() as disk:
             async with disk.open(path, clock=FrozenClock(), ids=SeededIds(1)) as store:
                 for name in NAMES:
-                    client = Client(name, forming=lock)
+                    client = FaultClient(name, forming=lock)
                     for turn in range(TURNS):
                         async for _ in client.take(store, turn):
                             pass

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.durability import DAMAGED, NAMES, Known, chance, judge, put_down
-from benchmarks.fault_counts import Outcome
+from benchmarks.fault_counts import FaultOutcome
 from recollect.errors import StoreError
 from recollect.records import PutMemory, Scope
 from recollect.stores.rows import Cursor
@@ -23,7 +23,7 @@ from recollect.stores.sqlite import rows
 from recollect.stores.sqlite.page_checksums import with_checksum
 from recollect.stores.sqlite.store import SQLiteStore
 from recollect.testing import FrozenClock, SeededIds
-from tests.harness.invariants import Client, contents, violations
+from tests.harness.invariants import FaultClient, contents, violations
 from tests.harness.power_loss import PowerLossDisk
 
 PAGE_BYTES = 4_096
@@ -184,7 +184,7 @@ async def logged(filled: Path) -> tuple[dict[str, bytes], Known]:
     with PowerLossDisk() as disk:
         async with disk.open(filled, clock=FrozenClock(), ids=SeededIds(2)) as store:
             for name in NAMES:
-                client = Client(name, forming=lock)
+                client = FaultClient(name, forming=lock)
                 states = [contents(filled, client.scope, vfs=disk.vfs)]
                 for turn in MORE_TURNS:
                     taken = client.take(store, turn)
@@ -199,9 +199,9 @@ def log_of(files: dict[str, bytes]) -> str:
     return next(name for name in files if name.endswith("-wal"))
 
 
-async def states_left(files: dict[str, bytes], known: Known, folder: Path) -> Outcome:
+async def states_left(files: dict[str, bytes], known: Known, folder: Path) -> FaultOutcome:
     """Open *files*; count the scopes that are in no state that they ever were in."""
-    outcome = Outcome()
+    outcome = FaultOutcome()
     with PowerLossDisk() as disk:
         await judge(disk, put_down(files, folder), known, 0, outcome)
     return outcome
@@ -243,7 +243,7 @@ async def test_the_index_of_the_log_is_made_anew(
     files, known = logged
     last = {scope: [(0, state)] for scope, (*_, (_, state)) in known.items()}
     beside = {} if index is None else {"store.db-shm": index}
-    path, outcome = put_down({**files, **beside}, tmp_path / "left"), Outcome()
+    path, outcome = put_down({**files, **beside}, tmp_path / "left"), FaultOutcome()
 
     with PowerLossDisk() as disk:
         await judge(disk, path, last, 0, outcome)
@@ -257,7 +257,7 @@ async def test_the_log_of_another_store_is_refused(filled: Path, tmp_path: Path)
     (tmp_path / "other").mkdir()
     with PowerLossDisk() as disk:
         async with disk.open(tmp_path / "other" / "store.db", ids=SeededIds(3)) as store:
-            client = Client("ada", forming=asyncio.Lock())
+            client = FaultClient("ada", forming=asyncio.Lock())
             for turn in range(9):
                 async for _ in client.take(store, turn):
                     log = log_of(files := disk.survivors("everything", chance(1)))

@@ -11,7 +11,7 @@ import pytest
 
 import recollect
 from recollect.formation import patch as patching
-from recollect.formation.answer import Reading, read_answer
+from recollect.formation.answer import ReadAnswer, read_answer
 from recollect.formation.config import FormationSettings, Limits
 from recollect.formation.types import NOTE, USER
 from recollect.ports import ModelAnswer, ModelRequest, ToolCall
@@ -411,7 +411,7 @@ async def test_an_answer_cut_at_any_byte_is_stored_whole_or_not_at_all(
 async def test_a_lax_reader_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """The mutant: what cannot be read counts as nothing to remember."""
 
-    def lax(*given: Any, **named: Any) -> Reading:
+    def lax(*given: Any, **named: Any) -> ReadAnswer:
         return replace(read_answer(*given, **named), faults=(), is_whole=True)
 
     monkeypatch.setattr(asking, "read_answer", lax)

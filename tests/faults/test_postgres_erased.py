@@ -10,7 +10,7 @@ from recollect.errors import StoreReadOnlyError
 from recollect.records import NewMessage, PutMemory
 from recollect.stores.plans.erasure import EraseScope
 from recollect.stores.postgres import store as postgres_store
-from recollect.stores.postgres.location import Location
+from recollect.stores.postgres.location import PostgresLocation
 from recollect.stores.postgres.store import PostgresStore
 from recollect.testing.postgres_server import PostgresServer, find_binaries
 
@@ -73,7 +73,7 @@ def test_no_table_or_index_keeps_what_was_erased(server: PostgresServer) -> None
 def test_vacuum_alone_is_noticed(server: PostgresServer, monkeypatch: pytest.MonkeyPatch) -> None:
     """Taking dead rows out of their pages leaves their bytes in the free space."""
 
-    def vacuum(location: Location) -> None:
+    def vacuum(location: PostgresLocation) -> None:
         with psycopg.connect(**location.parameters, autocommit=True) as connection:
             connection.execute("VACUUM")
 

@@ -18,7 +18,7 @@ from benchmarks.durability import (
     lose_power,
     put_down,
 )
-from benchmarks.fault_counts import Outcome
+from benchmarks.fault_counts import FaultOutcome
 from recollect.errors import StoreError
 from recollect.records import Evidence, NewMessage, PutMemory, Scope
 from recollect.stores.contract.base import Store
@@ -119,9 +119,9 @@ async def played(disk: PowerLossDisk, path: Path, calls: Sequence[Call]) -> tupl
 
 async def lose_at_every_moment(
     disk: PowerLossDisk, begun: int, known: Known, folder: Path, times: int
-) -> Outcome:
+) -> FaultOutcome:
     """Let the power fail at every moment from *begun* on."""
-    outcome, random = Outcome(), chance(7)
+    outcome, random = FaultOutcome(), chance(7)
     for moment in range(begun, disk.moment + 1):
         survivals = [SURVIVALS[moment % 4]] if times == ONE_EACH else SURVIVALS * times
         for survival in survivals:

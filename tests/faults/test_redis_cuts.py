@@ -8,7 +8,7 @@ import pytest
 from recollect.errors import StoreUnavailableError
 from recollect.records import NewMessage, PutMemory
 from recollect.stores.redis.commit import Commit
-from recollect.stores.redis.connections import Server
+from recollect.stores.redis.connections import RedisConnections
 from recollect.stores.redis.scripts import DIGESTS
 from recollect.stores.redis.store import RedisStore
 from recollect.testing.redis_server import RedisServer, empty_store, shared_server
@@ -67,7 +67,7 @@ def test_a_plan_that_is_run_again_instead_doubles(
     """The mutant: a lost answer is taken for a commit that did not happen."""
     send = Commit.send
 
-    def forgetful(self: Commit, server: Server, late_at: float) -> str:
+    def forgetful(self: Commit, server: RedisConnections, late_at: float) -> str:
         object.__setattr__(self, "is_writing", False)
         return send(self, server, late_at)
 

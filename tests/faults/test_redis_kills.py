@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.redis_durability import RELAXED, Plan, kill
+from benchmarks.redis_durability import RELAXED, RedisFaultPlan, kill
 from recollect.records import NewMessage
 from recollect.stores.redis.store import RedisStore
 from recollect.stores.rows import Cursor
@@ -58,7 +58,7 @@ def started(server: RedisServer) -> Iterator[RedisServer]:
 @pytest.mark.timeout(1_800)
 def test_no_kill_costs_or_doubles_what_was_acknowledged(server: RedisServer, kills: int) -> None:
     """With the settings that a store demands, a killed server has all that was acknowledged."""
-    outcome = asyncio.run(kill(server, Plan(kills=kills)))
+    outcome = asyncio.run(kill(server, RedisFaultPlan(kills=kills)))
 
     assert Counter() == outcome.failures, outcome.reasons
     assert outcome.acknowledged > kills
@@ -74,8 +74,8 @@ def test_a_relaxed_store_loses_the_last_seconds(lazy_server: RedisServer, kills:
     assert outcome.acknowledged > kills
 
 
-@pytest.mark.parametrize("plan", [Plan(kills=1), replace(RELAXED, kills=2)])
-def test_the_count_sees_what_is_lost(volatile_server: RedisServer, plan: Plan) -> None:
+@pytest.mark.parametrize("plan", [RedisFaultPlan(kills=1), replace(RELAXED, kills=2)])
+def test_the_count_sees_what_is_lost(volatile_server: RedisServer, plan: RedisFaultPlan) -> None:
     """The control: of a server that keeps no file more is lost than either may lose."""
     outcome = asyncio.run(kill(volatile_server, plan))
 

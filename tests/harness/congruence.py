@@ -13,7 +13,7 @@ from typing import Any, Final, TypeAlias, cast
 
 from recollect.errors import RecollectError
 from recollect.recall.index_cache import Indexes
-from recollect.recall.query import Ask, Where
+from recollect.recall.query import RecallQuery, Where
 from recollect.recall.recaller import Recaller
 from recollect.recall.results import Recall
 from recollect.recall.vector_backlog import Embedding
@@ -66,7 +66,7 @@ QUERIES: Final = (
 
 Arguments: TypeAlias = dict[str, Any]
 Drawn: TypeAlias = tuple[str, Arguments]
-"""A method of the store, or of `Asked`, and what to call it with."""
+"""A method of the store, or of `ComparedStore`, and what to call it with."""
 
 
 def _moment(random: Random) -> datetime:
@@ -271,7 +271,7 @@ def history(seed: int, steps: int = STEPS) -> list[Drawn]:
 
 
 @dataclass(slots=True)
-class Asked:
+class ComparedStore:
     """A store that is asked, with the leases and cursors that it gave."""
 
     store: Store
@@ -431,7 +431,7 @@ class Asked:
         asked_at: datetime | None,
     ) -> Recall:
         """Recall what bears on a query, with the score of each entry and what it is made of."""
-        ask = Ask(
+        ask = RecallQuery(
             query=query,
             limit=limit,
             budget_tokens=budget_tokens,
@@ -449,7 +449,7 @@ class Asked:
 
 async def answers(store: Store, clock: FrozenClock, steps: Sequence[Drawn]) -> list[object]:
     """Return the answers of a store to all steps."""
-    asked = Asked(store, clock)
+    asked = ComparedStore(store, clock)
     return [await asked.answer(method, arguments) for method, arguments in steps]
 
 

@@ -9,13 +9,13 @@ from recollect.formation.citations import cited_words
 from recollect.formation.tool_names import PATCH
 from recollect.records import Json, JsonObject
 from recollect.stores.json_pointers import is_list, join_pointer
-from recollect.testing.oracle import Called, Known, Oracle, Request, Said
+from recollect.testing.oracle import Called, Oracle, ParsedRequest, Said, ShownMemory
 
 
 class Forgetful(Oracle):
     """A bad model: it remembers every other thing only."""
 
-    def called(self, shown: Request) -> list[Called]:
+    def called(self, shown: ParsedRequest) -> list[Called]:
         """Return the calls for every other deed, beginning with the second."""
         return Oracle(self.deeds[1::2]).called(shown)
 
@@ -23,7 +23,7 @@ class Forgetful(Oracle):
 class OverInserting(Oracle):
     """A bad model: it makes a new entry of every sentence, known or not."""
 
-    def called(self, shown: Request) -> list[Called]:
+    def called(self, shown: ParsedRequest) -> list[Called]:
         """Return the right calls, and one more for each collection and new message."""
         calls = super().called(shown)
         for name, parameters in shown.tools.items():
@@ -38,7 +38,7 @@ class OverInserting(Oracle):
 class OverUpdating(Oracle):
     """A bad model: it writes what is new over whatever is known."""
 
-    def called(self, shown: Request) -> list[Called]:
+    def called(self, shown: ParsedRequest) -> list[Called]:
         """Return a patch of every known memory: its first text becomes what was said last."""
         said = _users(shown)[-1:]
         calls = [
@@ -59,7 +59,7 @@ class Hallucinating(Oracle):
 
     INVENTED: Final = " with Ottoline Quarrender in 1687"
 
-    def called(self, shown: Request) -> list[Called]:
+    def called(self, shown: ParsedRequest) -> list[Called]:
         """Return the right calls, with something invented in each text."""
         return [(name, self._spoilt(each)) for name, each in super().called(shown)]
 
@@ -88,7 +88,7 @@ def is_map(value: Json) -> TypeGuard[Mapping[str, Json]]:
 BAD_MODELS: Final = (Forgetful, OverInserting, OverUpdating, Hallucinating)
 
 
-def _users(shown: Request) -> list[Said]:
+def _users(shown: ParsedRequest) -> list[Said]:
     return [said for said in shown.messages if said.new and said.is_user]
 
 
@@ -106,7 +106,7 @@ def _collection_fields(parameters: JsonObject) -> list[str]:
     return texts if len(texts) == len(required) else []
 
 
-def _overwritten(known: Known, said: Said) -> list[Called]:
+def _overwritten(known: ShownMemory, said: Said) -> list[Called]:
     texts = [name for name, each in known.value.items() if isinstance(each, str)]
     if not texts:
         return []

@@ -115,7 +115,7 @@ class Promises:
         return {what: each for what, each in {**found, "misplaced": misplaced}.items() if each}
 
 
-class Client:
+class FaultClient:
     """
     Somebody with a scope of his own, whose n-th turn is always the same, and so its outcome.
 

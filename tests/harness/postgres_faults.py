@@ -19,7 +19,7 @@ from recollect.stores.postgres import effects, rows, transaction
 from recollect.stores.postgres import store as store_module
 from recollect.stores.postgres import unit_runner as work
 from recollect.stores.postgres.connections import Connections
-from recollect.stores.postgres.location import Location
+from recollect.stores.postgres.location import PostgresLocation
 from recollect.stores.postgres.row_security import Wall
 from recollect.stores.postgres.statements import QUERIES, SESSION, WRITES
 from recollect.stores.postgres.store import PostgresStore
@@ -107,7 +107,7 @@ def guessing() -> Iterator[None]:
 class HastyConnections(Connections):
     """Connections that a cancelled caller takes from under their transactions."""
 
-    def __init__(self, location: Location) -> None:
+    def __init__(self, location: PostgresLocation) -> None:
         super().__init__(location)
         self.taken: dict[Connection, float] = {}
 

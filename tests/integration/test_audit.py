@@ -25,7 +25,7 @@ from recollect.stores.postgres.migrations import STEPS, schema_version
 from recollect.stores.rows import AuditRow
 from recollect.stores.sqlite import migrations
 from recollect.stores.sqlite.bootstrap import open_file
-from recollect.stores.sqlite.connections import Location
+from recollect.stores.sqlite.connections import SqliteLocation
 from recollect.stores.sqlite.page_checksums import checksum_layer
 from recollect.stores.sqlite.store import SQLiteStore
 from recollect.stores.unit_of_work import Effect, Plan, Rows
@@ -164,7 +164,7 @@ def test_a_file_of_the_release_before_is_audited_from_now_on(tmp_path: Path) -> 
     path = str(tmp_path / "old.db")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(migrations, "SCHEMA_VERSION", 1)
-        location = Location(path=path, vfs=None, durability="full", lock_wait_s=5.0)
+        location = SqliteLocation(path=path, vfs=None, durability="full", lock_wait_s=5.0)
         open_file(location).close()
 
     async def use() -> tuple[AuditVerdict, int]:

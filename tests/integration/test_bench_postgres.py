@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from benchmarks.postgres_filled import copy_scope
+from benchmarks.filled_postgres import copy_scope
 from benchmarks.postgres_speed import PostgresPlan, own_database, run
 from recollect.errors import UsageError
 from recollect.records import NewMessage

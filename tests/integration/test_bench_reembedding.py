@@ -12,8 +12,8 @@ from benchmarks.datasets import DATASETS
 from benchmarks.outside_vectors import TRIED, weighing
 from benchmarks.outside_vectors import run as run_outside
 from benchmarks.reembed_under_load import (
-    Part,
     ProjectedEmbedder,
+    RebuildStage,
     ReembeddingReport,
     run,
 )
@@ -91,7 +91,7 @@ def test_turned_vectors_keep_what_is_near_and_cannot_be_mixed() -> None:
     assert one.identity != other.identity
 
 
-PART = Part(until=1.0, questions=50, found=0.8, before=0.8, by_words=0.7)
+PART = RebuildStage(until=1.0, questions=50, found=0.8, before=0.8, by_words=0.7)
 REPORT = ReembeddingReport(
     questions=50,
     entries=100,

@@ -18,7 +18,7 @@ from recollect.conversation import (
     SimpleMemory,
     VectorStoreRetrieverMemory,
 )
-from recollect.conversation.prompt_parts import Part, as_messages, groups_of, part_of, within
+from recollect.conversation.prompt_parts import PromptPart, as_messages, groups_of, part_of, within
 from recollect.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage, buffer_string
 from recollect.records import JsonObject
 from recollect.testing import ScriptedModel
@@ -193,7 +193,7 @@ def test_a_budget_never_splits_a_pair(
 ) -> None:
     """What stays fits, is an end of what there was, and holds no result without its call."""
     given_ = {"one": [*chain(*one)], "other": [*chain(*other)]}
-    parts = {name: Part(groups_of(each), as_messages) for name, each in given_.items()}
+    parts = {name: PromptPart(groups_of(each), as_messages) for name, each in given_.items()}
 
     left = within(parts, limit, words, ["one", "other"])
 

@@ -15,7 +15,7 @@ import recollect
 from recollect import NotFoundError, Recollect, SyncRecollect, VersionConflictError
 from recollect.formation.value_identity import content_key
 from recollect.graph import EntityGraph, KnowledgeGraph, KnowledgeTriple, NewFact
-from recollect.graph.fact_plans import Draft, Proposal, plan_additions
+from recollect.graph.fact_plans import ComparableFact, GraphDraft, plan_additions
 
 NAMES = st.sampled_from(["a", "A", "b", "c", "d", "", " a", "张伟", "<b>"])
 DEPTHS = st.integers(1, 3)
@@ -278,9 +278,9 @@ async def test_rivals_written_at_once_meet_at_one_address(monkeypatch: pytest.Mo
     """Under keys made of the whole fact, as formation's are, both would stand."""
     assert await rivals_meet()
 
-    def by_content(_: Draft, proposal: Proposal, *, several: bool) -> str:
+    def by_content(_: GraphDraft, proposal: ComparableFact, *, several: bool) -> str:
         return content_key(proposal.value(several=several))
 
-    monkeypatch.setattr(Draft, "free_key", by_content)
+    monkeypatch.setattr(GraphDraft, "free_key", by_content)
 
     assert not await rivals_meet()

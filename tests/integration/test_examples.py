@@ -12,7 +12,7 @@ from langchain_core.example_selectors import BaseExampleSelector
 from langchain_core.prompts import FewShotPromptTemplate, PromptTemplate
 
 import recollect
-from benchmarks.conversation_files import Fields, Question
+from benchmarks.conversation_files import BenchmarkQuestion, RowFields
 from benchmarks.example_selection import ExamplesPlan, above, examples_page, run, split
 from recollect import UsageError
 from recollect.agents.examples import Examples
@@ -132,9 +132,9 @@ def test_the_interval_of_a_sure_gain_is_above_zero_and_of_none_is_not() -> None:
 
 def test_a_split_shares_no_conversation() -> None:
     """Neither side has a question of a conversation of the other, and no question is lost."""
-    fields = Fields("made up", {})
+    fields = RowFields("made up", {})
     questions = [
-        Question(
+        BenchmarkQuestion(
             question_id=f"{conversation}:{at}",
             conversation_id=conversation,
             text="?",

@@ -17,13 +17,13 @@ from recollect.formation.config import FormationSettings, Limits
 from recollect.formation.grounding.injection import instructs
 from recollect.formation.offer import offer_of
 from recollect.formation.types import NOTE, USER
-from recollect.formation.window import Line, Window
+from recollect.formation.window import Window, WindowLine
 from recollect.ports import ToolCall
 from recollect.records import Message
 from recollect.stores.validation import TEXT_CHARACTERS_MAX
 from recollect.testing.scripted_model import ScriptedModel
 from recollect.worker import model_calls as asking
-from recollect.worker.model_calls import Asking
+from recollect.worker.model_calls import FormationDialogue
 
 LAG_MS_MAX: Final = 50.0
 DECIDING_S_MAX: Final = 30.0
@@ -39,7 +39,7 @@ VOCABULARY: Final = ["".join(SEEDED.choices("aeioulnrst", k=6)) for _ in range(3
 class Worst:
     """The lines of a window and the calls of an answer, as bad as one limit allows."""
 
-    lines: list[Line]
+    lines: list[WindowLine]
     calls: list[ToolCall]
 
 
@@ -67,13 +67,13 @@ def quote_of(text: str, number: int) -> str:
     return text[start : text.rindex(" ", start, start + 60)]
 
 
-def line(number: int, role: Any, text: str) -> Line:
+def line(number: int, role: Any, text: str) -> WindowLine:
     """Return a new message as a window has it."""
     message = Message(
         thread="talk", id=f"id{number}", position=number, role=role, text=text, name=None,
         time=AT, session="s", source=None, content=None, metadata={},
     )  # fmt: skip
-    return Line(number=number, message=message, text=text, new=True)
+    return WindowLine(number=number, message=message, text=text, new=True)
 
 
 def note(content: str, because: list[str]) -> ToolCall:
@@ -150,7 +150,7 @@ def asking_of(worst: Worst) -> Callable[[], Awaitable[object]]:
     window = Window(scope=("u",), lines=tuple(worst.lines), watermarks={"talk": 1})
     settings = FormationSettings(types=(USER, NOTE), limits=Limits(repairs=0))
     offer = offer_of(settings.types, [], "")
-    return lambda: Asking(ScriptedModel([worst.calls]), window, offer, settings).ask()
+    return lambda: FormationDialogue(ScriptedModel([worst.calls]), window, offer, settings).ask()
 
 
 async def least_lag(worst: Worst) -> tuple[float, float]:

@@ -16,7 +16,7 @@ from langchain_core.messages import AIMessage, FunctionMessage, HumanMessage, To
 import recollect
 from recollect.conversation import ChatHistory, KeyValueMemory
 from recollect.errors import StoreUnavailableError, UsageError
-from recollect.importers import Imported, RedisSelection, Refused, import_redis
+from recollect.importers import FileReport, RedisSelection, Refused, import_redis
 from recollect.importers.autochain import CLASSES, OBJECTS
 from recollect.importers.pickle_reader import VALUES_MAX, read_pickle
 from recollect.importers.redis_keys import (
@@ -70,11 +70,11 @@ def memory() -> Iterator[SyncRecollect]:
 
 def imported(
     memory: SyncRecollect, url: str, selection: RedisSelection | None = None
-) -> tuple[Imported, list[Refused]]:
+) -> tuple[FileReport, list[Refused]]:
     """Import a database, and return the report with everything refused."""
     refused: list[Refused] = []
 
-    async def run(memory: Recollect) -> Imported:
+    async def run(memory: Recollect) -> FileReport:
         chosen = selection or RedisSelection()
         return await import_redis(memory, ADA, url, chosen, on_refused=refused.append)
 

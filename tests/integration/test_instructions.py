@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import recollect
-from recollect.agents.instructions import Case, Instructions, Trajectory
+from recollect.agents.instructions import Instructions, ScoringCase, Trajectory
 from recollect.errors import ProposalRefusedError, UsageError
 from recollect.formation.types import INSTRUCTIONS
 from recollect.formation.types.schema import violations
@@ -29,7 +29,7 @@ def test_instructions_improve_without_await(url: str, tmp_path: Path) -> None:
     with recollect.open_sync(address, embedder="none", worker=False) as memory:
         instructions = Instructions(memory, AGENT, "bot", model=ScriptedModel([change]))
         instructions.write(["Answer briefly"], by="ada", why="to begin with")
-        instructions.keep_cases([Case(name="a", input="hi", expected="kind")])
+        instructions.keep_cases([ScoringCase(name="a", input="hi", expected="kind")])
 
         found = instructions.improve(
             [Trajectory(lines=(("user", "Hi"),))], lambda text, _case: float("kind" in text)
@@ -108,19 +108,19 @@ def test_a_scorer_may_use_the_memory() -> None:
         memory.append(("talks",), "t", [NewMessage(role="user", text="Be kind to me")])
         instructions = Instructions(memory, AGENT, model=ScriptedModel([change]), automatic=True)
 
-        def score(text: str, _case: Case) -> float:
+        def score(text: str, _case: ScoringCase) -> float:
             (said,) = memory.last_messages(("talks",), "t", limit=1)
             return float("kind" in said.text and "kind" in text)
 
         kept = instructions.improve(
-            [Trajectory(lines=(("user", "Hi"),))], score, cases=[Case(name="a", input="hi")]
+            [Trajectory(lines=(("user", "Hi"),))], score, cases=[ScoringCase(name="a", input="hi")]
         )
 
     assert "accepted" == kept.status
 
 
 async def test_a_scorer_may_be_awaited() -> None:
-    async def score(text: str, _case: Case) -> float:
+    async def score(text: str, _case: ScoringCase) -> float:
         return 1.0 if "kind" in text else 0.0
 
     change = ToolCall(name="add_rule", arguments={"rule": "Be kind", "reason": "was rude"})
@@ -129,7 +129,7 @@ async def test_a_scorer_may_be_awaited() -> None:
         instructions = Instructions(memory, AGENT, model=model, automatic=True)
 
         kept = await instructions.aimprove(
-            [Trajectory(lines=(("user", "Hi"),))], score, cases=[Case(name="a", input="hi")]
+            [Trajectory(lines=(("user", "Hi"),))], score, cases=[ScoringCase(name="a", input="hi")]
         )
 
         assert "accepted" == kept.status

@@ -27,11 +27,11 @@ from recollect.agents.tools import MemoryTools
 from recollect.formation import window
 from recollect.integrations.langchain import memory_tools
 from recollect.integrations.langchain.middleware import (
-    Caller,
     CallersMemoryTools,
     CompactionMiddleware,
     ExamplesMiddleware,
     FormationMiddleware,
+    GraphCaller,
     InstructionsMiddleware,
     RecallMiddleware,
 )
@@ -254,7 +254,7 @@ def test_a_scope_is_the_callers(memory: SyncRecollect, reader: Reader) -> None:
     class Context:
         user: str
 
-    def scope(caller: Caller) -> tuple[str, ...]:
+    def scope(caller: GraphCaller) -> tuple[str, ...]:
         return ("users", caller.context.user)
 
     memory.put(ADA, "User", "User", {"home": "Turku"})
@@ -401,7 +401,7 @@ def test_a_fact_that_a_tool_saved_is_not_formed_again(
 async def test_the_tools_are_those_of_the_caller(reader: Reader) -> None:
     """One agent for all: what it saves is in the scope and thread of the run, whatever is said."""
 
-    def scope(caller: Caller) -> tuple[str, ...]:
+    def scope(caller: GraphCaller) -> tuple[str, ...]:
         return ("users", caller.configurable["user"])
 
     async with recollect.open("memory:", embedder="none", worker=False) as memory:

@@ -283,8 +283,10 @@ def test_what_was_erased_does_not_come_back(memory: SyncRecollect, saver: Comple
 @pytest.mark.parametrize(
     "mutant",
     [
-        lambda _, after: mirror.Change(list(after.values()), []),
-        lambda before, after: mirror.Change([], [each for each in before if each not in after]),
+        lambda _, after: mirror.MirrorChange(list(after.values()), []),
+        lambda before, after: mirror.MirrorChange(
+            [], [each for each in before if each not in after]
+        ),
     ],
     ids=["nothing is removed", "nothing is added"],
 )

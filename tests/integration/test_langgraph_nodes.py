@@ -16,7 +16,7 @@ from langgraph.graph.message import add_messages
 
 import recollect
 from recollect import SyncRecollect, UsageError
-from recollect.agents.instructions import Case, Instructions
+from recollect.agents.instructions import Instructions, ScoringCase
 from recollect.integrations.langgraph import (
     call_model,
     nodes,
@@ -315,9 +315,9 @@ def test_with_a_scorer_only_the_better_prompt_is_in_force(
     with recollect.open_sync("memory:", embedder="none", worker=False) as memory:
         rules = improving(memory, automatic=True)
         rules.write(["Be kind"], by="sam", why="to begin with")
-        rules.keep_cases([Case(name="hello", input="Hello")])
+        rules.keep_cases([ScoringCase(name="hello", input="Hello")])
 
-        def scorer(prompt: str, _case: Case) -> float:
+        def scorer(prompt: str, _case: ScoringCase) -> float:
             return score if "short" in prompt else 0.5
 
         graph = graph_of(update_instructions(rules, scorer=scorer))

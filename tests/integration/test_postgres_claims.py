@@ -105,9 +105,9 @@ def test_claims_that_wait_together_are_one_transaction(
 ) -> None:
     """Sixty workers of one process are served by few transactions, the longest due first."""
     carried_out: list[object] = []
-    carry_out = work.Workshop.carry_out
+    carry_out = work.PostgresUnits.carry_out
 
-    def counted(self: work.Workshop, plan: Plan[object]) -> object:
+    def counted(self: work.PostgresUnits, plan: Plan[object]) -> object:
         carried_out.append(plan)
         return carry_out(self, plan)
 
@@ -116,7 +116,7 @@ def test_claims_that_wait_together_are_one_transaction(
             for number in range(50):
                 await store.append((f"s{number:02}",), "talk", [HELLO], debounce=AT_ONCE)
                 await store.append((f"s{number:02}",), "more", [HELLO], debounce=AT_ONCE)
-            monkeypatch.setattr(work.Workshop, "carry_out", counted)
+            monkeypatch.setattr(work.PostgresUnits, "carry_out", counted)
             leases = await asyncio.gather(*(store.claim(f"w{n}") for n in range(60)))
             return [lease.scope[0] if lease else None for lease in leases]
 
@@ -136,7 +136,7 @@ def test_claims_that_fail_all_hear_of_it(url: str, monkeypatch: pytest.MonkeyPat
         async with PostgresStore(url) as store:
             await store.append(("s",), "talk", [HELLO], debounce=AT_ONCE)
             with monkeypatch.context() as patch:
-                patch.setattr(work.Workshop, "carry_out", fail)
+                patch.setattr(work.PostgresUnits, "carry_out", fail)
                 failed = await asyncio.gather(
                     *(store.claim(f"w{n}") for n in range(3)), return_exceptions=True
                 )

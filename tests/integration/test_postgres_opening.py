@@ -29,7 +29,7 @@ from recollect.stores.postgres.migrations import STEPS, differences, migrate, sc
 from recollect.stores.postgres.statements import SESSION
 from recollect.stores.postgres.store import PostgresStore
 from recollect.stores.postgres.unit_runner import TRIES_MAX
-from recollect.stores.unit_of_work import NOTHING, Effect, Planned, Rows
+from recollect.stores.unit_of_work import NOTHING, Effect, PlannedWrite, Rows
 from recollect.testing.postgres_server import (
     PostgresServer,
     empty_store,
@@ -157,7 +157,7 @@ def test_a_step_after_a_release_ends_the_one_before(new_url: str) -> None:
     with connect(location_of(new_url)) as connection:
         migrate(connection, "it", post=True, steps=steps)
 
-        assert migrations.Version(NEXT, NEXT) == schema_version(connection, "it", steps)
+        assert migrations.SchemaVersion(NEXT, NEXT) == schema_version(connection, "it", steps)
     assert isinstance(refusal(new_url), StoreVersionError)
 
 
@@ -319,18 +319,18 @@ def test_a_database_set_to_read_only_is_said(own_server: PostgresServer) -> None
         own_server.execute("ALTER DATABASE memory RESET default_transaction_read_only")
 
 
-def raising(state: str, times: int) -> Callable[[Rows], Planned[int]]:
+def raising(state: str, times: int) -> Callable[[Rows], PlannedWrite[int]]:
     """Return a plan that the server refuses with an SQLSTATE so many times."""
     tried = 0
 
-    def plan(rows: Rows) -> Planned[int]:
+    def plan(rows: Rows) -> PlannedWrite[int]:
         nonlocal tried
         tried += 1
         if tried <= times:
             code = f"DO $$ BEGIN RAISE EXCEPTION 'refused' USING ERRCODE = '{state}'; END $$"
             rows._transaction.tell(code, ())  # type: ignore[attr-defined]
             rows.new_number()
-        return Planned(NOTHING, tried)
+        return PlannedWrite(NOTHING, tried)
 
     return plan
 
@@ -401,10 +401,10 @@ def test_waiting_for_a_connection_has_an_end(url: str) -> None:
         async with PostgresStore(url, connections_max=1, turn_wait_s=0.3) as store:
             begun, held = threading.Event(), threading.Event()
 
-            def hold(_: Rows) -> Planned[None]:
+            def hold(_: Rows) -> PlannedWrite[None]:
                 begun.set()
                 held.wait(1)
-                return Planned(Effect(), None)
+                return PlannedWrite(Effect(), None)
 
             first = asyncio.ensure_future(store._transact(hold))
             await asyncio.to_thread(begun.wait, 60)

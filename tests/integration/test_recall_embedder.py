@@ -15,7 +15,7 @@ from recollect.errors import EmbedderError
 from recollect.ports import Embedder, Vector
 from recollect.recall import recaller
 from recollect.recall.candidates import Collection
-from recollect.recall.query_analysis import Question
+from recollect.recall.query_analysis import AnalysedQuery
 from recollect.recall.ranking import look_ahead
 from recollect.recall.vector_backlog import Embedding
 from recollect.records import Scope
@@ -414,7 +414,7 @@ async def test_words_are_worked_out_beside_the_vector_where_nothing_was_written(
     """After an append it would be in vain: the search reads that first."""
     ahead: list[str] = []
 
-    def noted(collection: Collection, question: Question) -> None:
+    def noted(collection: Collection, question: AnalysedQuery) -> None:
         ahead.append(question.text)
         look_ahead(collection, question)
 

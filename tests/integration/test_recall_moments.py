@@ -15,15 +15,15 @@ import recollect
 from recollect.errors import StoreCorruptError
 from recollect.memory.facade import Recollect
 from recollect.recall.candidates import Kinds
-from recollect.recall.index_cache import Indexes, Taken
+from recollect.recall.index_cache import Indexes, TakenIndex
 from recollect.recall.query import Where
 from recollect.records import DeleteMemory, PutMemory, Scope
 from recollect.stores.plans.changes import Below
 from recollect.stores.plans.erasure import EraseScope
-from recollect.stores.rows import Moment, Moments
+from recollect.stores.rows import ReadMoment, ReadMoments
 from recollect.stores.sqlite import readers
 from recollect.stores.sqlite.rows import SQLiteRows
-from recollect.stores.thread_calls import Call, answer
+from recollect.stores.thread_calls import ThreadCall, answer
 
 pytestmark = pytest.mark.anyio
 
@@ -131,7 +131,7 @@ async def test_one_by_one_is_answered_by_one(
     """However slow the thread that answered is to take the next: only that one knows the moment."""
     names: set[str] = set()
 
-    def late(calls: list[Call[Any]]) -> None:
+    def late(calls: list[ThreadCall[Any]]) -> None:
         names.add(current_thread().name)
         answer(calls)
         sleep(0.01)  # the caller has the answer, and asks again
@@ -144,23 +144,23 @@ async def test_one_by_one_is_answered_by_one(
     assert {"recollect-sqlite-reader-0"} == names
 
 
-def _always(_self: Moments, _moment: object) -> bool:
+def _always(_self: ReadMoments, _moment: object) -> bool:
     """Hold anything for the latest."""
     return True
 
 
-def _deaf(_self: SQLiteRows) -> Moment:
+def _deaf(_self: SQLiteRows) -> ReadMoment:
     """Name one moment, whatever was written."""
-    return Moment(1, 1)
+    return ReadMoment(1, 1)
 
 
-class Ever(Moments):
+class Ever(ReadMoments):
     """Holds anything for the latest."""
 
     __contains__ = _always
 
 
-def _credulous(self: Indexes, below: Below, kinds: Kinds | None) -> Taken:
+def _credulous(self: Indexes, below: Below, kinds: Kinds | None) -> TakenIndex:
     """Take as `Indexes.take_below`, and hold for all scopes those that were all once."""
     return replace(real_take_below(self, below, kinds), listed_at=Ever())
 
@@ -171,7 +171,7 @@ real_take_below = Indexes.take_below
 @pytest.mark.parametrize(
     ("owner", "name", "mutant"),
     [
-        (Moments, "__contains__", _always),
+        (ReadMoments, "__contains__", _always),
         (SQLiteRows, "moment", property(_deaf)),
         (Indexes, "take_below", _credulous),
     ],

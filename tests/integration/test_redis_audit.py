@@ -17,10 +17,10 @@ from recollect.stores.redis import commit as committing
 from recollect.stores.redis import keys
 from recollect.stores.redis import unit_runner as work
 from recollect.stores.redis.codec import decode_audited, encode_audited
-from recollect.stores.redis.optimistic_reads import Client, Reading
+from recollect.stores.redis.optimistic_reads import Client, OptimisticReads
 from recollect.stores.redis.store import RedisStore
 from recollect.stores.rows import AuditRow
-from recollect.stores.unit_of_work import Effect, Planned, Rows
+from recollect.stores.unit_of_work import Effect, PlannedWrite, Rows
 from recollect.testing.contract_audit import FIRST, KEY, four_changes
 from recollect.testing.contract_samples import ADA, TALK, keep_facts, tell
 from recollect.testing.redis_server import RedisServer, open_server, shared_server
@@ -170,7 +170,7 @@ def test_a_scope_in_which_nobody_acted_leaves_no_chain(server: RedisServer, clie
     assert [] == client.keys(f"{keys.PREFIX}audit:*")
 
 
-def next_row(rows: Rows, chain: bytes) -> Planned[None]:
+def next_row(rows: Rows, chain: bytes) -> PlannedWrite[None]:
     """Add a row to a chain, and change no scope: nothing but the chain is compared."""
     number, previous = rows.audit_head(chain) or (0, first_previous(chain))
     row = AuditRow(
@@ -185,7 +185,7 @@ def next_row(rows: Rows, chain: bytes) -> Planned[None]:
         previous=previous,
         hash=b"",
     )
-    return Planned(Effect(audit=[replace(row, hash=hash_of(row))]), None)
+    return PlannedWrite(Effect(audit=[replace(row, hash=hash_of(row))]), None)
 
 
 async def chained_at_once(url: str) -> AuditVerdict:
@@ -214,7 +214,7 @@ def test_a_chain_without_versions_would_fork(
 ) -> None:
     """The mutant: a commit that gives the chain no new version lets another one follow the same."""
 
-    def scopes_alone(effect: Effect, reading: Reading) -> list[str]:
+    def scopes_alone(effect: Effect, reading: OptimisticReads) -> list[str]:
         found = committing.written_by(replace(effect, audit=(), unnamed=()), reading)
         return found or [keys.LISTING]
 

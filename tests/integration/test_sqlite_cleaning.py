@@ -18,7 +18,7 @@ from recollect.records import DeleteMemory, Evidence, NewMessage, PutMemory, Sco
 from recollect.stores.plans.erasure import EraseMemory, EraseMessages, EraseScope, EraseThread
 from recollect.stores.sqlite import store as store_module
 from recollect.stores.sqlite import vacuum as cleaning
-from recollect.stores.sqlite.connections import Location, connect
+from recollect.stores.sqlite.connections import SqliteLocation, connect
 from recollect.stores.sqlite.free_pages import free_pages, gap_of
 from recollect.stores.sqlite.page_checksums import checksum_layer
 from recollect.stores.sqlite.store import SQLiteStore
@@ -249,7 +249,7 @@ async def test_nothing_comes_back_from_a_cache(
         cutter = LateCutter(connect(store._location), other)
         connections = iter([connect(store._location), cutter])
 
-        def zero_after_a_look(location: Location, first: int, end: int) -> None:
+        def zero_after_a_look(location: SqliteLocation, first: int, end: int) -> None:
             assert "ok" == other.pragma("integrity_check")
             zero_pages(location, first, end)
             cutter.is_late = True

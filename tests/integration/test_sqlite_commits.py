@@ -18,7 +18,7 @@ from recollect.errors import (
 )
 from recollect.records import NewMessage, PutMemory
 from recollect.stores.sqlite.store import SQLiteStore
-from recollect.stores.unit_of_work import NOTHING, Planned, Rows
+from recollect.stores.unit_of_work import NOTHING, PlannedWrite, Rows
 
 ADA = ("users", "ada")
 LAYER = "watched"
@@ -99,10 +99,10 @@ class Gate:
     async def __aenter__(self) -> None:
         loop = asyncio.get_running_loop()
 
-        def wait(_: Rows) -> Planned[None]:
+        def wait(_: Rows) -> PlannedWrite[None]:
             loop.call_soon_threadsafe(self._begun.set)
             self._opened.wait()
-            return Planned(NOTHING, None)
+            return PlannedWrite(NOTHING, None)
 
         self._task = asyncio.create_task(self._store._transact(wait))
         await self._begun.wait()
@@ -195,7 +195,7 @@ async def test_a_caller_sees_those_before_it_in_its_group(store: SQLiteStore) ->
 async def test_a_plan_with_a_fault_fails_alone(store: SQLiteStore) -> None:
     """An error that nobody expected reaches its caller, and the writer goes on."""
 
-    def faulty(rows: Rows) -> Planned[None]:
+    def faulty(rows: Rows) -> PlannedWrite[None]:
         rows.new_number()
         raise ZeroDivisionError
 
@@ -211,7 +211,7 @@ async def test_a_plan_with_a_fault_fails_alone(store: SQLiteStore) -> None:
 async def test_a_value_that_no_row_can_have_is_the_callers_error(store: SQLiteStore) -> None:
     """What the driver cannot bind is refused as usage, in reading and in writing."""
     with pytest.raises(UsageError, match="surrogates"):
-        await store._transact(lambda rows: Planned(NOTHING, rows.thread(1, "\ud800")))
+        await store._transact(lambda rows: PlannedWrite(NOTHING, rows.thread(1, "\ud800")))
     with pytest.raises(UsageError, match="neither be stored nor looked for"):
         await store._read(lambda rows: rows.scope_by_id(1 << 70))
 

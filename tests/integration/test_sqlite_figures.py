@@ -12,7 +12,7 @@ import pytest
 from recollect.records import NewMessage, Scope
 from recollect.stores.plans.formation import Debounce
 from recollect.stores.rows import Cursor, ScopeRow, ThreadRow
-from recollect.stores.sqlite.connections import Location, connect
+from recollect.stores.sqlite.connections import SqliteLocation, connect
 from recollect.stores.sqlite.effects import write_effect
 from recollect.stores.sqlite.page_checksums import checksum_layer
 from recollect.stores.sqlite.rows import SQLiteRows
@@ -34,9 +34,9 @@ DUE_MS_MAX = 5
 NOW = 1_000_000_000
 
 
-def location(file: Path) -> Location:
+def location(file: Path) -> SqliteLocation:
     """Return where *file* is, as the store has it."""
-    return Location(path=str(file), vfs=None, durability="full", lock_wait_s=30.0)
+    return SqliteLocation(path=str(file), vfs=None, durability="full", lock_wait_s=30.0)
 
 
 def bare_commits_a_second(file: Path, count: int) -> float:

@@ -15,7 +15,7 @@ from recollect.errors import StoreError, StoreUnavailableError
 from recollect.records import NewMessage
 from recollect.stores.sqlite import migrations
 from recollect.stores.sqlite.bootstrap import open_file
-from recollect.stores.sqlite.connections import Location
+from recollect.stores.sqlite.connections import SqliteLocation
 from recollect.stores.sqlite.page_checksums import checksum_layer
 from recollect.stores.sqlite.store import SQLiteStore
 
@@ -255,7 +255,7 @@ def test_a_power_loss_while_it_was_made_is_undone(files: list[Path]) -> None:
 def test_a_store_made_meanwhile_is_not_taken_for_a_foreign_one(tmp_path: Path) -> None:
     """Mark and version of a file are read at once, though another process may just make it."""
     file = str(tmp_path / "memory.db")
-    location = Location(path=file, vfs=None, durability="full", lock_wait_s=0.05)
+    location = SqliteLocation(path=file, vfs=None, durability="full", lock_wait_s=0.05)
     slow = apsw.Connection(file)
     meanwhile: list[str] = []
 

@@ -16,7 +16,7 @@ import pytest
 import recollect
 from recollect import EraseMessages, EraseScope, EraseThread, NewMessage, Recollect, Where, errors
 from recollect.client import Client, SyncClient
-from recollect.client.http_requests import WAIT_S_MAX, Asker, Request
+from recollect.client.http_requests import WAIT_S_MAX, Asker, ServiceRequest
 from recollect.client.problem_errors import classes, error_of
 from recollect.errors import (
     ConflictError,
@@ -561,7 +561,7 @@ async def test_a_client_without_one_key_for_all_attempts_is_caught(
     """The mutant: attempts that the service cannot know again keep the message twice."""
     built = Asker._built
 
-    def keyless(asker: Asker, request: Request) -> Any:
+    def keyless(asker: Asker, request: ServiceRequest) -> Any:
         made = built(asker, request)
         made.headers.pop("idempotency-key", None)
         return made

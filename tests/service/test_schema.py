@@ -23,7 +23,7 @@ from schemathesis.specs.openapi.checks import (
 
 from recollect.server.http import scope_access as reaching
 from recollect.server.http.openapi import ANSWERS, STREAMS, operations
-from recollect.server.schemas.elements import Answered
+from recollect.server.schemas.elements import ResponseModel
 from recollect.server.testing import Served, serving
 from recollect.testing.rule_model import RuleModel
 
@@ -237,7 +237,7 @@ def test_every_route_of_ours_documents_its_answer(served: Served) -> None:
         assert operation["security"]
 
 
-def models() -> Iterator[type[Answered]]:
+def models() -> Iterator[type[ResponseModel]]:
     """Yield what is answered that has an example."""
     for each in {*ANSWERS.values()}:
         if each.model_config.get("json_schema_extra") or {}:
@@ -245,7 +245,7 @@ def models() -> Iterator[type[Answered]]:
 
 
 @pytest.mark.parametrize("model", sorted(models(), key=str))
-def test_the_examples_are_such_answers(model: type[Answered]) -> None:
+def test_the_examples_are_such_answers(model: type[ResponseModel]) -> None:
     """Each example in the document has the form that it is an example of."""
     extra = cast("dict[str, Any]", model.model_config["json_schema_extra"])
 

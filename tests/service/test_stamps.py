@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from recollect.memory.audit_access import Auditing
+from recollect.memory.audit_access import AuditMethods
 from recollect.records import SCOPE_SETTINGS, JsonObject, PutMemory
 from recollect.server.authorization import Keys
 from recollect.server.testing import Served, serving
@@ -83,12 +83,12 @@ def test_a_key_is_read_once_for_appends_in_a_row(
     assert [served.key] == asked
 
 
-def _without_stamp(self: Auditing, actor: str, **_: Any) -> Any:
+def _without_stamp(self: AuditMethods, actor: str, **_: Any) -> Any:
     """Act as *actor* whatever was read before: the mutant of the test below."""
     return _ACTING(self, actor)
 
 
-_ACTING = Auditing.acting
+_ACTING = AuditMethods.acting
 
 
 def after_revocation(client: httpx.Client, file: str) -> httpx.Response:
@@ -117,7 +117,7 @@ def test_without_stamps_a_revoked_key_would_be_good(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The test above notices it."""
-    monkeypatch.setattr(Auditing, "acting", _without_stamp)
+    monkeypatch.setattr(AuditMethods, "acting", _without_stamp)
 
     answer = after_revocation(connect(served, new_key(served, "write")), file)
 

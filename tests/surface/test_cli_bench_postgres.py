@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from benchmarks import postgres_durability
-from benchmarks.fault_counts import Outcome
+from benchmarks.fault_counts import FaultOutcome
 from benchmarks.program import main
 from recollect.testing.postgres_server import PostgresServer, find_binaries
 
@@ -39,8 +39,8 @@ def test_counts_are_printed_beside_their_control(tmp_path: Path) -> None:
 def test_a_broken_promise_ends_with_status_1(monkeypatch: pytest.MonkeyPatch) -> None:
     """A count that should be 0 and is not is told by the status too."""
 
-    async def interleave(_: PostgresServer, number: int, _control: str) -> Outcome:
-        outcome = Outcome(tried=number)
+    async def interleave(_: PostgresServer, number: int, _control: str) -> FaultOutcome:
+        outcome = FaultOutcome(tried=number)
         outcome.add("foreign row", ["of another tenant"])
         return outcome
 

@@ -7,9 +7,9 @@ import pytest
 from click.testing import CliRunner
 
 from benchmarks import redis_durability
-from benchmarks.fault_counts import Outcome
+from benchmarks.fault_counts import FaultOutcome
 from benchmarks.program import main
-from benchmarks.redis_durability import WITHOUT_FILE, Plan
+from benchmarks.redis_durability import WITHOUT_FILE, RedisFaultPlan
 from recollect.testing.redis_server import RedisServer, find_server
 
 COMMAND = ("redis-durability", "--kills", "2", "--relaxed", "0")
@@ -37,8 +37,8 @@ def test_kills_are_printed_beside_their_control(tmp_path: Path) -> None:
 def test_a_lost_write_ends_with_status_1(monkeypatch: pytest.MonkeyPatch) -> None:
     """A count that should be 0 and is not is told by the status too."""
 
-    async def lossy(_: RedisServer, plan: Plan) -> Outcome:
-        outcome = Outcome(tried=plan.kills)
+    async def lossy(_: RedisServer, plan: RedisFaultPlan) -> FaultOutcome:
+        outcome = FaultOutcome(tried=plan.kills)
         outcome.add("message lost", ["m0 of 0"])
         return outcome
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from benchmarks.http_load import Answered, LoadError, Order, Request, holding, percentile, put
+from benchmarks.http_load import LoadError, LoadRequest, LoadResult, Order, holding, percentile, put
 from benchmarks.program import main
 from benchmarks.service_kills import kill
 from benchmarks.service_process import serving, serving_bare
@@ -21,7 +21,7 @@ pytest.importorskip("fastapi", reason="the service is measured")
 pytest.importorskip("prometheus_client", reason="the service is measured")
 
 STALL_S = 0.3
-WRITE = Request(method="POST", path="/", body='{"text": "søt"}')
+WRITE = LoadRequest(method="POST", path="/", body='{"text": "søt"}')
 
 
 @pytest.mark.prove
@@ -89,7 +89,7 @@ def test_without_a_schedule_each_request_counts_alone() -> None:
 
 def test_an_answer_without_what_is_expected_is_counted(tmp_path: Path) -> None:
     """A bare application answers braces, and not the word that was asked for."""
-    asked = [Request(method="POST", path="/", expected=each) for each in ("{}", "Oslo", "")]
+    asked = [LoadRequest(method="POST", path="/", expected=each) for each in ("{}", "Oslo", "")]
     with serving_bare(tmp_path) as bare:
         order = Order(host=bare.host, port=bare.port, headers={}, requests=asked)
 
@@ -111,7 +111,7 @@ def test_a_service_that_closes_a_connection_ends_the_load() -> None:
 def test_streams_that_are_refused_are_not_counted(tmp_path: Path) -> None:
     """Only those that were answered 200 are open: the service asks for a key."""
     with serving(tmp_path) as service:
-        asked = [Request(method="GET", path="/v1/changes")]
+        asked = [LoadRequest(method="GET", path="/v1/changes")]
         order = Order(
             host=service.host, port=service.port, headers={}, requests=asked, connections=2
         )
@@ -128,7 +128,7 @@ def test_a_percentile_is_a_value_that_was_measured(percent: float, expected: flo
     values = [float(each) for each in range(10, 0, -1)]
 
     assert expected == percentile(values, percent)
-    assert expected == Answered(latencies_ms=values).percentile_ms(percent)
+    assert expected == LoadResult(latencies_ms=values).percentile_ms(percent)
 
 
 def _with_key(order: Order, headers: dict[str, str]) -> Order:

@@ -18,7 +18,7 @@ from benchmarks.answer_rows import read_rows
 from benchmarks.program import main as benchmarks
 from benchmarks.recall_report import from_rows
 from recollect.cli import main
-from recollect.demo.acts import QUESTIONS, Question, Timed, ask, count_in_files
+from recollect.demo.acts import QUESTIONS, DemoQuestion, Timed, ask, count_in_files
 from recollect.demo.story import SCOPE, StoryClock, play, read_chapters, read_messages
 from recollect.records import PutMemory
 
@@ -45,14 +45,14 @@ def test_the_demonstration_shows_every_act(printed: tuple[str, Path]) -> None:
 
 
 @pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question.text)
-def test_each_question_is_answered_by_what_is_shown(question: Question, tmp_path: Path) -> None:
+def test_each_question_is_answered_by_what_is_shown(question: DemoQuestion, tmp_path: Path) -> None:
     """One of the sources that answer it is among the entries shown."""
     found = anyio.run(_ask, tmp_path / "demo.db", question)
 
     assert {entry.source for entry in found.shown} & set(question.answers)
 
 
-async def _ask(store: Path, question: Question) -> Timed:
+async def _ask(store: Path, question: DemoQuestion) -> Timed:
     clock = StoryClock()
     async with recollect.open(str(store), embedder="none", clock=clock) as memory:
         await play(memory, clock, read_chapters())

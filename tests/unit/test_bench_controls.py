@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.conversation_files import Conversation, Message, Question
+from benchmarks.conversation_files import BenchmarkConversation, BenchmarkMessage, BenchmarkQuestion
 from benchmarks.search_controls import (
     K1,
     B,
@@ -22,9 +22,9 @@ from benchmarks.search_controls import (
 from recollect.ports import Vector
 
 
-def message_of(text: str, seq: int = 0, **known: str) -> Message:
+def message_of(text: str, seq: int = 0, **known: str) -> BenchmarkMessage:
     """Make one message of a user."""
-    return Message(
+    return BenchmarkMessage(
         message_id=f"m{seq}",
         session_id="s",
         seq=seq,
@@ -36,15 +36,15 @@ def message_of(text: str, seq: int = 0, **known: str) -> Message:
     )
 
 
-def conversation_of(*texts: str) -> Conversation:
+def conversation_of(*texts: str) -> BenchmarkConversation:
     """Make a conversation of messages m0, m1, …."""
     messages = tuple(message_of(text, seq) for seq, text in enumerate(texts))
-    return Conversation(conversation_id="c", messages=messages)
+    return BenchmarkConversation(conversation_id="c", messages=messages)
 
 
-def ask(text: str) -> Question:
+def ask(text: str) -> BenchmarkQuestion:
     """Make a question of that conversation."""
-    return Question(
+    return BenchmarkQuestion(
         question_id="q", conversation_id="c", text=text, category="any", evidence=("m0",)
     )
 
@@ -144,6 +144,6 @@ async def test_cosine_of_a_query_without_a_vector_keeps_the_order() -> None:
         ),
     ],
 )
-def test_named_people_are_named_and_roles_are_not(message: Message, expected: str) -> None:
+def test_named_people_are_named_and_roles_are_not(message: BenchmarkMessage, expected: str) -> None:
     """The speaker is part of the text between people; a user's and an assistant's are not."""
     assert expected == spoken_text(message)

@@ -9,7 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.conversation_files import Conversation, Message, Question, read_fields
+from benchmarks.conversation_files import (
+    BenchmarkConversation,
+    BenchmarkMessage,
+    BenchmarkQuestion,
+    read_fields,
+)
 from benchmarks.datasets import DATASETS
 from recollect.errors import UsageError
 
@@ -73,7 +78,7 @@ def test_messages_are_gathered_by_conversation(tmp_path: Path) -> None:
 
     first, second = DATASETS["locomo"].conversations(tmp_path)
 
-    expected = Message(
+    expected = BenchmarkMessage(
         message_id="a:s1:0",
         session_id="a:s1",
         seq=0,
@@ -83,7 +88,7 @@ def test_messages_are_gathered_by_conversation(tmp_path: Path) -> None:
         text="words 0",
         image_caption="a kite",
     )
-    assert Conversation(conversation_id="a", messages=(expected,)) == first
+    assert BenchmarkConversation(conversation_id="a", messages=(expected,)) == first
     assert "b" == second.conversation_id
 
 
@@ -152,7 +157,7 @@ def test_questions_with_evidence_count(more: Row, counts: bool, tmp_path: Path) 
 def test_a_question_in_the_middle_knows_only_earlier_sessions() -> None:
     """Asked in the second of three sessions, it may recall the first."""
     messages = tuple(
-        Message(
+        BenchmarkMessage(
             message_id=f"{session}{number}",
             session_id=session,
             seq=number,
@@ -164,8 +169,8 @@ def test_a_question_in_the_middle_knows_only_earlier_sessions() -> None:
         for session in "abc"
         for number in range(2)
     )
-    conversation = Conversation(conversation_id="x", messages=messages)
-    question = Question(
+    conversation = BenchmarkConversation(conversation_id="x", messages=messages)
+    question = BenchmarkQuestion(
         question_id="q",
         conversation_id="x",
         text="?",

@@ -6,12 +6,19 @@ from pathlib import Path
 import pytest
 
 from benchmarks.datasets import DATASETS
-from benchmarks.recall_with_facts import FactsReport, Found, Gold, _figures, ask_all, facts_page
+from benchmarks.recall_with_facts import (
+    FactsReport,
+    Gold,
+    RecalledEntry,
+    _figures,
+    ask_all,
+    facts_page,
+)
 
 GOLD = Gold(evidence=frozenset({"m1"}), words=frozenset({"tom", "cat"}))
-HOME = Found(frozenset({"m1"}), frozenset({"live", "oslo"}), tokens=4)
-CAT = Found(frozenset({"m1"}), frozenset({"cat", "tom"}), tokens=4)
-OTHER = Found(frozenset({"m2"}), frozenset({"cat", "tom"}), tokens=4)
+HOME = RecalledEntry(frozenset({"m1"}), frozenset({"live", "oslo"}), tokens=4)
+CAT = RecalledEntry(frozenset({"m1"}), frozenset({"cat", "tom"}), tokens=4)
+OTHER = RecalledEntry(frozenset({"m2"}), frozenset({"cat", "tom"}), tokens=4)
 
 
 @pytest.mark.parametrize(
@@ -22,11 +29,11 @@ OTHER = Found(frozenset({"m2"}), frozenset({"cat", "tom"}), tokens=4)
         ([CAT], 1, 1),
         ([OTHER], 0, 0),
         ([], 0, 0),
-        ([Found(frozenset({"m1"}), frozenset({"cat"}), tokens=9)], 1, 0.5),
+        ([RecalledEntry(frozenset({"m1"}), frozenset({"cat"}), tokens=9)], 1, 0.5),
     ],
 )
 def test_another_fact_of_the_message_is_no_answer(
-    entries: list[Found], by_message: float, by_words: float
+    entries: list[RecalledEntry], by_message: float, by_words: float
 ) -> None:
     """By its message a fact is credited with its siblings; by its words it is not."""
     found = dict(_figures(GOLD, entries))

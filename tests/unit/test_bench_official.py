@@ -6,17 +6,22 @@ from datetime import UTC, datetime
 
 import pytest
 
-from benchmarks.conversation_files import Conversation, Fields, Message, Question
+from benchmarks.conversation_files import (
+    BenchmarkConversation,
+    BenchmarkMessage,
+    BenchmarkQuestion,
+    RowFields,
+)
 from benchmarks.locomo import LOCOMO, locomo_facts, locomo_figures
 from benchmarks.longmemeval import LONGMEMEVAL, longmemeval_facts, longmemeval_figures
 from benchmarks.official import OfficialRanking, lowered_words, split_on_spaces
 from benchmarks.okapi import Okapi, term_weights
 
 
-def conversation_of(rows: Sequence[tuple[str, str, str]], name: str = "c") -> Conversation:
+def conversation_of(rows: Sequence[tuple[str, str, str]], name: str = "c") -> BenchmarkConversation:
     """Make a conversation of (message id, role, text); the session is what precedes the dot."""
     messages = tuple(
-        Message(
+        BenchmarkMessage(
             message_id=message_id,
             session_id=message_id.partition(".")[0],
             seq=seq,
@@ -27,20 +32,20 @@ def conversation_of(rows: Sequence[tuple[str, str, str]], name: str = "c") -> Co
         )
         for seq, (message_id, role, text) in enumerate(rows)
     )
-    return Conversation(conversation_id=name, messages=messages)
+    return BenchmarkConversation(conversation_id=name, messages=messages)
 
 
-def question_of(text: str, extras: Mapping[str, object], **known: object) -> Question:
+def question_of(text: str, extras: Mapping[str, object], **known: object) -> BenchmarkQuestion:
     """Make a question of conversation ``c``; *extras* are its row."""
     evidence = known.get("evidence", ())
     assert isinstance(evidence, tuple)
-    return Question(
+    return BenchmarkQuestion(
         question_id="q",
         conversation_id="c",
         text=text,
         category=str(known.get("category", "single_hop")),
         evidence=evidence,
-        extras=Fields("a test", extras),
+        extras=RowFields("a test", extras),
     )
 
 
@@ -219,14 +224,14 @@ TALK = conversation_of(
 )
 
 
-def locomo_section(ranked: Sequence[str], *questions: Question) -> Mapping[str, float]:
+def locomo_section(ranked: Sequence[str], *questions: BenchmarkQuestion) -> Mapping[str, float]:
     """Judge the same ranking for each question."""
     ranking = LOCOMO.ranking_of(TALK, ranked)
     cases = [(each.category, locomo_facts(each, TALK, ranking)) for each in questions]
     return locomo_figures(cases)["overall"]
 
 
-def cited(*raw: str, evidence: tuple[str, ...] = ()) -> Question:
+def cited(*raw: str, evidence: tuple[str, ...] = ()) -> BenchmarkQuestion:
     """Make a question that cites *raw* and whose repaired evidence is *evidence*."""
     return question_of("?", {"evidence_raw": list(raw)}, evidence=evidence)
 

@@ -2,15 +2,17 @@
 
 import json
 
-from benchmarks.fault_counts import Outcome, Report, Row
+from benchmarks.fault_counts import FaultOutcome, FaultReport, FaultRow
 
 
 def test_a_failure_is_told_with_its_reason() -> None:
     """Under its row, and in the JSON; a control's failures are wanted, and need none."""
-    outcome, control = Outcome(tried=9, acknowledged=5), Outcome(tried=2)
+    outcome, control = FaultOutcome(tried=9, acknowledged=5), FaultOutcome(tried=2)
     outcome.add("corrupt", ["page 3 of message"])
     control.add("lost", ["call 1"])
-    report = Report([Row(name="losses", outcome=outcome, controls={"careless": control}, took_s=1)])
+    report = FaultReport(
+        [FaultRow(name="losses", outcome=outcome, controls={"careless": control}, took_s=1)]
+    )
 
     assert not report.holds
     assert "    corrupt: page 3 of message" in str(report).splitlines()

@@ -13,10 +13,10 @@ from benchmarks import answer_rows as rows
 from benchmarks import recall_report as report
 from benchmarks import text_tables as tables
 from benchmarks.cached_embedder import CachedEmbedder
-from benchmarks.conversation_files import Conversation, Question
+from benchmarks.conversation_files import BenchmarkConversation, BenchmarkQuestion
 from benchmarks.datasets import DATASETS
 from benchmarks.official import lowered_words
-from benchmarks.recall_runner import Plan, run
+from benchmarks.recall_runner import RecallPlan, run
 from benchmarks.search_controls import PlainBm25, PlainCosine, dated_text, spoken_text
 from recollect.errors import UsageError
 from recollect.ports import Vector
@@ -85,10 +85,10 @@ class Scripted:
         self.told: list[str] = []
         self._ranked = ranked
 
-    async def load(self, conversation: Conversation) -> None:
+    async def load(self, conversation: BenchmarkConversation) -> None:
         self.told.append(f"load {conversation.conversation_id}")
 
-    async def rank(self, question: Question) -> Sequence[str]:
+    async def rank(self, question: BenchmarkQuestion) -> Sequence[str]:
         self.told.append(f"rank {question.question_id}")
         return self._ranked
 
@@ -117,9 +117,9 @@ class LetterCounts:
 
 def plan_of(
     data: Path, *systems: Scripted | PlainBm25 | PlainCosine, limit: int | None = None
-) -> Plan:
+) -> RecallPlan:
     """Plan a run over the small talk."""
-    return Plan(dataset=DATASETS["locomo"], data=data, systems=systems, limit=limit)
+    return RecallPlan(dataset=DATASETS["locomo"], data=data, systems=systems, limit=limit)
 
 
 def ids(*numbers: int) -> tuple[str, ...]:
@@ -179,7 +179,7 @@ async def test_rows_alone_give_every_figure(data: Path, tmp_path: Path) -> None:
     """Written, read back and reckoned again, the report is the same."""
     embedder = CachedEmbedder(LetterCounts(), tmp_path / "cache")
     systems = (PlainBm25(lowered_words, dated_text), PlainCosine(embedder, spoken_text))
-    plan = Plan(dataset=DATASETS["locomo"], data=data, systems=systems, embedder=embedder)
+    plan = RecallPlan(dataset=DATASETS["locomo"], data=data, systems=systems, embedder=embedder)
     outcomes = await run(plan)
 
     rows.write_rows(tmp_path / "rows.jsonl", outcomes)
@@ -271,7 +271,9 @@ async def test_a_set_without_gold_is_refused(data: Path) -> None:
     (data / "questions.jsonl").write_text(json.dumps(row) + "\n", "utf-8")
 
     with pytest.raises(UsageError, match="names evidence"):
-        await run(Plan(dataset=DATASETS["lifebench"], data=data, systems=(Scripted(*ids(0)),)))
+        await run(
+            RecallPlan(dataset=DATASETS["lifebench"], data=data, systems=(Scripted(*ids(0)),))
+        )
 
 
 async def test_what_was_said_later_cannot_be_recalled(data: Path) -> None:
@@ -285,7 +287,7 @@ async def test_what_was_said_later_cannot_be_recalled(data: Path) -> None:
         "at_message": "c:D2:1",
     }
     (data / "questions.jsonl").write_text(json.dumps(row) + "\n", "utf-8")
-    plan = Plan(dataset=DATASETS["realmem"], data=data, systems=(Scripted(*ids(2, 4, 3, 1)),))
+    plan = RecallPlan(dataset=DATASETS["realmem"], data=data, systems=(Scripted(*ids(2, 4, 3, 1)),))
 
     (outcome,) = await run(plan)
 
@@ -302,7 +304,7 @@ async def test_a_level_without_evidence_has_no_figures(data: Path) -> None:
         "evidence_sessions": ["c:S1"],
     }
     (data / "questions.jsonl").write_text(json.dumps(row) + "\n", "utf-8")
-    plan = Plan(dataset=DATASETS["realmem"], data=data, systems=(Scripted(*ids(0)),))
+    plan = RecallPlan(dataset=DATASETS["realmem"], data=data, systems=(Scripted(*ids(0)),))
 
     figures = report.from_rows(await run(plan))
 
@@ -316,7 +318,7 @@ async def test_queries_are_embedded_while_the_clock_runs(data: Path, tmp_path: P
     for embedder in (LetterCounts(), LetterCounts()):
         cached = CachedEmbedder(embedder, tmp_path / "cache")
         systems = (PlainCosine(cached, spoken_text),)
-        plan = Plan(dataset=DATASETS["locomo"], data=data, systems=systems, embedder=cached)
+        plan = RecallPlan(dataset=DATASETS["locomo"], data=data, systems=systems, embedder=cached)
         await run(plan)
 
     assert [str(question["question"]) for question in QUESTIONS] == embedder.asked
@@ -325,7 +327,7 @@ async def test_queries_are_embedded_while_the_clock_runs(data: Path, tmp_path: P
 @pytest.mark.parametrize("field", ["evidence_places", "ms", "official"])
 def test_a_row_that_was_tampered_with_is_refused(field: str, tmp_path: Path) -> None:
     """A text where numbers belong is named with its line."""
-    outcome = rows.Outcome(
+    outcome = rows.QuestionOutcome(
         dataset="locomo",
         embedder="none",
         system="recollect",
@@ -370,7 +372,7 @@ async def test_rows_of_two_runs_are_refused(data: Path) -> None:
 class Broken(Scripted):
     """A system that cannot load."""
 
-    async def load(self, conversation: Conversation) -> NoReturn:
+    async def load(self, conversation: BenchmarkConversation) -> NoReturn:
         msg = f"no room for {conversation.conversation_id!r}"
         raise OSError(msg)
 

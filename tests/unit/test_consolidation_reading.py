@@ -8,12 +8,12 @@ import pytest
 from recollect.errors import UsageError
 from recollect.formation.consolidation import (
     Batch,
-    Reading,
+    ConsolidationAnswer,
     batches_of,
     read_calls,
     request_of,
 )
-from recollect.formation.derived_memories import Standing, changes_in, planned, sources_of
+from recollect.formation.derived_memories import ActiveMemories, changes_in, planned, sources_of
 from recollect.formation.similarity_groups import Group, address_of
 from recollect.formation.types import NOTE
 from recollect.ports import ModelAnswer, ToolCall
@@ -62,7 +62,7 @@ def said(content: str) -> dict[str, Json]:
     return {"context": "talk", "content": content}
 
 
-def read(*calls: ToolCall) -> Reading:
+def read(*calls: ToolCall) -> ConsolidationAnswer:
     """Return what an answer with some calls comes to."""
     return read_calls(ModelAnswer(calls=calls), BATCH)
 
@@ -156,9 +156,9 @@ def test_groups_share_requests_while_there_is_room() -> None:
     assert [9] == [len(b.groups) for b in batches_of(NOTE, short, {}, estimated_tokens)]
 
 
-def standing(*memories: Memory, derived: tuple[Memory, ...] = ()) -> Standing:
+def standing(*memories: Memory, derived: tuple[Memory, ...] = ()) -> ActiveMemories:
     """Return memories as they stand."""
-    return Standing(
+    return ActiveMemories(
         now=NOON,
         new_key=lambda: "new",
         in_force={address_of(each): each for each in (*memories, *derived)},

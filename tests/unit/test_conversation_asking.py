@@ -9,7 +9,7 @@ from langchain_core.prompts import ChatPromptTemplate, PromptTemplate
 from recollect import ModelError, UsageError
 from recollect.conversation import prompts
 from recollect.conversation.model_prompt import (
-    Asking,
+    MemoryModel,
     checked,
     checked_exactly,
     places_in,
@@ -86,7 +86,7 @@ def test_what_is_no_prompt_is_refused(prompt: Any) -> None:
 async def test_a_text_completion_model_of_langchain_is_asked() -> None:
     llm = FakeListLLM(responses=["done"])
 
-    assert "done" == await Asking(llm).asked("{input}", input="go")
+    assert "done" == await MemoryModel(llm).asked("{input}", input="go")
 
 
 @pytest.mark.parametrize("stopped", ["length", "refusal"])
@@ -94,9 +94,9 @@ async def test_half_an_answer_is_an_error(stopped: Any) -> None:
     model = ScriptedModel([ModelAnswer(text="half", stopped=stopped)])
 
     with pytest.raises(ModelError, match="nothing of its answer was kept"):
-        await Asking(model).asked("{input}", input="go")
+        await MemoryModel(model).asked("{input}", input="go")
 
 
 async def test_without_a_model_it_says_what_to_give() -> None:
     with pytest.raises(UsageError, match="give it one as 'llm'"):
-        await Asking(None).asked("{input}", input="go")
+        await MemoryModel(None).asked("{input}", input="go")

@@ -9,7 +9,7 @@ import pytest
 
 from recollect.errors import ModelDeniedError, ModelUnavailableError
 from recollect.evaluation import (
-    Case,
+    EvaluationCase,
     Figures,
     RunPlan,
     case_params,
@@ -24,7 +24,7 @@ from recollect.evaluation.measures import total
 from recollect.formation.support import Support
 from recollect.ports import Model, ToolCall
 from recollect.records import Json, JsonObject
-from recollect.testing.oracle import Called, Oracle, Request
+from recollect.testing.oracle import Called, Oracle, ParsedRequest
 from recollect.testing.rule_model import RuleModel
 from recollect.testing.scripted_model import ScriptedModel
 from tests.harness.faulty_models import (
@@ -54,11 +54,11 @@ quote = "Our cat is called Pixel"
 class Amnesic(Oracle):
     """An oracle to which nobody shows what is remembered."""
 
-    def called(self, shown: Request) -> list[Called]:
+    def called(self, shown: ParsedRequest) -> list[Called]:
         return super().called(replace(shown, known=()))
 
 
-async def figures_of(model_of: Callable[[Case], Model]) -> Figures:
+async def figures_of(model_of: Callable[[EvaluationCase], Model]) -> Figures:
     """Return the totals over all shipped cases."""
     return total(measured(each).figures for each in await run_cases(shipped_cases(), model_of))
 
@@ -70,7 +70,7 @@ def scored(model: type[Oracle]) -> Figures:
 
 
 @pytest.mark.parametrize("case", case_params())
-async def test_an_oracle_meets_every_shipped_case(case: Case) -> None:
+async def test_an_oracle_meets_every_shipped_case(case: EvaluationCase) -> None:
     """All that must be remembered is, nothing else, nothing twice, nothing that was not said."""
     figures = (result := await form(case, Oracle(deeds_of(case)))).figures
 

@@ -12,7 +12,7 @@ import recollect
 from recollect.errors import NotFoundError, UsageError
 from recollect.evaluation import deeds_of, form, load_cases
 from recollect.evaluation.case_capture import draft_of_formation, draft_of_memory
-from recollect.evaluation.case_drafts import Draft, append_case, case_text
+from recollect.evaluation.case_drafts import CaseDraft, append_case, case_text
 from recollect.memory.facade import Recollect
 from recollect.records import Json, NewMessage
 from recollect.testing.frozen_clock import FrozenClock
@@ -181,7 +181,7 @@ async def test_erased_messages_leave_no_case() -> None:
 )
 def test_values_are_written_as_toml(value: Json) -> None:
     """The standard library reads back what a draft holds."""
-    draft = Draft(name="d", types=(), spoken=(), memories=({"type": "Note", "value": value},))
+    draft = CaseDraft(name="d", types=(), spoken=(), memories=({"type": "Note", "value": value},))
 
     (case,) = tomllib.loads(case_text(draft))["case"]
 
@@ -189,13 +189,13 @@ def test_values_are_written_as_toml(value: Json) -> None:
 
 
 def test_null_has_no_toml() -> None:
-    draft = Draft(name="d", types=(), spoken=(), memories=({"type": "Note", "value": None},))
+    draft = CaseDraft(name="d", types=(), spoken=(), memories=({"type": "Note", "value": None},))
 
     with pytest.raises(UsageError, match="cannot be written as TOML"):
         case_text(draft)
 
 
 def test_a_draft_without_a_talk_is_text_all_the_same() -> None:
-    draft = Draft(name='a "name"', types=(), spoken=())
+    draft = CaseDraft(name='a "name"', types=(), spoken=())
 
     assert 'name = "a \\"name\\""' in case_text(draft)

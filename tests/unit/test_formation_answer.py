@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.formation.answer import OPERATIONS_MAX, Reading, read_answer
+from recollect.formation.answer import OPERATIONS_MAX, ReadAnswer, read_answer
 from recollect.formation.citations import CITATIONS_MAX, CITED_FORM, cited_words
 from recollect.formation.offer import Offer, offer_of
 from recollect.formation.operations import Citation, End, Insert, Patch
@@ -67,12 +67,12 @@ def patch(*changes: Json, id_: str = "m1", call_id: str = "") -> ToolCall:
     return call("patch_memory", call_id, id=id_, changes=list(changes))
 
 
-def read(*calls: ToolCall, offer: Offer = OFFER, **answer: str) -> Reading:
+def read(*calls: ToolCall, offer: Offer = OFFER, **answer: str) -> ReadAnswer:
     """Return what an answer with these calls says."""
     return read_answer(ModelAnswer(calls=calls, **answer), offer)  # type: ignore[arg-type]
 
 
-def reason(reading: Reading) -> str:
+def reason(reading: ReadAnswer) -> str:
     """Return the one thing that is wrong."""
     (fault,) = reading.faults
     return fault.reason

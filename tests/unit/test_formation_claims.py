@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.formation import claims
-from recollect.formation.claims import Source, unsupported
+from recollect.formation.claims import SaidText, unsupported
 from recollect.formation.grounding import latin_names as names
 from recollect.records import Json
 
@@ -18,7 +18,7 @@ SAID_AT = datetime(2024, 5, 6, 12, tzinfo=UTC)  # a Monday
 
 
 def lacking(value: Json, *said: str, before: Json = None) -> tuple[str, ...]:
-    sources = [Source(text=each, at=SAID_AT, speaker="Ada") for each in said]
+    sources = [SaidText(text=each, at=SAID_AT, speaker="Ada") for each in said]
     return unsupported(value, sources, before)
 
 
@@ -368,8 +368,8 @@ def test_all_sources_together_support_a_value() -> None:
 
 def test_each_source_is_read_on_its_own_day() -> None:
     """A relative date counts from the day of its message, not of another."""
-    monday = Source(text="we met yesterday", at=SAID_AT, speaker=None)
-    june = Source(text="we meet tomorrow", at=datetime(2024, 6, 1, tzinfo=UTC), speaker=None)
+    monday = SaidText(text="we met yesterday", at=SAID_AT, speaker=None)
+    june = SaidText(text="we meet tomorrow", at=datetime(2024, 6, 1, tzinfo=UTC), speaker=None)
 
     assert () == unsupported(["2024-05-05", "2024-06-02"], [monday, june])
     assert ("the date 2024-05-07",) == unsupported("2024-05-07", [monday, june])

@@ -6,10 +6,10 @@ import pytest
 
 from recollect.formation.grounding.implied_citations import NEAR_LINES, completed
 from recollect.formation.offer import Offer, offer_of
-from recollect.formation.operations import Change, Citation, Insert, Patch
+from recollect.formation.operations import Citation, Insert, Patch, PatchChange
 from recollect.formation.support import HeardWindow
 from recollect.formation.types import NOTE, USER
-from recollect.formation.window import Line, Window
+from recollect.formation.window import Window, WindowLine
 from recollect.records import Json, JsonObject, Memory, Message, Role
 
 BEGAN = datetime(2026, 5, 1, 12, tzinfo=UTC)
@@ -37,7 +37,7 @@ def window(*said: str | tuple[Role, str], new: int | None = None) -> Window:
             metadata={},
         )
         is_new = new is None or number > len(said) - new
-        lines.append(Line(number=number, message=message, text=text, new=is_new))
+        lines.append(WindowLine(number=number, message=message, text=text, new=is_new))
     return Window(scope=("ada",), lines=tuple(lines), watermarks={"talk": len(lines)})
 
 
@@ -151,7 +151,7 @@ def test_a_change_cites_besides() -> None:
     """What a patch brings is completed alike; its own citation stays the first."""
     talk = window("We looked at a flat in Bergen.", "We took it!")
     own = Citation(message=2, quote="We took it")
-    change = Change(operation={"op": "add", "path": "/home", "value": "Bergen"}, because=own)
+    change = PatchChange(operation={"op": "add", "path": "/home", "value": "Bergen"}, because=own)
 
     after = completed(Patch(call="c", target="m1", changes=(change,)), HeardWindow(talk, offer()))
 
@@ -175,7 +175,7 @@ def test_what_the_document_says_already_needs_no_citation(
     """A change that keeps a name rests on what the document rested on, not on chance finds."""
     talk = window(*said)
     own = Citation(message=2, quote=said[1])
-    change = Change(operation={"op": "replace", "path": "/home", "value": value}, because=own)
+    change = PatchChange(operation={"op": "replace", "path": "/home", "value": value}, because=own)
     patch = Patch(call="c", target="m1", changes=(change,))
 
     after = completed(patch, HeardWindow(talk, offer(home=home)))

@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 from recollect.formation import evidence as evidencing
 from recollect.formation.evidence import (
     QUOTE_CHARACTERS_MAX,
-    Step,
+    TracedOperation,
     evidence_of,
     traced,
     within,
 )
 from recollect.formation.operations import Citation
 from recollect.formation.patch import PatchError
-from recollect.formation.window import Line, Window
+from recollect.formation.window import Window, WindowLine
 from recollect.records import Evidence, EvidenceMap, Json, JsonObject, Message
 from recollect.stores.json_pointers import covers, is_list, leaves, value_at
 from recollect.stores.remainder import remainder_of
@@ -29,7 +29,7 @@ AT = datetime(2026, 5, 1, tzinfo=UTC)
 def window_of(*texts: str) -> Window:
     """Return a window over messages of the user with these texts."""
     lines = tuple(
-        Line(
+        WindowLine(
             number=number,
             message=Message(
                 thread="talk", id=f"id{number}", position=number, role="user", text=text, name=None,
@@ -48,10 +48,10 @@ def said(message: str) -> tuple[Evidence, ...]:
     return (Evidence(thread="talk", message=message, quote=message),)
 
 
-def step(op: str, path: str, message: str = "", **more: Json) -> Step:
+def step(op: str, path: str, message: str = "", **more: Json) -> TracedOperation:
     """Return a step whose value, if it has one, rests on one message."""
     evidence = {"": said(message)} if message else {}
-    return Step(operation={"op": op, "path": path, **more}, evidence=evidence)
+    return TracedOperation(operation={"op": op, "path": path, **more}, evidence=evidence)
 
 
 def test_a_quote_is_kept_in_the_words_of_its_message() -> None:
@@ -131,7 +131,7 @@ def test_a_part_rests_on_what_was_cited_for_what_holds_it() -> None:
     ],
 )
 def test_evidence_goes_where_its_value_goes(
-    steps: Sequence[Step], value: JsonObject, evidence: dict[str, str]
+    steps: Sequence[TracedOperation], value: JsonObject, evidence: dict[str, str]
 ) -> None:
     """Whatever is set, moved, copied, inserted or cut around it."""
     before: JsonObject = {"a": "x", "l": ["y", "z"]}
@@ -196,7 +196,7 @@ def grown(seed: int, length: int) -> Grown:
     return value, rests, spoken
 
 
-def _step_of(chance: random.Random, value: JsonObject, message: str) -> Step:
+def _step_of(chance: random.Random, value: JsonObject, message: str) -> TracedOperation:
     places = ["", *_places(value)]
     place = chance.choice(places)
     there = value_at(value, place)
@@ -290,7 +290,7 @@ def test_evidence_by_place_alone_is_seen_to_go_astray(monkeypatch: pytest.Monkey
     """The mutant: evidence stays at its pointer, whatever comes to stand there."""
 
     def by_place(
-        value: JsonObject, evidence: EvidenceMap, steps: Sequence[Step]
+        value: JsonObject, evidence: EvidenceMap, steps: Sequence[TracedOperation]
     ) -> tuple[JsonObject, dict[str, tuple[Evidence, ...]]]:
         after, _ = traced(value, evidence, steps)
         found = dict(evidence)

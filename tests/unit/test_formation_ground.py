@@ -8,10 +8,10 @@ import pytest
 
 from recollect.formation.grounding.grounds import Grounds, grounds_of, least, moment_of
 from recollect.formation.offer import offer_of
-from recollect.formation.operations import Change, Citation, End, Insert, Operation, Patch
+from recollect.formation.operations import Citation, End, Insert, Operation, Patch, PatchChange
 from recollect.formation.support import HeardWindow
 from recollect.formation.types import NOTE, USER, MemoryType
-from recollect.formation.window import Line, Window
+from recollect.formation.window import Window, WindowLine
 from recollect.records import Json, JsonObject, Memory, Message, Role, Trust
 
 AT = datetime(2026, 5, 1, 12, tzinfo=UTC)
@@ -33,7 +33,7 @@ TALK: Sequence[Said] = (
 def window(*said: Said) -> Window:
     """Return a window over a talk."""
     lines = tuple(
-        Line(
+        WindowLine(
             number=n,
             message=Message(
                 thread="talk", id=f"id{n}", position=n, role=role, text=text, name=None, time=AT,
@@ -141,7 +141,7 @@ def test_what_was_not_said_is_a_fault(operation: Insert, kind: str, told: str) -
 def change(value: Json, *, op: str = "replace", path: str = "/home") -> Patch:
     """Return the operation that changes the profile."""
     operation: dict[str, Json] = {"op": op, "path": path, "value": value}
-    return Patch(call="p", target="m1", changes=(Change(operation=operation, because=MOVED),))
+    return Patch(call="p", target="m1", changes=(PatchChange(operation=operation, because=MOVED),))
 
 
 def test_a_patch_rests_on_its_message_or_on_the_document_before() -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.formation import claims
-from recollect.formation.claims import Source, unsupported
+from recollect.formation.claims import SaidText, unsupported
 from recollect.records import Json
 from recollect.text.clock_times import times_in
 from recollect.text.numerals import counts_in, digit_runs, numbers_in, plain
@@ -19,7 +19,7 @@ SAID_AT = datetime(2024, 5, 6, 12, tzinfo=UTC)
 
 
 def lacking(value: Json, said: str) -> tuple[str, ...]:
-    return unsupported(value, [Source(text=said, at=SAID_AT, speaker=None)])
+    return unsupported(value, [SaidText(text=said, at=SAID_AT, speaker=None)])
 
 
 HONEST: Final[list[tuple[Json, str]]] = [

@@ -20,7 +20,7 @@ from recollect.formation.prompt import (
     repair_request,
 )
 from recollect.formation.types import NOTE, USER, MemoryType
-from recollect.formation.window import Line, Window
+from recollect.formation.window import Window, WindowLine
 from recollect.ports import ModelAnswer, ModelRequest, ToolCall
 from recollect.records import JsonObject, Memory, Message
 from recollect.testing.rule_model import shown_in
@@ -41,7 +41,7 @@ def memory(type_: str, value: JsonObject) -> Memory:
 def window(*texts: str, name: str | None = None, new: int = 10**6) -> Window:
     """Return a window over messages, of which the last *new* are new."""
     lines = tuple(
-        Line(
+        WindowLine(
             number=n,
             message=Message(
                 thread="talk", id=f"id{n}", position=n, role="user", text=text, name=name,

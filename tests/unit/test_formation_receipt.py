@@ -13,21 +13,21 @@ from hypothesis import strategies as st
 from recollect.formation.config import Prices
 from recollect.formation.formation_receipt import (
     TEXT_CHARACTERS_MAX,
-    Asked,
-    Exchange,
+    ModelExchange,
+    ModelExchanges,
     kept_text,
     receipt_of,
 )
 from recollect.formation.grounding.grounds import Grounds
 from recollect.formation.operations import Citation, Fault, Insert
-from recollect.formation.reconciliation import Grounded, Outcome
-from recollect.formation.window import Line, Window
+from recollect.formation.reconciliation import Grounded, OperationOutcome
+from recollect.formation.window import Window, WindowLine
 from recollect.ports import ModelAnswer, ModelRequest, Tool, ToolCall, Turn, Usage
 from recollect.records import Json, JsonObject, Message
 from recollect.stores.validation import check_object
 
 AT = datetime(2026, 5, 1, 12, tzinfo=UTC)
-LINE = Line(
+LINE = WindowLine(
     number=1,
     message=Message(
         thread="talk", id="id1", position=1, role="user", text="Hi.", name=None, time=AT,
@@ -43,11 +43,13 @@ REQUEST = ModelRequest(system="s", turns=(Turn(role="user", text="Hi."),), tools
 
 def exchange(
     text: str = "", calls: Sequence[ToolCall] = (), turns: Sequence[Turn] = (), tokens: int = 10
-) -> Exchange:
+) -> ModelExchange:
     """Return one request and its answer."""
     request = ModelRequest(system="s", turns=(*REQUEST.turns, *turns), tools=(TOOL,))
     usage = Usage(input_tokens=tokens, output_tokens=1)
-    return Exchange(request=request, answer=ModelAnswer(text=text, calls=tuple(calls), usage=usage))
+    return ModelExchange(
+        request=request, answer=ModelAnswer(text=text, calls=tuple(calls), usage=usage)
+    )
 
 
 def refused(reason: str, value: JsonObject | None = None) -> tuple[Insert, Fault]:
@@ -57,12 +59,14 @@ def refused(reason: str, value: JsonObject | None = None) -> tuple[Insert, Fault
     return operation, Fault(call="c", kind="value", reason=reason)
 
 
-def outcome(action: str = "stored", type_: str = "Note", reason: str = "") -> Outcome:
+def outcome(action: str = "stored", type_: str = "Note", reason: str = "") -> OperationOutcome:
     """Return what became of an operation."""
-    return Outcome(action=action, type=type_, key="k", reason=reason)  # type: ignore[arg-type]
+    return OperationOutcome(action=action, type=type_, key="k", reason=reason)  # type: ignore[arg-type]
 
 
-def kept(asked: Asked, outcomes: Sequence[Outcome] = (), reason: str = "") -> dict[str, Any]:
+def kept(
+    asked: ModelExchanges, outcomes: Sequence[OperationOutcome] = (), reason: str = ""
+) -> dict[str, Any]:
     """Return a receipt that a store has taken."""
     receipt = receipt_of(WINDOW, asked, outcomes, model="a/b", reason=reason)
     found: dict[str, Any] = json.loads(check_object(receipt, "a receipt"))
@@ -76,7 +80,7 @@ def test_a_receipt_tells_what_was_asked_and_what_came_of_it() -> None:
         exchange("Well.", [call]),
         exchange(turns=[Turn(role="tool", text="x", answers="1")]),
     )
-    asked = Asked(exchanges=exchanges, refused=(refused("no"),))
+    asked = ModelExchanges(exchanges=exchanges, refused=(refused("no"),))
 
     receipt = kept(asked, [outcome(), outcome("merged", reason="again"), outcome(type_="User")])
 
@@ -95,7 +99,7 @@ def test_a_receipt_tells_what_was_asked_and_what_came_of_it() -> None:
 
 def test_tokens_are_shared_among_the_types() -> None:
     """By what became of each."""
-    asked = Asked(exchanges=(exchange(tokens=99),))
+    asked = ModelExchanges(exchanges=(exchange(tokens=99),))
 
     receipt = kept(asked, [outcome(), outcome(), outcome(), outcome(type_="User")])
 
@@ -106,7 +110,7 @@ def test_tokens_are_shared_among_the_types() -> None:
 
 
 def test_a_price_is_told_where_one_is_known() -> None:
-    asked = Asked(exchanges=(exchange(tokens=1_000_000),))
+    asked = ModelExchanges(exchanges=(exchange(tokens=1_000_000),))
 
     receipt = receipt_of(
         WINDOW,
@@ -127,24 +131,28 @@ def deep(levels: int) -> JsonObject:
 
 
 HOSTILE = (
-    Asked(refused=tuple(refused("no" * 10_000) for _ in range(300))),
-    Asked(refused=(refused("no", deep(32)),)),
-    Asked(refused=tuple(refused("no", {"a": "\u8336" * 100_000}) for _ in range(100))),
-    Asked(refused=(refused("\ud800\0"),)),
-    Asked(exchanges=tuple(exchange("\u8336" * 1_000_000) for _ in range(9))),
-    Asked(exchanges=(exchange("\ud800\0" * 10),)),
-    Asked(
+    ModelExchanges(refused=tuple(refused("no" * 10_000) for _ in range(300))),
+    ModelExchanges(refused=(refused("no", deep(32)),)),
+    ModelExchanges(refused=tuple(refused("no", {"a": "\u8336" * 100_000}) for _ in range(100))),
+    ModelExchanges(refused=(refused("\ud800\0"),)),
+    ModelExchanges(exchanges=tuple(exchange("\u8336" * 1_000_000) for _ in range(9))),
+    ModelExchanges(exchanges=(exchange("\ud800\0" * 10),)),
+    ModelExchanges(
         exchanges=(exchange(calls=[ToolCall(name="\ud800", arguments="\0", id="\ud800")] * 10_000),)
     ),
-    Asked(exchanges=(exchange(calls=[ToolCall(name="n", arguments=deep(900))]),)),
-    Asked(exchanges=(exchange(calls=[ToolCall(name="n", arguments={"a": float("nan")})]),)),
-    Asked(exchanges=(exchange(calls=[ToolCall(name="n", arguments={"a": 10**5_000})]),)),
-    Asked(exchanges=(exchange(turns=[Turn(role="tool", text="\ud800", answers="\ud800" * 999)]),)),
+    ModelExchanges(exchanges=(exchange(calls=[ToolCall(name="n", arguments=deep(900))]),)),
+    ModelExchanges(
+        exchanges=(exchange(calls=[ToolCall(name="n", arguments={"a": float("nan")})]),)
+    ),
+    ModelExchanges(exchanges=(exchange(calls=[ToolCall(name="n", arguments={"a": 10**5_000})]),)),
+    ModelExchanges(
+        exchanges=(exchange(turns=[Turn(role="tool", text="\ud800", answers="\ud800" * 999)]),)
+    ),
 )
 
 
 @pytest.mark.parametrize("asked", HOSTILE, ids=range(len(HOSTILE)))
-def test_a_receipt_of_anything_can_be_kept(asked: Asked) -> None:
+def test_a_receipt_of_anything_can_be_kept(asked: ModelExchanges) -> None:
     """Whatever a model wrote: its store takes it, and what was cut is told."""
     outcomes = [outcome("refused", reason="no " * 5_000)] * 500
 
@@ -177,6 +185,6 @@ def test_a_long_text_is_cut_and_says_so() -> None:
 def test_what_was_asked_is_counted() -> None:
     """Calls, and tokens in both directions."""
     grounded = (Grounded(operation=refused("x")[0], grounds=Grounds()),)
-    asked = Asked(grounded=grounded, exchanges=(exchange(tokens=5), exchange(tokens=7)))
+    asked = ModelExchanges(grounded=grounded, exchanges=(exchange(tokens=5), exchange(tokens=7)))
 
     assert (2, 14) == (asked.calls, asked.tokens)

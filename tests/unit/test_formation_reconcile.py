@@ -10,10 +10,10 @@ import pytest
 
 from recollect.formation.grounding.grounds import Grounds
 from recollect.formation.offer import offer_of
-from recollect.formation.operations import Change, Citation, End, Insert, Operation, Patch
+from recollect.formation.operations import Citation, End, Insert, Operation, Patch, PatchChange
 from recollect.formation.reconciliation import (
     Grounded,
-    Outcome,
+    OperationOutcome,
     Present,
     addresses_of,
     reconcile,
@@ -21,7 +21,7 @@ from recollect.formation.reconciliation import (
 )
 from recollect.formation.types import FACT, NOTE, USER, MemoryType
 from recollect.formation.value_identity import content_key, field_key, refusing_keys
-from recollect.formation.window import Line, Window
+from recollect.formation.window import Window, WindowLine
 from recollect.records import (
     EndMemory,
     Evidence,
@@ -48,7 +48,7 @@ def at(year: int) -> datetime:
 def window() -> Window:
     """Return a window over what was said, one message a day."""
     lines = tuple(
-        Line(
+        WindowLine(
             number=n,
             message=Message(
                 thread="talk", id=f"id{n}", position=n, role="user", text=text, name=None,
@@ -108,7 +108,7 @@ def fact(object_: str, *, since: str | None = None, call: str = "c", **more: Jso
 
 def patch(target: str, *operations: Mapping[str, Json], number: int = 4) -> Patch:
     """Return the operation that changes a document."""
-    changes = tuple(Change(operation=each, because=cited(number)) for each in operations)
+    changes = tuple(PatchChange(operation=each, because=cited(number)) for each in operations)
     return Patch(call="p", target=target, changes=changes)
 
 
@@ -118,7 +118,7 @@ def after(
     at_: Sequence[Memory] = (),
     types: Sequence[MemoryType] = TYPES,
     forgotten: Mapping[tuple[str, str], datetime] | None = None,
-) -> list[Outcome]:
+) -> list[OperationOutcome]:
     """Return the outcomes of operations beside *known* memories, with *at_* in their places."""
     offer = offer_of(types, known, "")
     grounded = [
@@ -155,18 +155,18 @@ def trusted(operation: Operation, trust: Trust) -> Grounded:
     return Grounded(operation=operation, grounds=Grounds(trust=trust))
 
 
-def put(outcome: Outcome) -> PutMemory:
+def put(outcome: OperationOutcome) -> PutMemory:
     """Return what an outcome writes."""
     assert isinstance(outcome.write, PutMemory)
     return outcome.write
 
 
-def messages(outcome: Outcome, pointer: str = "") -> list[str]:
+def messages(outcome: OperationOutcome, pointer: str = "") -> list[str]:
     """Return the messages that what is written rests on at a place."""
     return [each.message for each in put(outcome).evidence[pointer]]
 
 
-def actions(outcomes: Sequence[Outcome]) -> list[str]:
+def actions(outcomes: Sequence[OperationOutcome]) -> list[str]:
     """Return what became of all of it."""
     return [each.action for each in outcomes]
 
@@ -536,7 +536,9 @@ def test_a_rival_is_known_by_its_name_in_chinese(written: str, expected: int) ->
 # Words of others
 
 
-def document_of(trust: Trust, roles: tuple[Role, ...], *operations: Mapping[str, Json]) -> Outcome:
+def document_of(
+    trust: Trust, roles: tuple[Role, ...], *operations: Mapping[str, Json]
+) -> OperationOutcome:
     """Return what becomes of a profile that is patched from so much trusted words."""
     known = memory("User", {"home": "Bergen", "interests": ["tea"]})
     types = (replace(USER, roles=roles), NOTE, FACT)

@@ -9,7 +9,7 @@ import pytest
 from benchmarks.support import (
     ATTACKS,
     SupportRow,
-    Verdict,
+    SupportVerdict,
     decide_by_a_word,
     measure_support,
     read_answers,
@@ -368,7 +368,7 @@ def test_a_missing_rule_is_noticed(monkeypatch: pytest.MonkeyPatch, mutant: str)
 def test_a_gate_that_refuses_everything_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Holding off is not enough."""
     monkeypatch.setattr(support, "contributes", lambda *_: False)
-    verdicts: list[Verdict] = [verdict_on(each) for each in read_answers(CORPUS, "honest")]
+    verdicts: list[SupportVerdict] = [verdict_on(each) for each in read_answers(CORPUS, "honest")]
 
     assert sum(each.passes for each in verdicts) < HONEST_SHARE_MIN * len(verdicts)
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 
 from recollect.errors import UsageError
-from recollect.importers import Archived, Incoming, Refused, Row, Source, read_rows, read_zone
+from recollect.importers import Archived, Incoming, InputFile, Refused, Row, read_rows, read_zone
 from recollect.records import NewMessage
 
 ROW: Mapping[str, object] = {
@@ -58,7 +58,7 @@ CHAT: Sequence[Mapping[str, object]] = (
 def rows_of(content: str | bytes, name: str = "talk.jsonl", thread: str | None = None) -> list[Row]:
     """Read *content* as a file called *name*; its times without a zone are two hours east."""
     stream = io.BytesIO(content.encode() if isinstance(content, str) else content)
-    source = Source(name=name, stream=stream, packed=stream, size_bytes=None)
+    source = InputFile(name=name, stream=stream, packed=stream, size_bytes=None)
     zone = timezone(timedelta(hours=2))
     return list(read_rows(source, zone=zone, thread=thread))
 
@@ -382,7 +382,7 @@ def test_summer_time_is_followed() -> None:
             {**ROW, "timestamp": "2024-07-06T12:00:00"},
         ).encode()
     )
-    source = Source(name="a", stream=stream, packed=stream, size_bytes=None)
+    source = InputFile(name="a", stream=stream, packed=stream, size_bytes=None)
 
     found = list(read_rows(source, zone=read_zone("Europe/Berlin")))
 

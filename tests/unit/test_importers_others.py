@@ -13,9 +13,9 @@ import pytest
 from recollect.errors import UsageError
 from recollect.importers import (
     Changed,
+    ImportedMemory,
     Incoming,
     Refused,
-    Remembered,
     Row,
     graphiti,
     import_file,
@@ -179,9 +179,9 @@ def said(rows: Sequence[Row]) -> list[tuple[str, str | None, str, str]]:
     return [(row.thread, row.message.id, row.message.role, row.message.text) for row in found]
 
 
-def memories(rows: Sequence[Row]) -> list[Remembered]:
+def memories(rows: Sequence[Row]) -> list[ImportedMemory]:
     """Return the memories."""
-    return [row for row in rows if isinstance(row, Remembered)]
+    return [row for row in rows if isinstance(row, ImportedMemory)]
 
 
 def left_out(rows: Sequence[Row]) -> dict[str, int]:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from recollect.importers import BATCH_ROWS, Imported, Refused, Source, import_file
+from recollect.importers import BATCH_ROWS, FileReport, InputFile, Refused, import_file
 from recollect.importers import openai_chats as openai
 from recollect.lifecycle.record_intake import UNFOUNDED
 from recollect.memory.facade import Recollect
@@ -38,16 +38,16 @@ def row(number: int, **changed: object) -> Mapping[str, object]:
     }
 
 
-def source_of(values: Sequence[object], name: str = "talk.jsonl") -> Source:
+def source_of(values: Sequence[object], name: str = "talk.jsonl") -> InputFile:
     """Return a file with one value a line."""
     stream = io.BytesIO("".join(json.dumps(value) + "\n" for value in values).encode())
     size = len(stream.getvalue())
-    return Source(name=name, stream=stream, packed=stream, size_bytes=size)
+    return InputFile(name=name, stream=stream, packed=stream, size_bytes=size)
 
 
 async def imported(
     memory: Recollect, values: Sequence[object], name: str = "talk.jsonl"
-) -> tuple[Imported, list[Refused]]:
+) -> tuple[FileReport, list[Refused]]:
     """Import *values*, and return the report with everything refused."""
     refused: list[Refused] = []
     report = await import_file(memory, ADA, source_of(values, name), on_refused=refused.append)
@@ -65,7 +65,7 @@ async def test_every_row_is_counted_once(memory: Recollect) -> None:
 
     report, refused = await imported(memory, rows)
 
-    assert report == Imported(
+    assert report == FileReport(
         name="talk.jsonl",
         rows=5,
         taken=3,

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from recollect.recall import index_cache as caching
 from recollect.recall import scope_index as indexing
 from recollect.recall.candidates import SCATTERED_FROM, Eligibility
-from recollect.recall.index_cache import LISTINGS_MAX, Indexes, Taken
+from recollect.recall.index_cache import LISTINGS_MAX, Indexes, TakenIndex
 from recollect.recall.scope_index import ScopeIndex, refreshed
 from recollect.recall.segment import ROLES
 from recollect.records import Scope
 from recollect.stores.plans.changes import Below
-from recollect.stores.rows import Feed, FeedEntry, Moment
+from recollect.stores.rows import Feed, FeedEntry, ReadMoment
 from recollect.text.terms import encode_terms
 
 ADA: Scope = ("users", "ada")
@@ -435,22 +435,22 @@ def test_what_is_searched_together_stays_in_use(monkeypatch: pytest.MonkeyPatch)
 def test_what_was_forgotten_is_not_named() -> None:
     """A list of scopes is kept only until one of them, or anything, is forgotten."""
     indexes, below = with_offered(index_of()), Below(((ADA[0],),))
-    indexes.note_listed(below, [ADA], Moment(1, 1))
+    indexes.note_listed(below, [ADA], ReadMoment(1, 1))
     assert [ADA] == [index.scope for index in indexes.take_below(below, None).indexes]
 
     generation = indexes.generation
 
     indexes.forget(ADA)
-    indexes.note_listed(below, [ADA], Moment(1, 1), generation)
+    indexes.note_listed(below, [ADA], ReadMoment(1, 1), generation)
 
-    assert Taken() == indexes.take_below(below, None)
+    assert TakenIndex() == indexes.take_below(below, None)
 
 
 def test_lists_are_few() -> None:
     """The one that was noted longest ago goes first."""
     indexes = Indexes()
     for number in range(LISTINGS_MAX + 1):
-        indexes.note_listed(Below(((str(number),),)), [ADA], Moment(1, 1))
+        indexes.note_listed(Below(((str(number),),)), [ADA], ReadMoment(1, 1))
 
     kept = [
         bool(indexes.take_below(Below(((str(number),),)), None).indexes)

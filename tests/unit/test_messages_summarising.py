@@ -13,7 +13,7 @@ from recollect.messages import (
     AnyMessage,
     HumanMessage,
     RemoveMessage,
-    Summarised,
+    SummarizedMessages,
     SystemMessage,
     ToolMessage,
     add_messages,
@@ -40,7 +40,7 @@ def ids(messages: object) -> list[str | None]:
     return [each.id for each in messages]
 
 
-def summarise(*arguments: object, **options: object) -> Summarised | None:
+def summarise(*arguments: object, **options: object) -> SummarizedMessages | None:
     return asyncio.run(summarize_conversation(*arguments, **options))  # type: ignore[arg-type]
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from recollect.errors import ModelError, ModelUnavailableError, UsageError
-from recollect.models import Recording, Replay
+from recollect.models import RecordedModel, Replay
 from recollect.ports import ModelAnswer, ModelRequest, Tool, ToolCall, Turn, Usage
 from recollect.testing.scripted_model import ScriptedModel
 
@@ -36,7 +36,7 @@ def path(tmp_path: Path) -> Path:
 
 async def test_what_was_recorded_is_answered_again(path: Path) -> None:
     """To the last field, under the recorded model's name."""
-    recording = Recording(ScriptedModel([ANSWER], identity="openai/m"), path)
+    recording = RecordedModel(ScriptedModel([ANSWER], identity="openai/m"), path)
 
     live = await recording.answer(REQUEST)
     replay = Replay(path)
@@ -47,7 +47,7 @@ async def test_what_was_recorded_is_answered_again(path: Path) -> None:
 
 async def test_the_file_is_for_its_owner_and_holds_no_request(path: Path) -> None:
     """Only digests of it."""
-    await Recording(ScriptedModel(["Hello"]), path).answer(REQUEST)
+    await RecordedModel(ScriptedModel(["Hello"]), path).answer(REQUEST)
 
     assert 0o600 == stat.S_IMODE(path.stat().st_mode)
     assert "Ada" not in path.read_text("utf-8")
@@ -55,7 +55,7 @@ async def test_the_file_is_for_its_owner_and_holds_no_request(path: Path) -> Non
 
 async def test_equal_requests_get_their_answers_in_order(path: Path) -> None:
     """Then the last of them again."""
-    recording = Recording(ScriptedModel(["one", "two"]), path)
+    recording = RecordedModel(ScriptedModel(["one", "two"]), path)
     for _ in range(2):
         await recording.answer(REQUEST)
     replay = Replay(path)
@@ -67,7 +67,7 @@ async def test_equal_requests_get_their_answers_in_order(path: Path) -> None:
 
 async def test_a_stream_is_recorded_piece_by_piece(path: Path) -> None:
     """When all of it has come; one that was left is not."""
-    recording = Recording(ScriptedModel(["Hello, Ada", "left alone"]), path)
+    recording = RecordedModel(ScriptedModel(["Hello, Ada", "left alone"]), path)
     live = [piece async for piece in recording.stream(REQUEST)]
     async for _ in recording.stream(REQUEST):
         break
@@ -79,14 +79,14 @@ async def test_a_stream_is_recorded_piece_by_piece(path: Path) -> None:
 
 
 async def test_a_recorded_text_streams_whole(path: Path) -> None:
-    await Recording(ScriptedModel(["Hello, Ada"]), path).answer(REQUEST)
+    await RecordedModel(ScriptedModel(["Hello, Ada"]), path).answer(REQUEST)
 
     assert ["Hello, Ada"] == [piece async for piece in Replay(path).stream(REQUEST)]
 
 
 async def test_a_failure_is_not_recorded(path: Path) -> None:
     """The next run shall not fail because this one did."""
-    recording = Recording(ScriptedModel([ModelUnavailableError("busy")]), path)
+    recording = RecordedModel(ScriptedModel([ModelUnavailableError("busy")]), path)
 
     with pytest.raises(ModelUnavailableError):
         await recording.answer(REQUEST)
@@ -111,7 +111,7 @@ async def test_an_unknown_request_is_told_apart(
     path: Path, changed: ModelRequest, words: str
 ) -> None:
     """From the nearest recorded one, part by part."""
-    recording = Recording(ScriptedModel(["far", "near"]), path)
+    recording = RecordedModel(ScriptedModel(["far", "near"]), path)
     await recording.answer(ModelRequest(system="Else", turns=(), must_call=True))
     await recording.answer(REQUEST)
 
@@ -136,7 +136,7 @@ def test_a_missing_recording_says_so(path: Path) -> None:
 @pytest.mark.parametrize("broken", ["{", "[]", '{"format": 2}', "\x00", "[" * 100_000])
 async def test_a_broken_line_is_named(path: Path, broken: str) -> None:
     """So that it can be mended by hand."""
-    await Recording(ScriptedModel(["Hello"]), path).answer(REQUEST)
+    await RecordedModel(ScriptedModel(["Hello"]), path).answer(REQUEST)
     with path.open("a", encoding="utf-8") as file:
         file.write(f"{broken}\n")
 
@@ -150,7 +150,7 @@ async def test_a_broken_line_is_named(path: Path, broken: str) -> None:
 )
 async def test_a_line_with_a_wrong_part_is_named(path: Path, field: str, value: object) -> None:
     """Also where it is JSON."""
-    await Recording(ScriptedModel(["Hello"]), path).answer(REQUEST)
+    await RecordedModel(ScriptedModel(["Hello"]), path).answer(REQUEST)
     line = json.loads(path.read_text("utf-8"))
     if value is ...:
         del line["answer"][field]
@@ -171,6 +171,6 @@ async def test_an_answer_that_is_no_json_cannot_be_recorded(path: Path) -> None:
     model = ScriptedModel([ModelAnswer(calls=(call,), usage=Usage(input_tokens=1))])
 
     with pytest.raises(ModelError, match="cannot be recorded"):
-        await Recording(model, path).answer(REQUEST)
+        await RecordedModel(model, path).answer(REQUEST)
 
     assert not path.exists()

@@ -58,7 +58,7 @@ from recollect.stores.rows import (
     ScopeRow,
     ThreadRow,
 )
-from recollect.stores.unit_of_work import Effect, Plan, Planned, Rows
+from recollect.stores.unit_of_work import Effect, Plan, PlannedWrite, Rows
 from recollect.testing import NOON, CountingIds
 
 ResultT = TypeVar("ResultT")
@@ -644,13 +644,13 @@ def impatient(thread: ThreadRow, added: int, now: int, *how: Any, tokens: int) -
     return replace(signalled(thread, added, now, *how, tokens=tokens), due=now, not_before=None)
 
 
-def unnoted_redrive(rows: Rows, scope: Scope, formation_id: str, now: int) -> Planned[int]:
+def unnoted_redrive(rows: Rows, scope: Scope, formation_id: str, now: int) -> PlannedWrite[int]:
     """Redrive a formation, and leave it dead."""
     planned = plan_redrive(rows, scope, formation_id, now)
     return replace(planned, effect=replace(planned.effect, formations=()))
 
 
-def redrive_at_once(rows: Rows, scope: Scope, formation_id: str, now: int) -> Planned[int]:
+def redrive_at_once(rows: Rows, scope: Scope, formation_id: str, now: int) -> PlannedWrite[int]:
     """Redrive a formation, and let that end a backoff."""
     planned = plan_redrive(rows, scope, formation_id, now)
     due = [replace(row, due=now, not_before=None) for row in planned.effect.threads]
@@ -676,12 +676,12 @@ class SignalLater(Protocol):
             if world.budget.crashes:
                 yield replace(world, observed=observed).spent("crashes")
 
-    def signal(self, rows: Rows, thread: str, now: int) -> Planned[None]:
+    def signal(self, rows: Rows, thread: str, now: int) -> PlannedWrite[None]:
         """Make a thread due."""
         scope = rows.scope(SCOPE)
         row = rows.thread(scope.id, thread) if scope else None
         due = [replace(row, due=now, first_pending_at=now)] if row else []
-        return Planned(Effect(threads=due), None)
+        return PlannedWrite(Effect(threads=due), None)
 
 
 class AcknowledgeLater(Protocol):
@@ -703,7 +703,7 @@ class AcknowledgeLater(Protocol):
         halfway = replace(worker, is_halfway=True)
         yield replace(world, kept=kept, observed=observed).with_worker(number, halfway)
 
-    def store(self, rows: Rows, worker: Worker, result: Result, now: int) -> Planned[object]:
+    def store(self, rows: Rows, worker: Worker, result: Result, now: int) -> PlannedWrite[object]:
         """Store what was found, and nothing else."""
         scope = check_lease(rows.scope(SCOPE), worker.lease)
         ids = CountingIds(1_000 + rows.new_number())

@@ -14,7 +14,7 @@ from recollect.formation.attribution import (
     entry_evidence,
     schema_words,
 )
-from recollect.formation.window import Line, Window
+from recollect.formation.window import Window, WindowLine
 from recollect.records import Evidence, EvidenceMap, JsonObject, Memory, Message
 from recollect.stores.provenance import (
     Founded,
@@ -238,7 +238,7 @@ def test_words_of_the_schema_rest_on_nobody() -> None:
 
 def window(*texts: str) -> Window:
     lines = tuple(
-        Line(
+        WindowLine(
             number=number,
             message=Message(
                 thread="talk", id=f"id{number}", position=number, role="user", text=text, name=None,

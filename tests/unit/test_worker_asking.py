@@ -7,15 +7,15 @@ from datetime import UTC, datetime
 import pytest
 
 from recollect.formation.config import FormationSettings, Limits
-from recollect.formation.formation_receipt import Asked
+from recollect.formation.formation_receipt import ModelExchanges
 from recollect.formation.offer import offer_of
 from recollect.formation.operations import Insert, Patch
 from recollect.formation.types import NOTE, USER
-from recollect.formation.window import Line, Window
+from recollect.formation.window import Window, WindowLine
 from recollect.ports import ModelAnswer, ToolCall, Usage
 from recollect.records import Json, Memory, Message
 from recollect.testing.scripted_model import ScriptedAnswer, ScriptedModel
-from recollect.worker.model_calls import Asking
+from recollect.worker.model_calls import FormationDialogue
 
 AT = datetime(2026, 5, 1, 12, tzinfo=UTC)
 WORDS = "I moved to Porto. I own a boat. I like tea."
@@ -38,9 +38,9 @@ def patch(path: str, value: Json, quote: str) -> ToolCall:
 
 async def ask(
     *answers: ScriptedAnswer, repairs: int = 2, tokens: int = 10**6, known: bool = False
-) -> tuple[Asked, ScriptedModel]:
+) -> tuple[ModelExchanges, ScriptedModel]:
     """Return what came of these answers, and the model that gave them."""
-    line = Line(
+    line = WindowLine(
         number=1,
         message=Message(
             thread="talk", id="id1", position=1, role="user", text=WORDS, name=None, time=AT,
@@ -60,10 +60,10 @@ async def ask(
     )
     model = ScriptedModel(answers)
     offer = offer_of(settings.types, [profile] if known else [], WORDS)
-    return await Asking(model, window, offer, settings).ask(), model
+    return await FormationDialogue(model, window, offer, settings).ask(), model
 
 
-def contents(asked: Asked) -> list[str]:
+def contents(asked: ModelExchanges) -> list[str]:
     """Return the notes and patches that are kept, and how sure of them one is."""
     found = []
     for each in asked.grounded:
@@ -76,7 +76,7 @@ def contents(asked: Asked) -> list[str]:
     return found
 
 
-def kinds(asked: Asked) -> list[str]:
+def kinds(asked: ModelExchanges) -> list[str]:
     """Return the kinds of what was refused."""
     return [fault.kind for _, fault in asked.refused]
 

@@ -20,7 +20,7 @@ NOTHING_KNOWN: Final = "Nothing is remembered yet."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
+class KnownMemories:
     """What is remembered and bears on a message: the documents first, then what recall found."""
 
     documents: tuple[Recalled, ...] = ()
@@ -40,7 +40,7 @@ def known_within(
     limit: int,
     budget_tokens: int,
     count: TokenCounter,
-) -> Known:
+) -> KnownMemories:
     """
     Return as much of *documents* and of what was *found* as *budget_tokens* admit, in this order.
 
@@ -61,7 +61,7 @@ def known_within(
     )
     first = [ranked[place] for place in packing.kept if place < len(profiles)]
     later = [ranked[place] for place in packing.kept if place >= len(profiles)]
-    return Known(
+    return KnownMemories(
         documents=tuple(first),
         entries=tuple(sorted(later, key=_in_time)),
         tokens=packing.tokens,

@@ -9,7 +9,7 @@ from typing import Final
 
 from anyio import CancelScope
 
-from recollect.chat.chat_prompt import Known, filled, known_within, scope_entries, turns_of
+from recollect.chat.chat_prompt import KnownMemories, filled, known_within, scope_entries, turns_of
 from recollect.chat.corrections import correction_of
 from recollect.errors import GoneError, NotFoundError, UsageError
 from recollect.formation.config import FormationSettings
@@ -31,14 +31,14 @@ ENTRIES: Final = 12
 _CONSIDERED: Final = 60
 
 
-class Answer:
+class ChatAnswer:
     """
     An answer that is being given: read *pieces*; *known* is what the model was shown.
 
     *text* is what was streamed so far, *kept* the message that keeps it, once it has ended.
     """
 
-    def __init__(self, known: Known, stream: AsyncIterator[str]) -> None:
+    def __init__(self, known: KnownMemories, stream: AsyncIterator[str]) -> None:
         self.known = known
         self.kept: Message | None = None
         self.is_whole = False
@@ -134,12 +134,12 @@ class Chatbot:
         )
         return next((each for each in page.rows if each.role == "assistant"), None)
 
-    async def known(self, message: Message) -> Known:
+    async def known(self, message: Message) -> KnownMemories:
         """Return what is remembered and bears on *message*, without what is said around it."""
         seen = await self._before(message)
         query = query_in(message.text)
         if not query.strip():
-            return Known()
+            return KnownMemories()
         found = await self.memory.recall(self.scope, query, limit=_CONSIDERED)
         return known_within(
             await self._documents(),
@@ -150,7 +150,7 @@ class Chatbot:
         )
 
     @asynccontextmanager
-    async def answering(self, message: Message, *, once: bool = False) -> AsyncIterator[Answer]:
+    async def answering(self, message: Message, *, once: bool = False) -> AsyncIterator[ChatAnswer]:
         """
         Answer *message*; leaving the block keeps what was streamed by then, whole or not.
 
@@ -165,7 +165,7 @@ class Chatbot:
             msg = "nobody answers: the chatbot has no model"
             raise UsageError(msg)
         known = await self.known(message)
-        answer = Answer(known, self._model.stream(await self._request(message, known)))
+        answer = ChatAnswer(known, self._model.stream(await self._request(message, known)))
         try:
             yield answer
         finally:
@@ -209,7 +209,7 @@ class Chatbot:
         (corrected,) = await self.memory.apply(self.scope, [write])
         return corrected or memory
 
-    async def _request(self, message: Message, known: Known) -> ModelRequest:
+    async def _request(self, message: Message, known: KnownMemories) -> ModelRequest:
         now = to_datetime(self.memory.store.now())
         values = {"time": f"{now:%A %Y-%m-%d %H:%M} UTC", "memories": known.render()}
         talk = [*await self._before(message), message]
@@ -230,7 +230,7 @@ class Chatbot:
         found = [await read_documents(store, self.scope, name) for name in names]
         return [document for of_type in found for document in of_type]
 
-    async def _keep_answer(self, thread: str, answer: Answer) -> Message | None:
+    async def _keep_answer(self, thread: str, answer: ChatAnswer) -> Message | None:
         if not answer.text:
             return None
         metadata: JsonObject = {} if answer.is_whole else {"interrupted": True}

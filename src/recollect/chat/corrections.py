@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from recollect.errors import NotFoundError, UsageError
-from recollect.formation.evidence import Step, traced
+from recollect.formation.evidence import TracedOperation, traced
 from recollect.formation.patch import PatchError
 from recollect.formation.types import MemoryType
 from recollect.formation.types.schema import violations
@@ -36,7 +36,9 @@ def correction_of(
         msg = f"{address} as a whole is a JSON object, not {value!r}"
         raise UsageError(msg)
     verb = "replace" if _is_there(memory, pointer) else "add"
-    step = Step(operation={"op": verb, "path": pointer, "value": value}, evidence={"": (because,)})
+    step = TracedOperation(
+        operation={"op": verb, "path": pointer, "value": value}, evidence={"": (because,)}
+    )
     try:
         corrected, evidence = traced(memory.value, memory.evidence, [step])
     except PatchError as error:

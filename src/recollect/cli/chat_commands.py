@@ -27,7 +27,7 @@ from recollect.records import BESIDE_TYPES
 from recollect.wire.records import minute, who_of
 
 if TYPE_CHECKING:
-    from recollect.chat import Chatbot, Known
+    from recollect.chat import Chatbot, KnownMemories
     from recollect.records import Json, Memory, Message, Thread
     from recollect.stores.plans.erasure import EraseTarget
     from recollect.worker.formation_run import Result
@@ -42,7 +42,7 @@ _TITLES: Final = {
 }
 
 
-class Call(Protocol):
+class PortalCall(Protocol):
     """What runs an async function where the memory lives."""
 
     def __call__(self, function: Callable[[], Awaitable[ResultT]], /) -> ResultT:
@@ -65,11 +65,11 @@ class ChatCommands:
     def __init__(
         self,
         bot: Chatbot,
-        call: Call,
+        call: PortalCall,
         confirmed: Callable[[str], bool],
         interruptible: Callable[[Callable[[], Awaitable[None]]], None],
     ) -> None:
-        self.known: Known | None = None
+        self.known: KnownMemories | None = None
         self._bot = bot
         self._memory = bot.memory
         self._call = call

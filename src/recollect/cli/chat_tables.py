@@ -11,7 +11,7 @@ from recollect.records import Evidence, EvidenceMap, Memory, Message, Revision, 
 from recollect.wire.records import minute, who_of
 
 if TYPE_CHECKING:
-    from recollect.chat import Known
+    from recollect.chat import KnownMemories
     from recollect.memory.facade import Recollect
 
 MESSAGES_LOOKED_AT: Final = 1_000
@@ -75,7 +75,7 @@ def _cited(evidence: Evidence, words: Words) -> str:
     return f"{quote}{message.role}, {minute(message.time)}, {message.thread}/{message.position}"
 
 
-def print_known(known: Known) -> None:
+def print_known(known: KnownMemories) -> None:
     """Print what is known and bears on a message, as a model would be shown it."""
     entries = [*known.documents, *known.entries]
     for each in entries:

@@ -25,7 +25,7 @@ _OWN_KEYS: Final = frozenset({"model", "base_url", "assistants", "scopes", "serv
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Forming:
+class FormationOptions:
     """What forms memories: the *model* that was asked for, and the configuration of all."""
 
     model: str | None
@@ -34,7 +34,7 @@ class Forming:
 
 
 def forming_options(*, delay: bool = False) -> Option:
-    """Give a command the options of formation; it gets them as a `Forming`, named *forming*."""
+    """Give a command the options of formation: it gets `FormationOptions` named *forming*."""
 
     def decorate(command: Command) -> Command:
         @wraps(command)
@@ -105,7 +105,7 @@ def service_table(config: Path | None) -> dict[str, Any]:
 
 def forming_of(
     model: str | None, *, base_url: str | None, config: Path | None, after_s: float | None
-) -> Forming:
+) -> FormationOptions:
     """
     Return what forms memories; ``.env`` is read, and an option goes before the file.
 
@@ -127,7 +127,7 @@ def forming_of(
             scopes=assistants.scopes,
         )
     chosen = model or os.environ.get("RECOLLECT_MODEL") or _text(read, "model", config)
-    return Forming(
+    return FormationOptions(
         model=chosen or None,
         base_url=base_url or _text(read, "base_url", config),
         assistants=assistants,

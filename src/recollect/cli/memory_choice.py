@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
-from recollect.cli.formation_config import DEFAULT, Forming, read_file
+from recollect.cli.formation_config import DEFAULT, FormationOptions, read_file
 from recollect.cli.options import Target
 from recollect.cli.store_choice import store_file
 from recollect.errors import ModelError, NotFoundError, UsageError
@@ -22,7 +22,7 @@ RULES: Final = "rules"
 _SCRIPT_KEYS: Final = ("answers", "formations")
 
 
-def opened_model(forming: Forming) -> Model | None:
+def opened_model(forming: FormationOptions) -> Model | None:
     """
     Return the model that was asked for, ``None`` if none was; nothing is asked of it yet.
 
@@ -88,7 +88,7 @@ def _call(said: object, path: Path) -> ToolCall:
 @asynccontextmanager
 async def opened_to_form(
     target: Target,
-    forming: Forming,
+    forming: FormationOptions,
     model: Model | None,
     *,
     create: bool = False,

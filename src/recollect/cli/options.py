@@ -157,7 +157,7 @@ def written_scope(scope: Scope) -> str:
     )
 
 
-class Moment(click.ParamType):  # type: ignore[type-arg] # generic in newer releases only
+class MomentOption(click.ParamType):  # type: ignore[type-arg] # generic in newer releases only
     """A moment in ISO 8601; a day is its first moment, and without a zone it is in UTC."""
 
     name = "moment"

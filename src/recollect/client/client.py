@@ -13,9 +13,9 @@ import anyio
 
 from recollect.client.http_requests import (
     RETRIES,
-    Answer,
     Asker,
-    Request,
+    ServiceRequest,
+    ServiceResponse,
     is_repeated,
     opened_web,
     path_of,
@@ -125,7 +125,7 @@ class Client:
         return self._asker
 
     async def _read(self, scope: Scope, *parts: str, **query: Any) -> Any:
-        request = Request(
+        request = ServiceRequest(
             method="GET", path=path_of(*parts), scope=scope, query=query, is_repeatable=True
         )
         return (await self._opened().ask(request)).json
@@ -145,8 +145,8 @@ class Client:
         body: object = None,
         headers: Mapping[str, str] | None = None,
         is_repeatable: bool = False,
-    ) -> Answer:
-        request = Request(
+    ) -> ServiceResponse:
+        request = ServiceRequest(
             method=method,
             path=path_of(*parts),
             scope=scope,
@@ -370,7 +370,7 @@ class Client:
 
     async def form(self, scope: Scope, thread: str | None = None) -> tuple[Formation, ...]:
         """Form now what waits in a thread, or in a scope; return what that did."""
-        request = Request(
+        request = ServiceRequest(
             method="POST",
             path=path_of("formation", "run"),
             scope=scope,
@@ -490,7 +490,9 @@ class Client:
 
     async def export(self, scope: Scope, *, below: bool = False) -> AsyncIterator[JsonObject]:
         """Yield everything that a scope holds as records, as they come; see `Recollect.export`."""
-        request = Request(method="GET", path=path_of("export"), scope=scope, query={"below": below})
+        request = ServiceRequest(
+            method="GET", path=path_of("export"), scope=scope, query={"below": below}
+        )
         async for line in self._opened().lines(request):
             record = json.loads(line)
             if record["kind"] == PROBLEM:  # the service broke it off
@@ -509,7 +511,7 @@ class Client:
             ConflictError: Records were refused; the others are stored.
         """
         lines = "\n".join(json.dumps(each, ensure_ascii=False) for each in records)
-        request = Request(
+        request = ServiceRequest(
             method="POST",
             path=path_of("import"),
             query={"restore_erased": restore_erased},

@@ -31,7 +31,7 @@ _LATER: Final = frozenset({HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAV
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class ServiceRequest:
     """
     A request to a route.
 
@@ -52,7 +52,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class ServiceResponse:
     """What was answered; *is_repeated* if the request was made more than once."""
 
     status: int
@@ -91,7 +91,7 @@ class Asker:
         self._retries = retries
         self._sleep = sleep
 
-    async def ask(self, request: Request) -> Answer:
+    async def ask(self, request: ServiceRequest) -> ServiceResponse:
         """
         Make a request until it is answered, and return the answer.
 
@@ -118,7 +118,7 @@ class Asker:
             LOG.warning("a request is made again in %.1f s: %d", wait_s, response.status_code)
             await self._sleep(wait_s)
 
-    async def lines(self, request: Request) -> AsyncIterator[str]:
+    async def lines(self, request: ServiceRequest) -> AsyncIterator[str]:
         """Yield the lines of a streamed answer as they come; it is not made again."""
         try:
             response = await self._web.send(self._built(request), stream=True)
@@ -133,7 +133,7 @@ class Asker:
         except httpx.TransportError as failed:
             raise _away(request, failed) from failed
 
-    def _built(self, request: Request) -> httpx.Request:
+    def _built(self, request: ServiceRequest) -> httpx.Request:
         # Relative to the key's own scope, which the empty one is.
         scope = check_scope(request.scope) if request.scope != () else ()
         query: list[tuple[str, Any]] = [("scope", each) for each in scope]
@@ -173,14 +173,14 @@ def _later(response: httpx.Response, attempt: int) -> float | None:
     return float(asked) if asked.isdecimal() else _pause(attempt)
 
 
-def _answer(response: httpx.Response, *, is_repeated: bool) -> Answer:
+def _answer(response: httpx.Response, *, is_repeated: bool) -> ServiceResponse:
     if not response.is_success:
         failed = _problem(response)
         if is_repeated:
             failed.add_note(_REPEATED)
         raise failed
     found = response.json() if response.content else None
-    return Answer(status=response.status_code, json=found, is_repeated=is_repeated)
+    return ServiceResponse(status=response.status_code, json=found, is_repeated=is_repeated)
 
 
 def is_repeated(error: Exception) -> bool:
@@ -196,7 +196,7 @@ def _problem(response: httpx.Response) -> Exception:
     return error_of(response.status_code, problem, response.headers)
 
 
-def _away(request: Request, failed: httpx.TransportError) -> StoreUnavailableError:
+def _away(request: ServiceRequest, failed: httpx.TransportError) -> StoreUnavailableError:
     reason = str(failed) or type(failed).__name__
     told = "" if request.is_repeatable else "; whether it was carried out is not known"
     msg = f"the service cannot be reached ({reason}){told}: see whether it runs, then try again"

@@ -23,7 +23,7 @@ from recollect.conversation.chain_steps import (
     keep_outputs,
 )
 from recollect.conversation.combined import CombinedMemory, ReadOnlySharedMemory, SimpleMemory
-from recollect.conversation.document_search import DocumentSearch, Found, SearchDocument
+from recollect.conversation.document_search import DocumentSearch, FoundDocument, SearchDocument
 from recollect.conversation.entity import ConversationEntityMemory
 from recollect.conversation.entity_store import (
     BaseEntityStore,
@@ -38,7 +38,7 @@ from recollect.conversation.openai_messages import (
     MessageType,
     openai_messages,
 )
-from recollect.conversation.prompt_parts import Part
+from recollect.conversation.prompt_parts import PromptPart
 from recollect.conversation.redis_memory import RedisMemory
 from recollect.conversation.retriever import VectorStoreRetrieverMemory
 from recollect.conversation.summary import ConversationSummaryMemory
@@ -64,14 +64,14 @@ __all__ = [
     "ConversationSummaryMemory",
     "ConversationTokenBufferMemory",
     "DocumentSearch",
-    "Found",
+    "FoundDocument",
     "Home",
     "InMemoryEntityStore",
     "KeyValueMemory",
     "LongTermMemory",
     "MessageType",
-    "Part",
     "PolicyMemory",
+    "PromptPart",
     "ReadOnlySharedMemory",
     "RedisMemory",
     "ScopeEntityStore",

@@ -9,8 +9,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeAlias, TypedDict, Unpack
 
-from recollect.conversation.prompt_parts import Entry, Part, as_messages, groups_of, part_of
-from recollect.conversation.thread_history import ChatHistory, ForeignHistory, ForeignTalk, Talk
+from recollect.conversation.prompt_parts import Entry, PromptPart, as_messages, groups_of, part_of
+from recollect.conversation.thread_history import (
+    ChatHistory,
+    ForeignHistory,
+    ForeignTalk,
+    ThreadMessages,
+)
 from recollect.conversation.turn_keys import check_key, input_key_of, output_key_of, text_at
 from recollect.errors import UsageError
 from recollect.memory.facade import Recollect
@@ -84,16 +89,16 @@ class PolicyMemory(BaseMemory):
     async def remove(self, memory: Recollect) -> None:
         """Remove what is kept."""
 
-    async def parts(self, memory: Recollect, inputs: Values) -> dict[str, Part]:
+    async def parts(self, memory: Recollect, inputs: Values) -> dict[str, PromptPart]:
         """Return what goes into the next prompt in entries that can be left out one by one."""
         loaded = await self.load(memory, inputs)
         return {name: part_of(value) for name, value in loaded.items()}
 
-    def load_parts(self, inputs: Values) -> dict[str, Part]:
+    def load_parts(self, inputs: Values) -> dict[str, PromptPart]:
         """Return what goes into the next prompt, for a budget that several memories share."""
         return self.home.call(partial(self.parts, inputs=inputs))
 
-    async def aload_parts(self, inputs: Values) -> dict[str, Part]:
+    async def aload_parts(self, inputs: Values) -> dict[str, PromptPart]:
         """Return the same as `load_parts`."""
         return await self.home.visit(partial(self.parts, inputs=inputs))
 
@@ -182,7 +187,7 @@ class ChatMemory(PolicyMemory):
         return self._own.thread
 
     @property
-    def talk(self) -> Talk:
+    def talk(self) -> ThreadMessages:
         """The messages, where they live."""
         if isinstance(self.chat_memory, ChatHistory):
             return self.chat_memory.talk
@@ -266,10 +271,14 @@ class TranscriptMemory(ChatMemory):
         shown = self.chosen if self.return_messages else self.transcript
         return {self.memory_key: await shown(memory)}
 
-    async def parts(self, memory: Recollect, inputs: Values) -> dict[str, Part]:
+    async def parts(self, memory: Recollect, inputs: Values) -> dict[str, PromptPart]:
         """Return the messages one by one, those of a tool call together; the oldest goes first."""
         groups = groups_of(await self.chosen(memory))
-        return {self.memory_key: Part(groups, as_messages if self.return_messages else self._lines)}
+        return {
+            self.memory_key: PromptPart(
+                groups, as_messages if self.return_messages else self._lines
+            )
+        }
 
     def _lines(self, entries: Sequence[Entry]) -> str:
         return buffer_string(as_messages(entries), self.human_prefix, self.ai_prefix)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 from recollect.conversation.base import BaseMemory, ChatMemory, PolicyMemory, Values, pass_over
-from recollect.conversation.prompt_parts import Part, part_of, within
+from recollect.conversation.prompt_parts import PromptPart, part_of, within
 from recollect.conversation.retriever import VectorStoreRetrieverMemory
 from recollect.conversation.thread_history import ChatHistory
 from recollect.errors import UsageError
@@ -95,7 +95,7 @@ class CombinedMemory(BaseMemory):
         for each in self.memories:
             await each.aclear()
 
-    def _within(self, parts: Sequence[Mapping[str, Part]]) -> dict[str, Any]:
+    def _within(self, parts: Sequence[Mapping[str, PromptPart]]) -> dict[str, Any]:
         limit = self.max_token_limit or 0
         return within(_merged(parts), limit, self.count_tokens, self.priority)
 
@@ -172,7 +172,7 @@ def _merged(found: Sequence[Mapping[str, ValueT]]) -> dict[str, ValueT]:
     return merged
 
 
-def _parts_of(memory: BaseMemory, inputs: Values) -> dict[str, Part]:
+def _parts_of(memory: BaseMemory, inputs: Values) -> dict[str, PromptPart]:
     if isinstance(memory, ReadOnlySharedMemory):
         return _parts_of(memory.memory, inputs)
     if isinstance(memory, PolicyMemory):
@@ -181,7 +181,7 @@ def _parts_of(memory: BaseMemory, inputs: Values) -> dict[str, Part]:
     return {name: part_of(value) for name, value in loaded.items()}
 
 
-async def _aparts_of(memory: BaseMemory, inputs: Values) -> dict[str, Part]:
+async def _aparts_of(memory: BaseMemory, inputs: Values) -> dict[str, PromptPart]:
     if isinstance(memory, ReadOnlySharedMemory):
         return await _aparts_of(memory.memory, inputs)
     if isinstance(memory, PolicyMemory):

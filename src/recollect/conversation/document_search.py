@@ -39,7 +39,7 @@ class SearchDocument:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class FoundDocument:
     """
     A document that bears on a query.
 
@@ -64,7 +64,7 @@ class DocumentSearch(ABC):
     description: str = "Find the documents that bear on a query."
 
     @abstractmethod
-    def search(self, query: str, top_k: int = TOP_K) -> list[Found]:
+    def search(self, query: str, top_k: int = TOP_K) -> list[FoundDocument]:
         """Return at most *top_k* documents, the most similar first; none for an empty query."""
 
     @abstractmethod
@@ -93,7 +93,7 @@ class DocumentSearch(ABC):
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    async def asearch(self, query: str, top_k: int = TOP_K) -> list[Found]:
+    async def asearch(self, query: str, top_k: int = TOP_K) -> list[FoundDocument]:
         """Return the same as `search`."""
         return await to_thread.run_sync(partial(self.search, query, top_k))
 
@@ -110,7 +110,7 @@ class DocumentSearch(ABC):
         return shown(await self.asearch(*_asked(tool_input)))
 
 
-def shown(found: Sequence[Found]) -> str:
+def shown(found: Sequence[FoundDocument]) -> str:
     """Return the texts of documents as lines ``Doc 0: …``."""
     return "\n".join(f"Doc {number}: {each.doc}" for number, each in enumerate(found))
 

@@ -7,8 +7,8 @@ from typing import Final, TypedDict, cast
 
 from recollect.conversation import prompts
 from recollect.conversation.entity_names import clean_names, known_lines, listed_names, read_lines
-from recollect.conversation.entity_store import Known
-from recollect.conversation.model_prompt import Asking, PromptChoice, checked
+from recollect.conversation.entity_store import KnownEntities
+from recollect.conversation.model_prompt import MemoryModel, PromptChoice, checked
 
 _VARIABLES: Final = {
     "entity_extraction_prompt": ("history", "input"),
@@ -54,7 +54,7 @@ class EntityReader:
         self.summaries = read["entity_summaries_prompt"]
         self.one_call = one_call
         self.normalised = normalised
-        self.asking = Asking(llm)
+        self.asking = MemoryModel(llm)
 
     async def names(self, history: str, said: str) -> list[str]:
         """Return the names in what was *said*: one call."""
@@ -64,7 +64,7 @@ class EntityReader:
     async def texts(
         self,
         names: Sequence[str],
-        known: Known,
+        known: KnownEntities,
         *,
         history: str,
         said: str,
@@ -91,7 +91,7 @@ class EntityReader:
                 found[key(name)] = first, answer.strip()
         return dict(found.values())
 
-    async def _at_once(self, known: Known, *, history: str, said: str) -> dict[str, str]:
+    async def _at_once(self, known: KnownEntities, *, history: str, said: str) -> dict[str, str]:
         answer = await self.asking.asked(
             self.summaries, entities=known_lines(known.texts), history=history, input=said
         )

@@ -205,7 +205,7 @@ def _evidence(name: str, before: Memory | None, said: Sequence[Evidence]) -> Evi
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownEntities:
     """What is known of names when it is read: *texts* by name, empty where nothing is."""
 
     texts: Mapping[str, str]
@@ -232,12 +232,14 @@ class KeptEntities:
         """Return what two spellings have in common that the store holds for one name."""
         return entity_key(name) if isinstance(self.store, ScopeEntityStore) else name
 
-    async def read(self, memory: Recollect, names: Sequence[str]) -> Known:
+    async def read(self, memory: Recollect, names: Sequence[str]) -> KnownEntities:
         """Return what is known of *names*, in that order."""
         if isinstance(self.store, ScopeEntityStore):
             found = await self.store.found(memory, names)
-            return Known({n: summary_in(found[n]) if n in found else "" for n in names}, found)
-        return Known(await to_thread.run_sync(self._read_foreign, names))
+            return KnownEntities(
+                {n: summary_in(found[n]) if n in found else "" for n in names}, found
+            )
+        return KnownEntities(await to_thread.run_sync(self._read_foreign, names))
 
     async def names(self, memory: Recollect) -> list[str]:
         """Return the names that are known, as far as the store can list them."""
@@ -246,7 +248,7 @@ class KeptEntities:
         keys = getattr(self.store, "keys", None) or getattr(self.store, "store", {}).keys
         return list(await to_thread.run_sync(keys))
 
-    async def write(self, memory: Recollect, known: Known, learnt: Learnt) -> None:
+    async def write(self, memory: Recollect, known: KnownEntities, learnt: Learnt) -> None:
         """
         Keep what was learnt; in the memory's own scope all of it or nothing.
 

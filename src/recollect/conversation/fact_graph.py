@@ -12,7 +12,7 @@ from recollect.conversation.entity_names import mentioned
 from recollect.conversation.prompts import NOTHING
 from recollect.errors import UsageError
 from recollect.graph.entity_graph import EntityGraph
-from recollect.graph.graph_snapshot import KnownFact, View, holds, in_order
+from recollect.graph.graph_snapshot import GraphSnapshot, KnownFact, holds, in_order
 from recollect.graph.knowledge import KnowledgeGraph
 from recollect.graph.name_matching import name_key
 from recollect.graph.neighbourhood import neighbourhood
@@ -164,7 +164,7 @@ class KeptFacts:
 
     async def _near(
         self, memory: Recollect, graph: KnowledgeGraph, text: str
-    ) -> tuple[View, list[KnownFact]]:
+    ) -> tuple[GraphSnapshot, list[KnownFact]]:
         """Return the newest facts about names in *text*."""
         names = await self.mentioned(memory, text)
         view = await self._view(memory, graph)
@@ -186,7 +186,7 @@ class KeptFacts:
         if graph is None:
             return
 
-        def plan(view: View) -> tuple[None, list[Write]]:
+        def plan(view: GraphSnapshot) -> tuple[None, list[Write]]:
             gone = [each.memory for each in view.facts() if _threads_of(each) == {thread}]
             return None, [DeleteMemory(type=e.type, key=e.key) for e in gone[:WRITES_MAX]]
 
@@ -202,7 +202,7 @@ class KeptFacts:
             return self._graph.graph
         return None
 
-    async def _view(self, memory: Recollect, graph: KnowledgeGraph) -> View:
+    async def _view(self, memory: Recollect, graph: KnowledgeGraph) -> GraphSnapshot:
         return await self._there(memory, graph, graph.read)
 
     async def _there(
@@ -227,7 +227,7 @@ def _triple_of(fact: NewFact) -> KnowledgeTriple:
     return KnowledgeTriple(fact.subject, fact.predicate, shown(fact.object))
 
 
-def _names_in(view: View) -> list[str]:
+def _names_in(view: GraphSnapshot) -> list[str]:
     names = [name for each in view.entities() for name in (each.name, *each.aliases)]
     for fact in view.facts():
         if holds(fact.memory, view.now):

@@ -15,8 +15,8 @@ from recollect.conversation.catch_up import ReadingMemory
 from recollect.conversation.document_sources import sources_in
 from recollect.conversation.fact_extraction import Statement, facts_of, statements_in
 from recollect.conversation.fact_graph import AnyGraph, KeptFacts, check_graph
-from recollect.conversation.model_prompt import Asking, PromptChoice, checked, variables_of
-from recollect.conversation.prompt_parts import Part, as_messages, as_text
+from recollect.conversation.model_prompt import MemoryModel, PromptChoice, checked, variables_of
+from recollect.conversation.prompt_parts import PromptPart, as_messages, as_text
 from recollect.conversation.thread_history import Placed
 from recollect.errors import UsageError
 from recollect.graph.entity_graph import EntityGraph
@@ -120,7 +120,7 @@ class ConversationKGMemory(ReadingMemory):
         self._shared = (
             self.kg if kg is None and not (strict_original or self._own.is_private) else None
         )
-        self._asking = Asking(llm)
+        self._asking = MemoryModel(llm)
 
     def _own_graph(self) -> EntityGraph:
         if self.strict_original:
@@ -194,7 +194,7 @@ class ConversationKGMemory(ReadingMemory):
             return {self.memory_key: [*map(self._message_of, texts), *unread]}
         return {self.memory_key: as_text([texts, [self._lines(unread)] if unread else []])}
 
-    async def parts(self, memory: Recollect, inputs: Values) -> dict[str, Part]:
+    async def parts(self, memory: Recollect, inputs: Values) -> dict[str, PromptPart]:
         """Return the names one by one, the last named first: it goes first; messages go last."""
         texts, unread = await self._found(memory, self.asked_in(inputs))
         known = [[self._message_of(each)] for each in texts[::-1]]
@@ -208,7 +208,7 @@ class ConversationKGMemory(ReadingMemory):
             texts = [str(message.content) for (message,) in shown[: len(shown) - len(said)]]
             return as_text([texts, [self._lines(as_messages(said))] if said else []])
 
-        return {self.memory_key: Part([*known, *([each] for each in unread)], render)}
+        return {self.memory_key: PromptPart([*known, *([each] for each in unread)], render)}
 
     async def save(self, memory: Recollect, inputs: Values, outputs: Values) -> None:
         """

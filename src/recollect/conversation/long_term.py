@@ -6,7 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from recollect.conversation.chain_steps import INTERMEDIATE_STEPS
-from recollect.conversation.document_search import DocumentSearch, Found, are_documents, shown
+from recollect.conversation.document_search import (
+    DocumentSearch,
+    FoundDocument,
+    are_documents,
+    shown,
+)
 from recollect.conversation.key_value import BufferMemory
 from recollect.conversation.openai_messages import ChatMessageHistory
 from recollect.errors import UsageError
@@ -114,10 +119,10 @@ class LongTermMemory(BufferMemory):
         await super().aclear()
         await self.long_term_memory.aclear_index()
 
-    def _shown(self, found: Sequence[Found]) -> str:
+    def _shown(self, found: Sequence[FoundDocument]) -> str:
         return shown([each for each in found if self._is_near(each)])
 
-    def _is_near(self, found: Found) -> bool:
+    def _is_near(self, found: FoundDocument) -> bool:
         if self.similarity_min is None:
             return True
         if found.similarity is None:

@@ -125,7 +125,7 @@ def request_with(messages: Sequence[AnyMessage]) -> ModelRequest:
     return ModelRequest(system="\n\n".join(system), turns=tuple(turns))
 
 
-class Asking:
+class MemoryModel:
     """The model of a memory, given as *argument*, opened when it is first asked."""
 
     def __init__(self, llm: object, argument: str = "llm") -> None:

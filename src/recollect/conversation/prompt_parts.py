@@ -14,7 +14,7 @@ Entry: TypeAlias = Sequence[Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PromptPart:
     """
     What is shown under one variable.
 
@@ -41,16 +41,16 @@ def as_text(entries: Sequence[Entry]) -> str:
     return "\n".join(text for entry in entries for text in entry)
 
 
-def part_of(value: object) -> Part:
+def part_of(value: object) -> PromptPart:
     """Return the part that a variable's value makes: messages one by one, else all or nothing."""
     if isinstance(value, list) and all(map(is_message, value)):
-        return Part(groups_of(value), as_messages)
+        return PromptPart(groups_of(value), as_messages)
     if isinstance(value, Mapping):
         items = [[(key, each)] for key, each in value.items()]
-        return Part(items, lambda left: dict(pair for entry in left for pair in entry))
+        return PromptPart(items, lambda left: dict(pair for entry in left for pair in entry))
     if isinstance(value, str):
-        return Part([[value]], as_text)
-    return Part([[value]], lambda left: left[0][0] if left else None)
+        return PromptPart([[value]], as_text)
+    return PromptPart([[value]], lambda left: left[0][0] if left else None)
 
 
 def tokens_of(entry: Entry, count_tokens: TokenCounter) -> int:
@@ -65,7 +65,7 @@ def _text_of(each: Any) -> str:
 
 
 def within(
-    parts: Mapping[str, Part], limit: int, count_tokens: TokenCounter, priority: Sequence[str]
+    parts: Mapping[str, PromptPart], limit: int, count_tokens: TokenCounter, priority: Sequence[str]
 ) -> dict[str, Any]:
     """
     Return the value of each variable, with entries left out until all are at most *limit* tokens.

@@ -15,7 +15,7 @@ from recollect.conversation.exchanges import (
     exchange_of,
     text_of,
 )
-from recollect.conversation.prompt_parts import Part, as_text
+from recollect.conversation.prompt_parts import PromptPart, as_text
 from recollect.conversation.turn_keys import input_key_of
 from recollect.errors import UsageError
 from recollect.memory.facade import Recollect
@@ -103,14 +103,14 @@ class VectorStoreRetrieverMemory(PolicyMemory):
             return {self.memory_key: found}
         return {self.memory_key: "\n".join(each.page_content for each in found)}
 
-    async def parts(self, memory: Recollect, inputs: Values) -> dict[str, Part]:
+    async def parts(self, memory: Recollect, inputs: Values) -> dict[str, PromptPart]:
         """Return the exchanges one by one, the least fitting first: it goes first."""
         found = (await self._found(memory, inputs))[::-1]
         if self.return_docs:
             entries = [[each] for each in found]
-            return {self.memory_key: Part(entries, lambda left: [e for (e,) in left[::-1]])}
+            return {self.memory_key: PromptPart(entries, lambda left: [e for (e,) in left[::-1]])}
         texts = [[each.page_content] for each in found]
-        return {self.memory_key: Part(texts, lambda left: as_text(left[::-1]))}
+        return {self.memory_key: PromptPart(texts, lambda left: as_text(left[::-1]))}
 
     async def save(self, memory: Recollect, inputs: Values, outputs: Values) -> None:
         """Keep one exchange: all inputs but the memory's own and the excluded ones, all outputs."""

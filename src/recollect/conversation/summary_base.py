@@ -9,9 +9,9 @@ from typing import Any, Final, TypeAlias, Unpack
 
 from recollect.conversation import prompts
 from recollect.conversation.base import Transcript, TranscriptMemory, Values
-from recollect.conversation.model_prompt import Asking, PromptChoice, checked_exactly
-from recollect.conversation.prompt_parts import Entry, Part, as_messages, groups_of
-from recollect.conversation.summary_record import KeptSummary, Summarised
+from recollect.conversation.model_prompt import MemoryModel, PromptChoice, checked_exactly
+from recollect.conversation.prompt_parts import Entry, PromptPart, as_messages, groups_of
+from recollect.conversation.summary_record import KeptSummary, ThreadSummary
 from recollect.conversation.thread_history import Placed
 from recollect.errors import ModelError, VersionConflictError
 from recollect.memory.facade import Recollect
@@ -74,9 +74,9 @@ class SummarizingMemory(TranscriptMemory):
         super().__init__(memory, scope, thread, **transcript)
         self.prompt = checked_exactly(prompt, SUMMARY_VARIABLES)
         self.summary_message_cls = summary_message_cls or message_classes().system
-        self._asking = Asking(llm)
+        self._asking = MemoryModel(llm)
         self._kept = KeptSummary(self.scope, self.thread, self.policy)
-        self._given = Summarised(content=given)
+        self._given = ThreadSummary(content=given)
         self._given_is_placed = not given
 
     @property
@@ -146,18 +146,18 @@ class SummarizingMemory(TranscriptMemory):
                 return
             waiting = waiting[len(chosen) :]
 
-    async def standing(self, memory: Recollect) -> tuple[Summarised, list[Placed]]:
+    async def standing(self, memory: Recollect) -> tuple[ThreadSummary, list[Placed]]:
         """Return the summary, and the messages that are not in it."""
         summary = await self.summarised(memory)
         return summary, await self.talk.after(memory, summary.until)
 
-    async def summarised(self, memory: Recollect) -> Summarised:
+    async def summarised(self, memory: Recollect) -> ThreadSummary:
         """Return the summary that is kept, or else the one that was given."""
         kept = await self._kept.read(memory)
         if kept.version or self._given_is_placed:
             return kept if kept.version else self._given
         said = await self.talk.after(memory, 0)
-        self._given = Summarised(
+        self._given = ThreadSummary(
             content=self._given.content, until=said[-1].position if said else 0
         )
         self._given_is_placed = True
@@ -173,14 +173,14 @@ class SummarizingMemory(TranscriptMemory):
         first = [self.summary_message_cls(content=summary.content)] if summary.content else []
         return [*first, *(each.message for each in waiting)]
 
-    async def parts(self, memory: Recollect, inputs: Values) -> dict[str, Part]:
+    async def parts(self, memory: Recollect, inputs: Values) -> dict[str, PromptPart]:
         """Return the messages one by one, and the summary, which goes after all of them."""
         summary, waiting = await self.standing(memory)
         entries = groups_of([each.message for each in waiting])
         first = self.summary_message_cls(content=summary.content) if summary.content else None
         if first is not None:
             entries = [*entries, [first]]
-        return {self.memory_key: Part(entries, partial(self._of_entries, first=first))}
+        return {self.memory_key: PromptPart(entries, partial(self._of_entries, first=first))}
 
     def _of_entries(self, entries: Sequence[Entry], first: AnyMessage | None) -> Any:
         messages = as_messages(entries)
@@ -202,7 +202,7 @@ class SummarizingMemory(TranscriptMemory):
     async def remove(self, memory: Recollect) -> None:
         """Remove the summary and all messages."""
         await self._kept.remove(memory)
-        self._given = Summarised()
+        self._given = ThreadSummary()
         self._given_is_placed = True
         await super().remove(memory)
 

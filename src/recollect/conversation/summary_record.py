@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from recollect.conversation.document_sources import key_of, said_in, trust_of, versions_before
-from recollect.conversation.thread_history import Placed, Talk
+from recollect.conversation.thread_history import Placed, ThreadMessages
 from recollect.memory.facade import Recollect
 from recollect.records import DeleteMemory, EvidenceMap, PutMemory, Scope
 from recollect.stores.provenance import grouped
@@ -16,7 +16,7 @@ SUMMARY_TYPE: Final = "Summary"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Summarised:
+class ThreadSummary:
     """A summary, which holds what was said up to the position *until*; version 0 is none."""
 
     content: str = ""
@@ -38,20 +38,20 @@ class KeptSummary:
         self.thread = thread
         self.key = key_of(policy, thread)
 
-    async def read(self, memory: Recollect) -> Summarised:
+    async def read(self, memory: Recollect) -> ThreadSummary:
         """Return the present version."""
         kept = await memory.get(self.scope, SUMMARY_TYPE, self.key)
         if kept is None:
-            return Summarised()
+            return ThreadSummary()
         content, until = kept.value.get("content"), kept.value.get("until")
         if not isinstance(content, str) or not isinstance(until, int):
             # An erase took its words: it is formed anew, from the messages that are left.
-            return Summarised(version=kept.version)
-        return Summarised(content=content, until=until, version=kept.version)
+            return ThreadSummary(version=kept.version)
+        return ThreadSummary(content=content, until=until, version=kept.version)
 
     async def write(
-        self, memory: Recollect, before: Summarised, content: str, worked_in: Sequence[Placed]
-    ) -> Summarised:
+        self, memory: Recollect, before: ThreadSummary, content: str, worked_in: Sequence[Placed]
+    ) -> ThreadSummary:
         """
         Write the version after *before*, with *worked_in* in it, and return it.
 
@@ -71,13 +71,15 @@ class KeptSummary:
         )
         (kept,) = await memory.apply(self.scope, [put])
         version = kept.version if kept else before.version + 1
-        return Summarised(content=content, until=until, version=version)
+        return ThreadSummary(content=content, until=until, version=version)
 
     async def remove(self, memory: Recollect) -> None:
         """Remove it with all its versions."""
         await memory.apply(self.scope, [DeleteMemory(type=SUMMARY_TYPE, key=self.key)])
 
-    async def check(self, memory: Recollect, talk: Talk, worked_in: Sequence[Placed]) -> bool:
+    async def check(
+        self, memory: Recollect, talk: ThreadMessages, worked_in: Sequence[Placed]
+    ) -> bool:
         """
         Say whether *worked_in* are there still; if not, take back what was written of them.
 

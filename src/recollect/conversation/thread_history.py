@@ -51,7 +51,7 @@ class Placed:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class LineFormatter:
     """Makes a message a line of a transcript."""
 
     human_prefix: str
@@ -62,7 +62,7 @@ class Line:
         return buffer_string([message], self.human_prefix, self.ai_prefix)
 
 
-class Talk(ABC):
+class ThreadMessages(ABC):
     """The messages of one conversation, where they live."""
 
     @abstractmethod
@@ -93,7 +93,7 @@ class Talk(ABC):
 
     async def text(self, memory: Recollect, human_prefix: str, ai_prefix: str) -> str:
         """Return all messages as lines of a transcript."""
-        return "\n".join(await self.each(memory, Line(human_prefix, ai_prefix)))
+        return "\n".join(await self.each(memory, LineFormatter(human_prefix, ai_prefix)))
 
     @abstractmethod
     async def add(self, memory: Recollect, messages: Sequence[AnyMessage]) -> None:
@@ -104,7 +104,7 @@ class Talk(ABC):
         """Remove all messages."""
 
 
-class ThreadTalk(Talk):
+class ThreadTalk(ThreadMessages):
     """The messages of a thread of ours."""
 
     def __init__(self, scope: Scope, thread: str) -> None:
@@ -217,7 +217,7 @@ class ForeignHistory(Protocol):
         ...
 
 
-class ForeignTalk(Talk):
+class ForeignTalk(ThreadMessages):
     """The messages of somebody else's history, which is asked on a thread of its own."""
 
     def __init__(self, history: ForeignHistory) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Unpack
 
 from recollect.conversation.base import Transcript, TranscriptMemory
-from recollect.conversation.thread_history import Line
+from recollect.conversation.thread_history import LineFormatter
 from recollect.conversation.token_counts import (
     Cost,
     Count,
@@ -85,7 +85,7 @@ class ConversationTokenBufferMemory(TranscriptMemory):
         """Return what to make of each message held; ``None`` if it is better to read them."""
         if self._wanted <= HELD_FROM or not isinstance(count, Estimate):
             return None
-        return CostedLine(Line(self.human_prefix, self.ai_prefix), count.of)
+        return CostedLine(LineFormatter(self.human_prefix, self.ai_prefix), count.of)
 
     def _first(self, lines: Sequence[tuple[str, int]]) -> int:
         """Return where the newest of *lines* that fit begin."""
@@ -99,7 +99,7 @@ class ConversationTokenBufferMemory(TranscriptMemory):
 class CostedLine:
     """Makes a message a line of the transcript, and counts what the message costs."""
 
-    line: Line
+    line: LineFormatter
     cost: Cost
 
     def __call__(self, message: AnyMessage) -> tuple[str, int]:

@@ -24,7 +24,7 @@ SHOWN_SHARE_MIN: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class DemoQuestion:
     """A question, why it is asked, and the sources that answer it."""
 
     text: str
@@ -33,32 +33,32 @@ class Question:
 
 
 QUESTIONS: Final = (
-    Question(
+    DemoQuestion(
         text="When am I moving to Porto?",
         about="the date was changed once",
         answers=("Fact/move-date", "moving/moving-3.1"),
     ),
-    Question(
+    DemoQuestion(
         text="What is my cat called?",
         about="she was renamed, in Chinese, in another thread",
         answers=("Fact/cat-tangyuan", "kitchen/kitchen-2.3"),
     ),
-    Question(
+    DemoQuestion(
         text="Am I allergic to shellfish?",
         about="so she believed, until a test",
         answers=("User/profile",),
     ),
-    Question(
+    DemoQuestion(
         text="Which plant did you suggest for the balcony?",
         about="the assistant said it",
         answers=("moving/moving-5.2",),
     ),
-    Question(
+    DemoQuestion(
         text="我每天喝几杯咖啡？",
         about="how many coffees a day? a habit that changed",
         answers=("kitchen/kitchen-4.1",),
     ),
-    Question(
+    DemoQuestion(
         text="展览文字什么时候要交？",
         about="when are the exhibition texts due?",
         answers=("work/work-4.3",),

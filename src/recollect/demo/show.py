@@ -17,7 +17,7 @@ from recollect.demo.acts import (
     PROMPT_TOKENS,
     QUESTIONS,
     THENS,
-    Question,
+    DemoQuestion,
     Then,
     Timed,
     ask,
@@ -52,7 +52,7 @@ _LABEL_WIDTH: Final = 12
 _QUOTES_SHOWN: Final = 1
 
 
-class Stage:
+class DemoStage:
     """Where the demonstration is shown."""
 
     def __init__(self) -> None:
@@ -79,7 +79,7 @@ class Stage:
         for label, text, style in rows:
             print_labelled(label, (text, style), label_width=_LABEL_WIDTH)
 
-    def answer(self, question: Question, timed: Timed) -> None:
+    def answer(self, question: DemoQuestion, timed: Timed) -> None:
         """Print a question with its best entries, and why they are there."""
         print_line()
         print_line((question.text, "bold cyan"), ("   ", ""), (question.about, "dim"))
@@ -137,7 +137,7 @@ def reasons_of(entry: Recalled) -> str:
 
 async def show(store: Path | str, embedder: str) -> None:
     """Show everything, on a store made at *store*, a file or an address; it stays there."""
-    stage, clock = Stage(), StoryClock()
+    stage, clock = DemoStage(), StoryClock()
     stage.say("Mira talks to her assistant: about moving, about work, about her kitchen.", "bold")
     async with recollect.open(str(store), embedder=embedder, clock=clock) as memory:
         await _keep(stage, memory, clock)
@@ -156,7 +156,7 @@ def _count(store: Path | str) -> int | None:
     return count_in_files(store, DOOR_CODE) if isinstance(store, Path) else None
 
 
-async def _keep(stage: Stage, memory: Recollect, clock: StoryClock) -> None:
+async def _keep(stage: DemoStage, memory: Recollect, clock: StoryClock) -> None:
     played = await play(memory, clock, read_chapters())
     await memory.settled(SCOPE)
     entries = await entries_of(memory)
@@ -178,7 +178,7 @@ def _kept_sentence(played: Played) -> str:
     )
 
 
-async def _recall(stage: Stage, memory: Recollect) -> None:
+async def _recall(stage: DemoStage, memory: Recollect) -> None:
     stage.act("2. Recall", "Messages and memories together, best first, each with its reasons.")
     queries = [question.text for question in QUESTIONS]
     answers = [await ask(memory, query) for query in queries]
@@ -197,7 +197,7 @@ async def _recall(stage: Stage, memory: Recollect) -> None:
     )
 
 
-async def _travel(stage: Stage, memory: Recollect) -> None:
+async def _travel(stage: DemoStage, memory: Recollect) -> None:
     stage.act(
         "3. Then and now",
         "valid_at asks what was true at another time, known_at what was believed then.",
@@ -207,7 +207,7 @@ async def _travel(stage: Stage, memory: Recollect) -> None:
         stage.then(then, earlier, await facts(memory, then.text))
 
 
-async def _prompt(stage: Stage, memory: Recollect) -> None:
+async def _prompt(stage: DemoStage, memory: Recollect) -> None:
     found = await memory.recall(SCOPE, PROMPT_QUESTION, budget_tokens=PROMPT_TOKENS)
     stage.act(
         "4. For the prompt",
@@ -217,7 +217,7 @@ async def _prompt(stage: Stage, memory: Recollect) -> None:
     stage.say(found.render())
 
 
-async def _erase(stage: Stage, memory: Recollect) -> tuple[EraseReceipt, list[Recalled]]:
+async def _erase(stage: DemoStage, memory: Recollect) -> tuple[EraseReceipt, list[Recalled]]:
     stage.act("5. Forget", "“Forget the code of the street door.”")
     known = await ask(memory, DOOR_QUESTION, limit=1)
     stage.rows([("before", each.text, "") for each in known.recall.entries])
@@ -227,7 +227,7 @@ async def _erase(stage: Stage, memory: Recollect) -> tuple[EraseReceipt, list[Re
 
 
 def _forgotten(
-    stage: Stage,
+    stage: DemoStage,
     receipt: EraseReceipt,
     left: Sequence[Recalled],
     before: int | None,
@@ -245,7 +245,7 @@ def _forgotten(
     stage.rows(rows)
 
 
-def _next(stage: Stage) -> None:
+def _next(stage: DemoStage) -> None:
     stage.act("Next, on your own talk", "")
     stage.rows(
         [

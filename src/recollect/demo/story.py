@@ -11,10 +11,10 @@ from itertools import groupby
 from typing import Any, BinaryIO, Final, cast
 
 from recollect.errors import UsageError
-from recollect.formation.formation_receipt import Asked, receipt_of
-from recollect.formation.operation_outcomes import Outcome
+from recollect.formation.formation_receipt import ModelExchanges, receipt_of
+from recollect.formation.operation_outcomes import OperationOutcome
 from recollect.formation.window import Window
-from recollect.importers import Incoming, Source, read_rows
+from recollect.importers import Incoming, InputFile, read_rows
 from recollect.memory.facade import Recollect
 from recollect.records import EndMemory, Evidence, NewMessage, PutMemory, Scope, Write
 from recollect.stores.plans.formation import Formed
@@ -90,7 +90,7 @@ def read_messages() -> list[Incoming]:
     """Return the conversation, read as `recollect import` reads a file."""
     with files(__package__).joinpath(CONVERSATION).open("rb") as file:
         stream = cast("BinaryIO", file)
-        source = Source(name=CONVERSATION, stream=stream, packed=stream, size_bytes=None)
+        source = InputFile(name=CONVERSATION, stream=stream, packed=stream, size_bytes=None)
         rows = list(read_rows(source))
     if broken := [row for row in rows if not isinstance(row, Incoming)]:
         msg = f"the example conversation is damaged: {broken[0]}: install the package again"
@@ -130,15 +130,19 @@ def _moment(written: str | None) -> datetime | None:
     return None if written is None else datetime.fromisoformat(written)
 
 
-async def _outcome(memory: Recollect, write: Write) -> Outcome:
+async def _outcome(memory: Recollect, write: Write) -> OperationOutcome:
     """Return what becomes of a memory by a write of the story, as a formation tells it."""
     if isinstance(write, EndMemory):
-        return Outcome(action="ended", type=write.type, key=write.key, reason=write.cause or "")
+        return OperationOutcome(
+            action="ended", type=write.type, key=write.key, reason=write.cause or ""
+        )
     if not isinstance(write, PutMemory):
         msg = f"the story only puts and ends memories, and does not {type(write).__name__}"
         raise UsageError(msg)
     standing = await memory.get(SCOPE, write.type, write.key)
-    return Outcome(action="changed" if standing else "stored", type=write.type, key=write.key)
+    return OperationOutcome(
+        action="changed" if standing else "stored", type=write.type, key=write.key
+    )
 
 
 async def play(memory: Recollect, clock: StoryClock, chapters: Sequence[Chapter]) -> Played:
@@ -159,7 +163,7 @@ async def play(memory: Recollect, clock: StoryClock, chapters: Sequence[Chapter]
         outcomes = [await _outcome(memory, write) for write in chapter.writes]
         window = Window(scope=SCOPE, lines=(), watermarks={})
         receipt = {
-            **receipt_of(window, Asked(), outcomes, model=None),
+            **receipt_of(window, ModelExchanges(), outcomes, model=None),
             "messages": len(chapter.messages),
             "session": chapter.session,
         }

@@ -62,7 +62,7 @@ def read_safetensors(path: Path) -> dict[str, Floats]:
     return tensors
 
 
-class Graph:
+class OnnxGraph:
     """An ONNX graph under construction: nodes in order, and the weights they use."""
 
     def __init__(self, onnx: Any) -> None:
@@ -108,7 +108,7 @@ def build_model(onnx: Any, weights: dict[str, Floats]) -> Any:
     There is no mask and no padding: the runtime gives it one text at a time, so that a
     text's vector never depends on its neighbours in a batch.
     """
-    graph = Graph(onnx)
+    graph = OnnxGraph(onnx)
     hidden = _add_embedding(graph, weights)
     for layer in range(LAYERS):
         hidden = _add_layer(graph, weights, layer, hidden)
@@ -119,7 +119,7 @@ def build_model(onnx: Any, weights: dict[str, Floats]) -> Any:
     return graph.model()
 
 
-def _add_embedding(graph: Graph, weights: dict[str, Floats]) -> str:
+def _add_embedding(graph: OnnxGraph, weights: dict[str, Floats]) -> str:
     words = graph.weight("words", weights["embeddings.word_embeddings.weight"])
     # Every piece is of type 0, so its vector is added to the positions beforehand.
     place = weights["embeddings.position_embeddings.weight"][:POSITIONS]
@@ -138,7 +138,7 @@ def _add_embedding(graph: Graph, weights: dict[str, Floats]) -> str:
     return graph.node("LayerNormalization", inputs, "embedded", axis=-1, epsilon=EPSILON)
 
 
-def _add_layer(graph: Graph, weights: dict[str, Floats], layer: int, hidden: str) -> str:
+def _add_layer(graph: OnnxGraph, weights: dict[str, Floats], layer: int, hidden: str) -> str:
     prefix = f"layer{layer}_"
     source = f"encoder.layer.{layer}."
     projections = [f"{source}attention.self.{part}" for part in ("query", "key", "value")]

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 
 from recollect.evaluation.case_files import load_cases, shipped_cases
 from recollect.evaluation.case_runner import CaseRun, RunPlan, run_case, run_cases
-from recollect.evaluation.cases import Case, Expectation, Talk, chosen
+from recollect.evaluation.cases import CaseTalk, EvaluationCase, Expectation, chosen
 from recollect.evaluation.eval_report import EvalReport, report_of, write_report
 from recollect.evaluation.langsmith_export import dataset_rows, send_rows
-from recollect.evaluation.measures import Figures, Measured, Verdict, measured
+from recollect.evaluation.measures import CaseVerdict, Figures, Measured, measured
 from recollect.evaluation.oracle_script import deeds_of
 from recollect.evaluation.run_comparison import Comparison, compared, read_report
 from recollect.ports import Model
@@ -28,16 +28,16 @@ if TYPE_CHECKING:
     from _pytest.mark import ParameterSet
 
 __all__ = (
-    "Case",
     "CaseRun",
+    "CaseTalk",
+    "CaseVerdict",
     "Comparison",
     "EvalReport",
+    "EvaluationCase",
     "Expectation",
     "Figures",
     "Measured",
     "RunPlan",
-    "Talk",
-    "Verdict",
     "case_params",
     "chosen",
     "compared",
@@ -73,7 +73,7 @@ def case_params(*paths: str | Path, tags: Sequence[str] = ()) -> list[ParameterS
     return [pytest.param(case, id=case.name) for case in chosen(cases, tags)]
 
 
-async def form(case: Case, model: Model, plan: RunPlan | None = None) -> Measured:
+async def form(case: EvaluationCase, model: Model, plan: RunPlan | None = None) -> Measured:
     """
     Return what *model* makes of *case*; its ``problems`` are empty if all is as it should be.
 

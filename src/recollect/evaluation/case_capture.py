@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from recollect.errors import NotFoundError, UsageError
-from recollect.evaluation.case_drafts import BUILTIN, Draft, Spoken
+from recollect.evaluation.case_drafts import BUILTIN, CaseDraft, Spoken
 from recollect.evaluation.case_entries import (
     Entry,
     after_correction,
@@ -27,7 +27,7 @@ _FORMED: Final = ("formed", "merged")
 
 async def draft_of_formation(
     memory: Recollect, scope: Scope, formation_id: str, *, types: Sequence[MemoryType] = ()
-) -> Draft:
+) -> CaseDraft:
     """
     Return the case that demands what a formation has done, from the same talk and memories.
 
@@ -44,7 +44,7 @@ async def draft_of_formation(
         msg = f"the formation {formation_id!r} ({formation.status}) has no outcomes to expect"
         raise UsageError(msg)
     spoken = [await _spoken_by(memory, scope, formation, thread) for thread in formation.watermarks]
-    draft = Draft(
+    draft = CaseDraft(
         name=f"formation {formation.id}",
         types=(),
         spoken=tuple(each for each in spoken if each.new),
@@ -57,12 +57,12 @@ async def draft_of_formation(
 
 
 async def _with_outcomes(
-    draft: Draft,
+    draft: CaseDraft,
     memory: Recollect,
     formation: Formation,
     outcomes: Sequence[JsonObject],
     types: Sequence[MemoryType],
-) -> Draft:
+) -> CaseDraft:
     """Return *draft* with what a formation's outcomes let one expect."""
     known = _types([*draft.memories, *outcomes], types)
     musts: list[Entry] = []
@@ -88,7 +88,7 @@ async def _with_outcomes(
 
 async def draft_of_memory(
     memory: Recollect, scope: Scope, type_name: str, key: str, *, types: Sequence[MemoryType] = ()
-) -> Draft:
+) -> CaseDraft:
     """
     Return the case that demands a memory as it is now, from the talk that it rests on.
 
@@ -109,7 +109,7 @@ async def draft_of_memory(
     if not spoken:
         msg = f"the messages that {type_name}/{key} rests on are gone: there is no case without"
         raise NotFoundError(msg)
-    draft = Draft(name=f"memory {type_name}/{key}", types=(type_,), spoken=spoken)
+    draft = CaseDraft(name=f"memory {type_name}/{key}", types=(type_,), spoken=spoken)
     before = history[at - 1] if at else None
     found = after_correction(type_, before, (history[at], history[-1]), draft.messages)
     standing: tuple[Entry, ...] = ({"type": type_name, "value": before.value},) if before else ()

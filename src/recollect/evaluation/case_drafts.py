@@ -31,7 +31,7 @@ class Spoken:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
+class CaseDraft:
     """A case to be written: its fields are those of a case file."""
 
     name: str
@@ -47,7 +47,7 @@ class Draft:
         return [*before, *(each for spoken in self.spoken for each in spoken.new)]
 
 
-def append_case(path: Path, draft: Draft) -> str:
+def append_case(path: Path, draft: CaseDraft) -> str:
     """
     Append *draft* to a case file, which is made if there is none; return the case's name.
 
@@ -79,7 +79,7 @@ def _free(name: str, taken: set[str]) -> str:
     return free
 
 
-def case_text(draft: Draft) -> str:
+def case_text(draft: CaseDraft) -> str:
     """
     Return *draft* as TOML.
 

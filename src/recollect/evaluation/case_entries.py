@@ -16,7 +16,7 @@ Entry = dict[str, Json]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Expected:
+class ExpectedEntry:
     """Entries for ``must`` and ``must_not``."""
 
     must: list[Entry] = field(default_factory=list)
@@ -44,12 +44,12 @@ def ended_entry(type_: MemoryType, revision: Revision) -> Entry:
 
 def after_formation(
     type_: MemoryType, before: Revision | None, after: Revision, messages: Sequence[Message]
-) -> Expected:
+) -> ExpectedEntry:
     """Return what to expect of a memory that a formation has stored or changed."""
     if type_.update_mode == "insert" and before is None:
-        return Expected(must=[_whole(type_, after, messages)])
+        return ExpectedEntry(must=[_whole(type_, after, messages)])
     where = _kept(before.value, after.value) if before and type_.update_mode == "insert" else {}
-    found = Expected()
+    found = ExpectedEntry()
     old = _places(before.value) if before else []
     new = _places(after.value)
     for pointer, place, leaf in new:
@@ -69,7 +69,7 @@ def after_correction(
     before: Revision | None,
     versions: tuple[Revision, Revision],
     messages: Sequence[Message],
-) -> Expected:
+) -> ExpectedEntry:
     """
     Return what to expect of a memory that was formed, and corrected or rejected since.
 
@@ -82,7 +82,7 @@ def after_correction(
     formed, now = versions
     if now.state == "rejected":
         where = _where(formed.value)
-        return Expected(must_not=[{"type": type_.name, "where": where}])
+        return ExpectedEntry(must_not=[{"type": type_.name, "where": where}])
     found = after_formation(type_, before, _as_formed(now, formed), messages)
     stands = [(place, leaf) for _, place, leaf in _places(now.value)]
     found.must_not.extend(

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final, cast, get_args
 
 from recollect.errors import LimitError, NotFoundError, UsageError
-from recollect.evaluation.cases import Case, Forming, Standing, Talk
+from recollect.evaluation.cases import CaseTalk, EvaluationCase, Forming, InitialMemory
 from recollect.evaluation.expectations import Setting, read_expectations
 from recollect.evaluation.toml_tables import Table
 from recollect.formation.types import BUILTIN_TYPES, DEFAULT_TYPES, MemoryType, load_types
@@ -30,7 +30,7 @@ _BUILTIN: Final = {each.name: each for each in BUILTIN_TYPES}
 _MINUTE: Final = timedelta(minutes=1)
 
 
-def load_cases(*paths: str | Path) -> tuple[Case, ...]:
+def load_cases(*paths: str | Path) -> tuple[EvaluationCase, ...]:
     """
     Return the cases of all files, in their order.
 
@@ -43,7 +43,7 @@ def load_cases(*paths: str | Path) -> tuple[Case, ...]:
     return _with_own_names([each for path in paths for each in read_cases(*_read(Path(path)))])
 
 
-def shipped_cases() -> tuple[Case, ...]:
+def shipped_cases() -> tuple[EvaluationCase, ...]:
     """Return the cases that come with the library, file by file."""
     folder = resources.files("recollect.evaluation") / "cases"
     files = sorted((each for each in folder.iterdir()), key=lambda each: each.name)
@@ -51,7 +51,7 @@ def shipped_cases() -> tuple[Case, ...]:
     return _with_own_names([case for text, name in texts for case in read_cases(text, name)])
 
 
-def read_cases(text: str, name: str) -> tuple[Case, ...]:
+def read_cases(text: str, name: str) -> tuple[EvaluationCase, ...]:
     """Return the cases that *text* holds as TOML; *name* is that of its file."""
     try:
         return _cases_of(Table("", tomllib.loads(text)), name)
@@ -79,7 +79,7 @@ def _read(path: Path) -> tuple[str, str]:
         raise UsageError(msg) from error
 
 
-def _with_own_names(cases: Sequence[Case]) -> tuple[Case, ...]:
+def _with_own_names(cases: Sequence[EvaluationCase]) -> tuple[EvaluationCase, ...]:
     seen: dict[str, str] = {}
     for case in cases:
         if case.name in seen:
@@ -92,7 +92,7 @@ def _with_own_names(cases: Sequence[Case]) -> tuple[Case, ...]:
     return tuple(cases)
 
 
-def _cases_of(file: Table, name: str) -> tuple[Case, ...]:
+def _cases_of(file: Table, name: str) -> tuple[EvaluationCase, ...]:
     shared = {each.name: each for each in _types(file, "types", _BUILTIN) or ()}
     tables = list(file.tables("case"))
     file.end()
@@ -104,13 +104,13 @@ def _cases_of(file: Table, name: str) -> tuple[Case, ...]:
     return tuple(replace(_case(each, {**_BUILTIN, **shared}), source=name) for each in tables)
 
 
-def _case(table: Table, named: Mapping[str, MemoryType]) -> Case:
+def _case(table: Table, named: Mapping[str, MemoryType]) -> EvaluationCase:
     name = table.text("name")
     types = _types(table, "types", named) or DEFAULT_TYPES
     memories = tuple(_standing(each, types) for each in table.tables("memories"))
     talks = _talks(table)
     setting = Setting(talks=talks, types=types)
-    case = Case(
+    case = EvaluationCase(
         name=name,
         language=table.text("language", "en"),
         tags=table.texts("tags"),
@@ -141,9 +141,9 @@ def _types(
         raise UsageError(f"{table.path}.{error}" if table.path else str(error)) from None
 
 
-def _standing(table: Table, types: Sequence[MemoryType]) -> Standing:
+def _standing(table: Table, types: Sequence[MemoryType]) -> InitialMemory:
     type_ = Setting(talks=(), types=types).type_of(table)
-    standing = Standing(
+    standing = InitialMemory(
         type=type_.name,
         value=table.document("value"),
         since=table.moment("since"),
@@ -157,8 +157,8 @@ def _standing(table: Table, types: Sequence[MemoryType]) -> Standing:
     return standing
 
 
-def _talks(table: Table) -> tuple[Talk, ...]:
-    talks: list[Talk] = []
+def _talks(table: Table) -> tuple[CaseTalk, ...]:
+    talks: list[CaseTalk] = []
     for at, each in enumerate(table.tables("talks")):
         count = sum(len(talk.messages) for talk in talks)
         talks.append(_talk(each, at, count))
@@ -168,7 +168,7 @@ def _talks(table: Table) -> tuple[Talk, ...]:
     return tuple(talks)
 
 
-def _talk(table: Table, at: int, count: int) -> Talk:
+def _talk(table: Table, at: int, count: int) -> CaseTalk:
     thread = table.text("thread", f"talk-{at + 1}")
     begins = table.moment("at") or FIRST_TALK + timedelta(days=at)
     forming = table.text("formed", "own")
@@ -188,7 +188,7 @@ def _talk(table: Table, at: int, count: int) -> Talk:
     times = [message.time for message in messages if message.time]
     if times != sorted(times):
         raise table.wrong("messages", "must come in the order of their times")
-    return Talk(thread=thread, messages=tuple(messages), forming=cast("Forming", forming))
+    return CaseTalk(thread=thread, messages=tuple(messages), forming=cast("Forming", forming))
 
 
 def _as_table(message: object) -> object:

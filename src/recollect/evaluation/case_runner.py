@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 import anyio
 
 from recollect.errors import ModelError, ModelUnavailableError, RecollectError, UsageError
-from recollect.evaluation.cases import Case, Standing, Talk
+from recollect.evaluation.cases import CaseTalk, EvaluationCase, InitialMemory
 from recollect.formation.config import FormationSettings
 from recollect.formation.value_identity import content_key, field_keys
 from recollect.memory.facade import open as open_memory
@@ -33,14 +33,14 @@ WAIT_S_MAX: Final = 120.0
 _BEFORE: Final = timedelta(days=30)
 _PAGE: Final = 500
 
-ModelOf: TypeAlias = Callable[[Case], Model]
+ModelOf: TypeAlias = Callable[[EvaluationCase], Model]
 """The model that forms a case."""
 Address: TypeAlias = tuple[str, str]
 Memories: TypeAlias = Mapping[Address, Memory]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class FormationStep:
     """
     What the forming of one talk did: the memories *before* and *after* it, at the time *at*.
 
@@ -59,9 +59,9 @@ class Step:
 class CaseRun:
     """A case, and what became of it."""
 
-    case: Case
+    case: EvaluationCase
     model: str
-    steps: tuple[Step, ...]
+    steps: tuple[FormationStep, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +80,7 @@ class RunPlan:
 
 
 async def run_cases(
-    cases: Sequence[Case], model_of: ModelOf, plan: RunPlan | None = None
+    cases: Sequence[EvaluationCase], model_of: ModelOf, plan: RunPlan | None = None
 ) -> tuple[CaseRun, ...]:
     """
     Run *cases*, in any order, and return them in theirs.
@@ -93,7 +93,7 @@ async def run_cases(
     failed: list[RecollectError] = []
     limit = anyio.CapacityLimiter(plan.at_once)
 
-    async def run_one(place: int, case: Case) -> None:
+    async def run_one(place: int, case: EvaluationCase) -> None:
         async with limit:
             if failed:
                 return
@@ -111,7 +111,7 @@ async def run_cases(
     return tuple(done[place] for place in range(len(cases)))
 
 
-async def run_case(case: Case, model: Model, plan: RunPlan | None = None) -> CaseRun:
+async def run_case(case: EvaluationCase, model: Model, plan: RunPlan | None = None) -> CaseRun:
     """
     Form the talks of *case* with *model*, one after the other, in a store of its own.
 
@@ -125,7 +125,7 @@ async def run_case(case: Case, model: Model, plan: RunPlan | None = None) -> Cas
 
 
 @asynccontextmanager
-async def _stage(case: Case, model: Model, plan: RunPlan) -> AsyncIterator[_Stage]:
+async def _stage(case: EvaluationCase, model: Model, plan: RunPlan) -> AsyncIterator[_Stage]:
     first = case.messages[0].time
     if first is None:
         msg = f"the messages of {case.name!r} have no time: load cases with load_cases"
@@ -153,7 +153,7 @@ class _Stage:
 
     def __init__(
         self,
-        case: Case,
+        case: EvaluationCase,
         store: Store,
         worker: Worker,
         clock: FrozenClock,
@@ -175,7 +175,7 @@ class _Stage:
         if writes:
             await self._store.apply(SCOPE, writes)
 
-    async def play(self, talk: Talk) -> Step | None:
+    async def play(self, talk: CaseTalk) -> FormationStep | None:
         """Say what is said in *talk*, and form it; ``None`` where it is not formed by itself."""
         self._talk += 1
         for message in talk.messages:
@@ -190,7 +190,7 @@ class _Stage:
             return None
         before = await self._memories()
         failures = await self._form()
-        return Step(
+        return FormationStep(
             talk=self._talk,
             at=self._clock.now(),
             before=before,
@@ -251,7 +251,7 @@ class _Stage:
         return tuple(reversed(fresh))
 
 
-def _writes(standing: Standing, mode: str) -> list[PutMemory]:
+def _writes(standing: InitialMemory, mode: str) -> list[PutMemory]:
     """Return the writes that put a memory in place; one for each refused field of a document."""
     if mode == "patch" and standing.rejected:
         return [

@@ -17,7 +17,7 @@ Forming: TypeAlias = Literal["own", "next", "none"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Talk:
+class CaseTalk:
     """Messages of one thread, dated and named by their number in the case, and their forming."""
 
     thread: str
@@ -26,7 +26,7 @@ class Talk:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class InitialMemory:
     """A memory that is there before the first talk; a *rejected* one is a refused value."""
 
     type: str
@@ -94,7 +94,7 @@ class Expectation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
+class EvaluationCase:
     """
     A case of the evaluation.
 
@@ -102,12 +102,12 @@ class Case:
     """
 
     name: str
-    talks: tuple[Talk, ...]
+    talks: tuple[CaseTalk, ...]
     types: tuple[MemoryType, ...]
     expectations: tuple[Expectation, ...]
     language: str = "en"
     tags: tuple[str, ...] = ()
-    memories: tuple[Standing, ...] = ()
+    memories: tuple[InitialMemory, ...] = ()
     source: str = ""
 
     @property
@@ -120,6 +120,6 @@ class Case:
         return next(each for each in self.types if each.name == name)
 
 
-def chosen(cases: Sequence[Case], tags: Sequence[str]) -> list[Case]:
+def chosen(cases: Sequence[EvaluationCase], tags: Sequence[str]) -> list[EvaluationCase]:
     """Return the cases that have one of *tags*, or that language; all of them without tags."""
     return [case for case in cases if not tags or not {case.language, *case.tags}.isdisjoint(tags)]

@@ -8,7 +8,7 @@ from itertools import combinations
 from typing import Final
 
 from recollect.evaluation.case_runner import CaseRun
-from recollect.evaluation.cases import Case, Expectation
+from recollect.evaluation.cases import EvaluationCase, Expectation
 from recollect.evaluation.leaves import grouped, is_current
 from recollect.evaluation.oracle_script import pattern_of
 from recollect.formation.value_identity import normalised, same_text
@@ -49,7 +49,7 @@ def _repeated_elements(memory: Memory) -> int:
     return sum(count - 1 for count in seen.values())
 
 
-def _is_near(one: Memory, other: Memory, case: Case) -> bool:
+def _is_near(one: Memory, other: Memory, case: EvaluationCase) -> bool:
     """Say whether two entries tell the same: to an expectation, or in nearly the same words."""
     about = [e for e in case.expectations if e.type == one.type and _names_one(e)]
     mine = {at for at, e in enumerate(about) if pattern_of(e).matches(one.value)}

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from recollect.evaluation.measures import Figures, Measured, Verdict, total
+from recollect.evaluation.measures import CaseVerdict, Figures, Measured, total
 from recollect.records import Json, JsonObject
 
 FORMAT: Final = 1
@@ -23,7 +23,7 @@ class CaseReport:
     name: str
     language: str
     tags: tuple[str, ...]
-    verdicts: tuple[Verdict, ...]
+    verdicts: tuple[CaseVerdict, ...]
     figures: Figures
     failures: tuple[str, ...] = ()
 
@@ -80,7 +80,7 @@ def report_of(
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ReportFigure:
     """One figure of the page: its name, how it is reckoned, and which way is better."""
 
     name: str
@@ -98,28 +98,28 @@ def _count(name: str) -> Figure:
 
 
 ROWS: Final = (
-    Row("recall of musts", lambda f: f.recall, "share", 1),
-    Row("precision of formed leaves", lambda f: f.precision, "share", 1),
-    Row("must-nots remembered", _count("violations"), "count", -1),
-    Row("duplicates, exact", _count("duplicates"), "count", -1),
-    Row("duplicates, near", _count("near_duplicates"), "count", -1),
-    Row("ungrounded, attempted", _count("attempted"), "count", -1),
-    Row("ungrounded, stored", _count("invented"), "count", -1),
-    Row("overwritten without reason", _count("overwritten"), "count", -1),
-    Row("failed formations", _count("failures"), "count", -1),
-    Row("inserted a formation", _rate("inserted"), "rate"),
-    Row("patched a formation", _rate("patched"), "rate"),
-    Row("ended a formation", _rate("ended"), "rate"),
-    Row("merged a formation", _rate("merged"), "rate"),
-    Row("calls a formation", _rate("calls"), "rate", -1),
-    Row("repairs", _count("repairs"), "count", -1),
-    Row("tokens read a formation", _rate("input_tokens"), "rate", -1),
-    Row("tokens written a formation", _rate("output_tokens"), "rate", -1),
+    ReportFigure("recall of musts", lambda f: f.recall, "share", 1),
+    ReportFigure("precision of formed leaves", lambda f: f.precision, "share", 1),
+    ReportFigure("must-nots remembered", _count("violations"), "count", -1),
+    ReportFigure("duplicates, exact", _count("duplicates"), "count", -1),
+    ReportFigure("duplicates, near", _count("near_duplicates"), "count", -1),
+    ReportFigure("ungrounded, attempted", _count("attempted"), "count", -1),
+    ReportFigure("ungrounded, stored", _count("invented"), "count", -1),
+    ReportFigure("overwritten without reason", _count("overwritten"), "count", -1),
+    ReportFigure("failed formations", _count("failures"), "count", -1),
+    ReportFigure("inserted a formation", _rate("inserted"), "rate"),
+    ReportFigure("patched a formation", _rate("patched"), "rate"),
+    ReportFigure("ended a formation", _rate("ended"), "rate"),
+    ReportFigure("merged a formation", _rate("merged"), "rate"),
+    ReportFigure("calls a formation", _rate("calls"), "rate", -1),
+    ReportFigure("repairs", _count("repairs"), "count", -1),
+    ReportFigure("tokens read a formation", _rate("input_tokens"), "rate", -1),
+    ReportFigure("tokens written a formation", _rate("output_tokens"), "rate", -1),
 )
 """The figures of a run, in the order of the page."""
 
 
-def written(row: Row, figures: Figures) -> str:
+def written(row: ReportFigure, figures: Figures) -> str:
     """Return a figure as the page shows it."""
     value = row.figure(figures)
     if value is None:
@@ -157,7 +157,7 @@ def _cases_table(report: EvalReport) -> str:
     lines = [f"{report.model}: {len(report.cases)} cases", head]
     for case in report.cases:
         cells = "".join(
-            written(Row("", figure, form), case.figures).replace(".0 %", "").rjust(width)
+            written(ReportFigure("", figure, form), case.figures).replace(".0 %", "").rjust(width)
             for _, figure, form in _COLUMNS
         )
         lines.append(_padded(case.name, _NAME_WIDTH) + cells)
@@ -256,7 +256,7 @@ def _case(document: Json) -> CaseReport:
         name=str(found["name"]),
         language=str(found["language"]),
         tags=tuple(str(each) for each in _listed(found["tags"])),
-        verdicts=tuple(Verdict(**_object(each)) for each in _listed(found["verdicts"])),
+        verdicts=tuple(CaseVerdict(**_object(each)) for each in _listed(found["verdicts"])),
         figures=Figures(**_object(found["figures"])),
         failures=tuple(str(each) for each in _listed(found["failures"])),
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final, get_args
 
 from recollect.errors import UsageError
-from recollect.evaluation.cases import Because, Expectation, Kind, Talk
+from recollect.evaluation.cases import Because, CaseTalk, Expectation, Kind
 from recollect.evaluation.toml_tables import Table
 from recollect.formation.grounding.quotes import find_quote
 from recollect.formation.types import MemoryType
@@ -22,7 +22,7 @@ _STATES: Final = ("absent", "ended", "count")
 class Setting:
     """What expectations are about: talks, and memory types."""
 
-    talks: Sequence[Talk]
+    talks: Sequence[CaseTalk]
     types: Sequence[MemoryType]
 
     @property

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final, Protocol
 
 from recollect.errors import MissingExtraError, RecollectError, UsageError
-from recollect.evaluation.cases import Case, Expectation
+from recollect.evaluation.cases import EvaluationCase, Expectation
 from recollect.evaluation.measures import Measured
 from recollect.records import Json
 
@@ -66,7 +66,7 @@ def _row(measured: Measured) -> Row:
     }
 
 
-def _talks(case: Case) -> list[Json]:
+def _talks(case: EvaluationCase) -> list[Json]:
     return [
         {
             "thread": talk.thread,

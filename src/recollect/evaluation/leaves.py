@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from recollect.evaluation.cases import Case, Expectation
+from recollect.evaluation.cases import EvaluationCase, Expectation
 from recollect.evaluation.oracle_script import pattern_of
-from recollect.formation.claims import Source, unsupported
+from recollect.formation.claims import SaidText, unsupported
 from recollect.formation.value_identity import required_fields
 from recollect.records import Json, Memory
 from recollect.stores.json_pointers import covers as stands_in
@@ -20,7 +20,7 @@ _PLACE: Final = re.compile(r"/\d+(?=/|$)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Leaf:
+class ValueLeaf:
     """A field or list element of a memory."""
 
     memory: Memory
@@ -45,17 +45,17 @@ def is_ended(memory: Memory, now: datetime) -> bool:
     return memory.state == "active" and not is_current(memory, now)
 
 
-def leaves_of(memories: Mapping[tuple[str, str], Memory], now: datetime) -> list[Leaf]:
+def leaves_of(memories: Mapping[tuple[str, str], Memory], now: datetime) -> list[ValueLeaf]:
     """Return the leaves of the memories that are true at *now*."""
     return [
-        Leaf(memory=memory, pointer=pointer, value=value)
+        ValueLeaf(memory=memory, pointer=pointer, value=value)
         for memory in memories.values()
         if is_current(memory, now)
         for pointer, value in leaves(memory.value)
     ]
 
 
-def covers(expectation: Expectation, leaf: Leaf, case: Case) -> bool:
+def covers(expectation: Expectation, leaf: ValueLeaf, case: EvaluationCase) -> bool:
     """
     Say whether *expectation* wants or allows *leaf*.
 
@@ -74,7 +74,7 @@ def covers(expectation: Expectation, leaf: Leaf, case: Case) -> bool:
     return type_.update_mode == "insert" and is_needed and pattern.matches(value)
 
 
-def lets_go(expectation: Expectation, leaf: Leaf, *, is_closed: bool) -> bool:
+def lets_go(expectation: Expectation, leaf: ValueLeaf, *, is_closed: bool) -> bool:
     """Say whether *expectation* wants *leaf* gone; if its memory *is_closed*, with all of that."""
     goes = expectation.absent or expectation.ended or expectation.kind == "must_not"
     if not goes or expectation.tried or expectation.type != leaf.memory.type:
@@ -86,22 +86,22 @@ def lets_go(expectation: Expectation, leaf: Leaf, *, is_closed: bool) -> bool:
     return is_there and pattern.selects(leaf.memory.value) and pattern.fits(leaf.value)
 
 
-def same_place(one: Leaf, other: Leaf) -> bool:
+def same_place(one: ValueLeaf, other: ValueLeaf) -> bool:
     """Say whether two leaves stand at the same place of the same memory."""
     return one.identity[:3] == other.identity[:3]
 
 
-def spoken_of(case: Case, talk: int) -> list[Source]:
+def spoken_of(case: EvaluationCase, talk: int) -> list[SaidText]:
     """Return everything that was said up to the talk with this number."""
     return [
-        Source(text=message.text, at=message.time, speaker=message.name)
+        SaidText(text=message.text, at=message.time, speaker=message.name)
         for each in case.talks[:talk]
         for message in each.messages
         if message.time is not None
     ]
 
 
-def unheard(leaf: Leaf, heard: Sequence[Source], case: Case) -> bool:
+def unheard(leaf: ValueLeaf, heard: Sequence[SaidText], case: EvaluationCase) -> bool:
     """Say whether *leaf* holds a number, name or date that nobody said, and that did not stand."""
     standing = [each.value for each in case.memories if each.type == leaf.memory.type]
     return bool(unsupported(leaf.value, heard, standing))

@@ -13,11 +13,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
 
-from recollect.evaluation.case_runner import CaseRun, Step
-from recollect.evaluation.cases import Case, Expectation
+from recollect.evaluation.case_runner import CaseRun, FormationStep
+from recollect.evaluation.cases import EvaluationCase, Expectation
 from recollect.evaluation.duplicates import duplicate_counts
 from recollect.evaluation.leaves import (
-    Leaf,
+    ValueLeaf,
     covers,
     is_current,
     is_ended,
@@ -33,7 +33,7 @@ from recollect.stores.json_pointers import leaves
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class CaseVerdict:
     """Whether an expectation is met; *about* says which it is, *found* what there was instead."""
 
     kind: str
@@ -95,8 +95,8 @@ class Figures:
 class Measured:
     """A case with its verdicts and figures."""
 
-    case: Case
-    verdicts: tuple[Verdict, ...]
+    case: EvaluationCase
+    verdicts: tuple[CaseVerdict, ...]
     figures: Figures
     failures: tuple[str, ...] = ()
 
@@ -147,7 +147,7 @@ def total(figures: Iterable[Figures]) -> Figures:
     return Figures(**sums)
 
 
-def _verdict(expectation: Expectation, step: Step) -> Verdict:
+def _verdict(expectation: Expectation, step: FormationStep) -> CaseVerdict:
     pattern = pattern_of(expectation)
     all_of = [each for each in step.after.values() if each.type == expectation.type]
     state = is_ended if expectation.ended else is_current
@@ -159,7 +159,7 @@ def _verdict(expectation: Expectation, step: Step) -> Verdict:
         met = bool(found) == (expectation.kind == "must" and not expectation.absent)
     shown = [each for each in found or all_of if each.state == "active"]
     instead = "; ".join(_shown(each, step.at) for each in shown[:5])
-    return Verdict(
+    return CaseVerdict(
         kind=expectation.kind,
         about=str(expectation),
         met=met,
@@ -232,7 +232,7 @@ def _value(written: Json) -> Json:
     return found
 
 
-def _is_tried(type_: str, value: Json, case: Case) -> bool:
+def _is_tried(type_: str, value: Json, case: EvaluationCase) -> bool:
     """Say whether the case itself wants something to be tried, and kept out."""
     return isinstance(value, Mapping) and any(
         each.tried and each.type == type_ and pattern_of(each).matches(value)
@@ -259,7 +259,7 @@ def _leaf_counts(run: CaseRun) -> dict[str, int]:
     return dict(counts)
 
 
-def _without(leaves: Sequence[Leaf], others: Sequence[Leaf]) -> list[Leaf]:
+def _without(leaves: Sequence[ValueLeaf], others: Sequence[ValueLeaf]) -> list[ValueLeaf]:
     """Return the leaves that are not among *others*, each as often as it is more."""
     left = Counter(each.identity for each in others)
     found = []
@@ -271,7 +271,9 @@ def _without(leaves: Sequence[Leaf], others: Sequence[Leaf]) -> list[Leaf]:
     return found
 
 
-def _is_wanted(lost: Leaf, step: Step, formed: Sequence[Leaf], case: Case) -> bool:
+def _is_wanted(
+    lost: ValueLeaf, step: FormationStep, formed: Sequence[ValueLeaf], case: EvaluationCase
+) -> bool:
     """Say whether the case lets *lost* go: it must not be there, or something takes its place."""
     memory = step.after.get((lost.memory.type, lost.memory.key))
     is_closed = memory is None or not is_current(memory, step.at)

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from datetime import date
 
-from recollect.evaluation.cases import Case, Expectation
+from recollect.evaluation.cases import EvaluationCase, Expectation
 from recollect.evaluation.expectations import answer_of, is_whole, is_written
 from recollect.formation.types import MemoryType
 from recollect.records import Json
 from recollect.stores.json_pointers import is_list, parse_pointer
-from recollect.testing.memory_pattern import Pattern
-from recollect.testing.oracle import Action, Cited, Deed
+from recollect.testing.memory_pattern import MemoryPattern
+from recollect.testing.oracle import Action, Cited, OracleOperation
 
 
-def deeds_of(case: Case) -> tuple[Deed, ...]:
+def deeds_of(case: EvaluationCase) -> tuple[OracleOperation, ...]:
     """Return what a right model does upon the messages of *case*, in their order."""
     said = sorted(
         (each for each in case.expectations if each.because), key=lambda e: e.because[0].message
@@ -22,9 +22,9 @@ def deeds_of(case: Case) -> tuple[Deed, ...]:
     return tuple(deed for each in said for deed in _deed(each, case))
 
 
-def pattern_of(expectation: Expectation) -> Pattern:
+def pattern_of(expectation: Expectation) -> MemoryPattern:
     """Return what memories look like that *expectation* is about."""
-    return Pattern(
+    return MemoryPattern(
         path=expectation.path,
         where=expectation.where,
         equals=expectation.equals,
@@ -32,10 +32,10 @@ def pattern_of(expectation: Expectation) -> Pattern:
     )
 
 
-def _deed(expectation: Expectation, case: Case) -> Iterator[Deed]:
+def _deed(expectation: Expectation, case: EvaluationCase) -> Iterator[OracleOperation]:
     type_ = case.type_named(expectation.type)
     value = answer_of(expectation) if is_written(expectation) else None
-    yield Deed(
+    yield OracleOperation(
         action=_action(expectation, type_),
         type=type_.name,
         pattern=pattern_of(expectation),

@@ -13,7 +13,7 @@ from recollect.evaluation.measures import Figures, total
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class CaseChange:
     """What changed in a case, said in a sentence each."""
 
     case: str
@@ -34,7 +34,7 @@ class Comparison:
     then: str
     figures_now: Figures
     figures_then: Figures
-    changes: tuple[Change, ...]
+    changes: tuple[CaseChange, ...]
     only_now: tuple[str, ...]
     only_then: tuple[str, ...]
 
@@ -79,7 +79,7 @@ def compared(now: EvalReport, then: EvalReport) -> Comparison:
     )
 
 
-def _change(now: CaseReport, then: CaseReport) -> Change:
+def _change(now: CaseReport, then: CaseReport) -> CaseChange:
     met_then = {each.about: each.met for each in then.verdicts}
     better = [v.about for v in now.verdicts if v.met and met_then.get(v.about) is False]
     worse = [
@@ -87,7 +87,7 @@ def _change(now: CaseReport, then: CaseReport) -> Change:
     ]
     for is_better, sentence in _figure_changes(now.figures, then.figures):
         (better if is_better else worse).append(sentence)
-    return Change(case=now.name, better=tuple(better), worse=tuple(worse))
+    return CaseChange(case=now.name, better=tuple(better), worse=tuple(worse))
 
 
 def _figure_changes(now: Figures, then: Figures) -> Iterator[tuple[bool, str]]:

@@ -11,13 +11,13 @@ from recollect.errors import UsageError
 from recollect.formation.citations import check_fields, read_because, read_citation
 from recollect.formation.offer import Offer
 from recollect.formation.operations import (
-    Change,
     Citation,
     End,
     Fault,
     Insert,
     Operation,
     Patch,
+    PatchChange,
     WrongCallError,
 )
 from recollect.formation.patch import PatchError, apply_patch
@@ -33,7 +33,7 @@ OPERATIONS_MAX: Final = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class ReadAnswer:
     """
     What an answer says: operations that are well formed, and every fault of the rest.
 
@@ -54,7 +54,7 @@ class _Earlier:
     kept: Sequence[Operation]
     read: Sequence[Operation]
 
-    def patches_of(self, target: str) -> list[Change]:
+    def patches_of(self, target: str) -> list[PatchChange]:
         """Return all changes of a memory so far."""
         return [*_changes_of(target, self.kept), *_changes_of(target, self.read)]
 
@@ -69,7 +69,7 @@ class _Earlier:
                 raise WrongCallError("value", reason, target=target)
 
 
-def _changes_of(target: str, operations: Sequence[Operation]) -> list[Change]:
+def _changes_of(target: str, operations: Sequence[Operation]) -> list[PatchChange]:
     patches = (e for e in operations if isinstance(e, Patch) and e.target == target)
     return [change for each in patches for change in each.changes]
 
@@ -80,7 +80,7 @@ def read_answer(
     *,
     kept: Sequence[Operation] = (),
     taken: AbstractSet[str] = frozenset(),
-) -> Reading:
+) -> ReadAnswer:
     """
     Return what *answer* asks for; a call with a fault takes none of the others along.
 
@@ -101,7 +101,7 @@ def read_answer(
         except WrongCallError as error:
             unread += error.kind == "call"
             faults.append(_fault_of(call, error, offer))
-    return Reading(
+    return ReadAnswer(
         operations=tuple(operations),
         faults=tuple(faults),
         calls=calls,
@@ -228,14 +228,14 @@ def _read_patch(
     return Patch(call=call, target=target, changes=new) if new else None
 
 
-def _read_change(change: Json, at: int) -> Change:
+def _read_change(change: Json, at: int) -> PatchChange:
     if not isinstance(change, Mapping):
         raise WrongCallError("call", f"changes[{at}] must be a JSON object")
     where, cited = f"changes[{at}]", _cited_fields(change)
     check_fields(change, {"op", "path", "from", "value", *cited}, {"op", "path", *cited}, where)
     because, *besides = _cited_in(change, where)
     operation = {name: each for name, each in change.items() if name not in cited}
-    return Change(operation=operation, because=because, besides=tuple(besides))
+    return PatchChange(operation=operation, because=because, besides=tuple(besides))
 
 
 def _cited_fields(given: Mapping[str, Json]) -> tuple[str, ...]:
@@ -253,7 +253,7 @@ def _cited_in(given: Mapping[str, Json], where: str) -> tuple[Citation, ...]:
     return tuple(replace(each, path="") for each in cited)
 
 
-def _check_patched(target: str, changes: Sequence[Change], offer: Offer) -> None:
+def _check_patched(target: str, changes: Sequence[PatchChange], offer: Offer) -> None:
     """Refuse a patch that does not apply, or leads to a document that its schema refuses."""
     memory = offer.known[target]
     try:
@@ -267,7 +267,7 @@ def _check_patched(target: str, changes: Sequence[Change], offer: Offer) -> None
         raise WrongCallError("value", reason)
 
 
-def _check_shown(changes: Sequence[Change], hidden: frozenset[str]) -> None:
+def _check_shown(changes: Sequence[PatchChange], hidden: frozenset[str]) -> None:
     """Refuse to touch the whole document, or what the model was not shown."""
     for change in changes:
         for name in ("path", "from"):

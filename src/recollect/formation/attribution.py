@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from recollect.formation.window import Line, Window
+from recollect.formation.window import Window, WindowLine
 from recollect.records import Evidence, EvidenceMap, Json, JsonObject, Memory
 from recollect.stores.json_pointers import Scalar, covers, is_list, leaves
 from recollect.stores.provenance import (
@@ -69,7 +69,7 @@ class Exhibits:
                 yield source_at(pointer, leaf, _messages_of(found))
 
 
-def _words_of_line(line: Line) -> Words:
+def _words_of_line(line: WindowLine) -> Words:
     return words_of(line.text) | words_of(line.message.name or "")
 
 

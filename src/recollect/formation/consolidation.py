@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from recollect.errors import UsageError
-from recollect.formation.claims import Source as SaidSource
+from recollect.formation.claims import SaidText as SaidSource
 from recollect.formation.claims import unsupported
 from recollect.formation.grounding.foreign_text import instructs
 from recollect.formation.grounding.quotes import keeps_hedge
@@ -82,7 +82,7 @@ class Combination:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class ConsolidationAnswer:
     """What an answer asks for, and every fault of the rest; *is_whole* says that it ended well."""
 
     combinations: tuple[Combination, ...]
@@ -173,7 +173,9 @@ def _plain(value: object) -> object:
     return dict(value) if isinstance(value, Mapping) else list(value)  # type: ignore[call-overload]
 
 
-def read_calls(answer: ModelAnswer, batch: Batch, *, kept: Sequence[Combination] = ()) -> Reading:
+def read_calls(
+    answer: ModelAnswer, batch: Batch, *, kept: Sequence[Combination] = ()
+) -> ConsolidationAnswer:
     """
     Return what *answer* asks for; a call with a fault takes none of the others along.
 
@@ -190,7 +192,7 @@ def read_calls(answer: ModelAnswer, batch: Batch, *, kept: Sequence[Combination]
                 found.append(read)
         except _WrongCallError as error:
             faults.append(Fault(call=call.id, kind=error.kind, reason=str(error)))
-    return Reading(
+    return ConsolidationAnswer(
         combinations=tuple(found),
         faults=tuple(faults),
         calls=calls,

@@ -12,7 +12,7 @@ from recollect.errors import UsageError
 from recollect.formation.attribution import CARRIED_MAX
 from recollect.formation.consolidation import Combination
 from recollect.formation.grounding.grounds import least
-from recollect.formation.operation_outcomes import Outcome
+from recollect.formation.operation_outcomes import OperationOutcome
 from recollect.formation.similarity_groups import Address, address_of
 from recollect.formation.value_identity import content_key, same_text
 from recollect.records import (
@@ -41,7 +41,7 @@ Cited: TypeAlias = tuple[str, str, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class DerivedChange:
     """
     What becomes of one combination: the new memory at (type, key), and the writes that make it.
 
@@ -58,7 +58,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class ActiveMemories:
     """
     The memories as they stand: all that are in force, by address, and what else was looked up.
 
@@ -97,9 +97,9 @@ def can_be_source(memory: Memory, now: datetime) -> bool:
     )
 
 
-def planned(combinations: Sequence[Combination], standing: Standing) -> list[Change]:
+def planned(combinations: Sequence[Combination], standing: ActiveMemories) -> list[DerivedChange]:
     """Return what becomes of each combination, in order; no memory is written twice."""
-    changes: list[Change] = []
+    changes: list[DerivedChange] = []
     written: set[Address] = set()
     for each in combinations:
         change = _change(each, standing, written)
@@ -111,7 +111,9 @@ def planned(combinations: Sequence[Combination], standing: Standing) -> list[Cha
     return changes
 
 
-def _change(made: Combination, standing: Standing, written: AbstractSet[Address]) -> Change:
+def _change(
+    made: Combination, standing: ActiveMemories, written: AbstractSet[Address]
+) -> DerivedChange:
     type_, key = made.group.type, content_key(made.value)
     if (type_, key) in standing.refused:
         return _refused(made, "this value was rejected")
@@ -151,7 +153,7 @@ def _change(made: Combination, standing: Standing, written: AbstractSet[Address]
         )
         for each in replaced
     ]
-    return Change(
+    return DerivedChange(
         action="merged" if made.is_merge else "derived",
         type=type_,
         key=key,
@@ -167,7 +169,7 @@ def _end_of(memory: Memory, now: datetime) -> datetime:
     return now if begins is None else max(now, begins + timedelta(microseconds=1))
 
 
-def made_by(change: Change, scope: Scope, now: datetime) -> Memory | None:
+def made_by(change: DerivedChange, scope: Scope, now: datetime) -> Memory | None:
     """Return the memory that *change* makes, as it will stand; ``None`` if it makes none."""
     puts = [each for each in change.writes if isinstance(each, PutMemory)]
     if not puts:
@@ -190,13 +192,13 @@ def made_by(change: Change, scope: Scope, now: datetime) -> Memory | None:
     )
 
 
-def _refused(made: Combination, reason: str) -> Change:
-    return Change(
+def _refused(made: Combination, reason: str) -> DerivedChange:
+    return DerivedChange(
         action="refused", type=made.group.type, key=content_key(made.value), reason=reason
     )
 
 
-def _outdone(made: Combination, standing: Standing) -> list[Memory]:
+def _outdone(made: Combination, standing: ActiveMemories) -> list[Memory]:
     """Return what was derived before of some of the same memories, and of no other."""
     mine = {address_of(each) for each in made.sources}
     return [
@@ -223,10 +225,10 @@ def _evidence(sources: Sequence[Memory]) -> list[Evidence]:
     return [*named, *list(dict.fromkeys(carried))[:CARRIED_MAX]]
 
 
-def outcomes_of(changes: Sequence[Change]) -> list[Outcome]:
+def outcomes_of(changes: Sequence[DerivedChange]) -> list[OperationOutcome]:
     """Return what changes made of memories, as the receipt of any formation tells it."""
     made = [
-        Outcome(
+        OperationOutcome(
             action="refused" if each.action == "refused" else "stored",
             type=each.type,
             key=each.key,
@@ -235,14 +237,16 @@ def outcomes_of(changes: Sequence[Change]) -> list[Outcome]:
         for each in changes
     ]
     ended = [
-        Outcome(action="ended", type=type_, key=key, reason=f"merged into {each.type}/{each.key}")
+        OperationOutcome(
+            action="ended", type=type_, key=key, reason=f"merged into {each.type}/{each.key}"
+        )
         for each in changes
         for type_, key in each.ended
     ]
     return made + ended
 
 
-def change_record(change: Change) -> JsonObject:
+def change_record(change: DerivedChange) -> JsonObject:
     """Return a change as a receipt keeps it, so that it can be undone."""
     return {
         "action": change.action,
@@ -254,7 +258,7 @@ def change_record(change: Change) -> JsonObject:
     }
 
 
-def changes_in(receipt: JsonObject) -> list[Change]:
+def changes_in(receipt: JsonObject) -> list[DerivedChange]:
     """
     Return the changes that `change_record` put into the receipt of a consolidation.
 
@@ -272,14 +276,14 @@ def changes_in(receipt: JsonObject) -> list[Change]:
     return [_read_change(each) for each in kept if isinstance(each, Mapping)]
 
 
-def _read_change(record: Mapping[str, Json]) -> Change:
+def _read_change(record: Mapping[str, Json]) -> DerivedChange:
     listed = {name: record.get(name) for name in ("sources", "ended")}
     sources, ended = (
         [tuple(each) for each in found if isinstance(each, list)] if isinstance(found, list) else []
         for found in listed.values()
     )
     action = record.get("action")
-    return Change(
+    return DerivedChange(
         action="merged" if action == "merged" else "derived" if action == "derived" else "refused",
         type=str(record.get("type")),
         key=str(record.get("key")),

@@ -7,21 +7,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from recollect.formation.attribution import document_evidence, schema_words
-from recollect.formation.evidence import Step, evidence_of, traced, within
+from recollect.formation.evidence import TracedOperation, evidence_of, traced, within
 from recollect.formation.grounding.grounds import Grounds, least
 from recollect.formation.operation_outcomes import (
     Grounded,
-    Outcome,
+    OperationOutcome,
     Present,
     new_memory,
     refusal,
     revision,
 )
 from recollect.formation.operations import (
-    Change,
     Citation,
     Insert,
     Patch,
+    PatchChange,
     citations_of,
     cited_by,
 )
@@ -69,7 +69,7 @@ def document_outcomes(
     present: Present,
     *,
     key: str,
-) -> Iterator[Outcome]:
+) -> Iterator[OperationOutcome]:
     """
     Yield what becomes of all operations on one document, which stands, or will, at *key*.
 
@@ -94,7 +94,7 @@ def document_outcomes(
                 yield from refused
         if waiting and len(waiting) == len(left):
             for _, reason in waiting:
-                yield Outcome(
+                yield OperationOutcome(
                     action="refused", type=type_.name, key=before.key, reason=reason, stale=True
                 )
             break
@@ -121,7 +121,9 @@ def _draft_of(standing: Memory | None, type_: MemoryType, key: str) -> _Draft:
     )
 
 
-def _taken(each: Grounded, draft: _Draft, present: Present) -> tuple[_Draft, list[Outcome]]:
+def _taken(
+    each: Grounded, draft: _Draft, present: Present
+) -> tuple[_Draft, list[OperationOutcome]]:
     """Return the draft with what *each* brings, and what of that a person has refused before."""
     operation = each.operation
     if isinstance(operation, Insert):
@@ -179,9 +181,9 @@ def _leaf_counts(value: JsonObject) -> Counter[str]:
 
 def _brought_by(
     operation: Insert, draft: _Draft, present: Present
-) -> tuple[list[Step], list[Outcome]]:
+) -> tuple[list[TracedOperation], list[OperationOutcome]]:
     """Return the steps that bring a new document into the draft of one."""
-    whole = Step(
+    whole = TracedOperation(
         operation={"op": "replace", "path": "", "value": operation.value},
         evidence=_evidence_of(operation.value, operation.because, draft, present),
     )
@@ -192,9 +194,12 @@ def _brought_by(
         if (how := present.refused(operation.type, key, _bearing_on(pointer, operation)))
     }
     # Places in lists move up: what comes later goes first.
-    cuts = [Step(operation={"op": "remove", "path": pointer}) for pointer in reversed(refused)]
+    cuts = [
+        TracedOperation(operation={"op": "remove", "path": pointer})
+        for pointer in reversed(refused)
+    ]
     value, evidence = traced({}, {}, [whole, *cuts], said=present.exhibits.said)
-    steps: list[Step] = []
+    steps: list[TracedOperation] = []
     if value or not refused:
         steps = list(_merging(draft.value, value, evidence, ""))
     return steps, [
@@ -220,7 +225,9 @@ def _bearing_on(pointer: str, operation: Insert) -> list[Citation]:
     ]
 
 
-def _merging(old: JsonObject, new: JsonObject, evidence: EvidenceMap, at: str) -> Iterator[Step]:
+def _merging(
+    old: JsonObject, new: JsonObject, evidence: EvidenceMap, at: str
+) -> Iterator[TracedOperation]:
     """Yield the steps that bring the fields of *new*, which stand at *at*, into *old*."""
     for name, value in new.items():
         pointer = at + join_pointer([name])
@@ -233,18 +240,18 @@ def _merging(old: JsonObject, new: JsonObject, evidence: EvidenceMap, at: str) -
                 yield _step(added, there, within(f"{pointer}/{number}", evidence))
         else:
             operation: JsonObject = {"op": "add", "path": pointer, "value": value}
-            yield Step(operation=operation, evidence=within(pointer, evidence))
+            yield TracedOperation(operation=operation, evidence=within(pointer, evidence))
 
 
-def _step(operation: JsonObject, elements: Json, evidence: EvidenceMap) -> Step:
+def _step(operation: JsonObject, elements: Json, evidence: EvidenceMap) -> TracedOperation:
     """Return the step of *operation*; what the list holds already is said again, not added."""
     path = str(operation["path"])
     if operation["op"] == "add" and path.endswith("/-") and is_list(elements):
         for number, element in enumerate(elements):
             if _same_words(element, operation["value"]):
                 again = {"op": "replace", "path": f"{path[:-1]}{number}", "value": element}
-                return Step(operation=again, evidence=evidence)
-    return Step(operation=operation, evidence=evidence)
+                return TracedOperation(operation=again, evidence=evidence)
+    return TracedOperation(operation=operation, evidence=evidence)
 
 
 def _same_words(one: Json, other: Json) -> bool:
@@ -255,9 +262,9 @@ def _same_words(one: Json, other: Json) -> bool:
 
 def _steps_of(
     operation: Patch, draft: _Draft, present: Present
-) -> tuple[list[Step], list[Outcome]]:
-    steps: list[Step] = []
-    refused: list[Outcome] = []
+) -> tuple[list[TracedOperation], list[OperationOutcome]]:
+    steps: list[TracedOperation] = []
+    refused: list[OperationOutcome] = []
     owner = owner_of(draft.type.name, draft.key)
     for change in operation.changes:
         path = str(change.operation.get("path"))
@@ -275,14 +282,14 @@ def _steps_of(
     return steps, refused
 
 
-def _value_after(value: JsonObject, steps: Sequence[Step]) -> JsonObject:
+def _value_after(value: JsonObject, steps: Sequence[TracedOperation]) -> JsonObject:
     try:
         return apply_patch(value, [step.operation for step in steps])
     except PatchError:
         return value  # it is told when all of them are carried out
 
 
-def keys_of(change: Change, value: JsonObject, owner: str) -> list[str]:
+def keys_of(change: PatchChange, value: JsonObject, owner: str) -> list[str]:
     """Return the keys under which refused values of what *change* brings would stand."""
     operation = change.operation
     pointer = str(operation.get("path"))
@@ -301,7 +308,7 @@ def _at(value: JsonObject, pointer: str) -> Json:
         return None
 
 
-def _written(before: _Draft, draft: _Draft, present: Present) -> Outcome | None:
+def _written(before: _Draft, draft: _Draft, present: Present) -> OperationOutcome | None:
     """Return the outcome that stores the draft, ``None`` if nothing certain was asked for."""
     if draft is before:
         return None
@@ -320,7 +327,9 @@ def _written(before: _Draft, draft: _Draft, present: Present) -> Outcome | None:
     if memory is None or (
         is_same and draft.evidence == traced(before.value, before.evidence, [])[1]
     ):
-        return Outcome(action="unchanged", type=name, key=draft.key, reason="it says so already")
+        return OperationOutcome(
+            action="unchanged", type=name, key=draft.key, reason="it says so already"
+        )
     write = revision(
         memory,
         draft.value,
@@ -328,7 +337,7 @@ def _written(before: _Draft, draft: _Draft, present: Present) -> Outcome | None:
         evidence=draft.evidence,
         cause="merged: said again" if is_same else "formed",
     )
-    return Outcome(
+    return OperationOutcome(
         action="merged" if is_same else "changed",
         type=name,
         key=draft.key,
@@ -337,11 +346,11 @@ def _written(before: _Draft, draft: _Draft, present: Present) -> Outcome | None:
     )
 
 
-def _proposed(each: Grounded, draft: _Draft, present: Present) -> Iterator[Outcome]:
+def _proposed(each: Grounded, draft: _Draft, present: Present) -> Iterator[OperationOutcome]:
     try:
         proposed, refused = _taken(each, draft, present)
     except _NotPossibleError as error:
-        yield Outcome(
+        yield OperationOutcome(
             action="refused", type=draft.type.name, key=draft.key, reason=str(error), stale=True
         )
         return
@@ -349,7 +358,9 @@ def _proposed(each: Grounded, draft: _Draft, present: Present) -> Iterator[Outco
     if proposed.value == draft.value:
         if not refused:
             reason = "it says so already"
-            yield Outcome(action="unchanged", type=draft.type.name, key=draft.key, reason=reason)
+            yield OperationOutcome(
+                action="unchanged", type=draft.type.name, key=draft.key, reason=reason
+            )
         return
     yield new_memory(
         draft.type,

@@ -41,7 +41,7 @@ QUOTE_CHARACTERS_MAX: Final = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class TracedOperation:
     """An operation of a JSON Patch; *evidence* is that of its value, by pointer into the value."""
 
     operation: JsonObject
@@ -84,7 +84,7 @@ def within(pointer: str, evidence: EvidenceMap) -> dict[str, tuple[Evidence, ...
 def traced(
     value: JsonObject,
     evidence: EvidenceMap,
-    steps: Sequence[Step],
+    steps: Sequence[TracedOperation],
     *,
     said: Said = quoted,
     schema: SchemaWords = ANY_SCHEMA,
@@ -138,7 +138,7 @@ class _Trail:
             name: self._marked(each, join_pointer([name]), by_leaf) for name, each in value.items()
         }
 
-    def mark_new(self, step: Step, marked: JsonObject) -> Json:
+    def mark_new(self, step: TracedOperation, marked: JsonObject) -> Json:
         """Return the value that a step sets in the document *marked*, with marks of its own."""
         path, value = str(step.operation["path"]), step.operation["value"]
         there = self._replaced(step.operation, marked)

@@ -11,7 +11,7 @@ from typing import Final, cast
 
 from recollect.formation.config import Prices
 from recollect.formation.operations import Fault, Insert, Operation
-from recollect.formation.reconciliation import Grounded, Outcome
+from recollect.formation.reconciliation import Grounded, OperationOutcome
 from recollect.formation.window import Window
 from recollect.ports import ModelAnswer, ModelRequest, Tool, ToolCall, Turn
 from recollect.records import Json, JsonObject
@@ -27,7 +27,7 @@ TEXT_CHARACTERS_MAX: Final = 50_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Exchange:
+class ModelExchange:
     """One request to a model, and its answer."""
 
     request: ModelRequest
@@ -35,7 +35,7 @@ class Exchange:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class ModelExchanges:
     """
     What asking a model came to: grounded operations, faults that were left, and every exchange.
 
@@ -44,7 +44,7 @@ class Asked:
 
     grounded: tuple[Grounded, ...] = ()
     refused: tuple[tuple[Operation | None, Fault], ...] = ()
-    exchanges: tuple[Exchange, ...] = ()
+    exchanges: tuple[ModelExchange, ...] = ()
     is_whole: bool = True
     failure: str = ""
     prices: Prices | None = None
@@ -63,8 +63,8 @@ class Asked:
 
 def receipt_of(
     window: Window,
-    asked: Asked,
-    outcomes: Sequence[Outcome],
+    asked: ModelExchanges,
+    outcomes: Sequence[OperationOutcome],
     *,
     model: str | None,
     reason: str = "",
@@ -93,7 +93,7 @@ def receipt_of(
     return receipt
 
 
-def outcomes_told(outcomes: Sequence[Outcome]) -> dict[str, Json]:
+def outcomes_told(outcomes: Sequence[OperationOutcome]) -> dict[str, Json]:
     """Return the part of a receipt that says what became of each operation, and how often."""
     listed = _within(map(_outcome, outcomes), OUTCOMES_BYTES_MAX)
     counts = Counter(outcome.action for outcome in outcomes)
@@ -102,7 +102,7 @@ def outcomes_told(outcomes: Sequence[Outcome]) -> dict[str, Json]:
     return {**told, "outcomes_left_out": left_out} if left_out else told
 
 
-def _outcome(outcome: Outcome) -> JsonObject:
+def _outcome(outcome: OperationOutcome) -> JsonObject:
     found = {"action": outcome.action, "type": outcome.type, "key": outcome.key}
     reason = kept_text(outcome.reason, VALUE_CHARACTERS_MAX)
     return {**found, "reason": reason} if reason else found
@@ -119,7 +119,7 @@ def _refused(operation: Operation | None, fault: Fault) -> JsonObject:
     return found
 
 
-def _price(asked: Asked) -> float | None:
+def _price(asked: ModelExchanges) -> float | None:
     """Return what all requests cost, ``None`` without prices."""
     if asked.prices is None:
         return None
@@ -129,7 +129,7 @@ def _price(asked: Asked) -> float | None:
 
 
 def _by_type(
-    outcomes: Sequence[Outcome], tokens: int, price: float | None
+    outcomes: Sequence[OperationOutcome], tokens: int, price: float | None
 ) -> Mapping[str, JsonObject]:
     """Share tokens and cost between the types, by how many operations each of them had."""
     counts = Counter(outcome.type for outcome in outcomes)
@@ -163,7 +163,7 @@ def kept_text(text: str, characters_max: int = TEXT_CHARACTERS_MAX) -> str:
     return f"{shown} … ({missing} more characters)" if missing else shown
 
 
-def _exchange(exchange: Exchange) -> JsonObject:
+def _exchange(exchange: ModelExchange) -> JsonObject:
     request, answer = exchange.request, exchange.answer
     return {
         "system": request.system,

@@ -38,7 +38,7 @@ class Grounded:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class OperationOutcome:
     """
     What became of one operation: *action*, where, why, and the write that does it.
 
@@ -106,7 +106,7 @@ def new_memory(
     expected: int | None = 0,
     since: datetime | None = None,
     until: datetime | None = None,
-) -> Outcome:
+) -> OperationOutcome:
     """Return the outcome that stores a new memory; what is in doubt waits for a person."""
     state: MemoryState = "quarantined" if grounds.doubts else "active"
     write = PutMemory(
@@ -122,7 +122,7 @@ def new_memory(
         state=state,
         cause="; ".join(grounds.doubts)[:500] or "formed",
     )
-    return Outcome(
+    return OperationOutcome(
         action="quarantined" if grounds.doubts else "stored",
         type=type_.name,
         key=key,
@@ -155,7 +155,7 @@ def expiry_of(type_: MemoryType, now: datetime) -> datetime | None:
     return None if type_.expires_after_s is None else now + timedelta(seconds=type_.expires_after_s)
 
 
-def refusal(type_: str, key: str, how: Refused, pointer: str = "") -> Outcome:
+def refusal(type_: str, key: str, how: Refused, pointer: str = "") -> OperationOutcome:
     """Return the outcome of what a person has refused before."""
     reason = f"this value was {how}{f' for {pointer}' if pointer else ''}"
-    return Outcome(action="refused", type=type_, key=key, reason=reason)
+    return OperationOutcome(action="refused", type=type_, key=key, reason=reason)

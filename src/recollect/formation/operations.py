@@ -54,7 +54,7 @@ class Insert:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class PatchChange:
     """One operation of a JSON Patch (RFC 6902), and the words that it rests on."""
 
     operation: JsonObject
@@ -68,7 +68,7 @@ class Patch:
 
     call: str
     target: str
-    changes: tuple[Change, ...]
+    changes: tuple[PatchChange, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,6 +122,6 @@ def citations_of(operation: Operation) -> Sequence[Citation]:
     return operation.because
 
 
-def cited_by(change: Change) -> tuple[Citation, ...]:
+def cited_by(change: PatchChange) -> tuple[Citation, ...]:
     """Return all that one change rests on."""
     return (change.because, *change.besides)

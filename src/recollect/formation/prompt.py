@@ -22,7 +22,7 @@ from recollect.formation.offer import Offer
 from recollect.formation.operations import Fault
 from recollect.formation.tool_names import NOTHING
 from recollect.formation.types import MemoryType
-from recollect.formation.window import Line, Window
+from recollect.formation.window import Window, WindowLine
 from recollect.ports import ModelAnswer, ModelRequest, ToolCall, Turn
 from recollect.records import Memory, Message, Role
 
@@ -175,7 +175,7 @@ def _known_line(id_: str, memory: Memory, hidden: frozenset[str], owner: str) ->
 def _talk_lines(window: Window) -> list[str]:
     """Return the talk: a heading where new messages begin, and a time where it has passed."""
     lines: list[str] = []
-    before: Line | None = None
+    before: WindowLine | None = None
     for line in window.lines:
         begins = before is None or (line.message.thread, line.new) != (
             before.message.thread,

@@ -19,7 +19,7 @@ from recollect.formation.offer import Offer
 from recollect.formation.operation_outcomes import (
     Address,
     Grounded,
-    Outcome,
+    OperationOutcome,
     Present,
     expiry_of,
     new_memory,
@@ -53,7 +53,7 @@ from recollect.stores.provenance import merged_evidence
 __all__ = [
     "Address",
     "Grounded",
-    "Outcome",
+    "OperationOutcome",
     "Present",
     "addresses_of",
     "reconcile",
@@ -98,13 +98,13 @@ def rival_type(operation: Operation, offer: Offer) -> MemoryType | None:
     return type_ if is_single(type_, operation.value) else None
 
 
-def reconcile(grounded: Sequence[Grounded], present: Present) -> list[Outcome]:
+def reconcile(grounded: Sequence[Grounded], present: Present) -> list[OperationOutcome]:
     """
     Return what becomes of each operation, in order; no two write to one address.
 
     All operations on one document, and all new entries that say the same, count as one.
     """
-    outcomes: list[Outcome] = []
+    outcomes: list[OperationOutcome] = []
     written: set[Address] = set()
     for group in _groups(grounded, present):
         for outcome in _outcomes(group, present):
@@ -140,7 +140,7 @@ def _subject_of(operation: Operation, offer: Offer) -> tuple[str, ...]:
     return ("entry", operation.type, content_key(operation.value))
 
 
-def _outcomes(group: Sequence[Grounded], present: Present) -> Iterator[Outcome]:
+def _outcomes(group: Sequence[Grounded], present: Present) -> Iterator[OperationOutcome]:
     operation, offer = group[0].operation, present.offer
     if isinstance(operation, End):
         for each in group:
@@ -159,14 +159,14 @@ def _outcomes(group: Sequence[Grounded], present: Present) -> Iterator[Outcome]:
         yield from _new_entry(operation, group, present)
 
 
-def _ended(operation: End, grounds: Grounds, present: Present) -> Outcome:
+def _ended(operation: End, grounds: Grounds, present: Present) -> OperationOutcome:
     memory = present.offer.known[operation.target]
     at = (moment_of(operation.at) if operation.at else None) or _said_at(
         [operation], present.window
     )
     if memory.valid_from is not None and at <= memory.valid_from:
         reason = f"it would end at {at:%Y-%m-%d}, before it began"
-        return Outcome(action="refused", type=memory.type, key=memory.key, reason=reason)
+        return OperationOutcome(action="refused", type=memory.type, key=memory.key, reason=reason)
     doubts = list(grounds.doubts)
     if least([memory.trust, grounds.trust]) != memory.trust:
         doubts.append("it would end what more trusted words say")
@@ -188,10 +188,12 @@ def _ended(operation: End, grounds: Grounds, present: Present) -> Outcome:
     write = EndMemory(
         type=memory.type, key=memory.key, at=at, expected=memory.version, cause="formed"
     )
-    return Outcome(action="ended", type=memory.type, key=memory.key, write=write)
+    return OperationOutcome(action="ended", type=memory.type, key=memory.key, write=write)
 
 
-def _new_entry(operation: Insert, group: Sequence[Grounded], present: Present) -> Iterator[Outcome]:
+def _new_entry(
+    operation: Insert, group: Sequence[Grounded], present: Present
+) -> Iterator[OperationOutcome]:
     """Yield what becomes of entries that say the same: one entry, resting on the best of them."""
     type_, key = present.offer.types[operation.type], content_key(operation.value)
     standing = present.at.get((operation.type, key))
@@ -206,7 +208,7 @@ def _new_entry(operation: Insert, group: Sequence[Grounded], present: Present) -
     evidence = _evidence_of(said, present, equal)
     if len(group) > 1:
         reason = "the same was said more than once"
-        yield Outcome(action="merged", type=operation.type, key=key, reason=reason)
+        yield OperationOutcome(action="merged", type=operation.type, key=key, reason=reason)
     if equal is not None:
         yield _merged(equal, evidence, grounds, present)
         return
@@ -220,10 +222,12 @@ def _new_entry(operation: Insert, group: Sequence[Grounded], present: Present) -
         until = found.until
         for end in found.ends:
             reason = end.cause
-            yield Outcome(action="ended", type=end.type, key=end.key, reason=reason, write=end)
+            yield OperationOutcome(
+                action="ended", type=end.type, key=end.key, reason=reason, write=end
+            )
     if since and until and until <= since:
         reason = f"it would end at {until:%Y-%m-%d}, before it began"
-        yield Outcome(action="refused", type=operation.type, key=key, reason=reason)
+        yield OperationOutcome(action="refused", type=operation.type, key=key, reason=reason)
         return
     yield new_memory(
         type_,
@@ -270,7 +274,9 @@ def _equal(operation: Insert, standing: Memory | None, present: Present) -> Memo
     return None
 
 
-def _merged(memory: Memory, evidence: EvidenceMap, grounds: Grounds, present: Present) -> Outcome:
+def _merged(
+    memory: Memory, evidence: EvidenceMap, grounds: Grounds, present: Present
+) -> OperationOutcome:
     """Return what becomes of a memory when the same is said again, by whomever."""
     type_, name = present.offer.types[memory.type], memory.type
     is_released = memory.state == "quarantined" and not grounds.doubts
@@ -282,7 +288,7 @@ def _merged(memory: Memory, evidence: EvidenceMap, grounds: Grounds, present: Pr
         has_news = expiry_of(type_, present.now) is not None
     if not is_released and (is_weaker or not has_news):
         reason = "it is remembered already, from the same words or more trusted ones"
-        return Outcome(action="unchanged", type=name, key=memory.key, reason=reason)
+        return OperationOutcome(action="unchanged", type=name, key=memory.key, reason=reason)
     reason = "it was said again" + (", beyond doubt" if is_released else "")
     write = replace(
         revision(
@@ -297,10 +303,10 @@ def _merged(memory: Memory, evidence: EvidenceMap, grounds: Grounds, present: Pr
         expires_at=expiry_of(type_, present.now) or memory.expires_at,
     )
     action: FormationAction = "stored" if is_released else "merged"
-    return Outcome(action=action, type=name, key=memory.key, reason=reason, write=write)
+    return OperationOutcome(action=action, type=name, key=memory.key, reason=reason, write=write)
 
 
-def _in_turn(outcomes: Sequence[Outcome], present: Present) -> list[Outcome]:
+def _in_turn(outcomes: Sequence[OperationOutcome], present: Present) -> list[OperationOutcome]:
     """Return the outcomes with each new single value ending where the next of them begins."""
     found = list(outcomes)
     for at, outcome in enumerate(found):
@@ -323,7 +329,7 @@ def _in_turn(outcomes: Sequence[Outcome], present: Present) -> list[Outcome]:
     return found
 
 
-def _is_single(outcome: Outcome, type_: MemoryType) -> bool:
+def _is_single(outcome: OperationOutcome, type_: MemoryType) -> bool:
     """Say whether an outcome stores a value of which only one can hold at a time."""
     put = outcome.write
     return (

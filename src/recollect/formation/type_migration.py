@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from recollect.formation.derived_memories import Change
+from recollect.formation.derived_memories import DerivedChange
 from recollect.formation.grounding.grounds import least
 from recollect.formation.types import UpdateMode
 from recollect.formation.value_identity import normalised
@@ -39,7 +39,7 @@ def in_other_mode(
 
 def migration(
     sources: Sequence[Memory], to: UpdateMode, *, key: str, standing: Memory | None, now: datetime
-) -> Change:
+) -> DerivedChange:
     """
     Return the change that turns the *sources* of a type into its one document, or an entry.
 
@@ -76,7 +76,7 @@ def migration(
         )
         for each in ordered
     ]
-    return Change(
+    return DerivedChange(
         action="merged",
         type=type_,
         key=key,

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from recollect.errors import NotFoundError, UsageError, VersionConflictError
-from recollect.formation.evidence import Step, traced
+from recollect.formation.evidence import TracedOperation, traced
 from recollect.formation.patch import PatchError
 from recollect.formation.rivals import succession_among
 from recollect.formation.types import MemoryType
@@ -103,7 +103,7 @@ def _at(memory: Memory, pointer: str) -> Json:
 
 def _without(memory: Memory, pointer: str, type_: MemoryType | None) -> PutMemory:
     try:
-        cut = Step(operation={"op": "remove", "path": pointer})
+        cut = TracedOperation(operation={"op": "remove", "path": pointer})
         value, evidence = traced(memory.value, memory.evidence, [cut])
     except PatchError as error:
         msg = f"{pointer!r} cannot be taken out of {memory.type}/{memory.key}: {error}"

@@ -18,7 +18,7 @@ MESSAGES_MAX: Final = 200
 
 
 @dataclass(frozen=True, kw_only=True)
-class Line:
+class WindowLine:
     """
     One message of the window under its *number*; *text* is without what recall injected.
 
@@ -49,18 +49,18 @@ class Window:
     """
 
     scope: Scope
-    lines: tuple[Line, ...]
+    lines: tuple[WindowLine, ...]
     watermarks: Mapping[str, int]
     again: Mapping[str, Sequence[int]] = field(default_factory=dict)
     types: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
 
     @property
-    def new(self) -> tuple[Line, ...]:
+    def new(self) -> tuple[WindowLine, ...]:
         """Return the lines to be formed."""
         return tuple(line for line in self.lines if line.new)
 
-    def line(self, number: int) -> Line | None:
+    def line(self, number: int) -> WindowLine | None:
         """Return the line with this number, if there is one."""
         return self.lines[number - 1] if 1 <= number <= len(self.lines) else None
 
@@ -95,7 +95,7 @@ def window_of(
     At least one message is taken, however long. A thread comes as far as its last message
     that was taken; if all of them were, to its end, so that removed messages are passed too.
     """
-    lines: list[Line] = []
+    lines: list[WindowLine] = []
     watermarks: dict[str, int] = {}
     again: dict[str, list[int]] = {}
     room, tokens = min(messages_max, MESSAGES_MAX), tokens_max
@@ -130,8 +130,8 @@ def _positions(messages: Sequence[Message]) -> list[int]:
     return [message.position for message in messages]
 
 
-def _lines(messages: Sequence[Message], *, start: int, new: bool) -> list[Line]:
+def _lines(messages: Sequence[Message], *, start: int, new: bool) -> list[WindowLine]:
     return [
-        Line(number=number, message=message, text=text_of(message), new=new)
+        WindowLine(number=number, message=message, text=text_of(message), new=new)
         for number, message in enumerate(messages, start=start + 1)
     ]

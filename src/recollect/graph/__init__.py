@@ -13,14 +13,14 @@ from recollect.graph.triples import (
     get_entities,
     parse_triples,
 )
-from recollect.graph.values import Addition, Entity, Fact, NewFact, Value
+from recollect.graph.values import Addition, Entity, GraphFact, NewFact, Value
 
 __all__ = [
     "KG_TRIPLE_DELIMITER",
     "Addition",
     "Entity",
     "EntityGraph",
-    "Fact",
+    "GraphFact",
     "KnowledgeGraph",
     "KnowledgeTriple",
     "NewFact",

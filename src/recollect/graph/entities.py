@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from recollect.errors import NotFoundError
 from recollect.graph.entity_plans import EntityChange, plan_entity, plan_without_alias
 from recollect.graph.fact_ends import plan_end_of_entities
-from recollect.graph.graph_snapshot import KnownFact, View, holds
+from recollect.graph.graph_snapshot import GraphSnapshot, KnownFact, holds
 from recollect.graph.values import (
     Entity,
 )
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 from recollect.graph.graph_access import Following, moment_of
 
 
-class Naming(Following):
+class EntityMethods(Following):
     """What a `KnowledgeGraph` does with entities."""
 
     async def note_entity(
@@ -63,7 +63,7 @@ class Naming(Following):
             NotFoundError: The entity has no such alias.
         """
 
-        def plan(view: View) -> tuple[str, list[Write]]:
+        def plan(view: GraphSnapshot) -> tuple[str, list[Write]]:
             writes = plan_without_alias(view, name, alias)
             # By the alias itself the entity would not be found afterwards.
             key = view.key_of(name)
@@ -102,7 +102,7 @@ class Naming(Following):
     async def end_named(self, memory: Recollect, name: str) -> bool:
         """End an entity, and every fact that holds and names it; say whether there was any."""
 
-        def plan(view: View) -> tuple[bool, list[Write]]:
+        def plan(view: GraphSnapshot) -> tuple[bool, list[Write]]:
             writes = plan_end_of_entities(view, [view.key_of(name)], "entity ended")
             return bool(writes), writes
 
@@ -124,7 +124,7 @@ class Naming(Following):
     async def end_all(self, memory: Recollect) -> None:
         """End all entities and all facts; they stay as history."""
 
-        def plan(view: View) -> tuple[None, list[Write]]:
+        def plan(view: GraphSnapshot) -> tuple[None, list[Write]]:
             return None, plan_end_of_entities(view, None, "cleared")
 
         await self.change(memory, plan)

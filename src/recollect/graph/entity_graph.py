@@ -11,7 +11,7 @@ from anyio import to_thread
 
 from recollect.errors import NotFoundError, UsageError
 from recollect.graph.fact_ends import end_of, is_ended_by
-from recollect.graph.graph_snapshot import View, holds
+from recollect.graph.graph_snapshot import GraphSnapshot, holds
 from recollect.graph.knowledge import KnowledgeGraph
 from recollect.graph.name_matching import name_key
 from recollect.graph.network import load_networkx, network_of, topological_groups, writable
@@ -141,7 +141,7 @@ class EntityGraph:
         """Add triples in order, all or none of them, up to ``TRIPLES_AT_ONCE_MAX``."""
         if self.strict_original:
 
-            def plan(view: View) -> tuple[None, list[Write]]:
+            def plan(view: GraphSnapshot) -> tuple[None, list[Write]]:
                 changes = Changes(view)
                 for each in knowledge_triples:
                     changes.add_triple(each)
@@ -206,7 +206,7 @@ class EntityGraph:
     async def _clear_edges(self, memory: Recollect) -> None:
         """End all edges; the nodes stay."""
 
-        def plan(view: View) -> tuple[None, list[Write]]:
+        def plan(view: GraphSnapshot) -> tuple[None, list[Write]]:
             found = [
                 each
                 for each in view.facts()
@@ -227,7 +227,7 @@ class EntityGraph:
     async def _add_node(self, memory: Recollect, node: str) -> None:
         """Add a node, unless it is there."""
 
-        def plan(view: View) -> tuple[None, list[Write]]:
+        def plan(view: GraphSnapshot) -> tuple[None, list[Write]]:
             changes = Changes(view)
             changes.add_node(node)
             return None, changes.writes()
@@ -242,7 +242,7 @@ class EntityGraph:
     async def _remove_node(self, memory: Recollect, node: str) -> None:
         """End a node and its edges, if it is there."""
 
-        def plan(view: View) -> tuple[None, list[Write]]:
+        def plan(view: GraphSnapshot) -> tuple[None, list[Write]]:
             return None, ends_of(view, [node_at(view, node)], edges_at(view, node))
 
         if self.strict_original:
@@ -349,7 +349,7 @@ class EntityGraph:
         # On a thread, which also imports networkx: that reads files for some tenths of a second.
         return await to_thread.run_sync(self._graph_of, await self.graph.read(memory))
 
-    def _graph_of(self, view: View) -> DiGraph | MultiDiGraph:
+    def _graph_of(self, view: GraphSnapshot) -> DiGraph | MultiDiGraph:
         return digraph_of(view) if self.strict_original else network_of(view, view.now)
 
     async def _end_between(
@@ -357,7 +357,7 @@ class EntityGraph:
     ) -> bool:
         """End the relations between two nodes; say whether there was any."""
 
-        def plan(view: View) -> tuple[bool, list[Write]]:
+        def plan(view: GraphSnapshot) -> tuple[bool, list[Write]]:
             if self.strict_original:
                 edge = edge_between(view, source, target)
                 return edge is not None, ends_of(view, [], [edge])

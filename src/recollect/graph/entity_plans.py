@@ -8,7 +8,7 @@ from typing import Final
 
 from recollect.errors import LimitError, NotFoundError
 from recollect.formation.value_identity import content_key
-from recollect.graph.graph_snapshot import View
+from recollect.graph.graph_snapshot import GraphSnapshot
 from recollect.graph.name_matching import clean_name, name_key, numbered
 from recollect.graph.values import (
     ENTITY_TYPE,
@@ -29,7 +29,7 @@ class EntityChange:
     alias: str | None = None
 
 
-def plan_entity(view: View, change: EntityChange) -> list[Write]:
+def plan_entity(view: GraphSnapshot, change: EntityChange) -> list[Write]:
     """
     Return the write that makes an entity's memory, or changes it; none if it says so already.
 
@@ -62,14 +62,14 @@ def _told(change: EntityChange) -> dict[str, Json]:
     return {name: each for name, each in told.items() if each is not None}
 
 
-def _new_entity(view: View, value: JsonObject, own: str) -> PutMemory:
+def _new_entity(view: GraphSnapshot, value: JsonObject, own: str) -> PutMemory:
     # By its name alone, so that two who make the same entity at once meet.
     keys = numbered(content_key({"name": own}))
     key = next(each for each in keys if not view.takes(ENTITY_TYPE, each))
     return PutMemory(type=ENTITY_TYPE, key=key, value=value, expected=0, cause="added")
 
 
-def plan_without_alias(view: View, name: str, alias: str) -> list[Write]:
+def plan_without_alias(view: GraphSnapshot, name: str, alias: str) -> list[Write]:
     """
     Return the writes that take an alias back.
 

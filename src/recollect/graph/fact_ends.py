@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 
-from recollect.graph.graph_snapshot import KnownEntity, KnownFact, View
+from recollect.graph.graph_snapshot import GraphSnapshot, KnownEntity, KnownFact
 from recollect.records import EndMemory, Memory, Write
 
 
@@ -22,7 +22,9 @@ def is_ended_by(memory: Memory, at: datetime) -> bool:
     return memory.state == "active" and (memory.valid_until is None or memory.valid_until > at)
 
 
-def plan_end_of_entities(view: View, keys: Iterable[str] | None, cause: str) -> list[Write]:
+def plan_end_of_entities(
+    view: GraphSnapshot, keys: Iterable[str] | None, cause: str
+) -> list[Write]:
     """Return the writes that end entities, all if ``None``, with the facts that name them."""
     wanted = None if keys is None else set(keys)
     entities: list[KnownEntity] = view.entities()
@@ -37,6 +39,6 @@ def plan_end_of_entities(view: View, keys: Iterable[str] | None, cause: str) -> 
     return [end_of(each, view.now, cause) for each in memories if is_ended_by(each, view.now)]
 
 
-def _names_any(fact: KnownFact, keys: set[str], view: View) -> bool:
+def _names_any(fact: KnownFact, keys: set[str], view: GraphSnapshot) -> bool:
     ends = [fact.subject_key, *([fact.object_key] if fact.object_key is not None else [])]
     return any(view.aliases.key_of(each) in keys for each in ends)

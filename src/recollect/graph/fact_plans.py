@@ -11,7 +11,7 @@ from recollect.formation.grounding.grounds import least
 from recollect.formation.succession import holds_from, succession_of
 from recollect.formation.value_identity import content_key
 from recollect.graph.fact_ends import end_of, is_ended_by
-from recollect.graph.graph_snapshot import KnownFact, View, known_fact
+from recollect.graph.graph_snapshot import GraphSnapshot, KnownFact, known_fact
 from recollect.graph.name_matching import clean_name, name_key, numbered
 from recollect.graph.values import (
     FACT_TYPE,
@@ -31,7 +31,7 @@ RETRACTED: Final = "retracted"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Planned:
+class PlannedFact:
     """What becomes of one new fact: the writes, and the address at which the fact is then."""
 
     action: AdditionAction
@@ -42,10 +42,10 @@ class Planned:
 
 
 @dataclass
-class Draft:
+class GraphDraft:
     """The graph as it will be when what was planned is written: each fact sees those before."""
 
-    view: View
+    view: GraphSnapshot
     _changed: dict[str, KnownFact] = field(default_factory=dict)
     _added: dict[str, list[str]] = field(default_factory=dict)
 
@@ -56,7 +56,7 @@ class Draft:
         found = [self._changed.get(key) or self.view.fact_at(key) for key in keys]
         return [each for each in found if each and each.predicate_key == predicate_key]
 
-    def free_key(self, proposal: Proposal, *, several: bool) -> str:
+    def free_key(self, proposal: ComparableFact, *, several: bool) -> str:
         """
         Return the key of a new fact, numbered if it is taken.
 
@@ -88,7 +88,7 @@ class Draft:
             self._changed[after.key] = fact
 
 
-def _as_written(write: PutMemory, before: Memory | None, view: View) -> Memory:
+def _as_written(write: PutMemory, before: Memory | None, view: GraphSnapshot) -> Memory:
     return Memory(
         scope=view.scope,
         type=write.type,
@@ -108,7 +108,7 @@ def _as_written(write: PutMemory, before: Memory | None, view: View) -> Memory:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Proposal:
+class ComparableFact:
     """A new fact, made ready to be compared."""
 
     new: NewFact
@@ -135,7 +135,7 @@ class Proposal:
             value["object_type"] = self.object_type
         return {**value, "several": True} if several else value
 
-    def says(self, fact: KnownFact, view: View) -> bool:
+    def says(self, fact: KnownFact, view: GraphSnapshot) -> bool:
         """Say whether a fact of its subject and predicate has its object."""
         if self.object_type == "entity" or fact.object_key is not None:
             both = self.object_type == "entity" and fact.object_key is not None
@@ -147,7 +147,7 @@ class Proposal:
         return kept == self.object and (not is_truth or type(kept) is type(self.object))
 
 
-def plan_additions(view: View, new: Sequence[NewFact]) -> list[Planned]:
+def plan_additions(view: GraphSnapshot, new: Sequence[NewFact]) -> list[PlannedFact]:
     """
     Return what becomes of new facts, in order, each seeing those before it.
 
@@ -155,20 +155,20 @@ def plan_additions(view: View, new: Sequence[NewFact]) -> list[Planned]:
     subject and predicate ends the old one, what was rejected stays so. Beyond them, words
     less trusted never end what more trusted words say: the new fact waits for a person.
     """
-    draft, planned = Draft(view), list[Planned]()
+    draft, planned = GraphDraft(view), list[PlannedFact]()
     for each in new:
         planned.append(_planned(_proposal(each, view), draft))
     return planned
 
 
-def plan_statements(view: View, statements: Sequence[NewFact | Retraction]) -> list[Write]:
+def plan_statements(view: GraphSnapshot, statements: Sequence[NewFact | Retraction]) -> list[Write]:
     """
     Return the writes of new facts and retractions, in order, each seeing those before it.
 
     What is dated later than now is so since now. What was retracted comes back only by the
     words of a person: an assistant that repeats it is not heard.
     """
-    draft, writes = Draft(view), list[Write]()
+    draft, writes = GraphDraft(view), list[Write]()
     for each in statements:
         dated = replace(each, since=min(each.since, view.now)) if each.since else each
         if isinstance(dated, Retraction):
@@ -180,7 +180,7 @@ def plan_statements(view: View, statements: Sequence[NewFact | Retraction]) -> l
     return writes
 
 
-def _is_retracted(proposal: Proposal, draft: Draft) -> bool:
+def _is_retracted(proposal: ComparableFact, draft: GraphDraft) -> bool:
     """Say whether a fact has ended, and not because another one took its place."""
     moment = proposal.new.since or draft.view.now
     standing = draft.facts_like(proposal.subject_key, proposal.predicate_key)
@@ -191,7 +191,7 @@ def _is_retracted(proposal: Proposal, draft: Draft) -> bool:
     return bool(same) and not is_replaced and not any(_still_says(each, moment) for each in same)
 
 
-def _retracted(said: Retraction, draft: Draft) -> list[Write]:
+def _retracted(said: Retraction, draft: GraphDraft) -> list[Write]:
     view = draft.view
     new = NewFact(subject=said.subject, predicate=said.predicate, object=said.object)
     proposal, moment = _proposal(new, view), said.since or view.now
@@ -209,11 +209,11 @@ def _retracted(said: Retraction, draft: Draft) -> list[Write]:
     return list(ends)
 
 
-def _proposal(new: NewFact, view: View) -> Proposal:
+def _proposal(new: NewFact, view: GraphSnapshot) -> ComparableFact:
     subject = clean_name(new.subject, "a fact's subject")
     predicate = clean_name(new.predicate, "a fact's predicate")
     value, type_ = written(new)
-    return Proposal(
+    return ComparableFact(
         new=new,
         subject_key=view.key_of(subject),
         predicate_key=name_key(predicate),
@@ -224,12 +224,12 @@ def _proposal(new: NewFact, view: View) -> Proposal:
     )
 
 
-def _planned(proposal: Proposal, draft: Draft) -> Planned:
+def _planned(proposal: ComparableFact, draft: GraphDraft) -> PlannedFact:
     view, new = draft.view, proposal.new
     standing = draft.facts_like(proposal.subject_key, proposal.predicate_key)
     same = [each for each in standing if proposal.says(each, view)]
     if any(each.memory.state == "rejected" for each in same):
-        return Planned(action="refused", key=None, reason=REJECTED)
+        return PlannedFact(action="refused", key=None, reason=REJECTED)
     moment = new.since or view.now
     several = _several(new, standing, moment)
     for each in same:
@@ -254,7 +254,7 @@ def _planned(proposal: Proposal, draft: Draft) -> Planned:
         ends, until = succession.ends, succession.until
     if since and until and until <= since:
         reason = f"it would end at {until.isoformat()}, before it began"
-        return Planned(action="refused", key=None, reason=reason)
+        return PlannedFact(action="refused", key=None, reason=reason)
     value = proposal.value(several=several)
     put = PutMemory(
         type=FACT_TYPE,
@@ -272,7 +272,7 @@ def _planned(proposal: Proposal, draft: Draft) -> Planned:
     for write in ends:
         draft.note(write, by_key[write.key])
     draft.note(put, None)
-    return Planned(
+    return PlannedFact(
         action="quarantined" if doubted else "stored",
         key=put.key,
         writes=(*ends, put),
@@ -293,20 +293,20 @@ def _still_says(memory: Memory, moment: datetime) -> bool:
     return begun and (memory.valid_until is None or memory.valid_until > moment)
 
 
-def _merged(memory: Memory, proposal: Proposal, draft: Draft) -> Planned:
+def _merged(memory: Memory, proposal: ComparableFact, draft: GraphDraft) -> PlannedFact:
     """Return what becomes of a fact when the same is said again, by whomever."""
     new = proposal.new
     is_weaker = least([memory.trust, new.trust]) != memory.trust
     is_stronger = memory.trust != new.trust and not is_weaker
     if memory.state == "quarantined" and not is_stronger:
-        return Planned(action="unchanged", key=memory.key, reason=DOUBTED)
+        return PlannedFact(action="unchanged", key=memory.key, reason=DOUBTED)
     joined = merged_evidence(memory.value, memory.evidence, proposal.evidence)
     until = new.until or memory.valid_until
     has_news = (
         joined != merged_evidence(memory.value, memory.evidence, {}) or until != memory.valid_until
     )
     if not is_stronger and (is_weaker or not has_news):
-        return Planned(action="unchanged", key=memory.key)
+        return PlannedFact(action="unchanged", key=memory.key)
     # Since when it is true is often no more than when it was said.
     is_before = bool(until and memory.valid_from and until < memory.valid_from)
     put = PutMemory(
@@ -332,10 +332,12 @@ def _merged(memory: Memory, proposal: Proposal, draft: Draft) -> Planned:
         for write, rival in zip(ends, rivals, strict=False):
             draft.note(write, rival)
     draft.note(put, memory)
-    return Planned(action="merged", key=memory.key, writes=writes, ended=ended)
+    return PlannedFact(action="merged", key=memory.key, writes=writes, ended=ended)
 
 
-def _rivals_of_released(memory: Memory, proposal: Proposal, draft: Draft) -> list[Memory]:
+def _rivals_of_released(
+    memory: Memory, proposal: ComparableFact, draft: GraphDraft
+) -> list[Memory]:
     """Return what holds beside a fact that waited, and that it ends now that it is believed."""
     if memory.value.get("several") is True:
         return []

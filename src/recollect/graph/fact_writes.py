@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Final
 
 from recollect.formation.grounding.grounds import least
 from recollect.graph.fact_ends import end_of, is_ended_by
-from recollect.graph.fact_plans import Planned, plan_additions, plan_statements
-from recollect.graph.graph_snapshot import KnownFact, View, holds
+from recollect.graph.fact_plans import PlannedFact, plan_additions, plan_statements
+from recollect.graph.graph_snapshot import GraphSnapshot, KnownFact, holds
 from recollect.graph.name_matching import name_key
 from recollect.graph.values import (
     FACT_TYPE,
     Addition,
-    Fact,
+    GraphFact,
     NewFact,
     Retraction,
     Value,
@@ -88,7 +88,7 @@ class Stating(Following):
                 if time is not None:
                     check_time(time, name)
 
-        def plan(view: View) -> tuple[list[Planned], list[Write]]:
+        def plan(view: GraphSnapshot) -> tuple[list[PlannedFact], list[Write]]:
             planned = plan_additions(view, facts)
             return planned, [write for each in planned for write in each.writes]
 
@@ -115,7 +115,7 @@ class Stating(Following):
             last = beside if at + STATEMENTS_AT_ONCE_MAX >= len(statements) else ()
 
             def plan(
-                view: View,
+                view: GraphSnapshot,
                 piece: Sequence[NewFact | Retraction] = piece,
                 last: Sequence[Write] = last,
             ) -> tuple[None, list[Write]]:
@@ -132,7 +132,7 @@ class Stating(Following):
         *,
         at: datetime | None = None,
         trust: Trust = "user",
-    ) -> tuple[Fact, ...]:
+    ) -> tuple[GraphFact, ...]:
         """
         End the facts of *subject* that hold, with this predicate and object if they are given.
 
@@ -147,7 +147,7 @@ class Stating(Following):
         if at is not None:
             check_time(at, "at")
 
-        def plan(view: View) -> tuple[list[str], list[Write]]:
+        def plan(view: GraphSnapshot) -> tuple[list[str], list[Write]]:
             moment = at or view.now
             found = [
                 each.memory
@@ -188,7 +188,7 @@ class Stating(Following):
         object: Value | None = None,  # noqa: A002 (the word for it)
         *,
         at: datetime | None = None,
-    ) -> tuple[Fact, ...]:
+    ) -> tuple[GraphFact, ...]:
         """Return the facts that hold, oldest first; only those with what is given."""
         view = await self.read(memory)
         moment = moment_of(at, view)
@@ -199,7 +199,7 @@ class Stating(Following):
 
     async def _history(
         self, memory: Recollect, subject: str | None = None, predicate: str | None = None
-    ) -> tuple[Fact, ...]:
+    ) -> tuple[GraphFact, ...]:
         """
         Return facts in every state, ended, waiting and rejected ones included, oldest first.
 
@@ -211,7 +211,7 @@ class Stating(Following):
 
     history, ahistory = twins(_history)
 
-    async def _revisions(self, memory: Recollect, fact: Fact) -> tuple[Revision, ...]:
+    async def _revisions(self, memory: Recollect, fact: GraphFact) -> tuple[Revision, ...]:
         """Return all versions of a fact, oldest first; none if it was erased."""
         return await memory.history(self.scope, FACT_TYPE, fact.key)
 
@@ -249,7 +249,7 @@ class Stating(Following):
 
 
 def _matching(
-    view: View, subject: str | None, predicate: str | None, object_: Value | None
+    view: GraphSnapshot, subject: str | None, predicate: str | None, object_: Value | None
 ) -> list[KnownFact]:
     """Return the facts, in every state, that have what is given, oldest first."""
     found = view.facts() if subject is None else view.facts_of(view.key_of(subject))
@@ -259,19 +259,19 @@ def _matching(
     return found if object_ is None else [each for each in found if _has(each, object_, view)]
 
 
-def _has(fact: KnownFact, object_: Value, view: View) -> bool:
+def _has(fact: KnownFact, object_: Value, view: GraphSnapshot) -> bool:
     if fact.object_key is None:
         return shown(fact.object) == shown(object_)
     return isinstance(object_, str) and view.aliases.key_of(fact.object_key) == view.key_of(object_)
 
 
-def _facts_at(view: View, keys: Sequence[str]) -> tuple[Fact, ...]:
+def _facts_at(view: GraphSnapshot, keys: Sequence[str]) -> tuple[GraphFact, ...]:
     """Return the facts at some addresses, in the order of these."""
     found = (view.fact_at(key) for key in keys)
     return tuple(view.fact(each) for each in found if each is not None)
 
 
-def _addition(planned: Planned, view: View) -> Addition:
+def _addition(planned: PlannedFact, view: GraphSnapshot) -> Addition:
     fact = _facts_at(view, [planned.key] if planned.key else [])
     return Addition(
         action=planned.action,

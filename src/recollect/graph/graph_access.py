@@ -9,7 +9,7 @@ from typing import Final, TypeVar
 import anyio
 
 from recollect.errors import UsageError, VersionConflictError
-from recollect.graph.graph_snapshot import View
+from recollect.graph.graph_snapshot import GraphSnapshot
 from recollect.graph.values import (
     ENTITY_TYPE,
     FACT_TYPE,
@@ -35,10 +35,10 @@ class Following:
     def __init__(self, memory: AnyRecollect, scope: Scope) -> None:
         self.home = Home(memory)
         self.scope = check_scope(scope)
-        self._view = View(self.scope)
+        self._view = GraphSnapshot(self.scope)
         self._turn = anyio.Lock()
 
-    async def read(self, memory: Recollect) -> View:
+    async def read(self, memory: Recollect) -> GraphSnapshot:
         """Return the graph as it is stored now. It is used before anything else is awaited."""
         async with self._turn:
             fed: list[Feed] = []
@@ -57,7 +57,7 @@ class Following:
             return self._view
 
     async def change(
-        self, memory: Recollect, plan: Callable[[View], tuple[PlannedT, Sequence[Write]]]
+        self, memory: Recollect, plan: Callable[[GraphSnapshot], tuple[PlannedT, Sequence[Write]]]
     ) -> PlannedT:
         """Read, decide and write; again, if somebody else has written what was decided on."""
         for attempt in range(1, TRIES_MAX + 1):
@@ -83,7 +83,7 @@ class Following:
         return tuple(receipts)
 
 
-async def read_once(memory: Recollect, scope: Scope) -> View:
+async def read_once(memory: Recollect, scope: Scope) -> GraphSnapshot:
     """
     Return the graph of a scope for a single answer: its facts and entities alone are read.
 
@@ -98,10 +98,10 @@ async def read_once(memory: Recollect, scope: Scope) -> View:
             cursor = page.cursor
             if cursor is None:
                 break
-    return View.of(scope, found, to_datetime(memory.store.now()))
+    return GraphSnapshot.of(scope, found, to_datetime(memory.store.now()))
 
 
-def moment_of(at: datetime | None, view: View) -> datetime:
+def moment_of(at: datetime | None, view: GraphSnapshot) -> datetime:
     """Return the moment that a read asks about: now if *at* is ``None``."""
     if at is None:
         return view.now

@@ -19,7 +19,7 @@ from recollect.graph.values import (
     ENTITY_TYPE,
     FACT_TYPE,
     Entity,
-    Fact,
+    GraphFact,
     ObjectType,
     Value,
     read_object,
@@ -123,7 +123,7 @@ def in_order(memory: Memory) -> tuple[datetime, str]:
 
 
 @dataclass
-class View:
+class GraphSnapshot:
     """The graph of a scope at *now*; `follow` brings it up to date."""
 
     scope: Scope
@@ -201,7 +201,7 @@ class View:
                     del index[key]
 
     @classmethod
-    def of(cls, scope: Scope, memories: Iterable[Memory], now: datetime) -> View:
+    def of(cls, scope: Scope, memories: Iterable[Memory], now: datetime) -> GraphSnapshot:
         """Return the graph of a scope's facts and entities at one moment; it follows nothing."""
         view = cls(scope, now=now)
         for number, memory in enumerate(memories):
@@ -321,12 +321,12 @@ class View:
 
     # As they are given to users
 
-    def fact(self, known: KnownFact) -> Fact:
+    def fact(self, known: KnownFact) -> GraphFact:
         """Return a fact with its entities called as they are now."""
         memory, value = known.memory, known.object
         if known.object_key is not None:
             value = self.name_of(self.aliases.key_of(known.object_key))
-        return Fact(
+        return GraphFact(
             key=memory.key,
             subject=self.name_of(self.aliases.key_of(known.subject_key)),
             predicate=known.predicate,

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from recollect.graph.entities import Naming
+from recollect.graph.entities import EntityMethods
 from recollect.graph.fact_writes import Stating
-from recollect.graph.queries import Asking
+from recollect.graph.queries import GraphQueries
 
 
-class KnowledgeGraph(Stating, Naming, Asking):
+class KnowledgeGraph(Stating, EntityMethods, GraphQueries):
     """
     The ``Fact`` and ``Entity`` memories of a scope as a graph of entities.
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Final, Literal, TypeAlias
 
 from recollect.errors import LimitError, UsageError
-from recollect.graph.graph_snapshot import KnownFact, View, in_order
+from recollect.graph.graph_snapshot import GraphSnapshot, KnownFact, in_order
 
 Direction: TypeAlias = Literal["out", "in", "both"]
 """Which facts are followed: those of an entity, those that name it, or both."""
@@ -26,7 +26,7 @@ class Neighbourhood:
 
 
 def neighbourhood(
-    view: View, key: str, *, depth: int, direction: Direction, at: datetime
+    view: GraphSnapshot, key: str, *, depth: int, direction: Direction, at: datetime
 ) -> Neighbourhood:
     """
     Return what stands around the entity *key*, nearest first, then oldest first.
@@ -67,7 +67,7 @@ def check_steps(steps: int, what: str) -> None:
 
 
 def _steps(
-    view: View, key: str, direction: Direction, at: datetime
+    view: GraphSnapshot, key: str, direction: Direction, at: datetime
 ) -> Iterator[tuple[KnownFact, str | None]]:
     """Yield the facts at an entity, oldest first, each with the entity at its other end."""
     outgoing = view.outgoing(key, at) if direction != "in" else []

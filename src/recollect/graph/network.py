@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Final
 
 from recollect.errors import LimitError, MissingExtraError, UsageError
-from recollect.graph.graph_snapshot import KnownFact, View, holds
+from recollect.graph.graph_snapshot import GraphSnapshot, KnownFact, holds
 from recollect.graph.neighbourhood import check_steps
 from recollect.graph.values import shown
 
@@ -34,7 +34,9 @@ def load_networkx() -> ModuleType:
     return found
 
 
-def network_of(view: View, at: datetime, facts: Iterable[KnownFact] | None = None) -> MultiDiGraph:
+def network_of(
+    view: GraphSnapshot, at: datetime, facts: Iterable[KnownFact] | None = None
+) -> MultiDiGraph:
     """
     Return the graph as it is at *at*: a node per entity, an edge per relation, oldest first.
 
@@ -69,7 +71,7 @@ def network_of(view: View, at: datetime, facts: Iterable[KnownFact] | None = Non
     return graph
 
 
-def _node_fields(view: View, key: str, at: datetime) -> dict[str, object]:
+def _node_fields(view: GraphSnapshot, key: str, at: datetime) -> dict[str, object]:
     entity = view.entity(key, at) if view.memories_of(key, at) else None
     if entity is None:
         return {}

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from recollect.graph.fact_ends import end_of
-from recollect.graph.graph_snapshot import KnownEntity, KnownFact, View, holds
+from recollect.graph.graph_snapshot import GraphSnapshot, KnownEntity, KnownFact, holds
 from recollect.graph.network import load_networkx
 from recollect.graph.triples import KnowledgeTriple
 from recollect.graph.values import ENTITY_TYPE, FACT_TYPE
@@ -32,7 +32,7 @@ def place_of(memory: Memory) -> _Place:
     return (1, _UNTIMED, memory.key) if is_ours else (0, memory.created_at, memory.key)
 
 
-def digraph_of(view: View) -> DiGraph:
+def digraph_of(view: GraphSnapshot) -> DiGraph:
     """Return the relations that hold now, one edge per pair of names, each as it is written."""
     graph: DiGraph = load_networkx().DiGraph()
     nodes = sorted(view.entities(), key=lambda each: place_of(each.memory))
@@ -50,7 +50,7 @@ def digraph_of(view: View) -> DiGraph:
 class Changes:
     """Writes to come, each decided with those before it in mind."""
 
-    def __init__(self, view: View) -> None:
+    def __init__(self, view: GraphSnapshot) -> None:
         self._view = view
         self._nodes: dict[str, PutMemory] = {}
         self._edges: dict[tuple[str, str], PutMemory] = {}
@@ -102,13 +102,13 @@ def _put(type_: str, key: str, value: JsonObject, expected: int | None = 0) -> P
     return PutMemory(type=type_, key=key, value=value, expected=expected, cause="added")
 
 
-def node_at(view: View, name: str) -> KnownEntity | None:
+def node_at(view: GraphSnapshot, name: str) -> KnownEntity | None:
     """Return the entity of exactly this name."""
     found = view.memories_of(view.key_of(name), view.now)
     return next((each for each in found if each.name == name), None)
 
 
-def edges_at(view: View, name: str) -> list[KnownFact]:
+def edges_at(view: GraphSnapshot, name: str) -> list[KnownFact]:
     """Return the relations that begin or end at exactly this name."""
     key = view.key_of(name)
     found = [*view.outgoing(key, view.now), *view.incoming(key, view.now)]
@@ -117,14 +117,14 @@ def edges_at(view: View, name: str) -> list[KnownFact]:
     return list(unique.values())
 
 
-def edge_between(view: View, source: str, target: str) -> KnownFact | None:
+def edge_between(view: GraphSnapshot, source: str, target: str) -> KnownFact | None:
     """Return the relation between exactly these two names."""
     found = edges_at(view, source)
     return next((e for e in found if (e.subject, e.object) == (source, target)), None)
 
 
 def ends_of(
-    view: View, nodes: Iterable[KnownEntity | None], edges: Sequence[KnownFact | None]
+    view: GraphSnapshot, nodes: Iterable[KnownEntity | None], edges: Sequence[KnownFact | None]
 ) -> list[Write]:
     """Return the writes that end nodes and edges."""
     found = [each.memory for each in (*nodes, *edges) if each is not None]

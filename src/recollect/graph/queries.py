@@ -18,7 +18,7 @@ from recollect.graph.network import (
 )
 from recollect.graph.picture import svg_of
 from recollect.graph.values import (
-    Fact,
+    GraphFact,
 )
 from recollect.memory.facade import Recollect
 from recollect.sync.dual import twins
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 from recollect.graph.graph_access import Following, moment_of
 
 
-class Asking(Following):
+class GraphQueries(Following):
     """What a `KnowledgeGraph` tells of more than one fact."""
 
     async def _about(
@@ -40,7 +40,7 @@ class Asking(Following):
         *,
         direction: Direction = "out",
         at: datetime | None = None,
-    ) -> tuple[Fact, ...]:
+    ) -> tuple[GraphFact, ...]:
         """
         Return the facts around an entity, nearest first, then oldest first; none if it is unknown.
 
@@ -100,7 +100,7 @@ class Asking(Following):
         limit: int = 10,
         directed: bool = False,
         at: datetime | None = None,
-    ) -> tuple[tuple[Fact, ...], ...]:
+    ) -> tuple[tuple[GraphFact, ...], ...]:
         """
         Return ways between two entities, each as its facts in turn, shortest first.
 

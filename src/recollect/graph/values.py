@@ -66,7 +66,7 @@ class Retraction:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fact:
+class GraphFact:
     """
     A fact of the graph: an edge to another entity, or an attribute with its value.
 
@@ -117,8 +117,8 @@ class Addition:
     """
 
     action: AdditionAction
-    fact: Fact | None
-    ended: tuple[Fact, ...] = ()
+    fact: GraphFact | None
+    ended: tuple[GraphFact, ...] = ()
     reason: str = ""
 
 

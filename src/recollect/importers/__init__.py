@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 from recollect.importers.file_forms import read_rows
-from recollect.importers.import_entries import Archived, Changed, Incoming, Refused, Remembered, Row
-from recollect.importers.import_run import BATCH_ROWS, Imported, ImportProgress, import_file
-from recollect.importers.input_files import LINE_BYTES_MAX, Source, open_source
+from recollect.importers.import_entries import (
+    Archived,
+    Changed,
+    ImportedMemory,
+    Incoming,
+    Refused,
+    Row,
+)
+from recollect.importers.import_run import BATCH_ROWS, FileReport, ImportProgress, import_file
+from recollect.importers.input_files import LINE_BYTES_MAX, InputFile, open_source
 from recollect.importers.redis_keys import RedisSelection, import_redis
 from recollect.importers.times import read_zone
 
@@ -14,14 +21,14 @@ __all__ = (
     "LINE_BYTES_MAX",
     "Archived",
     "Changed",
+    "FileReport",
     "ImportProgress",
-    "Imported",
+    "ImportedMemory",
     "Incoming",
+    "InputFile",
     "RedisSelection",
     "Refused",
-    "Remembered",
     "Row",
-    "Source",
     "import_file",
     "import_redis",
     "open_source",

@@ -11,7 +11,7 @@ from typing import BinaryIO, Final, cast
 from recollect.errors import UsageError
 from recollect.importers import input_files as sources
 from recollect.importers.import_entries import shown
-from recollect.importers.input_files import Source
+from recollect.importers.input_files import InputFile
 
 FILES_MAX: Final = 10_000
 OTHER_FILES: Final = "other files of the archive were left out"
@@ -23,7 +23,7 @@ _ENCRYPTED: Final = 1
 
 
 @contextmanager
-def opened_archive(source: Source) -> Iterator[zipfile.ZipFile]:
+def opened_archive(source: InputFile) -> Iterator[zipfile.ZipFile]:
     """
     Open the zip archive that *source* is, if it is whole and no more than it seems.
 
@@ -70,7 +70,7 @@ def files_to_read(archive: zipfile.ZipFile, name: str) -> tuple[list[str], int]:
 
 
 @contextmanager
-def opened_file(archive: zipfile.ZipFile, file: str, source: Source) -> Iterator[Source]:
+def opened_file(archive: zipfile.ZipFile, file: str, source: InputFile) -> Iterator[InputFile]:
     """
     Open a file of *archive*.
 
@@ -87,7 +87,7 @@ def opened_file(archive: zipfile.ZipFile, file: str, source: Source) -> Iterator
         raise UsageError(msg) from error
     with stream:
         name = file.rsplit("/", 1)[-1]
-        yield Source(
+        yield InputFile(
             name=name,
             stream=cast("BinaryIO", stream),
             packed=source.packed,

@@ -12,14 +12,14 @@ from recollect.conversation.openai_messages import MessageType, message_for
 from recollect.errors import RecollectError, UsageError
 from recollect.importers.import_entries import (
     Changed,
+    ImportOptions,
     Incoming,
-    Reading,
     Refused,
     Row,
     made_id,
     shown,
 )
-from recollect.importers.memory_records import Found, remembered
+from recollect.importers.memory_records import FileMemory, remembered
 from recollect.importers.pickle_reader import PickledObject, read_pickle
 from recollect.messages import record_of
 from recollect.records import Json
@@ -37,7 +37,7 @@ CLASSES: Final = frozenset(
 OBJECTS: Final = "objects of AutoChain's classes that became objects of their fields"
 
 
-def read_conversation(content: bytes, place: str, reading: Reading) -> Iterator[Row]:
+def read_conversation(content: bytes, place: str, reading: ImportOptions) -> Iterator[Row]:
     """Yield the messages of a conversation, oldest first."""
     try:
         said = _messages(read_pickle(content, CLASSES))
@@ -61,7 +61,7 @@ def _messages(said: object) -> list[Any]:
     return said
 
 
-def _message(said: object, number: int, place: str, reading: Reading) -> Incoming:
+def _message(said: object, number: int, place: str, reading: ImportOptions) -> Incoming:
     kind = _TYPES.get(said.class_name) if isinstance(said, PickledObject) else None
     if kind is None or not isinstance(said, PickledObject):
         msg = f"it is {_told(said)}, not one of AutoChain's messages"
@@ -86,7 +86,7 @@ def _told(said: object) -> str:
     return said.class_name if isinstance(said, PickledObject) else shown(said)
 
 
-def read_value(content: bytes, key: str, place: str, reading: Reading) -> Iterator[Row]:
+def read_value(content: bytes, key: str, place: str, reading: ImportOptions) -> Iterator[Row]:
     """Yield the value that is kept at *key* beside a conversation, where ours would keep it."""
     try:
         value = read_pickle(content, CLASSES)
@@ -97,7 +97,7 @@ def read_value(content: bytes, key: str, place: str, reading: Reading) -> Iterat
         return
     if objects:
         yield Changed(place=place, what=OBJECTS, count=objects)
-    found = Found(
+    found = FileMemory(
         type=TYPE,
         key=f"{thread_prefix(reading.thread)}{quoted_part(key)}",
         value={"key": key, "value": plain},

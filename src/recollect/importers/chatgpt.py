@@ -10,8 +10,8 @@ from typing import Final
 from recollect.errors import UsageError
 from recollect.importers.import_entries import (
     Changed,
+    ImportOptions,
     Incoming,
-    Reading,
     Refused,
     Row,
     made_id,
@@ -46,7 +46,7 @@ def is_conversation(value: JsonObject) -> bool:
     )
 
 
-def read_conversation(value: JsonObject, place: str, reading: Reading) -> Iterator[Row]:
+def read_conversation(value: JsonObject, place: str, reading: ImportOptions) -> Iterator[Row]:
     """Yield the messages of the current branch, oldest first, and what was left out."""
     nodes: Mapping[str, JsonObject] = value["mapping"]  # type: ignore[assignment]
     changed: Counter[str] = Counter()

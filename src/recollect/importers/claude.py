@@ -9,8 +9,8 @@ from typing import Final
 from recollect.errors import UsageError
 from recollect.importers.import_entries import (
     Changed,
+    ImportOptions,
     Incoming,
-    Reading,
     Refused,
     Row,
     made_id,
@@ -19,7 +19,7 @@ from recollect.importers.import_entries import (
     shown,
     text_in,
 )
-from recollect.importers.memory_records import Found, remembered
+from recollect.importers.memory_records import FileMemory, remembered
 from recollect.records import Json, JsonObject, NewMessage, Role
 
 OTHER_BRANCHES: Final = "messages of other branches than the current one were left out"
@@ -51,7 +51,7 @@ def left_out(value: JsonObject) -> str | None:
     return ACCOUNTS if "full_name" in value and "email_address" in value else None
 
 
-def read_conversation(value: JsonObject, place: str, reading: Reading) -> Iterator[Row]:
+def read_conversation(value: JsonObject, place: str, reading: ImportOptions) -> Iterator[Row]:
     """Yield the messages of the current branch, oldest first, and what was left out."""
     said: Sequence[Json] = value["chat_messages"]  # type: ignore[assignment]
     changed: Counter[str] = Counter()
@@ -102,7 +102,7 @@ def _branch(leaf: Json, said: Sequence[Json]) -> list[tuple[int, Json]]:
 def _incoming(
     said: Json,
     place: str,
-    reading: Reading,
+    reading: ImportOptions,
     *,
     title: str | None,
     thread: str,
@@ -162,7 +162,7 @@ def _attached(said: JsonObject, changed: Counter[str]) -> list[dict[str, Json]]:
     return found
 
 
-def read_memories(value: JsonObject, place: str, reading: Reading) -> Iterator[Row]:
+def read_memories(value: JsonObject, place: str, reading: ImportOptions) -> Iterator[Row]:
     """Yield what Claude remembers as summaries: of all conversations, and of each project."""
     account = value.get("account_uuid")
     whole = value.get("conversations_memory")
@@ -176,5 +176,5 @@ def read_memories(value: JsonObject, place: str, reading: Reading) -> Iterator[R
             yield Refused(place=where, reason=f"it is {shown(text)}, not text")
             continue
         key = made_id(reading, "claude", account, name)
-        found = Found(type="Summary", key=key, value={"content": text, "topics": [name]})
+        found = FileMemory(type="Summary", key=key, value={"content": text, "topics": [name]})
         yield remembered(where, found)

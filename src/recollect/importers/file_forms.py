@@ -12,17 +12,17 @@ from typing import Final
 from recollect.errors import UsageError
 from recollect.importers.archives import OTHER_FILES, files_to_read, opened_archive, opened_file
 from recollect.importers.form_detection import (
-    Naming,
+    ThreadNaming,
     naming_of,
     read_chat_part,
     read_element,
     read_value,
 )
-from recollect.importers.import_entries import Changed, Reading, Refused, Row, shown
+from recollect.importers.import_entries import Changed, ImportOptions, Refused, Row, shown
 from recollect.importers.input_files import (
     LINE_BYTES_MAX,
-    Line,
-    Source,
+    InputFile,
+    InputLine,
     decoded,
     read_first,
     read_lines,
@@ -34,7 +34,7 @@ _HEAD_LINES: Final = 20
 _MANY: Final = (".jsonl", ".ndjson")
 
 
-def read_rows(source: Source, *, zone: tzinfo = UTC, thread: str | None = None) -> Iterator[Row]:
+def read_rows(source: InputFile, *, zone: tzinfo = UTC, thread: str | None = None) -> Iterator[Row]:
     """
     Yield what *source* holds, in its order, reading it as a stream.
 
@@ -57,7 +57,7 @@ def read_rows(source: Source, *, zone: tzinfo = UTC, thread: str | None = None) 
     return _read_file(source, zone=zone, thread=thread)
 
 
-def _read_archive(source: Source, *, zone: tzinfo, thread: str | None) -> Iterator[Row]:
+def _read_archive(source: InputFile, *, zone: tzinfo, thread: str | None) -> Iterator[Row]:
     with opened_archive(source) as archive:
         files, others = files_to_read(archive, source.name)
         for name in files:
@@ -73,8 +73,8 @@ def _read_archive(source: Source, *, zone: tzinfo, thread: str | None) -> Iterat
         yield Changed(place="the archive", what=OTHER_FILES, count=others)
 
 
-def _read_file(source: Source, *, zone: tzinfo, thread: str | None) -> Iterator[Row]:
-    reading = Reading(name=source.plain_name, thread=thread or source.stem, zone=zone)
+def _read_file(source: InputFile, *, zone: tzinfo, thread: str | None) -> Iterator[Row]:
+    reading = ImportOptions(name=source.plain_name, thread=thread or source.stem, zone=zone)
     first = read_first(source.stream)
     if isinstance(first, bytes) and len(first) > LINE_BYTES_MAX and _opens(first):
         return _read_document(source, first, reading)
@@ -87,7 +87,7 @@ def _read_file(source: Source, *, zone: tzinfo, thread: str | None) -> Iterator[
         head += islice(lines, 1)
         is_alone = len(head) == 1 and not source.plain_name.endswith(_MANY)
         return _read_each(chain(head, lines), naming_of(reading, is_alone=is_alone))
-    if isinstance(head[0], Line) and _opens(head[0].content):
+    if isinstance(head[0], InputLine) and _opens(head[0].content):
         head += islice(lines, 1)
         # A row that is broken begins a file of rows all the same; a list's elements end in commas.
         if _opens(head[0].content) == "[" or not any(map(_is_value, head)):
@@ -105,12 +105,12 @@ def _opens(content: bytes) -> str:
     return first.decode() if first in (b"[", b"{") else ""
 
 
-def _begun(lines: list[Line | Refused]) -> bytes:
+def _begun(lines: list[InputLine | Refused]) -> bytes:
     """Return the bytes of lines that were read already."""
-    return b"\n".join(line.content for line in lines if isinstance(line, Line)) + b"\n"
+    return b"\n".join(line.content for line in lines if isinstance(line, InputLine)) + b"\n"
 
 
-def _is_value(line: Line | Refused) -> bool:
+def _is_value(line: InputLine | Refused) -> bool:
     """Say whether a line alone is a JSON object or list."""
     if isinstance(line, Refused):
         return False
@@ -120,7 +120,7 @@ def _is_value(line: Line | Refused) -> bool:
         return False
 
 
-def _unknown_form(source: Source, head: Line | Refused) -> str:
+def _unknown_form(source: InputFile, head: InputLine | Refused) -> str:
     if isinstance(head, Refused):
         return f"{source.name!r}, {head.place}: {head.reason}"
     if head.content.startswith((b"\xff\xfe", b"\xfe\xff")):
@@ -132,7 +132,7 @@ def _unknown_form(source: Source, head: Line | Refused) -> str:
     return f"{source.name!r} is neither JSON Lines nor a JSON document: it begins with {begins}"
 
 
-def _read_each(lines: Iterator[Line | Refused], naming: Naming) -> Iterator[Row]:
+def _read_each(lines: Iterator[InputLine | Refused], naming: ThreadNaming) -> Iterator[Row]:
     for line in lines:
         if isinstance(line, Refused):
             yield line
@@ -148,7 +148,7 @@ def _read_each(lines: Iterator[Line | Refused], naming: Naming) -> Iterator[Row]
     yield from naming.end("the end")
 
 
-def _unreadable(line: Line, error: Exception) -> Refused:
+def _unreadable(line: InputLine, error: Exception) -> Refused:
     if not line.is_whole and not isinstance(error, RecursionError):
         reason = (
             "the file ends in the middle of this line: it was cut off; get a whole copy and "
@@ -159,7 +159,7 @@ def _unreadable(line: Line, error: Exception) -> Refused:
     return Refused(place=line.place, reason=why)
 
 
-def _read_document(source: Source, begun: bytes, reading: Reading) -> Iterator[Row]:
+def _read_document(source: InputFile, begun: bytes, reading: ImportOptions) -> Iterator[Row]:
     """Yield the rows of one JSON document, element by element."""
     scanner = Scanner(source.stream, begun)
     naming = naming_of(reading, is_alone=True)

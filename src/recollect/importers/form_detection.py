@@ -10,11 +10,11 @@ from recollect.errors import UsageError
 from recollect.importers import chatgpt, claude, graphiti, mem0
 from recollect.importers import langgraph_items as langgraph
 from recollect.importers import mcp_memory as mcp
-from recollect.importers.graphiti import Graph
+from recollect.importers.graphiti import GraphitiGraph
 from recollect.importers.import_entries import (
     Archived,
     Changed,
-    Reading,
+    ImportOptions,
     Refused,
     Row,
     no_object,
@@ -38,11 +38,11 @@ VERSIONS: Final = (1,)
 """The versions of our exports that are known."""
 
 _Form: TypeAlias = tuple[
-    Callable[[JsonObject], bool], Callable[[JsonObject, str, Reading], Iterator[Row]]
+    Callable[[JsonObject], bool], Callable[[JsonObject, str, ImportOptions], Iterator[Row]]
 ]
 
 
-def _read_row(value: JsonObject, place: str, reading: Reading) -> Iterator[Row]:
+def _read_row(value: JsonObject, place: str, reading: ImportOptions) -> Iterator[Row]:
     try:
         yield read_message(value, place, reading)
     except UsageError as error:
@@ -66,12 +66,12 @@ _OF_MANY: Final = (mem0.read_document, mcp.read_graph)
 
 
 @dataclass(slots=True)
-class Naming:
+class ThreadNaming:
     """Which thread the next chat of a file becomes, and what of a graph or export came so far."""
 
-    reading: Reading
+    reading: ImportOptions
     is_alone: bool
-    graph: Graph
+    graph: GraphitiGraph
     chats: int = 0
     messages: int = 0
     records: int = 0
@@ -89,12 +89,12 @@ class Naming:
             yield Changed(place=place, what=UNENDED)
 
 
-def naming_of(reading: Reading, *, is_alone: bool) -> Naming:
+def naming_of(reading: ImportOptions, *, is_alone: bool) -> ThreadNaming:
     """Return the naming with which a file begins."""
-    return Naming(reading, is_alone=is_alone, graph=Graph(reading))
+    return ThreadNaming(reading, is_alone=is_alone, graph=GraphitiGraph(reading))
 
 
-def read_value(value: Json, place: str, naming: Naming) -> Iterator[Row]:
+def read_value(value: Json, place: str, naming: ThreadNaming) -> Iterator[Row]:
     """Yield the rows of one value, by what it looks like."""
     if isinstance(value, list):
         yield from _read_list(value, place, naming)
@@ -106,7 +106,7 @@ def read_value(value: Json, place: str, naming: Naming) -> Iterator[Row]:
         yield from _read_object(value, place, naming)
 
 
-def read_element(value: Json, place: str, naming: Naming) -> Iterator[Row]:
+def read_element(value: Json, place: str, naming: ThreadNaming) -> Iterator[Row]:
     """Yield the rows of an element of a list; messages without a chat around them are one chat."""
     if isinstance(value, Mapping) and is_of_chat(value):
         naming.messages += 1
@@ -116,7 +116,7 @@ def read_element(value: Json, place: str, naming: Naming) -> Iterator[Row]:
 
 
 def read_chat_part(
-    value: Json, place: str, chat: str, naming: Naming, number: int
+    value: Json, place: str, chat: str, naming: ThreadNaming, number: int
 ) -> Iterator[Row]:
     """Yield the message that *value* is, with its *number* in the thread *chat*."""
     if is_nested(value):
@@ -137,7 +137,7 @@ def is_of_chat(value: JsonObject) -> bool:
     return is_chat_message(value) and not is_message(value) and not graphiti.kind_of(value)
 
 
-def _read_record(value: JsonObject, place: str, naming: Naming) -> Iterator[Row]:
+def _read_record(value: JsonObject, place: str, naming: ThreadNaming) -> Iterator[Row]:
     kind = value["kind"]
     naming.records += kind in KINDS
     if is_nested(value):
@@ -157,7 +157,7 @@ def _read_record(value: JsonObject, place: str, naming: Naming) -> Iterator[Row]
         yield Refused(place=place, reason=f"{reason} release of Recollect")
 
 
-def _read_object(value: JsonObject, place: str, naming: Naming) -> Iterator[Row]:
+def _read_object(value: JsonObject, place: str, naming: ThreadNaming) -> Iterator[Row]:
     read = next((read for is_form, read in _FORMS if is_form(value)), None)
     messages = value.get("messages")
     is_graph = graphiti.is_graph(value)
@@ -184,7 +184,7 @@ def _read_object(value: JsonObject, place: str, naming: Naming) -> Iterator[Row]
         yield Refused(place=place, reason=reason)
 
 
-def _read_list(values: list[Json], place: str, naming: Naming) -> Iterator[Row]:
+def _read_list(values: list[Json], place: str, naming: ThreadNaming) -> Iterator[Row]:
     if any(isinstance(each, Mapping) and is_of_chat(each) for each in values):
         yield from _read_chat(values, place, naming)
         return
@@ -196,7 +196,7 @@ def _read_list(values: list[Json], place: str, naming: Naming) -> Iterator[Row]:
             yield from read_value(value, where, naming)
 
 
-def _read_chat(values: list[Json], place: str, naming: Naming) -> Iterator[Row]:
+def _read_chat(values: list[Json], place: str, naming: ThreadNaming) -> Iterator[Row]:
     chat = naming.next_chat()
     for number, value in enumerate(values, start=1):
         yield from read_chat_part(value, f"{place}, message {number}", chat, naming, number)

@@ -7,8 +7,8 @@ from typing import Final
 
 from recollect.formation.value_identity import content_key
 from recollect.graph.name_matching import clean_name, name_key
-from recollect.importers.import_entries import Reading
-from recollect.importers.memory_records import Found, moment_in
+from recollect.importers.import_entries import ImportOptions
+from recollect.importers.memory_records import FileMemory, moment_in
 from recollect.records import Json, JsonObject
 
 OBSERVATION: Final = "observation"
@@ -21,7 +21,7 @@ def entity(
     kind: str | None = None,
     summary: str | None = None,
     created_at: int | None = None,
-) -> Found:
+) -> FileMemory:
     """Return an entity; equal names are one."""
     called = clean_name(name, "an entity's name")
     said: dict[str, Json] = {"name": called}
@@ -30,7 +30,7 @@ def entity(
     if summary:
         said["summary"] = summary
     key = content_key({"name": name_key(called)})
-    return Found(type="Entity", key=key, value=said, created_at=created_at)
+    return FileMemory(type="Entity", key=key, value=said, created_at=created_at)
 
 
 def relation(subject: object, predicate: object, object_: object) -> dict[str, Json]:
@@ -43,7 +43,7 @@ def relation(subject: object, predicate: object, object_: object) -> dict[str, J
     }
 
 
-def observation(subject: object, words: str) -> Found:
+def observation(subject: object, words: str) -> FileMemory:
     """Return what is said of an entity, as an attribute."""
     said: dict[str, Json] = {
         "subject": clean_name(subject, "an entity's name"),
@@ -52,7 +52,7 @@ def observation(subject: object, words: str) -> Found:
         "object_type": "text",
         "several": True,
     }
-    return Found(type="Fact", key=fact_key(said), value=said)
+    return FileMemory(type="Fact", key=fact_key(said), value=said)
 
 
 def fact_key(said: JsonObject, *more: str) -> str:
@@ -61,7 +61,7 @@ def fact_key(said: JsonObject, *more: str) -> str:
     return content_key({"fact": [*words, str(said["object"]), *more]})
 
 
-def times_of(row: Mapping[str, Json], reading: Reading) -> dict[str, int | None]:
+def times_of(row: Mapping[str, Json], reading: ImportOptions) -> dict[str, int | None]:
     """Return when an edge of Graphiti's was noted, and when it was true."""
     until = moment_in(row, "invalid_at", reading)
     return {

@@ -10,8 +10,8 @@ from recollect.errors import UsageError
 from recollect.importers.graph_records import entity, fact_key, relation, times_of
 from recollect.importers.import_entries import (
     Changed,
+    ImportOptions,
     Incoming,
-    Reading,
     Refused,
     Row,
     no_object,
@@ -20,7 +20,7 @@ from recollect.importers.import_entries import (
     text_in,
 )
 from recollect.importers.json_stream import NESTED, is_nested
-from recollect.importers.memory_records import Found, moment_in, remembered
+from recollect.importers.memory_records import FileMemory, moment_in, remembered
 from recollect.records import Json, JsonObject, NewMessage, Role
 
 EDGES_HELD_MAX: Final = 100_000
@@ -75,10 +75,10 @@ def is_graph(value: JsonObject) -> bool:
 
 
 @dataclass(slots=True)
-class Graph:
+class GraphitiGraph:
     """The names of a file's entities, as they come, and the facts that wait for some."""
 
-    reading: Reading
+    reading: ImportOptions
     names: dict[str, str] = field(default_factory=dict)
     held: list[tuple[str, JsonObject]] = field(default_factory=list)
     threads: dict[str, str] = field(default_factory=dict)
@@ -172,7 +172,7 @@ class Graph:
             for each in (cited if isinstance(cited, list) else ())
             if isinstance(each, str) and each in self.threads
         ]
-        made = Found(
+        made = FileMemory(
             type="Fact",
             key=fact_key(said, text_in(value, "uuid")),
             value=said,

@@ -49,7 +49,7 @@ class Refused:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Remembered:
+class ImportedMemory:
     """
     A memory to keep, as *record* of an export of ours has it, but without a scope.
 
@@ -71,11 +71,11 @@ class Changed:
     count: int = 1
 
 
-Row: TypeAlias = Incoming | Archived | Remembered | Changed | Refused
+Row: TypeAlias = Incoming | Archived | ImportedMemory | Changed | Refused
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class ImportOptions:
     """
     What reading a file needs to know of it.
 
@@ -90,7 +90,7 @@ class Reading:
     below: Scope = ()
 
 
-def read_moment(value: object, reading: Reading) -> tuple[datetime | None, bool]:
+def read_moment(value: object, reading: ImportOptions) -> tuple[datetime | None, bool]:
     """Return the time of a row, if it has one, and whether its zone had to be assumed."""
     if value is None or value == "":
         return None, False
@@ -100,7 +100,7 @@ def read_moment(value: object, reading: Reading) -> tuple[datetime | None, bool]
     return read_time(value, reading.zone)
 
 
-def made_id(reading: Reading, *place_and_content: object) -> str:
+def made_id(reading: ImportOptions, *place_and_content: object) -> str:
     """Return the id of a message without one: the same for the same file, place and content."""
     content = json.dumps([reading.name, *place_and_content], sort_keys=True)
     return blake2b(content.encode(), digest_size=_ID_BYTES).hexdigest()

@@ -18,12 +18,12 @@ from recollect.importers.file_forms import read_rows
 from recollect.importers.import_entries import (
     Archived,
     Changed,
+    ImportedMemory,
     Incoming,
     Refused,
-    Remembered,
     Row,
 )
-from recollect.importers.input_files import Source
+from recollect.importers.input_files import InputFile
 from recollect.lifecycle.record_intake import Intake
 from recollect.memory.facade import Recollect
 from recollect.memory.restoration import open_intake
@@ -40,7 +40,7 @@ RowT = TypeVar("RowT", Incoming, Archived)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Imported:
+class FileReport:
     """
     What became of a file.
 
@@ -69,12 +69,12 @@ class Imported:
     erased: int = 0
 
 
-OnStopped: TypeAlias = Callable[[Imported], None]
+OnStopped: TypeAlias = Callable[[FileReport], None]
 """Told what became of the rows before an error, which is raised after it."""
 
 
 @dataclass(slots=True)
-class Tally:
+class ImportCounts:
     """The counts of an import as it goes on."""
 
     on_refused: OnRefused
@@ -120,9 +120,9 @@ class Tally:
         self.taken += new
         self.present += rows - new
 
-    def imported(self, name: str, *, is_stopped: bool = False) -> Imported:
+    def imported(self, name: str, *, is_stopped: bool = False) -> FileReport:
         """Return the counts."""
-        return Imported(
+        return FileReport(
             name=name,
             rows=self.rows,
             taken=self.taken,
@@ -147,7 +147,7 @@ def nothing(*_: object) -> None:
 async def import_file(
     memory: Recollect,
     scope: Scope,
-    source: Source,
+    source: InputFile,
     *,
     zone: tzinfo = UTC,
     thread: str | None = None,
@@ -155,7 +155,7 @@ async def import_file(
     on_refused: OnRefused = nothing,
     on_stopped: OnStopped = nothing,
     progress: ImportProgress = nothing,
-) -> Imported:
+) -> FileReport:
     """
     Keep what *source* holds in *scope*; an export of ours goes back to the scopes it names.
 
@@ -180,7 +180,7 @@ async def import_file(
         StoreError: The store failed; the batches before are kept.
     """
     rows = await to_thread.run_sync(lambda: read_rows(source, zone=zone, thread=thread))
-    tally = Tally(on_refused, open_intake(memory, restore_erased=restore_erased))
+    tally = ImportCounts(on_refused, open_intake(memory, restore_erased=restore_erased))
     with telling(tally, source.name, on_stopped):
         while await keep_batch(memory, scope, rows, tally):
             progress(tally.rows, source.fraction)
@@ -189,7 +189,7 @@ async def import_file(
 
 
 @contextmanager
-def telling(tally: Tally, name: str, on_stopped: OnStopped) -> Iterator[None]:
+def telling(tally: ImportCounts, name: str, on_stopped: OnStopped) -> Iterator[None]:
     """Tell *on_stopped* the counts where an error, or a signal, ends what is done in here."""
     is_stopped = True
     try:
@@ -200,7 +200,9 @@ def telling(tally: Tally, name: str, on_stopped: OnStopped) -> Iterator[None]:
             on_stopped(tally.imported(name, is_stopped=True))
 
 
-async def keep_batch(memory: Recollect, scope: Scope, rows: Iterator[Row], tally: Tally) -> bool:
+async def keep_batch(
+    memory: Recollect, scope: Scope, rows: Iterator[Row], tally: ImportCounts
+) -> bool:
     """Keep the next ``BATCH_ROWS`` of *rows*, counting them; say whether there were any."""
     batch = await to_thread.run_sync(_next_batch, rows)
     if batch:
@@ -208,7 +210,7 @@ async def keep_batch(memory: Recollect, scope: Scope, rows: Iterator[Row], tally
     return bool(batch)
 
 
-async def keep_waiting(tally: Tally) -> None:
+async def keep_waiting(tally: ImportCounts) -> None:
     """Keep the records that waited for evidence which did not come, without it."""
     waiting, tally.unfounded = tally.unfounded, []
     for start in range(0, len(waiting), BATCH_ROWS):
@@ -222,7 +224,7 @@ def _next_batch(rows: Iterator[Row]) -> list[Row]:
     return list(islice(rows, BATCH_ROWS))
 
 
-async def _keep(memory: Recollect, scope: Scope, batch: Sequence[Row], tally: Tally) -> None:
+async def _keep(memory: Recollect, scope: Scope, batch: Sequence[Row], tally: ImportCounts) -> None:
     for changed in _of_kind(batch, Changed):
         tally.changed[changed.what] += changed.count
     for refused in _of_kind(batch, Refused):
@@ -233,17 +235,19 @@ async def _keep(memory: Recollect, scope: Scope, batch: Sequence[Row], tally: Ta
         tally.tell(batch)
 
 
-async def _keep_rows(memory: Recollect, scope: Scope, batch: Sequence[Row], tally: Tally) -> None:
+async def _keep_rows(
+    memory: Recollect, scope: Scope, batch: Sequence[Row], tally: ImportCounts
+) -> None:
     for (below, thread), messages in _by_thread(_of_kind(batch, Incoming)).items():
         await _append(memory, (*scope, *below), thread, messages, tally)
     # One scope at a time, so that each call is one transaction, and what it says is all it did.
     for _, records in groupby(_of_kind(batch, Archived), lambda row: str(row.record["scope"])):
         await _restore(list(records), tally)
-    for below, found in _by_scope(_of_kind(batch, Remembered)).items():
+    for below, found in _by_scope(_of_kind(batch, ImportedMemory)).items():
         await _remember(memory, (*scope, *below), found, tally)
 
 
-KindT = TypeVar("KindT", Incoming, Archived, Remembered, Changed, Refused)
+KindT = TypeVar("KindT", Incoming, Archived, ImportedMemory, Changed, Refused)
 
 
 def _of_kind(batch: Iterable[Row], kind: type[KindT]) -> Iterator[KindT]:
@@ -257,15 +261,15 @@ def _by_thread(rows: Iterable[Incoming]) -> dict[tuple[Scope, str], list[Incomin
     return found
 
 
-def _by_scope(rows: Iterable[Remembered]) -> dict[Scope, list[Remembered]]:
-    found: dict[Scope, list[Remembered]] = {}
+def _by_scope(rows: Iterable[ImportedMemory]) -> dict[Scope, list[ImportedMemory]]:
+    found: dict[Scope, list[ImportedMemory]] = {}
     for row in rows:
         found.setdefault(row.below, []).append(row)
     return found
 
 
 async def _append(
-    memory: Recollect, scope: Scope, thread: str, rows: Sequence[Incoming], tally: Tally
+    memory: Recollect, scope: Scope, thread: str, rows: Sequence[Incoming], tally: ImportCounts
 ) -> None:
     """Append *rows* to their thread, in halves where one of them is not accepted."""
     try:
@@ -290,7 +294,7 @@ async def _append(
 
 
 async def _unerased(
-    scope: Scope, thread: str, rows: Sequence[Incoming], tally: Tally
+    scope: Scope, thread: str, rows: Sequence[Incoming], tally: ImportCounts
 ) -> list[Incoming]:
     """Return those of *rows* that were not erased here, counting the others."""
     erased = await tally.intake.erased_among(scope, thread, [row.message for row in rows])
@@ -303,14 +307,14 @@ def new_ones(kept: Iterable[Message], last: int) -> int:
     return len({message.position for message in kept if message.position > last})
 
 
-async def _last_position(memory: Recollect, scope: Scope, thread: str, tally: Tally) -> int:
+async def _last_position(memory: Recollect, scope: Scope, thread: str, tally: ImportCounts) -> int:
     if (scope, thread) not in tally.threads:
         found = await memory.thread(scope, thread)
         return found.last if found else 0
     return tally.threads[scope, thread]
 
 
-async def _restore(rows: Sequence[Archived], tally: Tally, *, last: bool = False) -> None:
+async def _restore(rows: Sequence[Archived], tally: ImportCounts, *, last: bool = False) -> None:
     """Put records of one scope back; what is not accepted is refused alone."""
     taken = await tally.intake.take_each([row.record for row in rows], last=last)
     tally.kept(taken.stored, taken.new)
@@ -336,10 +340,10 @@ async def _restore(rows: Sequence[Archived], tally: Tally, *, last: bool = False
 
 
 async def _remember(
-    memory: Recollect, scope: Scope, rows: Sequence[Remembered], tally: Tally
+    memory: Recollect, scope: Scope, rows: Sequence[ImportedMemory], tally: ImportCounts
 ) -> None:
     """Keep memories that are not there, refuse those that are there with other content."""
-    by_address: dict[tuple[str, str], Remembered] = {}
+    by_address: dict[tuple[str, str], ImportedMemory] = {}
     for row in rows:
         address = (str(row.record["type"]), str(row.record["key"]))
         first = by_address.setdefault(address, row)

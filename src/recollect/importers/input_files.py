@@ -34,7 +34,7 @@ DAMAGE: Final = (EOFError, OSError, zlib.error, lzma.LZMAError, zipfile.BadZipFi
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class InputLine:
     """A line of a file, without its end; *number* counts from 1."""
 
     number: int
@@ -49,7 +49,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class InputFile:
     """An open file: its bytes unpacked, and how far its own bytes have been read."""
 
     name: str
@@ -103,7 +103,7 @@ def check_file(path: str) -> None:
 
 
 @contextmanager
-def open_source(path: str) -> Iterator[Source]:
+def open_source(path: str) -> Iterator[InputFile]:
     """
     Open a file, unpacking ``.gz`` and ``.xz`` by what is in them; ``-`` is standard input.
 
@@ -117,7 +117,7 @@ def open_source(path: str) -> Iterator[Source]:
         if buffer.peek(_PEEK_BYTES).startswith(_ZIP):
             msg = "a zip archive cannot be read from standard input: name the file"
             raise UsageError(msg)
-        yield Source(name="stdin", stream=_unpacked(buffer), packed=buffer, size_bytes=None)
+        yield InputFile(name="stdin", stream=_unpacked(buffer), packed=buffer, size_bytes=None)
         return
     try:
         packed = Path(path).open("rb")  # noqa: SIM115 (an error of the caller's block is not ours)
@@ -126,7 +126,7 @@ def open_source(path: str) -> Iterator[Source]:
         raise UsageError(msg) from error
     with packed:
         size = Path(path).stat().st_size
-        yield Source(
+        yield InputFile(
             name=Path(path).name,
             stream=_unpacked(packed),
             packed=packed,
@@ -187,7 +187,7 @@ def read_first(stream: BinaryIO) -> bytes | Refused:
     return _next_line(stream, 1)
 
 
-def read_lines(stream: BinaryIO, first: bytes | Refused) -> Iterator[Line | Refused]:
+def read_lines(stream: BinaryIO, first: bytes | Refused) -> Iterator[InputLine | Refused]:
     """
     Yield the lines that are not blank; too long ones, and a damaged end, as refused.
 
@@ -204,7 +204,7 @@ def read_lines(stream: BinaryIO, first: bytes | Refused) -> Iterator[Line | Refu
             while isinstance(content, bytes) and content and not content.endswith(b"\n"):
                 content = _next_line(stream, number)
         elif content.strip():
-            yield Line(number, content.rstrip(b"\r\n"), content.endswith(b"\n"))
+            yield InputLine(number, content.rstrip(b"\r\n"), content.endswith(b"\n"))
         if not isinstance(content, Refused):
             number += 1
             content = _next_line(stream, number)
@@ -229,7 +229,7 @@ def explain_damage(error: Exception) -> str:
     return f"the file cannot be read further ({error}): get a whole copy and import it again"
 
 
-def decoded(line: Line) -> str:
+def decoded(line: InputLine) -> str:
     """
     Return the text of *line*.
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Final, cast
 
 from recollect.errors import UsageError
-from recollect.importers.import_entries import Incoming, Reading, Refused, Row, made_id, shown
+from recollect.importers.import_entries import ImportOptions, Incoming, Refused, Row, made_id, shown
 from recollect.importers.json_stream import NESTED, is_nested
 from recollect.messages import message_classes, record_of
 from recollect.messages.message_fields import Content, Kind
@@ -55,7 +55,7 @@ def as_chat_message(value: JsonObject) -> JsonObject:
     return {"content": "", **kept, "role": _ROLES[str(value["type"])]}
 
 
-def read_history(elements: Iterable[bytes], place: str, reading: Reading) -> Iterator[Row]:
+def read_history(elements: Iterable[bytes], place: str, reading: ImportOptions) -> Iterator[Row]:
     """Yield the messages of a list in Redis, given oldest first, as our histories keep them."""
     for number, element in enumerate(elements, start=1):
         where = f"{place}, message {number}"
@@ -82,7 +82,7 @@ def element_value(element: bytes) -> Json:
     return value
 
 
-def _kept(element: bytes, number: int, place: str, reading: Reading) -> Incoming:
+def _kept(element: bytes, number: int, place: str, reading: ImportOptions) -> Incoming:
     value = element_value(element)
     about = value.get("data") if isinstance(value, Mapping) else None
     kind = value.get("type") if isinstance(value, Mapping) else None

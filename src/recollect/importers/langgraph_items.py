@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from recollect.errors import UsageError
-from recollect.importers.import_entries import Changed, Reading, Refused, Row, shown, text_in
+from recollect.importers.import_entries import Changed, ImportOptions, Refused, Row, shown, text_in
 from recollect.importers.json_stream import NESTED, is_nested
-from recollect.importers.memory_records import Found, moment_in, remembered
+from recollect.importers.memory_records import FileMemory, moment_in, remembered
 from recollect.records import Json, JsonObject, Scope
 
 TTL: Final = "items that expire no longer live on when they are read"
@@ -20,11 +20,11 @@ def is_item(value: JsonObject) -> bool:
     return {"key", "value"} <= value.keys() and ("namespace" in value or "prefix" in value)
 
 
-def read_item(value: JsonObject, place: str, reading: Reading) -> Iterator[Row]:
+def read_item(value: JsonObject, place: str, reading: ImportOptions) -> Iterator[Row]:
     """Yield one item at its address: its namespace stands below the scope imported to."""
     try:
         below = _namespace(value)
-        found = Found(
+        found = FileMemory(
             type="Item",
             key=text_in(value, "key"),
             value=_value(value.get("value")),

@@ -9,8 +9,8 @@ from typing import Final
 
 from recollect.errors import UsageError
 from recollect.importers.import_entries import (
+    ImportOptions,
     Incoming,
-    Reading,
     Refused,
     Row,
     made_id,
@@ -38,7 +38,7 @@ def is_sample(value: JsonObject) -> bool:
     return isinstance(talk, Mapping) and any(map(_SESSION.fullmatch, talk))
 
 
-def read_sample(sample: JsonObject, place: str, reading: Reading) -> Iterator[Row]:
+def read_sample(sample: JsonObject, place: str, reading: ImportOptions) -> Iterator[Row]:
     """Yield the turns of a sample, in the order of its sessions; bad ones as refused."""
     talk = sample.get("conversation")
     if not isinstance(talk, Mapping):
@@ -60,7 +60,9 @@ def read_sample(sample: JsonObject, place: str, reading: Reading) -> Iterator[Ro
             yield Incoming(place=where, thread=thread, message=message, is_zone_assumed=is_assumed)
 
 
-def _message(turn: Json, session: str, time: datetime, place: str, reading: Reading) -> NewMessage:
+def _message(
+    turn: Json, session: str, time: datetime, place: str, reading: ImportOptions
+) -> NewMessage:
     if not isinstance(turn, Mapping):
         msg = f"a turn is {shown(turn)}, not a JSON object"
         raise UsageError(msg)
@@ -85,7 +87,7 @@ def _content(turn: JsonObject, text: str) -> list[Json] | None:
     return [*([{"type": "text", "text": text}] if text else []), picture]
 
 
-def read_date(value: object, reading: Reading) -> tuple[datetime, bool]:
+def read_date(value: object, reading: ImportOptions) -> tuple[datetime, bool]:
     """
     Return the time that a session's date in words names.
 

@@ -7,9 +7,9 @@ from typing import Final
 
 from recollect.errors import UsageError
 from recollect.importers.graph_records import entity, fact_key, observation, relation
-from recollect.importers.import_entries import Reading, Refused, Row, no_object, shown
+from recollect.importers.import_entries import ImportOptions, Refused, Row, no_object, shown
 from recollect.importers.json_stream import NESTED, is_nested
-from recollect.importers.memory_records import Found, remembered
+from recollect.importers.memory_records import FileMemory, remembered
 from recollect.records import Json, JsonObject
 
 KINDS: Final = ("entity", "relation")
@@ -27,7 +27,7 @@ def is_graph(value: JsonObject) -> bool:
     return isinstance(value.get("entities"), list) and isinstance(value.get("relations"), list)
 
 
-def read_graph(value: JsonObject, place: str, reading: Reading) -> Iterator[Row]:
+def read_graph(value: JsonObject, place: str, reading: ImportOptions) -> Iterator[Row]:
     """Yield the memories of a whole graph."""
     for name, kind in (("entities", "entity"), ("relations", "relation")):
         rows: Json = value[name]
@@ -41,7 +41,7 @@ def read_graph(value: JsonObject, place: str, reading: Reading) -> Iterator[Row]
                 yield Refused(place=where, reason=no_object(each))
 
 
-def read_line(value: JsonObject, place: str, reading: Reading) -> Iterator[Row]:
+def read_line(value: JsonObject, place: str, reading: ImportOptions) -> Iterator[Row]:
     """Yield the memories of one line: an entity and each observation of it, or a relation."""
     del reading  # nothing in this file has a time
     read = _entity if value["type"] == "entity" else _relation
@@ -54,7 +54,7 @@ def read_line(value: JsonObject, place: str, reading: Reading) -> Iterator[Row]:
         yield remembered(f"{place}, observation {number}" if number else place, each)
 
 
-def _entity(value: JsonObject) -> list[Found]:
+def _entity(value: JsonObject) -> list[FileMemory]:
     name = _first(value, "name", "entityName", "id")
     kind = _first(value, "entityType", "entity_type")
     said = value.get("observations", [])
@@ -66,13 +66,13 @@ def _entity(value: JsonObject) -> list[Found]:
     return [made, *(observation(name, words) for words in each_once)]
 
 
-def _relation(value: JsonObject) -> list[Found]:
+def _relation(value: JsonObject) -> list[FileMemory]:
     said = relation(
         _first(value, "from", "from_id"),
         _first(value, "relationType", "relation_type"),
         _first(value, "to", "to_id"),
     )
-    return [Found(type="Fact", key=fact_key(said), value=said)]
+    return [FileMemory(type="Fact", key=fact_key(said), value=said)]
 
 
 def _first(value: JsonObject, *names: str) -> Json:

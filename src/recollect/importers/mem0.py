@@ -8,14 +8,14 @@ from typing import Final
 from recollect.errors import UsageError
 from recollect.importers.import_entries import (
     Changed,
-    Reading,
+    ImportOptions,
     Refused,
     Row,
     optional_text_in,
     text_in,
 )
 from recollect.importers.json_stream import NESTED, is_nested
-from recollect.importers.memory_records import Found, Past, moment_in, remembered
+from recollect.importers.memory_records import FileMemory, Past, moment_in, remembered
 from recollect.records import Json, JsonObject, Scope
 from recollect.text.searchable import memory_text
 
@@ -52,7 +52,7 @@ def is_document(value: JsonObject) -> bool:
     )
 
 
-def read_document(value: JsonObject, place: str, reading: Reading) -> Iterator[Row]:
+def read_document(value: JsonObject, place: str, reading: ImportOptions) -> Iterator[Row]:
     """Yield the memories of a page; its ``history`` gives them the versions before."""
     rows: Sequence[Json] = value.get("results", value.get("memories"))  # type: ignore[assignment]
     by_memory: dict[str, list[Json]] = {}
@@ -84,7 +84,7 @@ def refuse_history(place: str) -> Refused:
     return Refused(place=place, reason=reason)
 
 
-def read_memory(value: JsonObject, place: str, reading: Reading) -> Iterator[Row]:
+def read_memory(value: JsonObject, place: str, reading: ImportOptions) -> Iterator[Row]:
     """Yield one memory as a note, below the scope that its ids name."""
     value = _with_text_ids(value)
     try:
@@ -115,7 +115,7 @@ def _below(value: JsonObject) -> Scope:
     return tuple(segments)
 
 
-def _found(value: JsonObject, reading: Reading) -> tuple[Found, bool]:
+def _found(value: JsonObject, reading: ImportOptions) -> tuple[FileMemory, bool]:
     """Return a memory, and whether its history, if it has one, leads to what it says."""
     context, text = _context(value), text_in(value, "memory")
     history = value.get("history")
@@ -127,7 +127,7 @@ def _found(value: JsonObject, reading: Reading) -> tuple[Found, bool]:
     if past:
         created_at = past[0].believed_from
         updated_at = past[-1].believed_until
-    found = Found(
+    found = FileMemory(
         type="Note",
         key=text_in(value, "id"),
         value={"context": context, "content": text},
@@ -147,7 +147,7 @@ def _context(value: JsonObject) -> str:
     return memory_text(named) or CONTEXT
 
 
-def _said(history: Sequence[Json], reading: Reading) -> list[tuple[int, str]]:
+def _said(history: Sequence[Json], reading: ImportOptions) -> list[tuple[int, str]]:
     """Return what the rows of a history say, each with its time in µs since 1970, oldest first."""
     said: list[tuple[int, str]] = []
     for row in history:

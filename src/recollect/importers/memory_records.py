@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from recollect.errors import UsageError
-from recollect.importers.import_entries import Reading, Remembered, shown
+from recollect.importers.import_entries import ImportedMemory, ImportOptions, shown
 from recollect.importers.times import in_zone, read_time
 from recollect.records import Json, JsonObject, Scope
 from recollect.stores.validation import check_time
@@ -29,7 +29,7 @@ class Past:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class FileMemory:
     """A memory as a file has it; times are in µs since 1970. *past* is oldest first."""
 
     type: str
@@ -45,7 +45,7 @@ class Found:
     past: Sequence[Past] = ()
 
 
-def remembered(place: str, found: Found, below: Scope = ()) -> Remembered:
+def remembered(place: str, found: FileMemory, below: Scope = ()) -> ImportedMemory:
     """Return *found* as a record; words of others, which no person said to us, are external."""
     versions: list[dict[str, Json]] = [
         {
@@ -71,7 +71,7 @@ def remembered(place: str, found: Found, below: Scope = ()) -> Remembered:
     if created is not None:
         record["created_at"] = created
         record["updated_at"] = created if found.updated_at is None else found.updated_at
-    return Remembered(place=place, record=record, below=below)
+    return ImportedMemory(place=place, record=record, below=below)
 
 
 def _version(
@@ -88,7 +88,7 @@ def _version(
     }
 
 
-def moment_in(row: JsonObject, name: str, reading: Reading) -> int | None:
+def moment_in(row: JsonObject, name: str, reading: ImportOptions) -> int | None:
     """
     Return a time of *row* in µs since 1970: ISO 8601, or seconds since 1970; ``None`` if absent.
 

@@ -6,8 +6,8 @@ from typing import Final
 
 from recollect.errors import UsageError
 from recollect.importers.import_entries import (
+    ImportOptions,
     Incoming,
-    Reading,
     made_id,
     optional_text_in,
     pictured,
@@ -41,7 +41,7 @@ def is_message(row: JsonObject) -> bool:
     return "conversation_id" in row and ("text" in row or "image_caption" in row)
 
 
-def read_message(row: JsonObject, place: str, reading: Reading) -> Incoming:
+def read_message(row: JsonObject, place: str, reading: ImportOptions) -> Incoming:
     """
     Return the message that *row* holds.
 

@@ -7,8 +7,8 @@ from typing import Final
 
 from recollect.errors import UsageError
 from recollect.importers.import_entries import (
+    ImportOptions,
     Incoming,
-    Reading,
     made_id,
     no_object,
     optional_text_in,
@@ -37,7 +37,7 @@ def is_chat_message(value: JsonObject) -> bool:
 
 
 def read_chat_message(
-    value: Json, place: str, reading: Reading, *, thread: str, index: int
+    value: Json, place: str, reading: ImportOptions, *, thread: str, index: int
 ) -> Incoming:
     """
     Return the message at *index* of a chat that is kept in *thread*.

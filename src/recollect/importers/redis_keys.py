@@ -15,13 +15,13 @@ from recollect.conversation.redis_memory import redis_errors
 from recollect.errors import MissingExtraError, UsageError
 from recollect.importers import autochain
 from recollect.importers import langchain_messages as langchain
-from recollect.importers.import_entries import Changed, Reading, Refused, Row, shown
+from recollect.importers.import_entries import Changed, ImportOptions, Refused, Row, shown
 from recollect.importers.import_run import (
-    Imported,
+    FileReport,
+    ImportCounts,
     ImportProgress,
     OnRefused,
     OnStopped,
-    Tally,
     keep_batch,
     keep_waiting,
     nothing,
@@ -66,11 +66,11 @@ class RedisSelection:
     as_scopes: bool = False
     thread: str = "history"
 
-    def reading(self, key: str, session: str) -> Reading:
+    def reading(self, key: str, session: str) -> ImportOptions:
         """Return what reading the *key* of a session needs to know."""
         if self.as_scopes:
-            return Reading(name=key, thread=self.thread, below=(session,))
-        return Reading(name=key, thread=session)
+            return ImportOptions(name=key, thread=self.thread, below=(session,))
+        return ImportOptions(name=key, thread=session)
 
 
 ALL: Final = RedisSelection()
@@ -86,7 +86,7 @@ async def import_redis(
     on_refused: OnRefused = nothing,
     on_stopped: OnStopped = nothing,
     progress: ImportProgress = nothing,
-) -> Imported:
+) -> FileReport:
     """
     Keep in *scope* what LangChain's and AutoChain's memories keep in a database of a Redis server.
 
@@ -100,7 +100,7 @@ async def import_redis(
         StoreUnavailableError: The server cannot be reached.
         StoreError: It refuses, or the store of *memory* failed; the batches before are kept.
     """
-    tally = Tally(on_refused, open_intake(memory, restore_erased=restore_erased))
+    tally = ImportCounts(on_refused, open_intake(memory, restore_erased=restore_erased))
     with connected(url) as client:
         source = _Database(client, selection)
         await to_thread.run_sync(source.scan)

@@ -66,7 +66,7 @@ class RecordNote:
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class IntakeCounts:
     """
     What became of some records: how many are stored now, and how many of these are new.
 
@@ -79,9 +79,9 @@ class Taken:
     notes: tuple[RecordNote, ...] = ()
     waiting: tuple[int, ...] = ()
 
-    def after(self, other: Taken, places: int) -> Taken:
+    def after(self, other: IntakeCounts, places: int) -> IntakeCounts:
         """Return this and what became of the records before it, of which there were *places*."""
-        return Taken(
+        return IntakeCounts(
             self.new + other.new,
             self.stored + other.stored,
             (
@@ -151,15 +151,15 @@ class Intake:
         *,
         last: bool = False,
         came_from: Scope | None = None,
-    ) -> Taken:
+    ) -> IntakeCounts:
         """Do as `take`, but refuse alone what cannot be stored."""
         if not records:
-            return Taken()
+            return IntakeCounts()
         try:
             return await self.take(records, last=last, came_from=came_from)
         except (UsageError, ConflictError) as error:
             if len(records) == 1:
-                return Taken(notes=(RecordNote(0, "refused", str(error)),))
+                return IntakeCounts(notes=(RecordNote(0, "refused", str(error)),))
             middle = len(records) // 2
             halves = records[:middle], records[middle:]
             first, second = [
@@ -173,7 +173,7 @@ class Intake:
         *,
         last: bool = False,
         came_from: Scope | None = None,
-    ) -> Taken:
+    ) -> IntakeCounts:
         """
         Check *records* of one scope, and store those that may be, in one transaction.
 
@@ -202,8 +202,8 @@ class Intake:
                     raise
                 continue
             self._wrote(scope)
-            return Taken(new, len(given), tuple(checked.notes), tuple(checked.waiting))
-        return Taken()
+            return IntakeCounts(new, len(given), tuple(checked.notes), tuple(checked.waiting))
+        return IntakeCounts()
 
     async def erased_among(
         self, scope: Scope, thread: str, messages: Sequence[NewMessage]

@@ -13,7 +13,7 @@ from recollect.stores.plans.undo import UndoLog
 from recollect.stores.unit_of_work import Proviso
 
 
-class Auditing(ABC):
+class AuditMethods(ABC):
     """A memory whose changes can be audited, a hash chain a scope."""
 
     store: Store

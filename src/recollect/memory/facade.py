@@ -11,20 +11,20 @@ from recollect.embedders import EmbedderChoice
 from recollect.errors import StoreClosedError
 from recollect.formation.config import Assistants, FormationSettings
 from recollect.lifecycle.forgotten import note_forgotten
-from recollect.memory.audit_access import Auditing
-from recollect.memory.formation_control import Forming, opened
+from recollect.memory.audit_access import AuditMethods
+from recollect.memory.formation_control import FormationMethods, opened
 from recollect.memory.health import LOG, Monitoring, operation_of
 from recollect.memory.restoration import Restoration
 from recollect.memory.runtime import MemoryRuntime, RuntimeOptions
-from recollect.memory.scope_locks import Turns
+from recollect.memory.scope_locks import ScopeLocks
 from recollect.memory.scope_types import types_in_force
-from recollect.memory.thread_state import ThreadSurroundings, state_writes
+from recollect.memory.thread_state import ThreadStateMethods, state_writes
 from recollect.memory.value_checks import check_document
 from recollect.models import ModelChoice
 from recollect.observability.spans import observed
 from recollect.ports import Clock, Ids, OutsideVectors, TokenCounter
 from recollect.recall.neighbours import Neighbour, nearest
-from recollect.recall.query import Ask, Where
+from recollect.recall.query import RecallQuery, Where
 from recollect.recall.recaller import scopes_below
 from recollect.recall.results import Recall
 from recollect.records import (
@@ -113,7 +113,7 @@ def open(  # noqa: A001, PLR0913 (users write recollect.open, with what they nee
     )
 
 
-class Recollect(Forming, ThreadSurroundings, Auditing, Restoration, Monitoring):
+class Recollect(FormationMethods, ThreadStateMethods, AuditMethods, Restoration, Monitoring):
     """
     The memory of an application: threads of messages, and memories, by scope.
 
@@ -162,7 +162,7 @@ class Recollect(Forming, ThreadSurroundings, Auditing, Restoration, Monitoring):
         return self._runtime.worker
 
     @property
-    def turns(self) -> Turns:
+    def turns(self) -> ScopeLocks:
         """The locks of those who write in one scope at the same time."""
         return self._runtime.turns
 
@@ -408,7 +408,7 @@ class Recollect(Forming, ThreadSurroundings, Auditing, Restoration, Monitoring):
             UsageError: The query is empty, or an argument is outside its range.
         """
         recaller = opened(self._runtime.recaller)
-        ask = Ask(
+        ask = RecallQuery(
             query=query,
             limit=limit,
             budget_tokens=budget_tokens,

@@ -37,7 +37,7 @@ ROWS_A_PAGE: Final = 500
 PartT = TypeVar("PartT")
 
 
-class Forming(ABC):
+class FormationMethods(ABC):
     """The part of `Recollect` that forms memories, and lets people decide about them."""
 
     store: Store

@@ -13,7 +13,7 @@ from anyio import to_thread
 from recollect.embedders import EmbedderChoice, open_embedder
 from recollect.formation.config import Assistants
 from recollect.lifecycle.embedder_switch import EmbedderSwitch
-from recollect.memory.scope_locks import Turns
+from recollect.memory.scope_locks import ScopeLocks
 from recollect.models import ModelChoice
 from recollect.observability.logs import package_logger
 from recollect.ports import OutsideVectors, TokenCounter
@@ -63,7 +63,7 @@ class MemoryRuntime(EmbedderSwitch):
         self.assistants = options.assistants
         self.worker: Worker | None = None
         self.consolidator: Consolidator | None = None
-        self.turns = Turns()
+        self.turns = ScopeLocks()
         self.loop: asyncio.AbstractEventLoop | None = None
         self._exit = AsyncExitStack()
 

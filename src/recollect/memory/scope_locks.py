@@ -9,7 +9,7 @@ from anyio import Lock
 from recollect.records import Scope
 
 
-class Turns:
+class ScopeLocks:
     """
     The locks of the scopes in which somebody writes, for one memory and all who act by it.
 

@@ -13,7 +13,7 @@ STANDING_MAX: Final = 10_000
 """So many values are kept; with one more, all are let go."""
 
 
-class Standing(Generic[ValueT]):
+class SettingsCache(Generic[ValueT]):
     """
     Values read under the present `Store.settings_stamp`, by name.
 

@@ -113,7 +113,7 @@ def _part_key(thread: str, name: str, part: int) -> str:
     return f"{_key(thread, name)}/{part:04d}"
 
 
-class ThreadSurroundings(ABC):
+class ThreadStateMethods(ABC):
     """What a memory offers for what stands beside the messages of a thread."""
 
     store: Store

@@ -28,7 +28,7 @@ from recollect.messages.reducers import REMOVE_ALL_MESSAGES, Keep, add_messages,
 from recollect.messages.run_merging import merge_message_runs
 from recollect.messages.selection_filters import filter_messages
 from recollect.messages.summarization import (
-    Summarised,
+    SummarizedMessages,
     SummaryPlan,
     is_summary,
     plan_summary,
@@ -62,7 +62,7 @@ __all__ = [
     "MessageCounter",
     "MessageLike",
     "RemoveMessage",
-    "Summarised",
+    "SummarizedMessages",
     "SummaryPlan",
     "SystemMessage",
     "ToolMessage",

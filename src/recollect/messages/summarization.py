@@ -62,7 +62,7 @@ class SummaryPlan:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Summarised:
+class SummarizedMessages:
     """
     A conversation after its older part became the text *summary*.
 
@@ -144,11 +144,11 @@ def plan_summary(
     )
 
 
-def summarised(plan: SummaryPlan, text: str) -> Summarised:
+def summarised(plan: SummaryPlan, text: str) -> SummarizedMessages:
     """Return the conversation of *plan*, of whose older part *text* is the summary."""
     message = summary_message(text, _classes(plan))
     messages = (*plan.system, message, *plan.kept)
-    return Summarised(summary=text, message=message, messages=messages, plan=plan)
+    return SummarizedMessages(summary=text, message=message, messages=messages, plan=plan)
 
 
 async def summarize_conversation(
@@ -162,7 +162,7 @@ async def summarize_conversation(
     summary: str | None = None,
     input_tokens_max: int = INPUT_TOKENS_MAX,
     output_tokens_max: int = OUTPUT_TOKENS_MAX,
-) -> Summarised | None:
+) -> SummarizedMessages | None:
     """
     Have *model* summarise the older part of *messages*; ``None`` if it is too early.
 

@@ -4,7 +4,7 @@ from recollect.models.callables import CallableModel
 from recollect.models.environment import load_environment
 from recollect.models.langchain_model import LangChainModel, ToolMode
 from recollect.models.model_choice import ModelChoice, open_model
-from recollect.models.replay import Recording, Replay
+from recollect.models.replay import RecordedModel, Replay
 from recollect.models.structured_output import PromptedModel
 
 __all__ = (
@@ -12,7 +12,7 @@ __all__ = (
     "LangChainModel",
     "ModelChoice",
     "PromptedModel",
-    "Recording",
+    "RecordedModel",
     "Replay",
     "ToolMode",
     "load_environment",

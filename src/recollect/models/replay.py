@@ -22,7 +22,7 @@ Parts = Mapping[str, str]
 """The digest of each part of a request, by the part's name, e.g. ``turns[2]``."""
 
 
-class Recording:
+class RecordedModel:
     """
     A model whose answers are kept: each is added to a file of JSON Lines.
 

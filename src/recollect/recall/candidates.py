@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from recollect.ports import Vector
 from recollect.recall.bm25 import length_norm, saturated
-from recollect.recall.scope_index import Part, ScopeIndex
+from recollect.recall.scope_index import LiveSegment, ScopeIndex
 from recollect.recall.segment import MESSAGE, Searched, Segment
 from recollect.recall.segment_joins import joined_postings, joined_vectors
 from recollect.records import UNRECALLED_TYPES
-from recollect.stores.rows import Moments
+from recollect.stores.rows import ReadMoments
 from recollect.stores.validation import to_datetime
 from recollect.stores.vector_codec import similarities
 
@@ -62,7 +62,7 @@ class Eligibility:
         return (self.messages, self.types) if all(each is None for each in others) else None
 
 
-def eligible(index: ScopeIndex, part: Part, wanted: Eligibility) -> Bools:
+def eligible(index: ScopeIndex, part: LiveSegment, wanted: Eligibility) -> Bools:
     """Return which entries of *part* take part."""
     segment = part.segment
     found = part.is_live
@@ -196,7 +196,7 @@ class Collection:
         self._impacts: Floats | None = None
         self._ahead: tuple[object, list[Any]] | None = None
         self._said_as: dict[int, Floats] = {}
-        self.moments = Moments()
+        self.moments = ReadMoments()
         self.used_at = -inf
 
     uid: NDArray[np.int64]

@@ -13,7 +13,7 @@ from recollect.recall.candidates import Collection, Eligibility, Kinds
 from recollect.recall.scope_index import ScopeIndex, merged, needs_merging
 from recollect.records import Scope
 from recollect.stores.plans.changes import Below
-from recollect.stores.rows import Moment, Moments
+from recollect.stores.rows import ReadMoment, ReadMoments
 from recollect.stores.system_clock import timer_s
 
 INDEX_BYTES_MAX: Final = 512 * 1024 * 1024
@@ -34,12 +34,12 @@ USED_EVERY_S: Final = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class TakenIndex:
     """The indexes of some scopes, and what an earlier search made of them, if anything."""
 
     indexes: Sequence[ScopeIndex] = ()
     collection: Collection | None = None
-    listed_at: Moments | None = None
+    listed_at: ReadMoments | None = None
     """When these were all scopes below some, if those were asked for."""
 
 
@@ -48,7 +48,7 @@ class _Listing:
     """All scopes below some, as they were at some moments."""
 
     scopes: tuple[Scope, ...]
-    moments: Moments
+    moments: ReadMoments
 
 
 class Indexes:
@@ -81,7 +81,7 @@ class Indexes:
         """Return what the kept indexes and collections take."""
         return self._bytes
 
-    def take(self, scopes: Sequence[Scope], kinds: Kinds | None = None) -> Taken:
+    def take(self, scopes: Sequence[Scope], kinds: Kinds | None = None) -> TakenIndex:
         """
         Return the latest index of each of *scopes*, an empty one where none is kept.
 
@@ -94,24 +94,28 @@ class Indexes:
             if collection is None:
                 found = [self._indexes.get(scope) or ScopeIndex(scope=scope) for scope in scopes]
                 self._note_used(each.scope for each in found if each.scope in self._indexes)
-                return Taken(found)
+                return TakenIndex(found)
             self._collections.move_to_end(name)
             if timer_s() - collection.used_at >= USED_EVERY_S:
                 collection.used_at = timer_s()
                 self._note_used(scopes)
             is_behind = bool(self._behind) and not self._behind.isdisjoint(scopes)
-            return Taken(collection.indexes, None if is_behind else collection)
+            return TakenIndex(collection.indexes, None if is_behind else collection)
 
-    def take_below(self, below: Below, kinds: Kinds | None) -> Taken:
+    def take_below(self, below: Below, kinds: Kinds | None) -> TakenIndex:
         """Do as `take`, for the scopes that an earlier search found below; of none if none did."""
         with self._turn:
             listing = self._listings.get(below)
         if listing is None:
-            return Taken()
+            return TakenIndex()
         return replace(self.take(listing.scopes, kinds), listed_at=listing.moments)
 
     def note_listed(
-        self, below: Below, scopes: Sequence[Scope], moment: Moment, generation: int | None = None
+        self,
+        below: Below,
+        scopes: Sequence[Scope],
+        moment: ReadMoment,
+        generation: int | None = None,
     ) -> None:
         """
         Note that at *moment* all scopes *below* were *scopes*, in order.
@@ -123,7 +127,7 @@ class Indexes:
                 return
             listing = self._listings.get(below)
             if listing is None or listing.scopes != tuple(scopes):
-                self._listings[below] = listing = _Listing(tuple(scopes), Moments())
+                self._listings[below] = listing = _Listing(tuple(scopes), ReadMoments())
             listing.moments.note(moment)
             self._listings.move_to_end(below)
             while len(self._listings) > LISTINGS_MAX:

@@ -65,7 +65,7 @@ class Where:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ask:
+class RecallQuery:
     """
     A query with everything that shapes its answer.
 
@@ -85,7 +85,7 @@ def query_in(text: str) -> str:
     return readable(text)[:QUERY_CHARACTERS_MAX]
 
 
-def check_ask(ask: Ask) -> None:
+def check_ask(ask: RecallQuery) -> None:
     """Refuse an ask that no answer can satisfy."""
     check_text(ask.query, "a query")
     if len(ask.query) > QUERY_CHARACTERS_MAX:
@@ -119,6 +119,6 @@ def _check_where(where: object) -> None:
         raise UsageError(msg)
 
 
-def asked_on(ask: Ask, now: int) -> date:
+def asked_on(ask: RecallQuery, now: int) -> date:
     """Return the day on which a question is asked."""
     return (ask.asked_at or to_datetime(now)).date()

@@ -29,7 +29,7 @@ _ANYWHERE: Final = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class AnalysedQuery:
     """A query as the signals need it."""
 
     text: str
@@ -41,9 +41,9 @@ class Question:
 
 
 @lru_cache(maxsize=256)
-def read_question(text: str, asked_at: date) -> Question:
+def read_question(text: str, asked_at: date) -> AnalysedQuery:
     """Return what *text*, asked at *asked_at*, asks for."""
-    return Question(
+    return AnalysedQuery(
         text=text,
         terms=query_hashes(terms_of(text)),
         asked_at=asked_at,
@@ -52,7 +52,7 @@ def read_question(text: str, asked_at: date) -> Question:
     )
 
 
-def days_of(question: Question, years: Iterable[int]) -> list[Days]:
+def days_of(question: AnalysedQuery, years: Iterable[int]) -> list[Days]:
     """Return the days that the question names; see `recollect.text.time_expressions.days_meant`."""
     return days_meant(question.text, question.asked_at, years)
 

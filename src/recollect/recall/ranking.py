@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from recollect.ports import Vector
 from recollect.recall.candidates import Collection
 from recollect.recall.fusion import Ranking, fused
-from recollect.recall.query_analysis import Question, names_in, without_names
+from recollect.recall.query_analysis import AnalysedQuery, names_in, without_names
 from recollect.recall.signals import OutsideHits, signals_of, word_signals
 from recollect.records import Scope
 
@@ -25,7 +25,7 @@ class Hit:
 
 def search(
     collection: Collection,
-    question: Question,
+    question: AnalysedQuery,
     vector: Vector | None,
     limit: int,
     *,
@@ -42,7 +42,7 @@ def search(
     return _hits(collection, fused(collection, signals, limit))
 
 
-def look_ahead(collection: Collection, question: Question) -> None:
+def look_ahead(collection: Collection, question: AnalysedQuery) -> None:
     """Work out, while its vector is still to come, what the search for *question* says of words."""
     if len(collection):
         collection.keep_ahead(question, word_signals(collection, question))

@@ -12,15 +12,15 @@ from recollect.errors import EmbedderError
 from recollect.ports import TokenCounter, Vector
 from recollect.recall.candidates import Collection
 from recollect.recall.duplicates import SaidAlready
-from recollect.recall.index_cache import Indexes, Taken
+from recollect.recall.index_cache import Indexes, TakenIndex
 from recollect.recall.outside_vectors import Outside
 from recollect.recall.packing import packed
-from recollect.recall.query import Ask, Where, asked_on, check_ask
+from recollect.recall.query import RecallQuery, Where, asked_on, check_ask
 from recollect.recall.query_analysis import read_question
 from recollect.recall.ranking import Hit, look_ahead, text_to_embed
 from recollect.recall.results import Dropped, Recall, Recalled
 from recollect.recall.scope_index import ScopeIndex
-from recollect.recall.snapshot import Choice, participants_of
+from recollect.recall.snapshot import SearchPlan, participants_of
 from recollect.recall.vector_backlog import Embedding
 from recollect.records import Scope
 from recollect.stores.contract.base import Store
@@ -51,7 +51,7 @@ class Recaller:
         """Let *successor* answer every query from now on; those that began are finished here."""
         self._successor = successor
 
-    async def recall(self, scopes: Sequence[Scope] | Below, ask: Ask) -> Recall:
+    async def recall(self, scopes: Sequence[Scope] | Below, ask: RecallQuery) -> Recall:
         """Return what bears on the query in *scopes*, which are scored as one collection."""
         if self._successor is not None:
             return await self._successor.recall(scopes, ask)
@@ -74,8 +74,8 @@ class Recaller:
             return None
 
     async def _search(
-        self, scopes: Sequence[Scope] | Below, ask: Ask
-    ) -> tuple[Choice, Sequence[Entry]]:
+        self, scopes: Sequence[Scope] | Below, ask: RecallQuery
+    ) -> tuple[SearchPlan, Sequence[Entry]]:
         if isinstance(scopes, Below):
             scopes = replace(scopes, type=ask.where.only_type)
             is_away = self._embedding is not None and self._identity is None
@@ -96,7 +96,7 @@ class Recaller:
             vector = await self._embedded(text, taken.collection, ask)
             identity = self._identity
             now = self._store.now()
-            choice = Choice(
+            choice = SearchPlan(
                 self._kept(identity), taken, ask, text, vector, threads, now, generation,
                 outside=outside,
             )  # fmt: skip
@@ -111,9 +111,11 @@ class Recaller:
             if choice.is_made:
                 return choice, entries
             # Somebody named in the query turned out to be a participant, or not to be one.
-            taken, text = Taken(choice.indexes), choice.text
+            taken, text = TakenIndex(choice.indexes), choice.text
 
-    async def _search_below(self, below: Below, ask: Ask) -> tuple[Choice, Sequence[Entry]]:
+    async def _search_below(
+        self, below: Below, ask: RecallQuery
+    ) -> tuple[SearchPlan, Sequence[Entry]]:
         """Search the scopes below, which are looked up in the transaction in which it chooses."""
         generation = self._indexes.generation
         taken = self._indexes.take_below(below, ask.where.kinds)
@@ -122,7 +124,7 @@ class Recaller:
             vector = await self._embedded(text, taken.collection, ask)
             identity = self._identity
             now = self._store.now()
-            choice = Choice(
+            choice = SearchPlan(
                 self._kept(identity), taken, ask, text, vector, (), now, generation, below=below
             )
             entries = await self._store.consult_below(
@@ -143,14 +145,16 @@ class Recaller:
         return self._indexes if identity or self._embedding is None else Indexes()
 
     async def _search_past(
-        self, scopes: Sequence[Scope], ask: Ask, known_at: datetime
-    ) -> tuple[Choice, Sequence[Entry]]:
+        self, scopes: Sequence[Scope], ask: RecallQuery, known_at: datetime
+    ) -> tuple[SearchPlan, Sequence[Entry]]:
         threads = await self._thread_numbers(scopes, ask.where)
         past = [
             await self._store.past(scope, known_at, filter_=ask.where.filter) for scope in scopes
         ]
         indexes = [ScopeIndex(scope=scope) for scope in scopes]
-        choice = Choice(Indexes(), Taken(indexes), ask, ask.query, None, threads, self._store.now())
+        choice = SearchPlan(
+            Indexes(), TakenIndex(indexes), ask, ask.query, None, threads, self._store.now()
+        )
         wanted = choice([feed for feed, _ in past])
         found = {(entry.scope, entry.uid): entry for _, entries in past for entry in entries}
         return choice, [found[each] for each in wanted]
@@ -162,7 +166,9 @@ class Recaller:
             return [None] * len(scopes)
         return [await self._store.thread_numbers(scope, where.threads) for scope in scopes]
 
-    async def _embedded(self, text: str, known: Collection | None, ask: Ask) -> Vector | None:
+    async def _embedded(
+        self, text: str, known: Collection | None, ask: RecallQuery
+    ) -> Vector | None:
         """Return the vector of *text*; what *known* says of its words is worked out beside it."""
         if self._embedding is None:
             return None
@@ -184,7 +190,7 @@ class Recaller:
             embedding.note_failure(error)  # words still find; the answer names no embedder
             return None
 
-    def _look_ahead(self, known: Collection | None, ask: Ask) -> None:
+    def _look_ahead(self, known: Collection | None, ask: RecallQuery) -> None:
         """Work out what the search will need, of what is known now: most often nothing changed."""
         if known is not None:
             look_ahead(known, read_question(ask.query, asked_on(ask, self._store.now())))
@@ -207,9 +213,9 @@ async def scopes_below(store: Store, below: Below) -> tuple[Scope, ...]:
 
 
 def answer_of(
-    choice: Choice,
+    choice: SearchPlan,
     entries: Sequence[Entry],
-    ask: Ask,
+    ask: RecallQuery,
     count_tokens: TokenCounter,
     embedder: str | None,
 ) -> Recall:

@@ -62,7 +62,7 @@ class Names:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class LiveSegment:
     """A segment, and which of its entries live."""
 
     segment: Segment
@@ -81,7 +81,7 @@ class ScopeIndex:
     scope: Scope
     seq: int = 0
     epoch: int = -1
-    parts: tuple[Part, ...] = ()
+    parts: tuple[LiveSegment, ...] = ()
     names: Names = field(default_factory=Names)
 
     @cached_property
@@ -115,19 +115,19 @@ def refreshed(index: ScopeIndex, feed: Feed) -> ScopeIndex:
     return replace(index, seq=feed.seq, epoch=feed.epoch, parts=_merged(parts, MERGE_ENTRIES_MAX))
 
 
-def _part_of(entries: Sequence[FeedEntry], names: Names) -> Part:
+def _part_of(entries: Sequence[FeedEntry], names: Names) -> LiveSegment:
     numbers = Numbers(session=names.session, speaker=names.speaker, kind=names.kind)
     segment = build_segment(entries, numbers)
-    return Part(segment, np.ones(len(segment), np.bool_))
+    return LiveSegment(segment, np.ones(len(segment), np.bool_))
 
 
-def _without(part: Part, gone: NDArray[np.int64]) -> Part:
+def _without(part: LiveSegment, gone: NDArray[np.int64]) -> LiveSegment:
     places = part.segment.places_of(gone)
     if not len(places):
         return part
     is_live = part.is_live.copy()
     is_live[places] = False
-    return Part(part.segment, is_live)
+    return LiveSegment(part.segment, is_live)
 
 
 def needs_merging(index: ScopeIndex) -> bool:
@@ -141,14 +141,14 @@ def merged(index: ScopeIndex) -> ScopeIndex:
     return replace(index, parts=_merged(index.parts, None))
 
 
-def _merged(parts: tuple[Part, ...], entries_max: int | None) -> tuple[Part, ...]:
+def _merged(parts: tuple[LiveSegment, ...], entries_max: int | None) -> tuple[LiveSegment, ...]:
     """
     Merge the newest parts while together they stay within *entries_max*.
 
     A part that is `MERGE_RATIO` times as large as all newer ones stays as it is: to merge it
     takes as long as it is large, and it would be merged at each append.
     """
-    tail: list[Part] = []
+    tail: list[LiveSegment] = []
     size = 0
     for part in reversed(parts):
         added = len(part.segment)
@@ -164,7 +164,7 @@ def _merged(parts: tuple[Part, ...], entries_max: int | None) -> tuple[Part, ...
     return (*kept, concatenated(tail)) if tail else kept
 
 
-def concatenated(parts: Sequence[Part]) -> Part:
+def concatenated(parts: Sequence[LiveSegment]) -> LiveSegment:
     """Return the live entries of *parts* as one part, in order."""
     segments = [part.segment for part in parts]
     places = [np.flatnonzero(part.is_live) for part in parts]
@@ -188,7 +188,7 @@ def concatenated(parts: Sequence[Part]) -> Part:
         by_uid=np.argsort(uid).astype(np.int32),
         is_timeless=all(segment.is_timeless for segment in segments),
     )
-    return Part(segment, np.ones(len(segment), np.bool_))
+    return LiveSegment(segment, np.ones(len(segment), np.bool_))
 
 
 _COLUMNS: Final = (

@@ -12,7 +12,7 @@ import numpy as np
 from recollect.ports import Vector
 from recollect.recall.candidates import Bools, Collection, Floats
 from recollect.recall.lexical import lexical_scores
-from recollect.recall.query_analysis import Question, days_of, names_in
+from recollect.recall.query_analysis import AnalysedQuery, days_of, names_in
 from recollect.recall.segment import ROLES
 from recollect.records import Scope
 from recollect.text.time_expressions import LONGEST_LIFTED_DAYS, Days
@@ -33,7 +33,7 @@ class Signal:
 
 def signals_of(
     collection: Collection,
-    question: Question,
+    question: AnalysedQuery,
     vector: Vector | None,
     *,
     outside: OutsideHits | None = None,
@@ -59,7 +59,7 @@ def signals_of(
     return found
 
 
-def word_signals(collection: Collection, question: Question) -> list[Signal]:
+def word_signals(collection: Collection, question: AnalysedQuery) -> list[Signal]:
     """Return the signals that need no vector, but those of times for which nothing asks."""
     lexical = lexical_scores(collection, question.terms)
     is_alone = collection.stands_alone
@@ -113,7 +113,7 @@ def standardised(scores: Floats, among: Bools | None = None) -> Floats:
     return found
 
 
-def speaker_signal(collection: Collection, question: Question) -> Floats:
+def speaker_signal(collection: Collection, question: AnalysedQuery) -> Floats:
     """
     Return 1 for the entries of whom the question is about.
 

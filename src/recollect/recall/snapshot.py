@@ -8,22 +8,22 @@ from typing import Final
 
 from recollect.ports import Vector
 from recollect.recall.candidates import Collection, Eligibility
-from recollect.recall.index_cache import Indexes, Taken
-from recollect.recall.query import MATCHES_MAX, Ask, asked_on
+from recollect.recall.index_cache import Indexes, TakenIndex
+from recollect.recall.query import MATCHES_MAX, RecallQuery, asked_on
 from recollect.recall.query_analysis import read_question
 from recollect.recall.ranking import Hit, search, text_to_embed
 from recollect.recall.scope_index import refreshed
 from recollect.recall.signals import OutsideHits
 from recollect.records import Scope
 from recollect.stores.plans.changes import Below
-from recollect.stores.rows import Cursor, Feed, Moment
+from recollect.stores.rows import Cursor, Feed, ReadMoment
 from recollect.stores.validation import check_time
 
 CONSIDERED_MIN: Final = 50
 """Where entries may be passed over, at least so many of the best are tried for a place."""
 
 
-class Choice:
+class SearchPlan:
     """
     The choice that a search makes inside the store's read transaction.
 
@@ -36,8 +36,8 @@ class Choice:
     def __init__(  # noqa: PLR0917 (made in one place, of what a search has at hand)
         self,
         kept: Indexes,
-        taken: Taken,
-        ask: Ask,
+        taken: TakenIndex,
+        ask: RecallQuery,
         text: str,
         vector: Vector | None,
         threads: Sequence[frozenset[int] | None],
@@ -63,7 +63,7 @@ class Choice:
         self._generation = generation
         self._below = below
         self._taken = taken
-        self._moment: Moment | None = None
+        self._moment: ReadMoment | None = None
         self._latest: Collection | None = None
 
     @property
@@ -71,7 +71,7 @@ class Choice:
         """Say whether the query had a vector."""
         return self._vector is not None
 
-    def is_latest(self, moment: Moment) -> bool:
+    def is_latest(self, moment: ReadMoment) -> bool:
         """Say whether an earlier search found these very indexes to be the latest at *moment*."""
         self._moment = moment
         known, kinds = self._taken.collection, self._ask.where.kinds
@@ -125,7 +125,7 @@ class Choice:
 
 
 def eligibility(
-    ask: Ask, now: int, threads: frozenset[int] | None, uids: frozenset[int] | None
+    ask: RecallQuery, now: int, threads: frozenset[int] | None, uids: frozenset[int] | None
 ) -> Eligibility:
     """Return which entries of a scope take part at *now*: of *threads* and *uids*, if given."""
     where = ask.where
@@ -141,7 +141,7 @@ def eligibility(
     )
 
 
-def valid_at(ask: Ask, now: int) -> int | None:
+def valid_at(ask: RecallQuery, now: int) -> int | None:
     """
     Return when memories must be true, in µs; ``None`` for at any time.
 
@@ -156,14 +156,14 @@ def valid_at(ask: Ask, now: int) -> int | None:
     return now if ask.asked_at is None else check_time(ask.asked_at, "asked_at")
 
 
-def participants_of(taken: Taken) -> list[str]:
+def participants_of(taken: TakenIndex) -> list[str]:
     """Return the names of all who speak there, as far as is known now."""
     if taken.collection is not None:
         return list(taken.collection.participants)
     return list(dict.fromkeys(name for index in taken.indexes for name in index.names.speakers))
 
 
-def considered(ask: Ask, *, may_repeat: bool) -> int:
+def considered(ask: RecallQuery, *, may_repeat: bool) -> int:
     """Return how many of the best entries may take part in packing."""
     if ask.budget_tokens is None and not may_repeat:
         return ask.limit

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import Final, Literal, TypeAlias, cast, get_args
 
 from recollect.errors import ForbiddenError, NotFoundError, UnknownKeyError, UsageError
-from recollect.memory.settings_cache import Standing
+from recollect.memory.settings_cache import SettingsCache
 from recollect.records import (
     SERVICE_KEY,
     SERVICE_KEY_USE,
@@ -202,7 +202,7 @@ class Keys:
         """Keep keys in *store*; *changed* is called when one was revoked or rotated."""
         self._store = store
         self._changed = changed
-        self._standing = Standing[tuple[Key, Memory | None]](store)
+        self._standing = SettingsCache[tuple[Key, Memory | None]](store)
 
     async def principal(self, key: str) -> Principal:
         """

@@ -9,18 +9,18 @@ from threading import Lock
 from typing import Any, Generic, TypeVar, cast
 
 from recollect.errors import StoreClosedError
-from recollect.stores.thread_calls import Call, CallInPlace
+from recollect.stores.thread_calls import CallInPlace, ThreadCall
 
 WorkT = TypeVar("WorkT")
 
 
-class Line(Generic[WorkT]):
+class CallQueue(Generic[WorkT]):
     """Calls in the order in which they came; after `close` none is taken in any more."""
 
     def __init__(self, name: str) -> None:
         self._name = name
-        self._queue: SimpleQueue[Call[WorkT] | None] = SimpleQueue()
-        self._arriving: dict[asyncio.AbstractEventLoop, list[Call[WorkT]]] = {}
+        self._queue: SimpleQueue[ThreadCall[WorkT] | None] = SimpleQueue()
+        self._arriving: dict[asyncio.AbstractEventLoop, list[ThreadCall[WorkT]]] = {}
         self._turn = Lock()
         self._is_closed = False
 
@@ -31,7 +31,7 @@ class Line(Generic[WorkT]):
         Raises:
             StoreClosedError: The line is closed.
         """
-        call, loop = Call(work), asyncio.get_running_loop()
+        call, loop = ThreadCall(work), asyncio.get_running_loop()
         with self._turn:
             self._check_open()
             # Whoever comes in the same turn of an event loop crosses over together: a thread
@@ -80,13 +80,13 @@ class Line(Generic[WorkT]):
             for _ in range(threads):
                 self._queue.put(None)
 
-    def take(self) -> Call[WorkT] | None:
+    def take(self) -> ThreadCall[WorkT] | None:
         """Wait for the next call; ``None`` is the end."""
         return self._queue.get()
 
-    def take_more(self, calls_max: int) -> tuple[list[Call[WorkT]], bool]:
+    def take_more(self, calls_max: int) -> tuple[list[ThreadCall[WorkT]], bool]:
         """Return at most *calls_max* calls that already wait, and whether the end came."""
-        taken: list[Call[WorkT]] = []
+        taken: list[ThreadCall[WorkT]] = []
         while len(taken) < calls_max:
             try:
                 call = self._queue.get_nowait()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final, Protocol
 
 from recollect.records import Scope
-from recollect.stores.unit_of_work import Effect, Plan, Planned, ResultT, Rows
+from recollect.stores.unit_of_work import Effect, Plan, PlannedWrite, ResultT, Rows
 
 UNMEASURED_ACTIONS: Final = frozenset(
     {"erase", "remove", "keep", "prolong", "pause", "resume", "signal", "redrive", "form"}
@@ -45,7 +45,7 @@ class Meter(Protocol):
         """Return the charge of a change of *scope* that is about to begin."""
 
 
-def plan_charged(rows: Rows, plan: Plan[ResultT], charge: Charge) -> Planned[ResultT]:
+def plan_charged(rows: Rows, plan: Plan[ResultT], charge: Charge) -> PlannedWrite[ResultT]:
     """
     Carry out *plan* if what it writes may be spent.
 

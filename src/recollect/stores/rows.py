@@ -284,7 +284,7 @@ class Feed:
     eligible: frozenset[int] | None = None
 
 
-class Moment(NamedTuple):
+class ReadMoment(NamedTuple):
     """
     A name for all that a store held at a moment.
 
@@ -296,17 +296,17 @@ class Moment(NamedTuple):
     version: int
 
 
-class Moments:
+class ReadMoments:
     """The moments at which something was found to be the latest: the last one of each reader."""
 
     def __init__(self) -> None:
         self._versions: dict[int, int] = {}
 
-    def note(self, moment: Moment) -> None:
+    def note(self, moment: ReadMoment) -> None:
         """Note that it was the latest at *moment*."""
         self._versions[moment.reader] = moment.version
 
-    def __contains__(self, moment: Moment) -> bool:
+    def __contains__(self, moment: ReadMoment) -> bool:
         return self._versions.get(moment.reader) == moment.version
 
 

@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 WorkT = TypeVar("WorkT")
 
 
-class Outcome:
+class CallOutcome:
     """
     What came of some work: as a context it keeps whatever error happens inside.
 
@@ -39,7 +39,7 @@ class Outcome:
         return error is not None
 
 
-class Call(Outcome, Generic[WorkT]):
+class ThreadCall(CallOutcome, Generic[WorkT]):
     """
     One piece of work that somebody awaits; made in the caller's event loop.
 
@@ -75,21 +75,21 @@ class Call(Outcome, Generic[WorkT]):
             self.future.set_exception(self.error)
 
 
-class CallInPlace(Call[WorkT]):
+class CallInPlace(ThreadCall[WorkT]):
     """One piece of work that a thread without an event loop waits for; answered from any other."""
 
     __slots__ = ()
 
     def __init__(self, work: WorkT) -> None:
-        Outcome.__init__(self)
+        CallOutcome.__init__(self)
         self.work = work
         self.loop = None
         self.future = Future()
 
 
-def answer(calls: Iterable[Call[Any]]) -> None:
+def answer(calls: Iterable[ThreadCall[Any]]) -> None:
     """Answer *calls* from another thread, waking each event loop once."""
-    by_loop: dict[asyncio.AbstractEventLoop, list[Call[Any]]] = {}
+    by_loop: dict[asyncio.AbstractEventLoop, list[ThreadCall[Any]]] = {}
     for call in calls:
         if call.loop is None:
             call.settle()
@@ -102,6 +102,6 @@ def answer(calls: Iterable[Call[Any]]) -> None:
             continue
 
 
-def _settle_all(calls: list[Call[Any]]) -> None:
+def _settle_all(calls: list[ThreadCall[Any]]) -> None:
     for call in calls:
         call.settle()

@@ -22,8 +22,8 @@ from recollect.stores.rows import (
     IdempotencyRow,
     MemoryRow,
     MessageRow,
-    Moment,
     Place,
+    ReadMoment,
     ReceiptRow,
     RevisionRow,
     ScopeRow,
@@ -48,7 +48,7 @@ class Rows(Protocol):
         ...
 
     @property
-    def moment(self) -> Moment | None:
+    def moment(self) -> ReadMoment | None:
         """Return the moment of which everything that is read here is, where the store names it."""
         ...
 
@@ -347,7 +347,7 @@ class Removal:
 
 
 @dataclass(frozen=True, slots=True)
-class Planned(Generic[ResultT_co]):
+class PlannedWrite(Generic[ResultT_co]):
     """A plan's outcome: what to write, and what to answer once it is written."""
 
     effect: Effect
@@ -360,7 +360,7 @@ NOTHING = Effect()
 Proviso: TypeAlias = Callable[[Rows], None]
 """Raises an error, inside a writing transaction, where a change must not be carried out."""
 
-Plan: TypeAlias = Callable[[Rows], Planned[ResultT]]
+Plan: TypeAlias = Callable[[Rows], PlannedWrite[ResultT]]
 """One writing operation, run inside one transaction; it may be run again after a conflict."""
 
 Query: TypeAlias = Callable[[Rows], ResultT]

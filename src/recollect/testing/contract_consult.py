@@ -12,7 +12,7 @@ from recollect.errors import StoreCorruptError
 from recollect.records import DeleteMemory, Memory, Message, Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.changes import Below
-from recollect.stores.rows import Cursor, Feed, Moment
+from recollect.stores.rows import Cursor, Feed, ReadMoment
 from recollect.stores.validation import to_datetime
 from recollect.testing.contract_base import Contract
 from recollect.testing.contract_samples import (
@@ -170,13 +170,13 @@ class ConsultContract(Contract):
         wanted = [(ADA, start.entries[0].uid)]
         cursor = Cursor(scope=ADA, seq=start.seq, epoch=start.epoch)
         seen: list[int] = []
-        moments: list[Moment] = []
+        moments: list[ReadMoment] = []
 
         def choose(feeds: Sequence[Feed]) -> list[tuple[Scope, int]]:
             seen.append(len(feeds))
             return wanted
 
-        def is_latest(moment: Moment) -> bool:
+        def is_latest(moment: ReadMoment) -> bool:
             moments.append(moment)
             return len(moments) > 1
 
@@ -188,9 +188,9 @@ class ConsultContract(Contract):
 
     async def test_a_write_begins_another_moment(self, store: Store) -> None:
         """Whoever reads twice at the same moment reads the same."""
-        found: list[Moment] = []
+        found: list[ReadMoment] = []
 
-        def note(moment: Moment) -> bool:
+        def note(moment: ReadMoment) -> bool:
             found.append(moment)
             return False
 

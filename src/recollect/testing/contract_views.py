@@ -28,10 +28,10 @@ def refuse_without_setting(rows: Rows) -> None:
 
 
 @dataclass
-class Counted:
+class RowCharge:
     """A charge that counts rows, of which its meter may refuse some."""
 
-    meter: Counting
+    meter: RowMeter
     reserved: int = 0
     end: str = ""
 
@@ -52,15 +52,15 @@ class Counted:
 
 
 @dataclass
-class Counting:
+class RowMeter:
     """A meter that counts rows."""
 
     most: int = 100
-    charges: list[tuple[str, Scope, Counted]] = field(default_factory=list)
+    charges: list[tuple[str, Scope, RowCharge]] = field(default_factory=list)
 
-    async def charge(self, action: str, scope: Scope) -> Counted:
+    async def charge(self, action: str, scope: Scope) -> RowCharge:
         """Return a charge, and remember it."""
-        counted = Counted(self)
+        counted = RowCharge(self)
         self.charges.append((action, scope, counted))
         return counted
 
@@ -102,7 +102,7 @@ class ViewContract(Contract):
 
     async def test_a_meter_is_asked_about_each_change(self, store: Store) -> None:
         """Return this store with *meter* asked about each change, in its own transaction."""
-        meter = Counting()
+        meter = RowMeter()
         metered = store.metered(meter)
 
         await tell(metered, "m1", "m2")
@@ -123,7 +123,7 @@ class ViewContract(Contract):
 
     async def test_what_a_meter_refuses_is_not_written(self, store: Store) -> None:
         """What the meter refuses is not written."""
-        meter = Counting(most=1)
+        meter = RowMeter(most=1)
         metered = store.metered(meter)
         await tell(metered, "m1")
 
@@ -144,7 +144,7 @@ class ViewContract(Contract):
     ) -> None:
         """It is not asked about `UNMEASURED_ACTIONS`."""
         await tell(store, "m1", "m2")
-        meter = Counting(most=0)
+        meter = RowMeter(most=0)
         metered = store.metered(meter)
 
         await metered.remove(ADA, TALK, ["m1"])
@@ -162,7 +162,7 @@ class ViewContract(Contract):
         """What a store is, and whom it tells of an erase, its views are and tell as well."""
         heard: list[object] = []
         store.accompany(heard.append)
-        views = (store.acting(KEY), store.metered(Counting()), store.since(ADA, 0))
+        views = (store.acting(KEY), store.metered(RowMeter()), store.since(ADA, 0))
         assert {store.address} == {each.address for each in views}
 
         for number, view in enumerate(views[:2]):

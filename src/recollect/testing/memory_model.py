@@ -40,7 +40,7 @@ class Talks(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Version:
+class ModelVersion:
     """A version of a memory, and until when it was believed."""
 
     memory: Memory
@@ -56,7 +56,7 @@ class Version:
         """Say whether it names one of *erased* as evidence."""
         return not self.messages.isdisjoint(erased)
 
-    def without(self, erased: AbstractSet[tuple[str, str]]) -> Version | None:
+    def without(self, erased: AbstractSet[tuple[str, str]]) -> ModelVersion | None:
         """Return what is left of it after *erased*."""
         quoted = {
             pointer: tuple((e.thread, e.message, e.quote, e.group) for e in found)
@@ -79,10 +79,10 @@ class Version:
 
 
 @dataclass(slots=True)
-class MemoryModel:
+class PredictedMemories:
     """Memories by address, each as its versions, oldest first."""
 
-    versions: dict[tuple[str, str], list[Version]] = field(default_factory=dict)
+    versions: dict[tuple[str, str], list[ModelVersion]] = field(default_factory=dict)
     numbers: dict[tuple[str, str], int] = field(default_factory=dict)
     """By address, what tells a memory from any that is written there later."""
 
@@ -142,12 +142,12 @@ class MemoryModel:
             after = _made(scope, write, version + 1, now)
             past = self.versions.get(address, [])
             after = _following(past, after, here.said) if current else after
-            after = replace(after, said_at=here.said_at(Version(after, "").messages))
+            after = replace(after, said_at=here.said_at(ModelVersion(after, "").messages))
         past = self.versions.setdefault(address, [])
         self.numbers.setdefault(address, next(NUMBERS))
         if past:
             past[-1] = replace(past[-1], until=now)
-        past.append(Version(after, write.cause))
+        past.append(ModelVersion(after, write.cause))
         return after
 
     def drop(self, address: tuple[str, str]) -> bool:
@@ -192,7 +192,7 @@ class MemoryModel:
         return gone, revised
 
 
-def _following(versions: Sequence[Version], after: Memory, said: Said) -> Memory:
+def _following(versions: Sequence[ModelVersion], after: Memory, said: Said) -> Memory:
     """Return *after* as the next of *versions*: with the evidence of what it keeps."""
     before, kept = versions[-1].memory, after.evidence
     is_again = any(
@@ -229,7 +229,7 @@ def _frozen(evidence: EvidenceMap) -> dict[str, tuple[Evidence, ...]]:
     return {pointer: tuple(found) for pointer, found in evidence.items()}
 
 
-def _revision(version: Version) -> Revision:
+def _revision(version: ModelVersion) -> Revision:
     names = ("version", "value", "text", "valid_from", "valid_until", "evidence", "trust", "state")
     return Revision(
         **{name: getattr(version.memory, name) for name in names},

@@ -12,7 +12,7 @@ from recollect.stores.json_pointers import join_pointer, leaves, value_at
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pattern:
+class MemoryPattern:
     """
     Memories whose fields are as *where* says, and that have something at *path*.
 

@@ -18,7 +18,7 @@ from recollect.formation.tool_names import END, NOTHING, PATCH
 from recollect.ports import ModelAnswer, ModelRequest, ToolCall
 from recollect.records import Json, JsonObject
 from recollect.stores.json_pointers import parse_pointer
-from recollect.testing.memory_pattern import Pattern, leaves_at
+from recollect.testing.memory_pattern import MemoryPattern, leaves_at
 from recollect.testing.rule_model import shown_in
 from recollect.testing.scripted_model import usage_of
 
@@ -36,7 +36,7 @@ class Cited:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Deed:
+class OracleOperation:
     """
     What is to be done upon the words *because*, to a memory of *type* that *pattern* describes.
 
@@ -47,7 +47,7 @@ class Deed:
 
     action: Action
     type: str
-    pattern: Pattern
+    pattern: MemoryPattern
     because: tuple[Cited, ...]
     value: Json = field(default=None, hash=False)
     is_list: bool = False
@@ -72,7 +72,7 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
+class ShownMemory:
     """A memory as a request shows it, under its short id."""
 
     id: str
@@ -81,10 +81,10 @@ class Known:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class ParsedRequest:
     """What a request shows and offers."""
 
-    known: tuple[Known, ...]
+    known: tuple[ShownMemory, ...]
     messages: tuple[Said, ...]
     tools: Mapping[str, JsonObject]
 
@@ -99,12 +99,14 @@ class Request:
         return found[0] if found else None
 
 
-def read_request(request: ModelRequest) -> Request:
+def read_request(request: ModelRequest) -> ParsedRequest:
     """Return what the first turn of a formation's *request* shows, and its tools."""
     shown = shown_in(request)
     spoken = [(each, False) for each in shown.before] + [(each, True) for each in shown.new]
-    return Request(
-        known=tuple(Known(id=id_, type=type_, value=value) for id_, type_, value in shown.known),
+    return ParsedRequest(
+        known=tuple(
+            ShownMemory(id=id_, type=type_, value=value) for id_, type_, value in shown.known
+        ),
         messages=tuple(
             Said(number=number, speaker=speaker, text=text, new=is_new)
             for (number, speaker, text), is_new in sorted(spoken)
@@ -120,7 +122,7 @@ class Oracle:
     *requests* keeps what it was asked. A repair gets the same answer again.
     """
 
-    def __init__(self, deeds: Sequence[Deed], *, identity: str = "oracle/1") -> None:
+    def __init__(self, deeds: Sequence[OracleOperation], *, identity: str = "oracle/1") -> None:
         self.requests: list[ModelRequest] = []
         self.deeds = tuple(deeds)
         self._identity = identity
@@ -145,7 +147,7 @@ class Oracle:
         """Yield the text of its answer, which is empty: it speaks in calls alone."""
         yield (await self.answer(request)).text
 
-    def called(self, shown: Request) -> list[Called]:
+    def called(self, shown: ParsedRequest) -> list[Called]:
         """Return tool and arguments of each call."""
         due = [each for each in self.deeds if _is_due(each, shown)]
         writes = [each for each in due if each.action in {"write", "remove"}]
@@ -158,12 +160,12 @@ class Oracle:
         return calls + [call for each in due if each.action == "end" for call in _ends(each, shown)]
 
 
-def _is_due(deed: Deed, shown: Request) -> bool:
+def _is_due(deed: OracleOperation, shown: ParsedRequest) -> bool:
     found = [said for each in deed.because if (said := shown.cited(each))]
     return len(found) == len(deed.because) and any(said.new for said in found)
 
 
-def _because(deed: Deed, shown: Request, path: str | None = None) -> list[str]:
+def _because(deed: OracleOperation, shown: ParsedRequest, path: str | None = None) -> list[str]:
     """Return the citations of *deed*, with their own paths or with *path*."""
     return [
         cited_words(said.number, each.quote, each.path if path is None else path)
@@ -172,13 +174,13 @@ def _because(deed: Deed, shown: Request, path: str | None = None) -> list[str]:
     ]
 
 
-def _kept(deed: Deed, shown: Request) -> Called:
+def _kept(deed: OracleOperation, shown: ParsedRequest) -> Called:
     arguments: dict[str, Json] = {"value": deed.value, "because": _because(deed, shown)}
     dates = {"since": deed.since, "until": deed.until}
     return deed.type, {**arguments, **{name: date for name, date in dates.items() if date}}
 
 
-def _ends(deed: Deed, shown: Request) -> Iterator[Called]:
+def _ends(deed: OracleOperation, shown: ParsedRequest) -> Iterator[Called]:
     for id_, value in shown.of_type(deed.type):
         if deed.pattern.matches(value):
             cited = next(iter(_because(deed, shown, path="")), "")
@@ -186,7 +188,9 @@ def _ends(deed: Deed, shown: Request) -> Iterator[Called]:
             yield END, {**arguments, "at": deed.at} if deed.at else arguments
 
 
-def _document_calls(name: str, deeds: Sequence[Deed], shown: Request) -> Iterator[Called]:
+def _document_calls(
+    name: str, deeds: Sequence[OracleOperation], shown: ParsedRequest
+) -> Iterator[Called]:
     """Yield a patch of each known memory that *deeds* are about, or one new document."""
     found = False
     for id_, value in shown.of_type(name):
@@ -200,7 +204,7 @@ def _document_calls(name: str, deeds: Sequence[Deed], shown: Request) -> Iterato
         yield name, _new_document(writes, shown)
 
 
-def _new_document(deeds: Sequence[Deed], shown: Request) -> dict[str, Json]:
+def _new_document(deeds: Sequence[OracleOperation], shown: ParsedRequest) -> dict[str, Json]:
     document: dict[str, Json] = {}
     because: list[Json] = []
     for deed in deeds:
@@ -209,7 +213,7 @@ def _new_document(deeds: Sequence[Deed], shown: Request) -> dict[str, Json]:
     return {"value": document, "because": because}
 
 
-def _placed(document: dict[str, Json], deed: Deed) -> str:
+def _placed(document: dict[str, Json], deed: OracleOperation) -> str:
     """Put the value of *deed* into *document*; return where it stands then."""
     *parents, last = parse_pointer(deed.pattern.path)
     place = document
@@ -226,7 +230,7 @@ def _placed(document: dict[str, Json], deed: Deed) -> str:
     return deed.pattern.path
 
 
-def _changes(deed: Deed, value: dict[str, Json], shown: Request) -> list[Json]:
+def _changes(deed: OracleOperation, value: dict[str, Json], shown: ParsedRequest) -> list[Json]:
     """Return the JSON Patch operations of *deed*; *value* follows them."""
     (cited, *_) = _because(deed, shown, "")
     words: dict[str, Json] = {"because": cited}
@@ -244,7 +248,7 @@ def _changes(deed: Deed, value: dict[str, Json], shown: Request) -> list[Json]:
     return [{"op": "add", "path": path, "value": [deed.value], **words}]
 
 
-def _removed(pattern: Pattern, value: JsonObject) -> list[str]:
+def _removed(pattern: MemoryPattern, value: JsonObject) -> list[str]:
     """Return the pointers of what *pattern* matches in *value*, those at the end first."""
     found = [pointer for pointer, leaf in leaves_at(value, pattern.path) if pattern.fits(leaf)]
     return found[::-1]

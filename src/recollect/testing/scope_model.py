@@ -17,12 +17,12 @@ from recollect.stores.plans.erasure import (
     EraseThread,
 )
 from recollect.stores.provenance import NO_WORDS, Words, quoted, words_of
-from recollect.testing.memory_model import MemoryModel
+from recollect.testing.memory_model import PredictedMemories
 from recollect.testing.thread_model import ThreadModel
 
 
 @dataclass(slots=True, kw_only=True)
-class RequestModel:
+class KeyedRequest:
     """What was asked for under a key, and the numbers of the entries that it wrote."""
 
     request: object
@@ -42,13 +42,13 @@ class ScopeModel:
 
     epoch: int
     threads: dict[str, ThreadModel] = field(default_factory=dict)
-    memories: MemoryModel = field(default_factory=MemoryModel)
-    keys: dict[str, RequestModel] = field(default_factory=dict)
+    memories: PredictedMemories = field(default_factory=PredictedMemories)
+    keys: dict[str, KeyedRequest] = field(default_factory=dict)
     fence: int = 0
     owner: str | None = None
     until: datetime | None = None
 
-    def done_before(self, key: str | None, request: object) -> RequestModel | None:
+    def done_before(self, key: str | None, request: object) -> KeyedRequest | None:
         """Return what was done for *request* before, under *key*."""
         found = None if key is None else self.keys.get(key)
         if found and found.request != request:

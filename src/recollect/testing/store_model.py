@@ -21,7 +21,7 @@ from recollect.stores.plans.erasure import (
     EraseTarget,
 )
 from recollect.stores.plans.formation import Debounce, DueThread, Formed, Lease
-from recollect.testing.scope_model import RequestModel, ScopeModel
+from recollect.testing.scope_model import KeyedRequest, ScopeModel
 from recollect.testing.thread_model import ThreadModel, position_of, stored
 
 
@@ -36,7 +36,7 @@ class StoreModel:
     def __init__(self, clock: Clock) -> None:
         self.scopes: dict[Scope, ScopeModel] = {}
         self._clock = clock
-        self._spent: dict[Scope, dict[str, RequestModel]] = {}
+        self._spent: dict[Scope, dict[str, KeyedRequest]] = {}
         self._epochs = count()
         self._leased: dict[tuple[Scope, int, int], int] = {}
 
@@ -83,7 +83,7 @@ class StoreModel:
                 there.postpone(now, debounce)
             if key is not None:
                 written = [there.numbers[id_] for id_ in ids]
-                here.keys[key] = RequestModel(request=request, entries=written)
+                here.keys[key] = KeyedRequest(request=request, entries=written)
             return tuple(there.messages[id_][1] for id_ in ids)
 
     def remove(self, scope: Scope, thread: str, ids: Sequence[str]) -> int:
@@ -142,10 +142,10 @@ class StoreModel:
                 return tuple(here.memories.get(each.type, each.key, now) for each in writes)
             answer, numbers = here.memories.apply_numbered(scope, writes, now, here)
             if key is not None:
-                here.keys[key] = RequestModel(request=request, entries=numbers)
+                here.keys[key] = KeyedRequest(request=request, entries=numbers)
             return answer
 
-    def _done_before(self, scope: Scope, key: str | None, request: object) -> RequestModel | None:
+    def _done_before(self, scope: Scope, key: str | None, request: object) -> KeyedRequest | None:
         """Return what was done before under a key, also if its scope was erased since."""
         here, spent = self.scopes[scope], self._spent.get(scope, {})
         found = here.done_before(key, request)

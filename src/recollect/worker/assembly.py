@@ -9,7 +9,7 @@ from recollect.errors import UsageError
 from recollect.formation.config import Assistants, FormationSettings
 from recollect.models import ModelChoice, open_model
 from recollect.ports import Model, TokenCounter
-from recollect.recall.query import Ask, Where
+from recollect.recall.query import RecallQuery, Where
 from recollect.recall.recaller import Recaller
 from recollect.records import Memory, Scope
 from recollect.stores.contract.base import Store
@@ -82,7 +82,7 @@ def search_of(recaller: Recaller) -> Search:
 
     async def search(scope: Scope, query: str, types: Sequence[str], limit: int) -> list[Memory]:
         where = Where(messages=False, types=types)
-        ask = Ask(query=query, limit=limit, budget_tokens=None, where=where, asked_at=None)
+        ask = RecallQuery(query=query, limit=limit, budget_tokens=None, where=where, asked_at=None)
         found = await recaller.recall([scope], ask)
         return [each.content for each in found.entries if isinstance(each.content, Memory)]
 

@@ -18,7 +18,7 @@ from recollect.formation.consolidation import (
     request_of,
 )
 from recollect.formation.derived_memories import sources_of
-from recollect.formation.formation_receipt import Asked, Exchange
+from recollect.formation.formation_receipt import ModelExchange, ModelExchanges
 from recollect.formation.operations import Fault
 from recollect.formation.prompt import repair_request
 from recollect.formation.similarity_groups import Address, Group
@@ -28,7 +28,7 @@ from recollect.records import Memory, Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.formation import Lease
 from recollect.stores.validation import to_datetime
-from recollect.worker.consolidation_input import View
+from recollect.worker.consolidation_input import ConsolidationInput
 
 CALL_S: Final = 300.0
 """So long the scope stays leased for one call of the model."""
@@ -39,7 +39,7 @@ class Run:
     """What a run came to so far."""
 
     combinations: list[Combination] = field(default_factory=list)
-    exchanges: list[Exchange] = field(default_factory=list)
+    exchanges: list[ModelExchange] = field(default_factory=list)
     refused: list[Fault] = field(default_factory=list)
     looked_at: list[Group] = field(default_factory=list)
     reason: str = ""
@@ -47,9 +47,9 @@ class Run:
     """What the model failed with, if that ended the run."""
 
     @property
-    def asked(self) -> Asked:
+    def asked(self) -> ModelExchanges:
         """Return it as a receipt takes it."""
-        return Asked(
+        return ModelExchanges(
             exchanges=tuple(self.exchanges), refused=tuple((None, each) for each in self.refused)
         )
 
@@ -65,7 +65,7 @@ class Questioner:
         self._model = model
         self._count = count
 
-    async def ask(self, lease: Lease, view: View) -> Run:
+    async def ask(self, lease: Lease, view: ConsolidationInput) -> Run:
         """Ask about what was not looked at, as far as limits and the model allow."""
         derived: dict[Address, list[Memory]] = {}
         for each in view.derived:
@@ -97,7 +97,7 @@ class Questioner:
             except ModelError as error:
                 run.reason, run.error = str(error), error
                 break
-            run.exchanges.append(Exchange(request=request, answer=answer))
+            run.exchanges.append(ModelExchange(request=request, answer=answer))
             reading = await to_thread.run_sync(partial(read_calls, answer, batch, kept=kept))
             kept += reading.combinations
             faults, is_whole = list(reading.faults), reading.is_whole

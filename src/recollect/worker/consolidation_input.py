@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from recollect.formation.derived_memories import (
-    Change,
+    DerivedChange,
     can_be_source,
     holds_no_more,
     made_by,
@@ -33,7 +33,7 @@ Embed: TypeAlias = Callable[[Sequence[str]], Awaitable[Sequence[Vector | None]]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class View:
+class ConsolidationInput:
     """
     The memories of a scope that can be grouped, and their groups, of which some are *unseen*.
 
@@ -58,7 +58,7 @@ class Viewer:
         self._embed = embed
         self._vectors: dict[str, Vector | None] = {}
 
-    async def view(self, scope: Scope) -> View:
+    async def view(self, scope: Scope) -> ConsolidationInput:
         """Return what can be grouped in a scope now."""
         memories: list[Memory] = []
         derived: list[Memory] = []
@@ -72,7 +72,7 @@ class Viewer:
         last = await self._store.formations(scope, status="consolidated", limit=1)
         looked_at = looked_at_in(last.rows[0]) if last.rows else ()
         seen = set(looked_at)
-        return View(
+        return ConsolidationInput(
             scope=scope,
             memories=tuple(memories),
             derived=tuple(derived),
@@ -81,7 +81,7 @@ class Viewer:
             looked_at=looked_at,
         )
 
-    async def outdated(self, view: View) -> list[Memory]:
+    async def outdated(self, view: ConsolidationInput) -> list[Memory]:
         """Return the derived memories of which a source has changed since."""
         return [
             each
@@ -90,7 +90,7 @@ class Viewer:
         ]
 
     async def looked_at_after(
-        self, view: View, asked: Sequence[Group], changes: Sequence[Change]
+        self, view: ConsolidationInput, asked: Sequence[Group], changes: Sequence[DerivedChange]
     ) -> tuple[str, ...]:
         """
         Return the digests of what is looked at after *changes*.

@@ -27,8 +27,8 @@ from recollect.formation.consolidation import (
 )
 from recollect.formation.cron import has_struck
 from recollect.formation.derived_memories import (
-    Change,
-    Standing,
+    ActiveMemories,
+    DerivedChange,
     before_end,
     change_record,
     changes_in,
@@ -37,7 +37,7 @@ from recollect.formation.derived_memories import (
     sources_of,
 )
 from recollect.formation.formation_receipt import receipt_of
-from recollect.formation.operation_outcomes import Outcome
+from recollect.formation.operation_outcomes import OperationOutcome
 from recollect.formation.similarity_groups import address_of
 from recollect.formation.value_identity import content_key
 from recollect.formation.window import Window
@@ -55,7 +55,7 @@ from recollect.stores.unit_of_work import Proviso
 from recollect.stores.validation import check_scope, to_datetime
 from recollect.worker.assembly import Models
 from recollect.worker.consolidation_calls import Questioner, Run
-from recollect.worker.consolidation_input import Embed, View, Viewer
+from recollect.worker.consolidation_input import ConsolidationInput, Embed, Viewer
 from recollect.worker.leases import release_if_possible
 from recollect.worker.type_migration_run import check_modes
 
@@ -83,7 +83,7 @@ class ConsolidationResult:
 
     end: Ending
     id: str | None = None
-    changes: tuple[Change, ...] = ()
+    changes: tuple[DerivedChange, ...] = ()
     groups: int = 0
     postponed: int = 0
     dropped: int = 0
@@ -288,13 +288,13 @@ class Consolidator:
     async def _commit(
         self,
         lease: Lease,
-        view: View,
+        view: ConsolidationInput,
         run: Run,
         dropped: Sequence[Memory],
         *,
         model: Model,
         viewer: Viewer,
-    ) -> list[Change]:
+    ) -> list[DerivedChange]:
         """Write what was asked for; leave out what somebody changed meanwhile."""
         combinations = run.combinations
         for _ in range(CONFLICTS_MAX):
@@ -333,13 +333,13 @@ class Consolidator:
         return found
 
     async def _standing(
-        self, scope: Scope, view: View, combinations: Sequence[Combination]
-    ) -> Standing:
+        self, scope: Scope, view: ConsolidationInput, combinations: Sequence[Combination]
+    ) -> ActiveMemories:
         wanted = [(each.group.type, content_key(each.value)) for each in combinations]
         found = await self._store.get_many(scope, wanted)
         there = [each for each in found if each is not None]
         forgotten = await forgotten_at(self._store, scope, wanted)
-        return Standing(
+        return ActiveMemories(
             now=self._now(),
             new_key=self._store.new_name,
             in_force={address_of(each): each for each in (*view.memories, *view.derived)},
@@ -407,7 +407,7 @@ def _scheduled(settings: Iterable[FormationSettings]) -> list[FormationSettings]
 def _receipt(
     scope: Scope,
     run: Run,
-    changes: Sequence[Change],
+    changes: Sequence[DerivedChange],
     dropped: Sequence[Memory],
     *,
     model: Model,
@@ -415,7 +415,8 @@ def _receipt(
 ) -> JsonObject:
     outcomes = outcomes_of(changes)
     outcomes += [
-        Outcome(action="dropped", type=each.type, key=each.key, reason=OUTDATED) for each in dropped
+        OperationOutcome(action="dropped", type=each.type, key=each.key, reason=OUTDATED)
+        for each in dropped
     ]
     window = Window(scope=scope, lines=(), watermarks={})
     asked = model.identity if run.exchanges else None

@@ -21,7 +21,7 @@ from recollect.formation.speakers import (
     speaker_of,
 )
 from recollect.formation.types import MemoryType
-from recollect.formation.window import MESSAGES_MAX, Line, Waiting, Window, window_of
+from recollect.formation.window import MESSAGES_MAX, Waiting, Window, WindowLine, window_of
 from recollect.lifecycle.forgotten import forgotten_at
 from recollect.ports import TokenCounter
 from recollect.records import JsonObject, Memory, Message, Scope
@@ -180,7 +180,7 @@ async def _related(
     return sorted(found, key=lambda each: (each.time, each.type, each.key))
 
 
-def _queries(lines: Sequence[Line]) -> list[str]:
+def _queries(lines: Sequence[WindowLine]) -> list[str]:
     """Return what to search for: each new message, or runs of them if there are many."""
     texts = [line.text for line in lines if line.text.strip()]
     step = -(-len(texts) // QUERIES_MAX) or 1

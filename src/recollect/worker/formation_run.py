@@ -26,10 +26,10 @@ from recollect.errors import (
     VersionConflictError,
 )
 from recollect.formation.config import Assistants, FormationSettings, Limits
-from recollect.formation.formation_receipt import Asked, receipt_of
+from recollect.formation.formation_receipt import ModelExchanges, receipt_of
 from recollect.formation.lanes import formed_with_talk, laned
 from recollect.formation.offer import Offer
-from recollect.formation.reconciliation import Outcome, reconcile
+from recollect.formation.reconciliation import OperationOutcome, reconcile
 from recollect.formation.window import Window
 from recollect.observability.logs import Repeats, kind_of, package_logger, summary_of, times
 from recollect.observability.spans import observed
@@ -46,7 +46,7 @@ from recollect.worker.formation_input import (
     refreshed,
 )
 from recollect.worker.leases import release_if_possible
-from recollect.worker.model_calls import Asking
+from recollect.worker.model_calls import FormationDialogue
 from recollect.worker.type_migration_run import check_modes
 
 LOG: Final = package_logger("recollect.worker")
@@ -77,7 +77,7 @@ class Result:
 
     end: Ending
     reason: str = ""
-    outcomes: tuple[Outcome, ...] = ()
+    outcomes: tuple[OperationOutcome, ...] = ()
     outage: ModelError | None = None
     error: Exception | None = field(default=None, compare=False)
     retry_s: float | None = field(default=None, compare=False)
@@ -96,7 +96,7 @@ class _Attempt:
     window: Window
     model: str
     settings: FormationSettings
-    asking: Asking
+    asking: FormationDialogue
 
     def spent(self, reason: str) -> Formed:
         """Return what was spent in vain."""
@@ -191,7 +191,7 @@ class Former:
         window = await read_window(self._store, lease.scope, threads, settings.limits, self._count)
         window, settings = _divided(window, settings, threads[0])
         if not _has_cause(window, settings):
-            return await self._commit(lease, window, None, Asked(), None)
+            return await self._commit(lease, window, None, ModelExchanges(), None)
         now = to_datetime(self._store.now())
         limits = await self._left_today(lease, settings.limits, now)
         if limits is None:
@@ -199,7 +199,7 @@ class Former:
             return await self._postpone(lease, threads, "the daily limit is reached", wait_s)
         await check_modes(self._store, lease.scope, settings.types)
         offer = await read_offer(self._store, self._search, window, settings)
-        asking = Asking(model, window, offer, replace(settings, limits=limits))
+        asking = FormationDialogue(model, window, offer, replace(settings, limits=limits))
         attempt = _Attempt(lease, threads, window, model.identity, settings, asking)
         attempts.append(attempt)
         asked = await asking.ask()
@@ -244,13 +244,18 @@ class Former:
         return replace(limits, repairs=calls_left - 1, tokens_a_formation=tokens_left)
 
     async def _commit(
-        self, lease: Lease, window: Window, offer: Offer | None, asked: Asked, model: Model | None
+        self,
+        lease: Lease,
+        window: Window,
+        offer: Offer | None,
+        asked: ModelExchanges,
+        model: Model | None,
     ) -> Result:
         """Store the formation; reconcile it anew if somebody wrote meanwhile."""
         operations = [each.operation for each in asked.grounded]
         conflict: VersionConflictError | None = None
         for conflicts in range(CONFLICTS_MAX):
-            outcomes: list[Outcome] = []
+            outcomes: list[OperationOutcome] = []
             if offer is not None:
                 present = await read_present(self._store, window, offer, operations)
                 outcomes = await to_thread.run_sync(reconcile, asked.grounded, present)
@@ -364,7 +369,7 @@ def _reason(error: Exception) -> str:
     return str(error) if isinstance(error, RecollectError) else f"{type(error).__name__}: {error}"
 
 
-def _note_faults(model: Model, asked: Asked) -> None:
+def _note_faults(model: Model, asked: ModelExchanges) -> None:
     """Log by their kinds, not by their words, that an answer had faults."""
     kinds = sorted({fault.kind for _, fault in asked.refused})
     repairs = max(0, asked.calls - 1)

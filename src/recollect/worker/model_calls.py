@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 from anyio import to_thread
 
-from recollect.formation.answer import Reading, read_answer
+from recollect.formation.answer import ReadAnswer, read_answer
 from recollect.formation.config import FormationSettings
-from recollect.formation.formation_receipt import Asked, Exchange
+from recollect.formation.formation_receipt import ModelExchange, ModelExchanges
 from recollect.formation.grounding.grounds import Grounds, decide, grounds_of
 from recollect.formation.offer import Offer
 from recollect.formation.operations import Fault, Insert, Operation, Patch, same_operation
@@ -44,7 +44,7 @@ class _Wrong:
         return _about(self.operation)
 
 
-class Asking:
+class FormationDialogue:
     """
     The talk with a model about one window.
 
@@ -61,9 +61,9 @@ class Asking:
         self._wrong: list[_Wrong] = []
         self._ids: set[str] = set()
         self._heard = HeardWindow(window, offer)
-        self.asked = Asked(is_whole=False, prices=settings.prices)
+        self.asked = ModelExchanges(is_whole=False, prices=settings.prices)
 
-    async def ask(self) -> Asked:
+    async def ask(self) -> ModelExchanges:
         """
         Ask, and have what is wrong repaired; keep all that is right.
 
@@ -88,7 +88,7 @@ class Asking:
         await to_thread.run_sync(self._give_up)
         return self.asked
 
-    def _take(self, request: ModelRequest, answer: ModelAnswer) -> Reading:
+    def _take(self, request: ModelRequest, answer: ModelAnswer) -> ReadAnswer:
         """Keep what is right in an answer, and note what is wrong."""
         before = self.asked
         kept = [each.operation for each in before.grounded]
@@ -109,7 +109,7 @@ class Asking:
             before,
             grounded=(*before.grounded, *good),
             refused=(*before.refused, *(_refused(left) if reading.is_whole else ())),
-            exchanges=(*before.exchanges, Exchange(request=request, answer=answer)),
+            exchanges=(*before.exchanges, ModelExchange(request=request, answer=answer)),
             is_whole=before.is_whole or reading.is_whole,
             failure="" if reading.is_whole else "; ".join(each.reason for each in reading.faults),
         )

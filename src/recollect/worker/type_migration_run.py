@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final, get_args
 
 from recollect.errors import LeaseLostError, NotFoundError, UpdateModeError, UsageError
-from recollect.formation.derived_memories import Change, change_record, outcomes_of
+from recollect.formation.derived_memories import DerivedChange, change_record, outcomes_of
 from recollect.formation.formation_receipt import outcomes_told
 from recollect.formation.type_migration import in_other_mode, migration
 from recollect.formation.types import MemoryType, UpdateMode
@@ -31,7 +31,7 @@ class Migration:
     id: str | None
     type: str
     update_mode: UpdateMode
-    changes: tuple[Change, ...] = ()
+    changes: tuple[DerivedChange, ...] = ()
 
 
 async def check_modes(store: Store, scope: Scope, types: Sequence[MemoryType]) -> None:
@@ -92,7 +92,7 @@ async def migrate(store: Store, scope: Scope, type_: str, update_mode: UpdateMod
 
 async def _changes(
     store: Store, scope: Scope, type_: str, update_mode: UpdateMode
-) -> tuple[Change, ...]:
+) -> tuple[DerivedChange, ...]:
     sources = await _others(store, scope, type_, update_mode)
     now = to_datetime(store.now())
     if not sources:
@@ -105,7 +105,7 @@ async def _changes(
 
 
 async def _commit(
-    store: Store, lease: Lease, changes: tuple[Change, ...], update_mode: UpdateMode
+    store: Store, lease: Lease, changes: tuple[DerivedChange, ...], update_mode: UpdateMode
 ) -> Migration:
     type_ = changes[0].type
     last = await store.formations(lease.scope, status="consolidated", limit=1)

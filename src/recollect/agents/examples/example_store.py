@@ -20,8 +20,8 @@ from recollect.agents.examples.exchanges_in_talk import exchanges_in
 from recollect.agents.examples.selection import (
     Basis,
     Chosen,
-    Manner,
     Selection,
+    SelectionOptions,
     chosen_of,
     new_secret,
     relevance_of,
@@ -64,7 +64,7 @@ TRIES_MAX: Final = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Imported:
+class ImportedExamples:
     """How many examples of an import were new, were changed, and were there already."""
 
     new: int
@@ -302,7 +302,7 @@ class Examples:
             UsageError: *input* is blank, an argument is outside its range, or there is no
                 embedder to select by meaning.
         """
-        manner = Manner(
+        manner = SelectionOptions(
             count=count,
             budget_tokens=budget_tokens,
             by=by,
@@ -366,7 +366,7 @@ class Examples:
 
     async def _import_lines(
         self, memory: Recollect, lines: Iterable[str], *, trust: Trust = "user"
-    ) -> Imported:
+    ) -> ImportedExamples:
         """
         Keep the examples of JSON Lines; blank lines are passed over, repeating it is harmless.
 
@@ -392,7 +392,7 @@ class Examples:
                 await memory.apply(self.scope, changes)
             new += sum(was is None for was, _ in writes)
             changed += sum(was is not None and write is not None for was, write in writes)
-        return Imported(new=new, changed=changed, unchanged=len(examples) - new - changed)
+        return ImportedExamples(new=new, changed=changed, unchanged=len(examples) - new - changed)
 
     import_lines, aimport_lines = twins(_import_lines)
 
@@ -409,7 +409,7 @@ def _is_in_force(memory: Memory, now: datetime) -> bool:
     return memory.state == "active" and begun and is_open
 
 
-def considered(manner: Manner) -> int:
+def considered(manner: SelectionOptions) -> int:
     """Return how many of what recall finds take part: more where not all of them may be shown."""
     if len(manner.tags) > 1:
         return MATCHES_MAX
@@ -418,7 +418,7 @@ def considered(manner: Manner) -> int:
     return min(MATCHES_MAX, max(CONSIDERED_MIN, CONSIDERED_TIMES * manner.count))
 
 
-def filter_of(manner: Manner) -> JsonObject:
+def filter_of(manner: SelectionOptions) -> JsonObject:
     """Return what a store can check: the score and one of the tags; `chosen_of` checks all."""
     conditions: dict[str, Json] = {}
     if manner.min_score is not None:

@@ -11,7 +11,7 @@ from recollect.records import Evidence, EvidenceMap, Message
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Exchange:
+class TalkExchange:
     """What was asked and answered, and in which messages, by the field of an example."""
 
     asked: str
@@ -19,7 +19,7 @@ class Exchange:
     evidence: EvidenceMap
 
 
-def exchanges_in(messages: Iterable[Message]) -> Iterator[Exchange]:
+def exchanges_in(messages: Iterable[Message]) -> Iterator[TalkExchange]:
     """
     Yield each question of a talk with its answer, in order.
 
@@ -36,7 +36,7 @@ def exchanges_in(messages: Iterable[Message]) -> Iterator[Exchange]:
             asked = last
         elif asked is not None:
             evidence = {"/input": (_named(asked),), "/output": (_named(last),)}
-            yield Exchange(asked=_words(asked), answered=_words(last), evidence=evidence)
+            yield TalkExchange(asked=_words(asked), answered=_words(last), evidence=evidence)
 
 
 def _words(message: Message) -> str:

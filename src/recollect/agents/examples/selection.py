@@ -38,7 +38,7 @@ class Chosen:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Manner:
+class SelectionOptions:
     """
     How to choose: see `Examples.select` for each field.
 
@@ -145,7 +145,7 @@ def relevance_of(signals: Mapping[str, float], score: float, by: Basis) -> float
 
 
 def chosen_of(
-    ranked: Sequence[Chosen], manner: Manner, count_tokens: TokenCounter, secret: bytes
+    ranked: Sequence[Chosen], manner: SelectionOptions, count_tokens: TokenCounter, secret: bytes
 ) -> tuple[tuple[Chosen, ...], int]:
     """
     Return the examples to show, best first, and the tokens of their block.
@@ -184,7 +184,7 @@ def chosen_of(
     return (), 0
 
 
-def _fits(example: Example, manner: Manner) -> bool:
+def _fits(example: Example, manner: SelectionOptions) -> bool:
     has_score = manner.min_score is None or (
         example.score is not None and example.score >= manner.min_score
     )

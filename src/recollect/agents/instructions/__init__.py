@@ -8,12 +8,12 @@ propose changes, which are checked, compared on cases, and accepted or refused.
 from __future__ import annotations
 
 from recollect.agents.instructions.instruction_records import (
-    Case,
     Edit,
+    InstructionsProposal,
+    OutcomeCounts,
     Prompt,
-    Proposal,
     Scores,
-    Tally,
+    ScoringCase,
     Trajectory,
 )
 from recollect.agents.instructions.prompt_outcomes import Outcomes
@@ -24,15 +24,15 @@ from recollect.formation.instruction_rules import INSTRUCTIONS_CHARACTERS_MAX, R
 __all__ = [
     "INSTRUCTIONS_CHARACTERS_MAX",
     "RULES_MAX",
-    "Case",
     "Edit",
     "Instructions",
+    "InstructionsProposal",
+    "OutcomeCounts",
     "Prompt",
-    "Proposal",
     "RuleChange",
     "Scorer",
     "Scores",
-    "Tally",
+    "ScoringCase",
     "Trajectory",
 ]
 

@@ -85,7 +85,7 @@ class Trajectory:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
+class ScoringCase:
     """
     An input on which prompts are compared; *expected* is for the scorer.
 
@@ -109,7 +109,7 @@ class Scores:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Proposal:
+class InstructionsProposal:
     """
     A proposed change of a document, and what became of it.
 
@@ -134,7 +134,7 @@ class Proposal:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tally:
+class OutcomeCounts:
     """How prompts of one pair of versions did: counts, and the mean of the scores given."""
 
     version: int
@@ -203,13 +203,13 @@ def key_of_case(agent: str, name: str) -> str:
     return f"{agent.replace('%', '%25').replace('/', '%2F')}/{name}"
 
 
-def case_of(memory: Memory) -> Case | None:
+def case_of(memory: Memory) -> ScoringCase | None:
     """Return the case that a memory keeps, ``None`` if it is none."""
     value = memory.value
     name, given, expected = (value.get(each) for each in ("name", "input", "expected"))
     if not isinstance(name, str) or not isinstance(given, str):
         return None
-    return Case(
+    return ScoringCase(
         name=name,
         input=given,
         expected=expected if isinstance(expected, str) else "",
@@ -217,7 +217,7 @@ def case_of(memory: Memory) -> Case | None:
     )
 
 
-def proposal_value(agent: str, proposal: Proposal) -> JsonObject:
+def proposal_value(agent: str, proposal: InstructionsProposal) -> JsonObject:
     """Return a proposal as the value of its memory."""
     scores = proposal.scores
     return {
@@ -241,10 +241,10 @@ def proposal_value(agent: str, proposal: Proposal) -> JsonObject:
     }
 
 
-def proposal_of(memory: Memory) -> Proposal:
+def proposal_of(memory: Memory) -> InstructionsProposal:
     """Return the proposal that a memory keeps."""
     value = memory.value
-    return Proposal(
+    return InstructionsProposal(
         id=memory.key,
         base=_whole(value.get("base")),
         rules=rules_in(value),

@@ -35,7 +35,7 @@ TRIES_MAX: Final = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class CurrentInstructions:
     """The prompt in force, and the document that a change of it would be the next version of."""
 
     prompt: Prompt
@@ -236,7 +236,7 @@ class Keeping:
         edits = await self._history(memory, user)
         return next(each for each in edits if each.version == version_of(kept))
 
-    async def _reading(self, memory: Recollect, user: Scope | None) -> Reading:
+    async def _reading(self, memory: Recollect, user: Scope | None) -> CurrentInstructions:
         own = await self._standing(memory, None)
         theirs = await self._standing(memory, user) if user is not None else None
         (rules, version), (user_rules, user_version) = in_force(own), in_force(theirs)
@@ -247,7 +247,7 @@ class Keeping:
             version=version,
             user_version=user_version,
         )
-        return Reading(prompt=prompt, standing=own if user is None else theirs)
+        return CurrentInstructions(prompt=prompt, standing=own if user is None else theirs)
 
     async def _standing(self, memory: Recollect, user: Scope | None) -> Memory | None:
         """Return a document in whatever state it is: the next version follows this one."""

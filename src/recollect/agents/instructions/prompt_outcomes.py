@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 
 from recollect.agents.examples.example_values import check_score
-from recollect.agents.instructions.instruction_records import Prompt, Success, Tally
+from recollect.agents.instructions.instruction_records import OutcomeCounts, Prompt, Success
 from recollect.agents.instructions.proposals import Proposing
 from recollect.errors import UsageError
 from recollect.memory.facade import Recollect
@@ -51,7 +51,9 @@ class Outcomes(Proposing):
 
     record, arecord = twins(_record)
 
-    async def _outcomes(self, memory: Recollect, user: Scope | None = None) -> tuple[Tally, ...]:
+    async def _outcomes(
+        self, memory: Recollect, user: Scope | None = None
+    ) -> tuple[OutcomeCounts, ...]:
         """Return how the prompts of each pair of versions did, in the order of these."""
         wanted: JsonObject = {"agent": self.agent}
         found = await self._all(memory, self._where(user), INSTRUCTIONS_OUTCOME, wanted)
@@ -65,11 +67,11 @@ class Outcomes(Proposing):
     outcomes, aoutcomes = twins(_outcomes)
 
 
-def _tally(version: int, user_version: int, found: list[Memory]) -> Tally:
+def _tally(version: int, user_version: int, found: list[Memory]) -> OutcomeCounts:
     said = [each.value.get("outcome") for each in found]
     given = [each.value.get("score") for each in found]
     scores = [float(each) for each in given if isinstance(each, int | float)]
-    return Tally(
+    return OutcomeCounts(
         version=version,
         user_version=user_version,
         successes=said.count("success"),

@@ -9,10 +9,10 @@ from typing import Final
 from anyio import to_thread
 
 from recollect.agents.instructions.instruction_records import (
-    Case,
+    InstructionsProposal,
     Prompt,
-    Proposal,
     ProposalStatus,
+    ScoringCase,
     Trajectory,
     case_of,
     cause_of,
@@ -21,7 +21,7 @@ from recollect.agents.instructions.instruction_records import (
     proposal_of,
     proposal_value,
 )
-from recollect.agents.instructions.instruction_store import Keeping, Reading, version_of
+from recollect.agents.instructions.instruction_store import CurrentInstructions, Keeping, version_of
 from recollect.agents.instructions.reflection import changes_in, check_trajectories, request_of
 from recollect.agents.instructions.rule_changes import (
     RuleChange,
@@ -32,7 +32,7 @@ from recollect.agents.instructions.rule_changes import (
     rules_in,
 )
 from recollect.agents.instructions.scoring import Scorer, compared, scores_of, verdict
-from recollect.conversation.model_prompt import Asking
+from recollect.conversation.model_prompt import MemoryModel
 from recollect.errors import (
     NotFoundError,
     ProposalRefusedError,
@@ -70,7 +70,7 @@ _PASSED: Final = "the rules that it changes were changed meanwhile"
 class _Draft:
     """What a model made of a document, not kept yet."""
 
-    proposal: Proposal
+    proposal: InstructionsProposal
     evidence: EvidenceMap
     grounds: tuple[Evidence, ...]
 
@@ -91,7 +91,7 @@ class Proposing(Keeping):
     ) -> None:
         super().__init__(memory, scope, agent, fixed=fixed, characters_max=characters_max)
         self.automatic = automatic
-        self._asking = Asking(model, "model")
+        self._asking = MemoryModel(model, "model")
 
     async def _propose(
         self,
@@ -99,7 +99,7 @@ class Proposing(Keeping):
         trajectories: Sequence[Trajectory],
         *,
         user: Scope | None = None,
-    ) -> Proposal:
+    ) -> InstructionsProposal:
         """
         Ask the model what should change, in one call; keep the proposal, or put it in force.
 
@@ -131,9 +131,9 @@ class Proposing(Keeping):
         trajectories: Sequence[Trajectory],
         scorer: Scorer,
         *,
-        cases: Sequence[Case] | None = None,
+        cases: Sequence[ScoringCase] | None = None,
         user: Scope | None = None,
-    ) -> Proposal:
+    ) -> InstructionsProposal:
         """
         Ask the model what should change, run the old and the new prompt, and keep the better.
 
@@ -176,7 +176,7 @@ class Proposing(Keeping):
 
     async def _accept(
         self, memory: Recollect, proposal: str, *, by: str, user: Scope | None = None
-    ) -> Proposal:
+    ) -> InstructionsProposal:
         """
         Put a waiting proposal in force as the next version.
 
@@ -205,7 +205,7 @@ class Proposing(Keeping):
 
     async def _refuse(
         self, memory: Recollect, proposal: str, *, by: str, why: str, user: Scope | None = None
-    ) -> Proposal:
+    ) -> InstructionsProposal:
         """
         Refuse a waiting proposal, and keep it on record.
 
@@ -227,7 +227,7 @@ class Proposing(Keeping):
         *,
         status: ProposalStatus | None = None,
         user: Scope | None = None,
-    ) -> tuple[Proposal, ...]:
+    ) -> tuple[InstructionsProposal, ...]:
         """Return the proposals for one document, oldest first; only those of a *status*."""
         wanted: JsonObject = {"agent": self.agent, **({"status": status} if status else {})}
         found = await self._all(memory, self._where(user), INSTRUCTIONS_PROPOSAL, wanted)
@@ -235,7 +235,7 @@ class Proposing(Keeping):
 
     proposals, aproposals = twins(_proposals)
 
-    async def _keep_cases(self, memory: Recollect, cases: Sequence[Case]) -> None:
+    async def _keep_cases(self, memory: Recollect, cases: Sequence[ScoringCase]) -> None:
         """
         Keep cases to compare prompts on, by name; one with the same name is replaced.
 
@@ -264,7 +264,7 @@ class Proposing(Keeping):
 
     keep_cases, akeep_cases = twins(_keep_cases)
 
-    async def _cases(self, memory: Recollect) -> tuple[Case, ...]:
+    async def _cases(self, memory: Recollect) -> tuple[ScoringCase, ...]:
         """Return the cases that are kept, by name."""
         wanted: JsonObject = {"agent": self.agent}
         found = await self._all(memory, self.scope, INSTRUCTIONS_CASE, wanted)
@@ -272,7 +272,9 @@ class Proposing(Keeping):
 
     cases, acases = twins(_cases)
 
-    async def _decided(self, memory: Recollect, kept: Proposal, user: Scope | None) -> Proposal:
+    async def _decided(
+        self, memory: Recollect, kept: InstructionsProposal, user: Scope | None
+    ) -> InstructionsProposal:
         """Put a proposal in force where all is automatic; refuse one for rules that have passed."""
         if not (self.automatic and kept.status == "waiting"):
             return kept
@@ -290,7 +292,7 @@ class Proposing(Keeping):
         self,
         memory: Recollect,
         trajectories: Sequence[Trajectory],
-        reading: Reading,
+        reading: CurrentInstructions,
         user: Scope | None,
     ) -> _Draft:
         """Ask the model, and apply what it answers; a change that breaks a rule is refused."""
@@ -301,7 +303,7 @@ class Proposing(Keeping):
         answer = await answer_of(self._asking.model, request_of(above, rules, trajectories))
         changes = changes_in(answer)
         grounds = grouped([each for some in trajectories for each in some.evidence])
-        proposal = Proposal(
+        proposal = InstructionsProposal(
             id=memory.store.new_name(),
             base=version_of(standing),
             rules=rules,
@@ -337,7 +339,9 @@ class Proposing(Keeping):
         check_rules(after, above, characters_max=self.characters_max, standing=rules)
         return after, rests
 
-    async def _kept(self, memory: Recollect, draft: _Draft, user: Scope | None) -> Proposal:
+    async def _kept(
+        self, memory: Recollect, draft: _Draft, user: Scope | None
+    ) -> InstructionsProposal:
         """Keep a proposal with the evidence of its rules, and of the reasons of its changes."""
         proposal = draft.proposal
         rests = dict(draft.evidence)
@@ -356,7 +360,7 @@ class Proposing(Keeping):
 
     async def _waiting(
         self, memory: Recollect, proposal: str, user: Scope | None
-    ) -> tuple[Memory, Proposal]:
+    ) -> tuple[Memory, InstructionsProposal]:
         where = self._where(user)
         found = await memory.get(where, INSTRUCTIONS_PROPOSAL, proposal)
         if found is None or found.value.get("agent") != self.agent:
@@ -368,7 +372,7 @@ class Proposing(Keeping):
             raise UsageError(msg)
         return found, read
 
-    def _again(self, memory: Memory, proposal: Proposal) -> PutMemory:
+    def _again(self, memory: Memory, proposal: InstructionsProposal) -> PutMemory:
         return PutMemory(
             type=INSTRUCTIONS_PROPOSAL,
             key=memory.key,
@@ -393,7 +397,7 @@ class Proposing(Keeping):
                 return found
 
 
-def _check_cases(cases: Sequence[Case]) -> None:
+def _check_cases(cases: Sequence[ScoringCase]) -> None:
     if not 1 <= len(cases) <= CASES_MAX:
         msg = f"{len(cases)} cases: prompts are compared on 1 to {CASES_MAX} (CASES_MAX)"
         raise UsageError(msg)
@@ -406,7 +410,7 @@ def _check_cases(cases: Sequence[Case]) -> None:
 
 def _check_case(case: object) -> None:
     """Refuse what could be kept, and would not be read as a case."""
-    if not isinstance(case, Case) or not isinstance(case.required, bool):
+    if not isinstance(case, ScoringCase) or not isinstance(case.required, bool):
         msg = f"{str(case)[:80]!r} is no Case, or its 'required' is neither True nor False"
         raise UsageError(msg)
     for name in ("name", "input", "expected"):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
 from recollect.errors import ProposalRefusedError, UsageError
-from recollect.formation.evidence import Step, traced
+from recollect.formation.evidence import TracedOperation, traced
 from recollect.formation.instruction_rules import (
     INSTRUCTIONS_CHARACTERS_MAX,
     RULES_MAX,
@@ -181,14 +181,14 @@ def _grounds(rule: str, grounds: Sequence[Source]) -> Found:
     return grouped([each for some in telling or grounds for each in some.evidence])
 
 
-def _step(change: RuleChange, before: int, talks: Sequence[Source]) -> Step:
+def _step(change: RuleChange, before: int, talks: Sequence[Source]) -> TracedOperation:
     place = "-" if change.number is None else str(change.number - before - 1)
     operation: JsonObject = {"op": change.kind, "path": f"/rules/{place}"}
     if change.kind == "remove":
-        return Step(operation=operation)
+        return TracedOperation(operation=operation)
     grounds = _grounds(change.rule, talks)
     rests = {"": grounds} if grounds else {}
-    return Step(operation={**operation, "value": change.rule.strip()}, evidence=rests)
+    return TracedOperation(operation={**operation, "value": change.rule.strip()}, evidence=rests)
 
 
 def rules_in(value: JsonObject) -> tuple[str, ...]:

@@ -9,10 +9,10 @@ from typing import Final, TypeAlias
 
 from anyio import to_thread
 
-from recollect.agents.instructions.instruction_records import Case, Scores
+from recollect.agents.instructions.instruction_records import Scores, ScoringCase
 from recollect.errors import UsageError
 
-Scorer: TypeAlias = Callable[[str, Case], "float | Awaitable[float]"]
+Scorer: TypeAlias = Callable[[str, ScoringCase], "float | Awaitable[float]"]
 """
 Runs a prompt's text on a case, and says how good the answer is, from 0 to 1.
 
@@ -23,7 +23,7 @@ A plain function is called on a thread: it may take its time, and use the memory
 _TIE: Final = 1e-9
 
 
-async def scores_of(text: str, cases: Sequence[Case], scorer: Scorer) -> dict[str, float]:
+async def scores_of(text: str, cases: Sequence[ScoringCase], scorer: Scorer) -> dict[str, float]:
     """
     Return the score of a prompt on each case, by name, asked one after the other.
 
@@ -40,7 +40,7 @@ async def scores_of(text: str, cases: Sequence[Case], scorer: Scorer) -> dict[st
     return found
 
 
-async def _scored(scorer: Scorer, text: str, case: Case) -> float:
+async def _scored(scorer: Scorer, text: str, case: ScoringCase) -> float:
     is_async = iscoroutinefunction(scorer)
     said = scorer(text, case) if is_async else await to_thread.run_sync(scorer, text, case)
     return await said if isawaitable(said) else said
@@ -55,7 +55,7 @@ def compared(old: dict[str, float], new: dict[str, float] | None) -> Scores:
     )
 
 
-def verdict(scores: Scores, cases: Sequence[Case]) -> str:
+def verdict(scores: Scores, cases: Sequence[ScoringCase]) -> str:
     """
     Return why the new prompt is not to be kept, ``""`` if it is.
 

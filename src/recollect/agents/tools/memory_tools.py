@@ -42,7 +42,7 @@ from recollect.formation.answer import read_answer
 from recollect.formation.config import FormationSettings
 from recollect.formation.grounding.grounds import decide
 from recollect.formation.offer import Offer, offer_of
-from recollect.formation.operation_outcomes import Grounded, Outcome
+from recollect.formation.operation_outcomes import Grounded, OperationOutcome
 from recollect.formation.reconciliation import reconcile
 from recollect.formation.support import HeardWindow
 from recollect.formation.tool_names import PATCH
@@ -355,8 +355,8 @@ class MemoryTools:
         return said_now(words, [store.new_name() for _ in words], to_datetime(store.now()))
 
     async def _anew(
-        self, memory: Recollect, outcomes: Sequence[Outcome], words: Sequence[str]
-    ) -> list[Outcome]:
+        self, memory: Recollect, outcomes: Sequence[OperationOutcome], words: Sequence[str]
+    ) -> list[OperationOutcome]:
         """Return the outcomes; what only has the same words again, heard by us, writes nothing."""
         write = outcomes[0].write if self._hearing and len(outcomes) == 1 else None
         if not isinstance(write, PutMemory):
@@ -378,7 +378,7 @@ class MemoryTools:
 
     async def _outcomes(
         self, memory: Recollect, window: Window, offer: Offer, call: ToolCall
-    ) -> tuple[list[Outcome], str]:
+    ) -> tuple[list[OperationOutcome], str]:
         """Return what becomes of a call, or what is wrong with it."""
         # Deciding is work for a processor: nobody else waits for it.
         grounded, faults = await to_thread.run_sync(_decided, window, offer, call)

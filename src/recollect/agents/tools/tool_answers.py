@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from recollect.formation.operation_outcomes import Outcome
+from recollect.formation.operation_outcomes import OperationOutcome
 from recollect.records import Json, JsonObject, Memory
 from recollect.stores.json_pointers import is_list
 from recollect.stores.remainder import split_pointer
@@ -77,7 +77,7 @@ def shown_of(found: Sequence[Memory], tokens_max: int) -> list[Json]:
     return shown
 
 
-def receipt_of(outcomes: Sequence[Outcome]) -> JsonObject:
+def receipt_of(outcomes: Sequence[OperationOutcome]) -> JsonObject:
     """Return what became of a call: of its own memory, what it ended, and what was refused."""
     if not outcomes:
         return {"status": "unchanged", "id": "", "reason": "it is so already"}

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 import click
 
 from recollect.cli.chat_tables import aside
-from recollect.cli.formation_config import Forming, forming_options
+from recollect.cli.formation_config import FormationOptions, forming_options
 from recollect.cli.memory_choice import opened_model, opened_to_form
 from recollect.cli.options import (
     DEFAULT_STORE,
@@ -28,7 +28,7 @@ from recollect.errors import EXIT_STATUS, RecollectError
 if TYPE_CHECKING:
     from anyio.from_thread import BlockingPortal
 
-    from recollect.chat import Answer, Chatbot
+    from recollect.chat import ChatAnswer, Chatbot
     from recollect.cli.chat_commands import ChatCommands
     from recollect.records import JsonObject, Message
 
@@ -96,7 +96,7 @@ def chat(
     embedder: str,
     budget: int | None,
     *,
-    forming: Forming,
+    forming: FormationOptions,
 ) -> None:
     """
     Talk with a model that remembers you; /help lists what else can be typed.
@@ -134,13 +134,13 @@ def chat(
                 settings=settings,
                 budget_tokens=MEMORY_TOKENS if budget is None else budget,
             )
-            talk = Talk(portal, bot)
+            talk = TerminalChat(portal, bot)
             status = talk.run(ChatCommands(bot, talk.call, talk.confirmed, talk.interruptible))
     if status:
         click.get_current_context().exit(status)
 
 
-class Talk:
+class TerminalChat:
     """
     Reads a talk line by line on the main thread; the memory lives on the portal's.
 
@@ -192,7 +192,7 @@ class Talk:
     async def _answer(self, message: Message, commands: ChatCommands) -> None:
         from anyio.lowlevel import checkpoint
 
-        answer: Answer | None = None
+        answer: ChatAnswer | None = None
         try:
             async with self._bot.answering(message) as answer:
                 commands.known = answer.known

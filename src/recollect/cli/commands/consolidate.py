@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from recollect.cli.formation_config import Forming, forming_options
+from recollect.cli.formation_config import FormationOptions, forming_options
 from recollect.cli.memory_choice import opened_model, opened_to_form
 from recollect.cli.options import Target, memory_options
 from recollect.cli.output import counted, note, print_json, visible
@@ -32,7 +32,7 @@ Examples:
 @click.option("--assistant", metavar="NAME", help="As this assistant of --config does it.")
 @click.option("--undo", "undone", metavar="ID", help="Take the consolidation with this id back.")
 def consolidate(
-    target: Target, assistant: str | None, undone: str | None, *, forming: Forming
+    target: Target, assistant: str | None, undone: str | None, *, forming: FormationOptions
 ) -> None:
     """
     Have a model merge memories of a scope that say the same, and derive new ones of several.
@@ -53,7 +53,7 @@ def consolidate(
 
 
 async def _consolidate(
-    target: Target, assistant: str | None, forming: Forming
+    target: Target, assistant: str | None, forming: FormationOptions
 ) -> ConsolidationResult:
     model = opened_model(forming)
     async with opened_to_form(target, forming, model, worker=False) as memory:

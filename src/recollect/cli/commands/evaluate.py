@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from recollect.cli.formation_config import Forming, forming_options
+from recollect.cli.formation_config import FormationOptions, forming_options
 from recollect.cli.options import Target, memory_options, split_address
 from recollect.cli.output import counted, note, print_json, progress_bar, visible
 from recollect.cli.store_choice import opened, run
 from recollect.errors import UsageError
 
 if TYPE_CHECKING:
-    from recollect.evaluation import Case, EvalReport, Measured, RunPlan
-    from recollect.evaluation.case_drafts import Draft
+    from recollect.evaluation import EvalReport, EvaluationCase, Measured, RunPlan
+    from recollect.evaluation.case_drafts import CaseDraft
     from recollect.evaluation.case_runner import ModelOf
     from recollect.formation.types import MemoryType
 
@@ -84,7 +84,7 @@ def run_(
     langsmith: str | None,
     strict: bool,  # noqa: FBT001 (an option's value)
     at_once: int,
-    forming: Forming,
+    forming: FormationOptions,
 ) -> None:
     """
     Run cases and print what was remembered, beside an oracle and a model that keeps nothing.
@@ -114,9 +114,9 @@ def run_(
         raise SystemExit(1)
 
 
-def _model_of(forming: Forming, record: str | None, replay: str | None) -> ModelOf:
+def _model_of(forming: FormationOptions, record: str | None, replay: str | None) -> ModelOf:
     """Return what forms each case: the model that is named, recorded, or from a recording."""
-    from recollect.models import Recording, Replay
+    from recollect.models import RecordedModel, Replay
 
     if replay is not None:
         if record is not None:
@@ -130,16 +130,16 @@ def _model_of(forming: Forming, record: str | None, replay: str | None) -> Model
     named = _named_model(forming)
     if record is None:
         return named
-    recordings: dict[int, Recording] = {}
+    recordings: dict[int, RecordedModel] = {}
 
-    def recorded(case: Case) -> Recording:
+    def recorded(case: EvaluationCase) -> RecordedModel:
         inner = named(case)
-        return recordings.setdefault(id(inner), Recording(inner, record))
+        return recordings.setdefault(id(inner), RecordedModel(inner, record))
 
     return recorded
 
 
-def _named_model(forming: Forming) -> ModelOf:
+def _named_model(forming: FormationOptions) -> ModelOf:
     from recollect.cli.memory_choice import opened_model
     from recollect.evaluation import deeds_of
     from recollect.testing.oracle import Oracle
@@ -153,7 +153,7 @@ def _named_model(forming: Forming) -> ModelOf:
     return lambda _: model
 
 
-def _measured(cases: Sequence[Case], model_of: ModelOf, plan: RunPlan) -> list[Measured]:
+def _measured(cases: Sequence[EvaluationCase], model_of: ModelOf, plan: RunPlan) -> list[Measured]:
     from recollect.evaluation import measured, run_cases
 
     with progress_bar("eval") as bar:
@@ -165,7 +165,7 @@ def _measured(cases: Sequence[Case], model_of: ModelOf, plan: RunPlan) -> list[M
 
 
 def _reported(
-    cases: Sequence[Case], measured: Sequence[Measured], model: str, plan: RunPlan
+    cases: Sequence[EvaluationCase], measured: Sequence[Measured], model: str, plan: RunPlan
 ) -> EvalReport:
     """Return the report, with the controls run on the same cases."""
     from recollect.evaluation import deeds_of, report_of
@@ -247,7 +247,7 @@ def add(
 
 async def _draft(
     target: Target, formation: str | None, address: str | None, types: Sequence[MemoryType]
-) -> Draft:
+) -> CaseDraft:
     from recollect.evaluation.case_capture import draft_of_formation, draft_of_memory
 
     async with opened(target) as memory:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, get_args
 import click
 
 from recollect.cli.commands.worker import outcome_lines, result_record, summed_up
-from recollect.cli.formation_config import Forming, forming_options
+from recollect.cli.formation_config import FormationOptions, forming_options
 from recollect.cli.formation_tables import (
     countdown,
     formation_record,
@@ -176,7 +176,9 @@ async def _show(target: Target, id_: str) -> None:
 @memory_options()
 @forming_options()
 @click.option("--thread", help="Only this thread.")
-def run_(target: Target, scope_: str | None, thread: str | None, *, forming: Forming) -> None:
+def run_(
+    target: Target, scope_: str | None, thread: str | None, *, forming: FormationOptions
+) -> None:
     """Form now what waits in SCOPE, however long the talk has paused."""
     scope = _scope(target, scope_)
     results = run(lambda: _run(target, scope, thread, forming))
@@ -208,7 +210,9 @@ def _end_as(results: Sequence[Result]) -> None:
         click.get_current_context().exit(EXIT_STATUS["lease_lost" if "lost" in ends else "error"])
 
 
-async def _run(target: Target, scope: Scope, thread: str | None, forming: Forming) -> list[Result]:
+async def _run(
+    target: Target, scope: Scope, thread: str | None, forming: FormationOptions
+) -> list[Result]:
     model = opened_model(forming)
     async with opened_to_form(target, forming, model, worker=False) as memory:
         return await memory.form(scope, thread)

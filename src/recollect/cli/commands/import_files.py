@@ -20,7 +20,7 @@ from recollect.records import Json, Scope
 if TYPE_CHECKING:
     from datetime import tzinfo
 
-    from recollect.importers import Imported, RedisSelection, Refused
+    from recollect.importers import FileReport, RedisSelection, Refused
     from recollect.memory.facade import Recollect
 
 REFUSED_SHOWN_MAX: Final = 20
@@ -110,7 +110,9 @@ def import_(
     from recollect.importers import read_zone
     from recollect.importers.input_files import check_file
 
-    report = Report(target=target, timezone=timezone, zone=read_zone(timezone), thread=thread)
+    report = ImportProgress(
+        target=target, timezone=timezone, zone=read_zone(timezone), thread=thread
+    )
     report.restore_erased = restore_erased
     report.selection = selection_of(files, match, prefixes, thread, as_scopes=as_scopes)
     for file in files:
@@ -175,7 +177,7 @@ def private_file(path: str) -> Iterator[IO[str]]:
 
 
 @dataclass(slots=True, kw_only=True)
-class Report:
+class ImportProgress:
     """What became of each file, as it goes on."""
 
     target: Target
@@ -184,7 +186,7 @@ class Report:
     thread: str | None = None
     selection: RedisSelection | None = None
     restore_erased: bool = False
-    files: list[Imported] = field(default_factory=list)
+    files: list[FileReport] = field(default_factory=list)
     refused: list[tuple[str, Refused]] = field(default_factory=list)
     refused_count: int = 0
     refused_to: IO[str] | None = None
@@ -208,7 +210,7 @@ def refusal(file: str, refused: Refused) -> dict[str, Json]:
     return {"file": file, "place": refused.place, "reason": refused.reason}
 
 
-async def _import(report: Report, files: Sequence[str], *, wait: bool) -> None:
+async def _import(report: ImportProgress, files: Sequence[str], *, wait: bool) -> None:
     async with opened(report.target, create=True) as memory:
         with progress_bar("reading") as bar:
             try:
@@ -221,7 +223,7 @@ async def _import(report: Report, files: Sequence[str], *, wait: bool) -> None:
             await settle(memory, report.scopes)
 
 
-async def _import_redis(report: Report, memory: Recollect, url: str, bar: Bar) -> None:
+async def _import_redis(report: ImportProgress, memory: Recollect, url: str, bar: Bar) -> None:
     from recollect.importers.redis_keys import ALL, import_redis, name_of
 
     name = name_of(url)
@@ -239,7 +241,7 @@ async def _import_redis(report: Report, memory: Recollect, url: str, bar: Bar) -
     )
 
 
-async def _import_file(report: Report, memory: Recollect, file: str, bar: Bar) -> None:
+async def _import_file(report: ImportProgress, memory: Recollect, file: str, bar: Bar) -> None:
     from recollect.importers import import_file, open_source
 
     with open_source(file) as source:
@@ -299,7 +301,7 @@ async def _show_vectors(memory: Recollect, scope: Scope, bar: Bar) -> None:
         await anyio.sleep(_LOOK_EVERY_S)
 
 
-def _print(report: Report) -> None:
+def _print(report: ImportProgress) -> None:
     if report.target.is_json:
         print_json(
             {
@@ -318,7 +320,7 @@ def _print(report: Report) -> None:
     _note_refused(report)
 
 
-def _file_record(found: Imported) -> dict[str, Json]:
+def _file_record(found: FileReport) -> dict[str, Json]:
     return {
         "name": found.name,
         "rows": found.rows,
@@ -336,7 +338,7 @@ def _file_record(found: Imported) -> dict[str, Json]:
     }
 
 
-def _print_file(found: Imported, timezone: str) -> None:
+def _print_file(found: FileReport, timezone: str) -> None:
     click.echo(
         f"{visible(found.name)}: {counted(found.rows, 'row')}: {found.taken:,} new, "
         f"{found.present:,} there already, {found.refused:,} refused; "
@@ -360,7 +362,7 @@ def _print_file(found: Imported, timezone: str) -> None:
         )
 
 
-def _note_refused(report: Report) -> None:
+def _note_refused(report: ImportProgress) -> None:
     for file, refused in report.refused:
         note(f"refused {file}, {refused.place}: {refused.reason}")
     rest = report.refused_count - len(report.refused)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from recollect.cli.options import Moment, Target, memory_options, split_address, written_scope
+from recollect.cli.options import MomentOption, Target, memory_options, split_address, written_scope
 from recollect.cli.output import counted, note, print_entry, print_json, print_table
 from recollect.cli.store_choice import opened, run
 from recollect.errors import NotFoundError, UsageError
@@ -126,7 +126,7 @@ async def _messages(target: Target, thread: str, limit: int) -> None:
 @click.option("--below", is_flag=True, help="The scopes below as well.")
 @click.option("--type", "type_", help="Only memories of this type.")
 @click.option("--where", "filter_", metavar="JSON", help="Only those whose value satisfies this.")
-@click.option("--valid-at", type=Moment(), help="Only those that were true then.")
+@click.option("--valid-at", type=MomentOption(), help="Only those that were true then.")
 @click.option("--limit", type=int, default=100, show_default=True, help="At most so many rows.")
 def memories(
     target: Target,

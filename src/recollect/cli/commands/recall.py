@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Literal, cast
 
 import click
 
-from recollect.cli.options import Moment, Target, memory_options, written_scope
+from recollect.cli.options import MomentOption, Target, memory_options, written_scope
 from recollect.cli.output import counted, note, print_entry, print_json, print_line
 from recollect.cli.store_choice import opened, run
 from recollect.records import Memory
@@ -44,21 +44,21 @@ Examples:
 @click.option(
     "--thread", "threads", multiple=True, help="Only messages of this thread; repeatable."
 )
-@click.option("--since", type=Moment(), help="Only what was said, or is true, from then on.")
-@click.option("--until", type=Moment(), help="Only what was said, or began, before then.")
+@click.option("--since", type=MomentOption(), help="Only what was said, or is true, from then on.")
+@click.option("--until", type=MomentOption(), help="Only what was said, or began, before then.")
 @click.option(
     "--asked-at",
-    type=Moment(),
+    type=MomentOption(),
     help="What 'now' means, for 'last week' and for what is true.  [default: now]",
 )
 @click.option(
     "--valid-at",
-    type=Moment("now", "ever"),
+    type=MomentOption("now", "ever"),
     default="now",
     show_default=True,
     help="Memories that were true then.",
 )
-@click.option("--known-at", type=Moment(), help="What was kept and believed then.")
+@click.option("--known-at", type=MomentOption(), help="What was kept and believed then.")
 @click.option("--render", is_flag=True, help="Print the block for a prompt, and nothing else.")
 def recall(
     target: Target,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from recollect.cli.formation_config import Forming, forming_options, service_table
+from recollect.cli.formation_config import FormationOptions, forming_options, service_table
 from recollect.cli.memory_choice import opened_model, opened_to_form
 from recollect.cli.options import Target, memory_options, scope_from
 from recollect.cli.output import note
@@ -67,7 +67,7 @@ def serve(
     no_worker: bool,  # noqa: FBT001
     log_level: str,
     *,
-    forming: Forming,
+    forming: FormationOptions,
 ) -> None:
     """
     Serve a store over HTTP, with the page at /, MCP at /mcp and the worker inside.
@@ -101,7 +101,7 @@ def serve(
 
 
 def _run(
-    target: Target, forming: Forming, settings: Settings, *, worker: bool, log_level: str
+    target: Target, forming: FormationOptions, settings: Settings, *, worker: bool, log_level: str
 ) -> None:
     from recollect.server.http.application import create_app
     from recollect.server.http.process import bound_socket, log_to, server_of, url_of

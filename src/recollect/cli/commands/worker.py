@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from recollect.cli.formation_config import Forming, forming_options
+from recollect.cli.formation_config import FormationOptions, forming_options
 from recollect.cli.memory_choice import opened_model, opened_to_form
 from recollect.cli.options import Target, memory_options, written_scope
 from recollect.cli.output import counted, note, visible
@@ -52,7 +52,7 @@ def worker(
     once: bool,  # noqa: FBT001
     verbose: bool,  # noqa: FBT001
     *,
-    forming: Forming,
+    forming: FormationOptions,
 ) -> None:
     """
     Form memories of what was said in a store, as soon as it is due, and print a line for each.
@@ -130,7 +130,7 @@ def outcome_lines(result: Result) -> list[str]:
 
 
 async def _work(
-    target: Target, forming: Forming, printer: Printer, concurrency: int, *, once: bool
+    target: Target, forming: FormationOptions, printer: Printer, concurrency: int, *, once: bool
 ) -> None:
     import anyio
 
@@ -157,7 +157,9 @@ async def _work(
     note(f"worker {os.getpid()} ended after {counted(printer.count, 'formation')}")
 
 
-def _consolidator(memory: Recollect, model: Model | None, forming: Forming) -> Consolidator:
+def _consolidator(
+    memory: Recollect, model: Model | None, forming: FormationOptions
+) -> Consolidator:
     """Return what consolidates at the cron lines of the configuration, if it has any."""
     from recollect.text.token_estimate import estimated_tokens
     from recollect.worker.consolidation_run import open_consolidator
@@ -165,7 +167,7 @@ def _consolidator(memory: Recollect, model: Model | None, forming: Forming) -> C
     return open_consolidator(memory.store, model, forming.assistants, count_tokens=estimated_tokens)
 
 
-def _check_model(forming: Forming, *, is_given: bool) -> None:
+def _check_model(forming: FormationOptions, *, is_given: bool) -> None:
     assistants = forming.assistants
     if not is_given and not any(
         each.model for each in (assistants.default, *assistants.named.values())

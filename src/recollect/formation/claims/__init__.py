@@ -18,7 +18,7 @@ from itertools import chain, islice
 from typing import Final
 
 from recollect.formation.claims.computed_numbers import computed_from
-from recollect.formation.claims.sources import Source, SourceClaims
+from recollect.formation.claims.sources import SaidText, SourceClaims
 from recollect.formation.grounding.chinese_names import HanName, han_names_in, is_heard
 from recollect.formation.grounding.known_places import IN_CHINESE
 from recollect.formation.grounding.latin_names import HeardNames, HeardWords, Name, names_in
@@ -34,7 +34,7 @@ from recollect.text.time_expressions import Days
 __all__ = [
     "Heard",
     "HeardWords",
-    "Source",
+    "SaidText",
     "SourceClaims",
     "Told",
     "ValueTexts",
@@ -54,7 +54,7 @@ _MOSTLY: Final = 0.2
 """The share of Chinese characters from which on a text is a Chinese one."""
 
 
-def unsupported(value: Json, sources: Sequence[Source], before: Json = None) -> tuple[str, ...]:
+def unsupported(value: Json, sources: Sequence[SaidText], before: Json = None) -> tuple[str, ...]:
     """
     Return each number, name and date of *value* that neither *sources* nor *before* contain.
 
@@ -149,7 +149,7 @@ class Heard:
 
     def __init__(
         self,
-        sources: Sequence[Source | SourceClaims],
+        sources: Sequence[SaidText | SourceClaims],
         before: Json = None,
         *,
         computes: bool = True,
@@ -166,7 +166,7 @@ class Heard:
         written = "\n".join(map(_written, self._known))
         self._sources = [
             *(each if isinstance(each, SourceClaims) else SourceClaims(each) for each in sources),
-            *([SourceClaims(Source(text=written, at=None, speaker=None))] if written else []),
+            *([SourceClaims(SaidText(text=written, at=None, speaker=None))] if written else []),
         ]
 
     def lacks_of(self, value: Json) -> tuple[str, ...]:

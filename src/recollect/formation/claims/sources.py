@@ -22,7 +22,7 @@ _HAN_RUN: Final = re.compile("[\u3400-\u9fff]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class SaidText:
     """What was said: the words, when (with a zone; ``None`` of a document), and by whom."""
 
     text: str
@@ -33,7 +33,7 @@ class Source:
 class SourceClaims:
     """What one source says, read once for all values that rest on it; see `Heard`."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: SaidText) -> None:
         """Prepare to be asked; nothing is read before it is needed."""
         self.source = source
 

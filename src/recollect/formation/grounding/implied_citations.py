@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from recollect.formation.operations import Change, Citation, Insert, Operation, Patch, cited_by
+from recollect.formation.operations import Citation, Insert, Operation, Patch, PatchChange, cited_by
 from recollect.formation.support.content_words import tokens_in
 from recollect.formation.support.heard import HeardWindow, Passage, Voice, quotable
 from recollect.formation.support.leaves import is_label, known_words
@@ -88,8 +88,8 @@ def _covering(operation: Insert, pointer: str) -> list[Citation]:
 
 
 def _completed_change(
-    change: Change, operation: Patch, heard: HeardWindow, *, traces_words: bool
-) -> Change:
+    change: PatchChange, operation: Patch, heard: HeardWindow, *, traces_words: bool
+) -> PatchChange:
     before = heard.offer.known[operation.target].value
     added = [
         replace(each, path="")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from recollect.formation.claims import Heard, Source, SourceClaims, ValueTexts
+from recollect.formation.claims import Heard, SaidText, SourceClaims, ValueTexts
 from recollect.formation.grounding.foreign_text import foreign_spans, instructs
 from recollect.formation.offer import Offer
 from recollect.formation.operations import Citation
@@ -21,7 +21,7 @@ from recollect.formation.support.languages import (
 from recollect.formation.support.stances import Clause, clauses_in
 from recollect.formation.support.vocabulary import groups_said
 from recollect.formation.types import MemoryType
-from recollect.formation.window import Line, Window
+from recollect.formation.window import Window, WindowLine
 from recollect.records import Json, Memory, Trust
 from recollect.stores.json_pointers import is_list
 from recollect.text.han import simplified
@@ -84,7 +84,7 @@ _NO: Final = re.compile(
 class Voice:
     """The words of one line that are its speaker's own, or those of others in it."""
 
-    def __init__(self, line: Line, trust: Trust, text: str) -> None:
+    def __init__(self, line: WindowLine, trust: Trust, text: str) -> None:
         """Prepare to be asked; nothing is read before it is needed."""
         self.line = line
         self.trust: Trust = trust
@@ -94,7 +94,7 @@ class Voice:
     def claims(self) -> SourceClaims:
         """Return the numbers, names and dates."""
         message = self.line.message
-        return SourceClaims(Source(text=self.text, at=message.time, speaker=message.name))
+        return SourceClaims(SaidText(text=self.text, at=message.time, speaker=message.name))
 
     @cached_property
     def sentences(self) -> tuple[SourceClaims, ...]:
@@ -103,7 +103,7 @@ class Voice:
         short = sorted((e for e in parts if 0 < len(e) <= SENTENCE_CHARACTERS_MAX), key=len)
         message = self.line.message
         return tuple(
-            SourceClaims(Source(text=each, at=message.time, speaker=message.name))
+            SourceClaims(SaidText(text=each, at=message.time, speaker=message.name))
             for each in short[:SENTENCES_MAX]
         )
 
@@ -145,7 +145,7 @@ def quotable(sentence: str, at: int = 0) -> str:
 class HeardLine:
     """One line with its voices: the speaker's own, and what is pasted, quoted or a tool's."""
 
-    def __init__(self, line: Line, read: str) -> None:
+    def __init__(self, line: WindowLine, read: str) -> None:
         self.line = line
         self._read = read
 
@@ -204,7 +204,7 @@ class Passage:
     """What one citation cites: the whole sentences of one voice, and the question they answer."""
 
     citation: Citation
-    line: Line
+    line: WindowLine
     trust: Trust
     text: str
     question: str = ""
@@ -396,7 +396,9 @@ class HeardWindow:
         """Return the names of those who take part: they need not be said to be known."""
         named = {line.message.name: line.message.time for line in self.window.lines}
         return tuple(
-            SourceClaims(Source(text="", at=at, speaker=name)) for name, at in named.items() if name
+            SourceClaims(SaidText(text="", at=at, speaker=name))
+            for name, at in named.items()
+            if name
         )
 
     @cached_property
@@ -505,7 +507,7 @@ class HeardWindow:
         question = before.question() if before else ""
         return Passage(citation, heard.line, trust, text, question, offered)
 
-    def _before(self, line: Line) -> HeardLine | None:
+    def _before(self, line: WindowLine) -> HeardLine | None:
         """Return what the assistant said right before the user spoke."""
         for number in range(line.number - 1, 0, -1):
             heard = self.lines[number - 1]
@@ -552,8 +554,8 @@ def _is_shortened(names: Sequence[Token], leaf: str, voices: Sequence[Voice]) ->
     return False
 
 
-def _source_of(memory: Memory) -> Source:
-    return Source(text=memory_text(memory.value), at=None, speaker=None)
+def _source_of(memory: Memory) -> SaidText:
+    return SaidText(text=memory_text(memory.value), at=None, speaker=None)
 
 
 def _sentences_around(text: str, first: int, last: int) -> tuple[int, int]:

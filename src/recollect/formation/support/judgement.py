@@ -49,7 +49,7 @@ _CLAUSE_END: Final = re.compile(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Leaf:
+class JudgedLeaf:
     """
     A text of a value with what it rests on.
 
@@ -68,7 +68,7 @@ class Leaf:
 class TracedLeaf:
     """A leaf with its words and their origins."""
 
-    leaf: Leaf
+    leaf: JudgedLeaf
     words: tuple[TracedWord, ...]
 
     def weight(self, *origins: str) -> float:
@@ -81,7 +81,7 @@ class TracedLeaf:
         return self.weight("cited", "user", "assistant", "external", "nowhere")
 
 
-def traced(leaf: Leaf) -> TracedLeaf:
+def traced(leaf: JudgedLeaf) -> TracedLeaf:
     """Return *leaf* with the origins of its words."""
     return TracedLeaf(leaf, tuple(trace(leaf.text, leaf.sources)))
 

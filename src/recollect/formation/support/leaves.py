@@ -6,16 +6,16 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from recollect.formation.operations import (
-    Change,
     Citation,
     Insert,
     Operation,
     Patch,
+    PatchChange,
     cited_by,
 )
 from recollect.formation.support.content_words import WordIndex
 from recollect.formation.support.heard import HeardWindow
-from recollect.formation.support.judgement import Leaf
+from recollect.formation.support.judgement import JudgedLeaf
 from recollect.formation.support.origins import Sources
 from recollect.formation.types import MemoryType
 from recollect.records import Json, JsonObject
@@ -43,7 +43,7 @@ def known_words(operation: Operation, heard: HeardWindow) -> list[WordIndex]:
     return [frame, heard.words_of_known(operation.target)]
 
 
-def texts_of(operation: Operation, heard: HeardWindow) -> list[Leaf]:
+def texts_of(operation: Operation, heard: HeardWindow) -> list[JudgedLeaf]:
     """Return the texts of the values that an operation brings."""
     if isinstance(operation, Insert):
         return list(_texts_of_insert(operation, heard))
@@ -52,16 +52,18 @@ def texts_of(operation: Operation, heard: HeardWindow) -> list[Leaf]:
     return []
 
 
-def _texts_of_insert(operation: Insert, heard: HeardWindow) -> Iterator[Leaf]:
+def _texts_of_insert(operation: Insert, heard: HeardWindow) -> Iterator[JudgedLeaf]:
     known = known_words(operation, heard)
     for pointer, leaf in leaves(operation.value):
         if isinstance(leaf, str):
             cited = [each for each in operation.because if covers(each.path, pointer)]
             sources = Sources(heard, heard.passages(cited), known)
-            yield Leaf(pointer=pointer, text=leaf, sources=sources, is_label=is_label(pointer))
+            yield JudgedLeaf(
+                pointer=pointer, text=leaf, sources=sources, is_label=is_label(pointer)
+            )
 
 
-def _texts_of(change: Change, operation: Patch, heard: HeardWindow) -> Iterator[Leaf]:
+def _texts_of(change: PatchChange, operation: Patch, heard: HeardWindow) -> Iterator[JudgedLeaf]:
     known = known_words(operation, heard)
     before = heard.offer.known[operation.target].value
     place = str(change.operation.get("path"))
@@ -69,7 +71,7 @@ def _texts_of(change: Change, operation: Patch, heard: HeardWindow) -> Iterator[
     for below, leaf in leaves(change.operation.get("value")):
         if isinstance(leaf, str):
             pointer = place + below
-            yield Leaf(
+            yield JudgedLeaf(
                 pointer=pointer,
                 text=leaf,
                 sources=sources,

@@ -8,7 +8,7 @@ from typing import TypedDict, Unpack
 from langchain_core.example_selectors import BaseExampleSelector
 
 from recollect.agents.examples import Basis, Example, Examples, Selection
-from recollect.agents.examples.selection import Manner
+from recollect.agents.examples.selection import SelectionOptions
 from recollect.errors import MissingKeyError, UsageError
 from recollect.recall.query import query_in
 
@@ -50,7 +50,7 @@ class RecollectExampleSelector(BaseExampleSelector):
         self.output_key = output_key
         self.reason_key = reason_key
         self.options = options
-        Manner(**options)  # refused now, not with the first prompt
+        SelectionOptions(**options)  # refused now, not with the first prompt
 
     def add_example(self, example: dict[str, str]) -> str:
         """

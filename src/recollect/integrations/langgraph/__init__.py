@@ -6,7 +6,7 @@ LangGraph's memory over ours.
 a state, and work by instructions that improve by feedback.
 """
 
-from recollect.integrations.langgraph.caller import Caller
+from recollect.integrations.langgraph.caller import GraphCaller
 from recollect.integrations.langgraph.checkpointer import checkpointer
 from recollect.integrations.langgraph.formed_store import FormedStore
 from recollect.integrations.langgraph.graph_store import RecollectStore
@@ -16,8 +16,8 @@ from recollect.integrations.langgraph.procedural_nodes import call_model, update
 from recollect.stores.checkpoint_threads import thread_id_of, thread_of
 
 __all__ = [
-    "Caller",
     "FormedStore",
+    "GraphCaller",
     "MessageMirror",
     "RecollectStore",
     "call_model",

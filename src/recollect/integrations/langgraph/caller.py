@@ -19,7 +19,7 @@ THREAD_ID: Final = "thread_id"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Caller:
+class GraphCaller:
     """
     Who calls a graph or an agent: the run's *context*, and its config's *configurable*.
 
@@ -30,13 +30,13 @@ class Caller:
     configurable: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
 
 
-Whose: TypeAlias = Scope | Callable[[Caller], Scope]
+Whose: TypeAlias = Scope | Callable[[GraphCaller], Scope]
 """A scope, or how to tell it by who calls."""
-Which: TypeAlias = str | Callable[[Caller], str] | None
+Which: TypeAlias = str | Callable[[GraphCaller], str] | None
 """A thread, or how to tell it by who calls; ``None`` for the run's ``thread_id``."""
 
 
-def present_caller(runtime: Any = None) -> Caller:
+def present_caller(runtime: Any = None) -> GraphCaller:
     """Return who called the run that this is part of; of *runtime*, if it is given."""
     try:
         configurable = get_config().get("configurable", {})
@@ -44,7 +44,7 @@ def present_caller(runtime: Any = None) -> Caller:
     except (RuntimeError, KeyError):  # outside of a run: nobody
         configurable, context = {}, getattr(runtime, "context", None)
     own = {name: each for name, each in configurable.items() if not name.startswith("__")}
-    return Caller(context=context, configurable=MappingProxyType(own))
+    return GraphCaller(context=context, configurable=MappingProxyType(own))
 
 
 def check_whose(whose: Whose) -> Whose:
@@ -57,7 +57,7 @@ def check_whose(whose: Whose) -> Whose:
     return whose if callable(whose) else check_scope(whose)
 
 
-def scope_of(whose: Whose, caller: Caller) -> Scope:
+def scope_of(whose: Whose, caller: GraphCaller) -> Scope:
     """
     Return the scope of *caller*.
 
@@ -67,7 +67,7 @@ def scope_of(whose: Whose, caller: Caller) -> Scope:
     return check_scope(whose(caller) if callable(whose) else whose)
 
 
-def thread_of(which: Which, caller: Caller, scope: Scope) -> str:
+def thread_of(which: Which, caller: GraphCaller, scope: Scope) -> str:
     """
     Return the thread of *caller* in *scope*.
 

@@ -38,22 +38,22 @@ THREADS_FOLLOWED_MAX: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class MirrorChange:
     """What becomes of our thread: messages to be there, and ids of some that go."""
 
     messages: Sequence[AnyMessage]
     removed: Sequence[str]
 
 
-def change_between(before: State, after: State) -> Change:
+def change_between(before: State, after: State) -> MirrorChange:
     """Return what a step has changed: messages that are new or other ones, and those gone."""
-    return Change(
+    return MirrorChange(
         [message for id_, message in after.items() if before.get(id_) != message],
         [id_ for id_ in before if id_ not in after],
     )
 
 
-def net_change(checkpoints: Sequence[CheckpointTuple], channel: str) -> Change:
+def net_change(checkpoints: Sequence[CheckpointTuple], channel: str) -> MirrorChange:
     """
     Return what all *checkpoints* of a thread, oldest first, come to.
 
@@ -80,7 +80,7 @@ def net_change(checkpoints: Sequence[CheckpointTuple], channel: str) -> Change:
         for message in step.messages if is_next else after.values():
             kept[str(message.id)] = message
             gone.pop(str(message.id), None)
-    return Change(list(kept.values()), list(gone))
+    return MirrorChange(list(kept.values()), list(gone))
 
 
 class MessageMirror:
@@ -164,7 +164,7 @@ class MessageMirror:
         after = self._state_in(saver, kept)
         step = change_between(before, after)
         if known != parent or not known:
-            step = Change(list(after.values()), step.removed)
+            step = MirrorChange(list(after.values()), step.removed)
         if step.messages or step.removed:
             self._home.call(partial(_changed_thread, place=place, change=step))
         self._remember(thread_id, kept.checkpoint["id"], after)
@@ -210,7 +210,7 @@ def _place(thread_id: str) -> tuple[Scope, str]:
     return place
 
 
-def _told(messages: Sequence[MessageLike]) -> Change:
+def _told(messages: Sequence[MessageLike]) -> MirrorChange:
     """
     Return the change that a list of messages and removals asks for.
 
@@ -222,12 +222,14 @@ def _told(messages: Sequence[MessageLike]) -> Change:
         msg = "a node cannot mirror the removal of all messages: name each, or use mirror=True"
         raise UsageError(msg)
     removed = [str(each.id) for each in given if each.type == "remove"]
-    return Change(
+    return MirrorChange(
         list(state_of([each for each in given if each.type != "remove"]).values()), removed
     )
 
 
-async def _changed_thread(memory: Recollect, *, place: tuple[Scope, str], change: Change) -> None:
+async def _changed_thread(
+    memory: Recollect, *, place: tuple[Scope, str], change: MirrorChange
+) -> None:
     """Make our thread hold the messages of *change*, and none of those removed."""
     scope, thread = place
     messages = [keepable(each) for each in change.messages]

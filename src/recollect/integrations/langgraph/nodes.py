@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias
 from langchain_core.messages import BaseMessage, RemoveMessage
 from langchain_core.runnables import Runnable, RunnableLambda
 
-from recollect.conversation.model_prompt import Asking
+from recollect.conversation.model_prompt import MemoryModel
 from recollect.errors import UsageError
 from recollect.integrations.langgraph.sync_wait import waited
 from recollect.messages import (
@@ -18,7 +18,7 @@ from recollect.messages import (
     trim_messages,
     whole_pairs,
 )
-from recollect.messages.summarization import Summarised
+from recollect.messages.summarization import SummarizedMessages
 
 MESSAGES: Final = "messages"
 Node: TypeAlias = Runnable[Any, dict[str, Any]]
@@ -81,7 +81,7 @@ def summarise_node(model: object, *, key: str = MESSAGES, **options: Any) -> Nod
     Raises:
         ModelError: (the node) The model failed; the state is as it was.
     """
-    asking = Asking(model, "model")
+    asking = MemoryModel(model, "model")
 
     async def asummarise(state: Mapping[str, Any]) -> dict[str, Any]:
         messages = _messages_in(state, key)
@@ -113,7 +113,7 @@ def _removals(messages: Sequence[BaseMessage], kept: Sequence[Any]) -> list[Base
     return [RemoveMessage(id=each.id) for each in messages if each.id and each.id not in ids]
 
 
-def _summarised(done: Summarised | None) -> list[Any]:
+def _summarised(done: SummarizedMessages | None) -> list[Any]:
     if done is None:
         return []
     return [RemoveMessage(id=REMOVE_ALL_MESSAGES), *done.messages]

@@ -35,16 +35,16 @@ ANY_LABEL: Final = "*"
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class StoreReads:
     """The answers to operations, and the memories whose expiry their reading moves."""
 
     results: list[Result]
     used: list[Memory]
 
 
-async def read_all(memory: Recollect, root: Scope, ops: Sequence[Op]) -> Reading:
+async def read_all(memory: Recollect, root: Scope, ops: Sequence[Op]) -> StoreReads:
     """Return the answer to each of *ops* that reads, in order; ``None`` for those that write."""
-    reading = Reading([], [])
+    reading = StoreReads([], [])
     gotten = await _gotten(memory, root, [op for op in ops if isinstance(op, GetOp)])
     for op in ops:
         found: list[tuple[Memory, float | None]] = []

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 from weakref import finalize
 
-from recollect.conversation.document_search import Found, SearchDocument, new_id
+from recollect.conversation.document_search import FoundDocument, SearchDocument, new_id
 from recollect.embedders import EmbedderChoice
 from recollect.errors import MissingExtraError
 from recollect.integrations.search.embedding_search import VectorSearch, flat, similarity_of, told
@@ -76,7 +76,7 @@ class ChromaDBSearch(VectorSearch):
 
     def nearest(
         self, vector: list[float], top_k: int, *, alike: JsonObject | None = None
-    ) -> list[Found]:
+    ) -> list[FoundDocument]:
         """Return the documents whose vectors are nearest, the nearest first."""
         with told(self._errors, "Chroma"):
             answer = self._collection().query(
@@ -84,7 +84,7 @@ class ChromaDBSearch(VectorSearch):
             )
         columns = [answer[each][0] for each in ("documents", "ids", "metadatas", "distances")]
         return [
-            Found(
+            FoundDocument(
                 doc=doc or "",
                 id=id_,
                 metadata=metadata if isinstance(metadata, Mapping) else {},

@@ -11,7 +11,7 @@ from typing import Any, Final, Literal, TypeAlias
 from recollect.conversation.document_search import (
     TOP_K,
     DocumentSearch,
-    Found,
+    FoundDocument,
     SearchDocument,
     checked_top_k,
 )
@@ -50,7 +50,7 @@ class VectorSearch(DocumentSearch):
     @abstractmethod
     def nearest(
         self, vector: list[float], top_k: int, *, alike: JsonObject | None = None
-    ) -> list[Found]:
+    ) -> list[FoundDocument]:
         """
         Return the documents whose vectors are nearest, the nearest first.
 
@@ -65,7 +65,7 @@ class VectorSearch(DocumentSearch):
     def put(self, docs: Sequence[SearchDocument], vectors: Sequence[list[float]]) -> None:
         """Write documents with their vectors, each in the place of one with its id."""
 
-    def search(self, query: str, top_k: int = TOP_K) -> list[Found]:
+    def search(self, query: str, top_k: int = TOP_K) -> list[FoundDocument]:
         """Return at most *top_k* documents, the most similar first; none for an empty query."""
         checked_top_k(top_k)
         (vector,) = self.embedder.embed([query])

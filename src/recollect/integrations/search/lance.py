@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from recollect.conversation.document_search import Found, SearchDocument
+from recollect.conversation.document_search import FoundDocument, SearchDocument
 from recollect.embedders import EmbedderChoice
 from recollect.errors import MissingExtraError, UsageError
 from recollect.integrations.search.embedding_search import (
@@ -71,7 +71,7 @@ class LanceDBSearch(VectorSearch):
 
     def nearest(
         self, vector: list[float], top_k: int, *, alike: JsonObject | None = None
-    ) -> list[Found]:
+    ) -> list[FoundDocument]:
         """Return the documents whose vectors are nearest, the nearest first."""
         with _told():
             table = self._table()
@@ -83,7 +83,7 @@ class LanceDBSearch(VectorSearch):
                 asked = asked.where(f"metadata = {_quoted(known)}", prefilter=True)
             rows = asked.distance_type(_METRIC_NAME[self.metric]).limit(top_k).to_list()
         return [
-            Found(
+            FoundDocument(
                 doc=row["doc"],
                 id=row["id"],
                 metadata=json.loads(row["metadata"]),

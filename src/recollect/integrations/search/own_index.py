@@ -11,7 +11,7 @@ from urllib.parse import quote
 from recollect.conversation.document_search import (
     TOP_K,
     DocumentSearch,
-    Found,
+    FoundDocument,
     SearchDocument,
     checked_top_k,
     new_id,
@@ -56,11 +56,11 @@ class RecollectSearch(DocumentSearch):
         if docs:
             self.add_docs(docs)
 
-    def search(self, query: str, top_k: int = TOP_K) -> list[Found]:
+    def search(self, query: str, top_k: int = TOP_K) -> list[FoundDocument]:
         """Return at most *top_k* documents, best first; none for an empty query."""
         return self.home.call(partial(self._search, query=query, top_k=top_k))
 
-    async def asearch(self, query: str, top_k: int = TOP_K) -> list[Found]:
+    async def asearch(self, query: str, top_k: int = TOP_K) -> list[FoundDocument]:
         """Return the same as `search`."""
         return await self.home.visit(partial(self._search, query=query, top_k=top_k))
 
@@ -80,7 +80,7 @@ class RecollectSearch(DocumentSearch):
         """Do the same as `clear_index`."""
         await self.home.visit(self._clear)
 
-    async def _search(self, memory: Recollect, *, query: str, top_k: int) -> list[Found]:
+    async def _search(self, memory: Recollect, *, query: str, top_k: int) -> list[FoundDocument]:
         checked_top_k(top_k)
         if not query.strip():
             return []
@@ -120,9 +120,9 @@ class RecollectSearch(DocumentSearch):
         return PutMemory(type=TYPE, key=key, value=value, text=doc.doc, trust="external")
 
 
-def _found(memory: Memory) -> Found:
+def _found(memory: Memory) -> FoundDocument:
     metadata = memory.value["metadata"]
-    return Found(
+    return FoundDocument(
         doc=str(memory.value["doc"]),
         id=str(memory.value["id"]),
         metadata=metadata if isinstance(metadata, dict) else {},

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from recollect.conversation.document_search import Found, SearchDocument, new_id
+from recollect.conversation.document_search import FoundDocument, SearchDocument, new_id
 from recollect.embedders import EmbedderChoice
 from recollect.errors import LimitError, MissingExtraError, UsageError
 from recollect.integrations.search.embedding_search import (
@@ -86,7 +86,7 @@ class PineconeSearch(VectorSearch):
 
     def nearest(
         self, vector: list[float], top_k: int, *, alike: JsonObject | None = None
-    ) -> list[Found]:
+    ) -> list[FoundDocument]:
         """Return the documents whose vectors are nearest, the nearest first."""
         only = {"filter": {key: {"$eq": each} for key, each in alike.items()}} if alike else {}
         with told(self._errors, "Pinecone"):
@@ -98,7 +98,7 @@ class PineconeSearch(VectorSearch):
                 **only,
             )
         return [
-            Found(
+            FoundDocument(
                 doc=str((each.metadata or {}).get(_TEXT, "")),
                 id=each.id,
                 metadata={k: v for k, v in (each.metadata or {}).items() if k != _TEXT},

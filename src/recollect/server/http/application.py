@@ -24,7 +24,7 @@ from recollect.server.http.deadlines import Deadlines
 from recollect.server.http.fast_routes import Direct, is_append
 from recollect.server.http.mounts import Door, add_doors
 from recollect.server.http.openapi import add_documents
-from recollect.server.http.origins import Origins
+from recollect.server.http.origins import BrowserOrigins
 from recollect.server.http.problems import answer_error, answer_http, answer_invalid
 from recollect.server.http.prometheus import Metrics
 from recollect.server.http.query_params import check_parameters
@@ -142,7 +142,7 @@ def _middleware(settings: Settings, metrics: Metrics, room: Middleware) -> list[
     """Return what each request passes, outermost first: each refuses what the next need not see."""
     return [
         Middleware(Observing, metrics=metrics),
-        Middleware(Origins, settings=settings),
+        Middleware(BrowserOrigins, settings=settings),
         Middleware(Authenticating, may_assume=is_append),
         room,
         Middleware(Revocation),

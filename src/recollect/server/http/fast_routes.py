@@ -20,7 +20,7 @@ from recollect.server.http.request_bodies import DOCUMENT
 from recollect.server.http.scope_access import IDEMPOTENCY_KEY_CHARACTERS_MAX, Reach
 from recollect.server.routes.changes import LAST_EVENT_ID_CHARACTERS_MAX, changes
 from recollect.server.routes.threads import append
-from recollect.server.schemas.requests import AskedMessages
+from recollect.server.schemas.requests import AppendRequest
 from recollect.stores.validation import ID_CHARACTERS_MAX, SEGMENTS_MAX
 
 _MESSAGES: Final = re.compile(r"/v1/threads/([^/]+)/messages")
@@ -42,13 +42,13 @@ _CHANGES_ROUTE: Final = _Route(_CHANGES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AskedAppend:
+class ParsedAppend:
     """A request to append, as documented in every part."""
 
     thread: str
     segments: list[str]
     key: str | None
-    messages: AskedMessages
+    messages: AppendRequest
 
     route: ClassVar[_Route] = _APPEND_ROUTE
     needs: ClassVar[Permission] = "write"
@@ -60,7 +60,7 @@ class AskedAppend:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AskedChanges:
+class ParsedChanges:
     """A request for a stream of changes, as documented in every part."""
 
     segments: list[str]
@@ -106,7 +106,7 @@ def is_append(scope: Scope) -> bool:
     return bool(scope["method"] == "POST" and _MESSAGES.fullmatch(scope["path"]))
 
 
-async def _answered(asked: AskedAppend | AskedChanges, scope: Scope) -> Response:
+async def _answered(asked: ParsedAppend | ParsedChanges, scope: Scope) -> Response:
     try:
         return await asked.answer(_reach(asked, scope))
     except StaleReadError:  # what was known of the key, or of the scope's types, may be old
@@ -114,7 +114,7 @@ async def _answered(asked: AskedAppend | AskedChanges, scope: Scope) -> Response
         return await asked.answer(_reach(asked, scope))
 
 
-def _reach(asked: AskedAppend | AskedChanges, scope: Scope) -> Reach:
+def _reach(asked: ParsedAppend | ParsedChanges, scope: Scope) -> Reach:
     principal = scope["state"]["principal"]
     return Reach(
         service=scope["app"].state.service,
@@ -124,7 +124,7 @@ def _reach(asked: AskedAppend | AskedChanges, scope: Scope) -> Reach:
     )
 
 
-def read_asked(scope: Scope) -> AskedAppend | AskedChanges | None:
+def read_asked(scope: Scope) -> ParsedAppend | ParsedChanges | None:
     """
     Return what is asked for.
 
@@ -142,26 +142,26 @@ def read_asked(scope: Scope) -> AskedAppend | AskedChanges | None:
     return None
 
 
-def _read_changes(scope: Scope) -> AskedChanges | None:
+def _read_changes(scope: Scope) -> ParsedChanges | None:
     segments = _segments(scope["query_string"])
     ids = _values(scope, b"last-event-id")
     if segments is None or len(ids) > 1 or len("".join(ids)) > LAST_EVENT_ID_CHARACTERS_MAX:
         return None
-    return AskedChanges(segments=segments, last_event_id=ids[0] if ids else None)
+    return ParsedChanges(segments=segments, last_event_id=ids[0] if ids else None)
 
 
-def _read_append(scope: Scope, thread: str) -> AskedAppend | None:
+def _read_append(scope: Scope, thread: str) -> ParsedAppend | None:
     segments = _segments(scope["query_string"])
     keys = _values(scope, b"idempotency-key")
     are_good = all(0 < len(each) <= IDEMPOTENCY_KEY_CHARACTERS_MAX for each in keys)
     if segments is None or len(keys) > 1 or not are_good or len(thread) > ID_CHARACTERS_MAX:
         return None
     try:
-        messages = AskedMessages.model_validate(scope["state"].get(DOCUMENT))
+        messages = AppendRequest.model_validate(scope["state"].get(DOCUMENT))
     except ValidationError:
         return None
     key = keys[0] if keys else None
-    return AskedAppend(thread=thread, segments=segments, key=key, messages=messages)
+    return ParsedAppend(thread=thread, segments=segments, key=key, messages=messages)
 
 
 def _values(scope: Scope, header: bytes) -> list[str]:

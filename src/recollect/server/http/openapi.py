@@ -18,53 +18,53 @@ from recollect.server.schemas import formation as formed
 from recollect.server.schemas import memories
 from recollect.server.schemas import recall as recalled
 from recollect.server.schemas import threads as talk
-from recollect.server.schemas.elements import Answered, AnsweredProblem, AnsweredStatus
+from recollect.server.schemas.elements import ProblemResponse, ResponseModel, StatusResponse
 
 _ONE: Final = "/v1/memories/{type}/{key}"
 _LINES: Final = "application/x-ndjson"
 _WRITES: Final = frozenset({"post", "put", "patch", "delete"})
 _METHODS: Final = _WRITES | {"get"}
 
-ANSWERS: Final[Mapping[tuple[str, str], type[Answered]]] = {
-    ("get", "/v1/threads"): talk.AnsweredThreads,
-    ("get", "/v1/threads/{thread}"): talk.AnsweredThread,
-    ("get", "/v1/threads/{thread}/messages"): talk.AnsweredMessages,
-    ("post", "/v1/threads/{thread}/messages"): talk.AnsweredKept,
-    ("put", "/v1/threads/{thread}/messages/{message}"): talk.AnsweredMessage,
-    ("post", "/v1/recall"): recalled.AnsweredRecall,
-    ("get", "/v1/memories"): memories.AnsweredMemories,
-    ("get", _ONE): memories.AnsweredMemory,
-    ("put", _ONE): memories.AnsweredChange,
-    ("get", f"{_ONE}/history"): memories.AnsweredHistory,
-    ("get", f"{_ONE}/recalls"): memories.AnsweredUses,
-    ("post", f"{_ONE}/reject"): memories.AnsweredChange,
-    ("post", f"{_ONE}/restore"): memories.AnsweredChange,
-    ("post", f"{_ONE}/end"): memories.AnsweredChange,
-    ("get", "/v1/review"): memories.AnsweredMemories,
-    ("post", "/v1/review/{type}/{key}"): memories.AnsweredChange,
-    ("get", "/v1/types"): memories.AnsweredTypes,
-    ("put", "/v1/types"): memories.AnsweredTypes,
-    ("post", "/v1/types/check"): memories.AnsweredCheck,
-    ("get", "/v1/formation"): formed.AnsweredPending,
-    ("post", "/v1/formation/run"): formed.AnsweredRun,
-    ("get", "/v1/formations"): formed.AnsweredFormations,
-    ("get", "/v1/formations/{formation}"): formed.AnsweredFormation,
-    ("post", "/v1/import"): formed.AnsweredImport,
-    ("post", "/v1/erase/preview"): formed.AnsweredPreview,
-    ("post", "/v1/erase"): formed.AnsweredReceipt,
-    ("get", "/v1/erase/receipts"): formed.AnsweredReceipts,
-    ("get", "/v1/me"): administered.AnsweredMe,
-    ("get", "/v1/scopes"): administered.AnsweredScopes,
-    ("get", "/v1/usage"): administered.AnsweredUsage,
-    ("get", "/v1/audit"): administered.AnsweredAudit,
-    ("get", "/v1/audit/verify"): administered.AnsweredVerdict,
-    ("get", "/v1/keys"): administered.AnsweredKeys,
-    ("post", "/v1/keys"): administered.AnsweredNewKey,
-    ("post", "/v1/keys/{id}/rotate"): administered.AnsweredNewKey,
-    ("get", "/v1/graph"): administered.AnsweredGraph,
-    ("get", "/v1/health"): administered.AnsweredHealth,
-    ("get", "/health/live"): AnsweredStatus,
-    ("get", "/health/ready"): administered.AnsweredReady,
+ANSWERS: Final[Mapping[tuple[str, str], type[ResponseModel]]] = {
+    ("get", "/v1/threads"): talk.ThreadsResponse,
+    ("get", "/v1/threads/{thread}"): talk.ThreadResponse,
+    ("get", "/v1/threads/{thread}/messages"): talk.MessagesResponse,
+    ("post", "/v1/threads/{thread}/messages"): talk.KeptResponse,
+    ("put", "/v1/threads/{thread}/messages/{message}"): talk.MessageResponse,
+    ("post", "/v1/recall"): recalled.RecallResponse,
+    ("get", "/v1/memories"): memories.MemoriesResponse,
+    ("get", _ONE): memories.MemoryResponse,
+    ("put", _ONE): memories.ChangedMemoryResponse,
+    ("get", f"{_ONE}/history"): memories.HistoryResponse,
+    ("get", f"{_ONE}/recalls"): memories.MemoryUsesResponse,
+    ("post", f"{_ONE}/reject"): memories.ChangedMemoryResponse,
+    ("post", f"{_ONE}/restore"): memories.ChangedMemoryResponse,
+    ("post", f"{_ONE}/end"): memories.ChangedMemoryResponse,
+    ("get", "/v1/review"): memories.MemoriesResponse,
+    ("post", "/v1/review/{type}/{key}"): memories.ChangedMemoryResponse,
+    ("get", "/v1/types"): memories.TypesResponse,
+    ("put", "/v1/types"): memories.TypesResponse,
+    ("post", "/v1/types/check"): memories.CheckResponse,
+    ("get", "/v1/formation"): formed.PendingResponse,
+    ("post", "/v1/formation/run"): formed.RunResponse,
+    ("get", "/v1/formations"): formed.FormationsResponse,
+    ("get", "/v1/formations/{formation}"): formed.FormationResponse,
+    ("post", "/v1/import"): formed.ImportResponse,
+    ("post", "/v1/erase/preview"): formed.PreviewResponse,
+    ("post", "/v1/erase"): formed.ReceiptResponse,
+    ("get", "/v1/erase/receipts"): formed.ReceiptsResponse,
+    ("get", "/v1/me"): administered.MeResponse,
+    ("get", "/v1/scopes"): administered.ScopesResponse,
+    ("get", "/v1/usage"): administered.UsageResponse,
+    ("get", "/v1/audit"): administered.AuditResponse,
+    ("get", "/v1/audit/verify"): administered.VerdictResponse,
+    ("get", "/v1/keys"): administered.KeysResponse,
+    ("post", "/v1/keys"): administered.NewKeyResponse,
+    ("post", "/v1/keys/{id}/rotate"): administered.NewKeyResponse,
+    ("get", "/v1/graph"): administered.GraphResponse,
+    ("get", "/v1/health"): administered.HealthResponse,
+    ("get", "/health/live"): StatusResponse,
+    ("get", "/health/ready"): administered.ReadyResponse,
 }
 """What each route answers in JSON; of LangGraph's routes its own documentation tells."""
 
@@ -101,7 +101,7 @@ def add_documents(app: FastAPI) -> None:
 
 def completed(document: dict[str, Any]) -> dict[str, Any]:
     """Return the document of the routes with all that is known of their answers."""
-    models: set[type[Answered]] = {*ANSWERS.values(), memories.AnsweredUndo, AnsweredProblem}
+    models: set[type[ResponseModel]] = {*ANSWERS.values(), memories.UndoResponse, ProblemResponse}
     _, defined = models_json_schema(
         [(each, "validation") for each in sorted(models, key=str)],
         ref_template="#/components/schemas/{model}",
@@ -172,7 +172,7 @@ def _tell_answer(method: str, path: str, operation: dict[str, Any]) -> None:
     if re.fullmatch(r"/v1/(memories|review)/\{type\}/\{key\}(/(?!history|recalls)\w+)?", path):
         responses[given]["headers"] = _told({"ETag": "The version of the memory."})
     if (method, path) == _UNDOABLE:
-        schema = {"$ref": f"#/components/schemas/{memories.AnsweredUndo.__name__}"}
+        schema = {"$ref": f"#/components/schemas/{memories.UndoResponse.__name__}"}
         content = {"application/json": {"schema": schema}}
         responses["200"] = {"description": "Removed, with `?undo=true`", "content": content}
     if (method, path) in _CREATED_TOO:
@@ -180,7 +180,7 @@ def _tell_answer(method: str, path: str, operation: dict[str, Any]) -> None:
 
 
 def _refusal(code: int) -> dict[str, Any]:
-    schema = {"$ref": f"#/components/schemas/{AnsweredProblem.__name__}"}
+    schema = {"$ref": f"#/components/schemas/{ProblemResponse.__name__}"}
     told = {"headers": _told(_HEADERS[code])} if code in _HEADERS else {}
     return {
         "description": HTTPStatus(code).phrase,

@@ -23,7 +23,7 @@ _MAX_AGE_S: Final = 600
 HEADER_BYTES_MAX: Final = 32_768
 
 
-class Origins:
+class BrowserOrigins:
     """
     Refuses a Host that is not the service's, and an Origin that is neither its own nor allowed.
 

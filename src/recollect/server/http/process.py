@@ -21,7 +21,7 @@ _KEEP_ALIVE_S: Final = 30
 _BACKLOG: Final = 256
 
 
-class Server(uvicorn.Server):
+class GracefulServer(uvicorn.Server):
     """
     A server that ends open streams when it is told to stop, before it waits for requests.
 
@@ -64,7 +64,7 @@ def bound_socket(settings: Settings) -> socket.socket:
     return found
 
 
-def server_of(app: FastAPI, settings: Settings) -> Server:
+def server_of(app: FastAPI, settings: Settings) -> GracefulServer:
     """Return a server for the application; run it with a `bound_socket`."""
     config = uvicorn.Config(
         app,
@@ -79,7 +79,7 @@ def server_of(app: FastAPI, settings: Settings) -> Server:
         timeout_keep_alive=_KEEP_ALIVE_S,
         timeout_graceful_shutdown=max(1, round(settings.grace_s)),
     )
-    return Server(config, app)
+    return GracefulServer(config, app)
 
 
 def url_of(listening: socket.socket) -> str:

@@ -15,7 +15,7 @@ from recollect import __version__
 from recollect.errors import VersionConflictError
 from recollect.formation.config import Assistants
 from recollect.memory.facade import Recollect
-from recollect.memory.settings_cache import Standing
+from recollect.memory.settings_cache import SettingsCache
 from recollect.ports import Model
 from recollect.records import JsonObject, PutMemory, Scope
 from recollect.server.authorization import PERMISSIONS, RESERVED, Keys, Principal
@@ -59,7 +59,7 @@ class Service:
     key_watch: KeyWatch
     metrics: Metrics
     stopping: anyio.Event
-    scope_settings: Standing[JsonObject]
+    scope_settings: SettingsCache[JsonObject]
     """What was set for scopes, by scope and depth."""
     everybody: Principal | None
     """Who asks where no keys are asked for."""
@@ -142,7 +142,7 @@ async def opened_service(
                 key_watch=key_watch,
                 metrics=metrics,
                 stopping=stopping,
-                scope_settings=Standing(memory.store),
+                scope_settings=SettingsCache(memory.store),
                 everybody=None if settings.auth else nobody_in_particular(settings),
             )
         finally:

@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException
 from recollect.errors import NotFoundError
 from recollect.formation.config import Assistants
 from recollect.server.langgraph.request_context import UNPROCESSABLE, Reading
-from recollect.server.langgraph.request_schemas import LIMIT, AskedAssistants
+from recollect.server.langgraph.request_schemas import LIMIT, AssistantsRequest
 
 router: Final = APIRouter(prefix="/assistants", tags=["langgraph"])
 GRAPH: Final = "memory_graph"
@@ -65,7 +65,7 @@ def shown_assistant(name: str | None) -> dict[str, Any]:
 
 
 @router.post("/search", summary="The assistants")
-async def search(reach: Reading, asked: AskedAssistants) -> list[dict[str, Any]]:
+async def search(reach: Reading, asked: AssistantsRequest) -> list[dict[str, Any]]:
     """Return the assistants: the default one first, the others by name."""
     found = [shown_assistant(each) for each in (None, *sorted(reach.service.assistants.named))]
     fitting = [

@@ -22,7 +22,7 @@ class Passed(BaseModel):
     model_config = ConfigDict(extra="ignore", str_max_length=1_000_000)
 
 
-class AskedItem(Passed):
+class ItemRequest(Passed):
     """An item to be put."""
 
     namespace: Labels
@@ -32,14 +32,14 @@ class AskedItem(Passed):
     ttl: float | None = None
 
 
-class AskedItemAddress(Passed):
+class ItemAddressRequest(Passed):
     """An item to be deleted."""
 
     namespace: Labels = Field(default_factory=list)
     key: str | None = None
 
 
-class AskedSearch(Passed):
+class SearchRequest(Passed):
     """What is looked for among the items."""
 
     namespace_prefix: Labels | None = None
@@ -50,7 +50,7 @@ class AskedSearch(Passed):
     refresh_ttl: bool | None = None
 
 
-class AskedNamespaces(Passed):
+class NamespacesRequest(Passed):
     """Which namespaces are listed."""
 
     prefix: Labels | None = None
@@ -60,7 +60,7 @@ class AskedNamespaces(Passed):
     offset: Offset = 0
 
 
-class AskedThreadMade(Passed):
+class ThreadMadeRequest(Passed):
     """A thread to be made."""
 
     thread_id: str | None = None
@@ -68,13 +68,13 @@ class AskedThreadMade(Passed):
     if_exists: Literal["raise", "do_nothing"] = "raise"
 
 
-class AskedThreadChange(Passed):
+class ThreadChangeRequest(Passed):
     """What is written into a thread's metadata."""
 
     metadata: Object = Field(default_factory=dict)
 
 
-class AskedThreadSearch(Passed):
+class ThreadSearchRequest(Passed):
     """Which threads are listed."""
 
     metadata: Object | None = None
@@ -84,7 +84,7 @@ class AskedThreadSearch(Passed):
     offset: Offset = 0
 
 
-class AskedRun(Passed):
+class RunRequest(Passed):
     """A run: messages that are kept now, and formed when talk has paused."""
 
     assistant_id: Id
@@ -99,7 +99,7 @@ class AskedRun(Passed):
     after_seconds: float | None = Field(default=None, ge=0, le=86_400)
 
 
-class AskedAssistants(Passed):
+class AssistantsRequest(Passed):
     """Which assistants are listed."""
 
     graph_id: str | None = None

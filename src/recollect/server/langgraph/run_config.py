@@ -16,7 +16,7 @@ from recollect.server.http.scope_access import Reach
 from recollect.server.http.type_registry import settings_of
 from recollect.server.langgraph.assistants import assistant_named
 from recollect.server.langgraph.request_context import UNPROCESSABLE, reach_below
-from recollect.server.langgraph.request_schemas import AskedRun
+from recollect.server.langgraph.request_schemas import RunRequest
 from recollect.server.langgraph.run_records import KeptThread
 from recollect.stores.plans.formation import Debounce
 
@@ -37,7 +37,7 @@ class Configured:
     shown: JsonObject
 
 
-async def configured(reach: Reach, asked: AskedRun, thread: KeptThread | None) -> Configured:
+async def configured(reach: Reach, asked: RunRequest, thread: KeptThread | None) -> Configured:
     """
     Return what a run asks for, all of it checked.
 
@@ -72,7 +72,7 @@ async def configured(reach: Reach, asked: AskedRun, thread: KeptThread | None) -
     )
 
 
-def _configurable(asked: AskedRun) -> dict[str, Json]:
+def _configurable(asked: RunRequest) -> dict[str, Json]:
     within = (asked.config or {}).get("configurable")
     found: dict[str, Any] = dict(within) if isinstance(within, Mapping) else {}
     return found | dict(asked.context or {})

@@ -17,7 +17,7 @@ from recollect.records import NewMessage, Thread, Write
 from recollect.server.http.scope_access import Reach
 from recollect.server.langgraph.assistants import GRAPH, assistant_uuid
 from recollect.server.langgraph.request_context import Reading, RunId, ThreadId, Writing
-from recollect.server.langgraph.request_schemas import ITEMS_MAX, LIMIT, AskedRun
+from recollect.server.langgraph.request_schemas import ITEMS_MAX, LIMIT, RunRequest
 from recollect.server.langgraph.run_config import Configured, configured
 from recollect.server.langgraph.run_input import MESSAGES_MAX, messages_of, new_messages
 from recollect.server.langgraph.run_records import (
@@ -57,7 +57,7 @@ _BUSY: Final = (
 
 
 @router.post("/runs", summary="Form messages of a thread of their own")
-async def create_alone(reach: Writing, asked: AskedRun, response: Response) -> dict[str, Any]:
+async def create_alone(reach: Writing, asked: RunRequest, response: Response) -> dict[str, Any]:
     """Keep the messages of a run in a new thread, to be formed when the delay has passed."""
     asked = asked.model_copy(update={"if_not_exists": "create"})
     return await _posted(reach, str(uuid4()), asked, response)
@@ -65,7 +65,7 @@ async def create_alone(reach: Writing, asked: AskedRun, response: Response) -> d
 
 @router.post("/threads/{thread_id}/runs", summary="Form messages of a thread")
 async def create(
-    reach: Writing, thread_id: ThreadId, asked: AskedRun, response: Response
+    reach: Writing, thread_id: ThreadId, asked: RunRequest, response: Response
 ) -> dict[str, Any]:
     """
     Keep the messages of a run in its thread, to be formed when the delay has passed.
@@ -77,7 +77,7 @@ async def create(
 
 @router.post("/runs/wait", summary="Form messages of a thread of their own, and wait")
 async def wait_alone(
-    reach: Writing, request: Request, asked: AskedRun, response: Response
+    reach: Writing, request: Request, asked: RunRequest, response: Response
 ) -> dict[str, Any]:
     """Keep the messages of a run in a new thread, and return what it holds once it is formed."""
     asked = asked.model_copy(update={"if_not_exists": "create"})
@@ -86,7 +86,7 @@ async def wait_alone(
 
 @router.post("/threads/{thread_id}/runs/wait", summary="Form messages of a thread, and wait")
 async def wait(
-    reach: Writing, request: Request, thread_id: ThreadId, asked: AskedRun, response: Response
+    reach: Writing, request: Request, thread_id: ThreadId, asked: RunRequest, response: Response
 ) -> dict[str, Any]:
     """
     Keep the messages of a run, and return what the thread holds once they are formed.
@@ -97,7 +97,7 @@ async def wait(
 
 
 async def _waited(
-    reach: Reach, request: Request, thread_id: str, asked: AskedRun, response: Response
+    reach: Reach, request: Request, thread_id: str, asked: RunRequest, response: Response
 ) -> dict[str, Any]:
     reach.may("read")
     asked = asked.model_copy(update={"after_seconds": asked.after_seconds or 0.0})
@@ -106,7 +106,7 @@ async def _waited(
 
 
 async def _posted(
-    reach: Reach, thread_id: str, asked: AskedRun, response: Response
+    reach: Reach, thread_id: str, asked: RunRequest, response: Response
 ) -> dict[str, Any]:
     memory = reach.memory
     thread = await kept_thread(memory, reach.scope, thread_id)
@@ -177,7 +177,7 @@ async def _due(
         await memory.signal(scope, thread.id)
 
 
-async def _noted(reach: Reach, how: Configured, asked: AskedRun, span: Span) -> KeptRun:
+async def _noted(reach: Reach, how: Configured, asked: RunRequest, span: Span) -> KeptRun:
     """Keep a run, and settle with it those that its strategy ends."""
     memory = reach.memory
     for _ in range(TRIES):

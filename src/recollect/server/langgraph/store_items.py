@@ -18,10 +18,10 @@ from recollect.server.http.type_registry import types_of
 from recollect.server.langgraph.request_context import BAD_REQUEST, UNPROCESSABLE, Reading, Writing
 from recollect.server.langgraph.request_schemas import (
     LIMIT,
-    AskedItem,
-    AskedItemAddress,
-    AskedNamespaces,
-    AskedSearch,
+    ItemAddressRequest,
+    ItemRequest,
+    NamespacesRequest,
+    SearchRequest,
 )
 from recollect.server.langgraph.run_records import noted_types
 from recollect.stores.filters import read_filter
@@ -62,7 +62,7 @@ async def _store(reach: Reach, namespace: Sequence[str], *, below: bool = False)
 
 
 @router.put("/items", summary="Put an item", status_code=204)
-async def put_item(reach: Writing, asked: AskedItem) -> Response:
+async def put_item(reach: Writing, asked: ItemRequest) -> Response:
     """Put an item, or revise the formed memory that its address stands for."""
     key = _checked(asked.namespace, asked.key)
     if not asked.namespace:
@@ -92,7 +92,7 @@ async def get_item(
 
 
 @router.delete("/items", summary="Delete an item", status_code=204)
-async def delete_item(reach: Writing, asked: AskedItemAddress) -> Response:
+async def delete_item(reach: Writing, asked: ItemAddressRequest) -> Response:
     """Delete an item, or forget the formed memory that its address stands for."""
     key = _checked(asked.namespace, asked.key)
     with _told():
@@ -101,7 +101,7 @@ async def delete_item(reach: Writing, asked: AskedItemAddress) -> Response:
 
 
 @router.post("/items/search", summary="Find items")
-async def search_items(reach: Reading, asked: AskedSearch) -> dict[str, Any]:
+async def search_items(reach: Reading, asked: SearchRequest) -> dict[str, Any]:
     """Return items of a namespace and all below it, which needs the permission `below`."""
     reach.may("read", below=True)
     prefix = tuple(asked.namespace_prefix or ())
@@ -120,7 +120,7 @@ async def search_items(reach: Reading, asked: AskedSearch) -> dict[str, Any]:
 
 
 @router.post("/namespaces", summary="The namespaces that hold items")
-async def list_namespaces(reach: Reading, asked: AskedNamespaces) -> dict[str, Any]:
+async def list_namespaces(reach: Reading, asked: NamespacesRequest) -> dict[str, Any]:
     """Return namespaces in order, which needs the permission `below`."""
     reach.may("read", below=True)
     with _told():

@@ -14,9 +14,9 @@ from recollect.server.http.scope_access import Reach
 from recollect.server.langgraph.request_context import Reading, ThreadId, Writing, check_uuid
 from recollect.server.langgraph.request_schemas import (
     LIMIT,
-    AskedThreadChange,
-    AskedThreadMade,
-    AskedThreadSearch,
+    ThreadChangeRequest,
+    ThreadMadeRequest,
+    ThreadSearchRequest,
 )
 from recollect.server.langgraph.run_records import (
     KeptRun,
@@ -92,7 +92,7 @@ async def _shown(reach: Reach, thread: KeptThread, *, whole: bool = True) -> dic
 
 
 @router.post("", summary="Make a thread")
-async def create(reach: Writing, asked: AskedThreadMade) -> dict[str, Any]:
+async def create(reach: Writing, asked: ThreadMadeRequest) -> dict[str, Any]:
     """Make a thread; with `if_exists` one that is there is returned as it is."""
     id_ = str(uuid4()) if asked.thread_id is None else check_uuid(asked.thread_id, "thread")
     found = await kept_thread(reach.memory, reach.scope, id_)
@@ -103,7 +103,7 @@ async def create(reach: Writing, asked: AskedThreadMade) -> dict[str, Any]:
 
 
 @router.post("/search", summary="Find threads")
-async def search(reach: Reading, asked: AskedThreadSearch) -> list[dict[str, Any]]:
+async def search(reach: Reading, asked: ThreadSearchRequest) -> list[dict[str, Any]]:
     """Return threads, the last changed first, without their messages."""
     wanted = asked.metadata or {}
     fitting = [
@@ -129,7 +129,7 @@ async def get(reach: Reading, thread_id: ThreadId) -> dict[str, Any]:
 
 
 @router.patch("/{thread_id}", summary="Change a thread's metadata")
-async def update(reach: Writing, thread_id: ThreadId, asked: AskedThreadChange) -> dict[str, Any]:
+async def update(reach: Writing, thread_id: ThreadId, asked: ThreadChangeRequest) -> dict[str, Any]:
     """Write fields into a thread's metadata; the others stay."""
     memory = reach.memory
     found = await existing(memory, reach.scope, thread_id)

@@ -17,7 +17,7 @@ from recollect.server.key_checks import proviso_of
 from recollect.stores.validation import check_scope, to_datetime
 
 
-class Counting(Protocol):
+class CountedWrites(Protocol):
     """Counts what a caller used besides what it wrote."""
 
     def __call__(self, scope: Scope, **counts: int) -> None:
@@ -29,7 +29,7 @@ def count_nothing(scope: Scope, **counts: int) -> None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Caller:
+class McpCaller:
     """Who calls: the memory as he uses it, and what of it he may reach."""
 
     memory: Recollect
@@ -37,7 +37,7 @@ class Caller:
     assistants: Assistants
     segments: tuple[str, ...] = ()
     """The scope that is meant, below that of the key."""
-    use: Counting = count_nothing
+    use: CountedWrites = count_nothing
 
     async def types(self) -> tuple[MemoryType, ...]:
         """
@@ -61,11 +61,11 @@ class Caller:
         return granted(self.principal, needs, self.segments)
 
 
-CallerOf = Callable[[Any], Caller]
+CallerOf = Callable[[Any], McpCaller]
 """Who sent a request, given what the transport attached to it."""
 
 
-def local_caller(memory: Recollect, scope: Scope, assistants: Assistants) -> Caller:
+def local_caller(memory: Recollect, scope: Scope, assistants: Assistants) -> McpCaller:
     """Return the user of this machine, who may do everything; types set above *scope* are his."""
     principal = Principal(
         key_id=LOCAL, name=LOCAL, scope=scope[:1], permissions=frozenset(PERMISSIONS)
@@ -78,15 +78,15 @@ def caller_of(
     principal: Principal,
     assistants: Assistants,
     segments: tuple[str, ...] = (),
-    use: Counting = count_nothing,
-) -> Caller:
+    use: CountedWrites = count_nothing,
+) -> McpCaller:
     """Return a caller whose changes are audited under the id of his key."""
 
     def now() -> datetime:
         return to_datetime(memory.store.now())
 
     acting = memory.acting(principal.actor, proviso=proviso_of(principal, now))
-    return Caller(
+    return McpCaller(
         memory=acting,
         principal=principal,
         assistants=assistants,

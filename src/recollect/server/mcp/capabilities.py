@@ -56,7 +56,7 @@ _ANSWER: Final[JsonObject] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Manner:
+class ToolHints:
     """What a client may assume of a tool before it calls it."""
 
     title: str
@@ -66,12 +66,12 @@ class Manner:
     """Whether calling it again changes nothing more."""
 
 
-MANNERS: Final[Mapping[str, Manner]] = {
-    SAVE: Manner(title="Save a memory", repeats=True),
-    SEARCH: Manner(title="Search the memory", reads_only=True, repeats=True),
-    UPDATE: Manner(title="Change a memory"),
-    FORGET: Manner(title="Forget a memory", destroys=True),
-    PROFILE: Manner(title="Show the profile", reads_only=True, repeats=True),
+MANNERS: Final[Mapping[str, ToolHints]] = {
+    SAVE: ToolHints(title="Save a memory", repeats=True),
+    SEARCH: ToolHints(title="Search the memory", reads_only=True, repeats=True),
+    UPDATE: ToolHints(title="Change a memory"),
+    FORGET: ToolHints(title="Forget a memory", destroys=True),
+    PROFILE: ToolHints(title="Show the profile", reads_only=True, repeats=True),
 }
 
 

@@ -10,7 +10,7 @@ from urllib.parse import quote, unquote
 from recollect.errors import LimitError, NotFoundError
 from recollect.recall.rendering import visible
 from recollect.records import Json
-from recollect.server.mcp.callers import Caller
+from recollect.server.mcp.callers import McpCaller
 from recollect.server.mcp.tool_calls import Tools
 from recollect.wire.records import memory_record, message_record, revision_record
 
@@ -35,7 +35,7 @@ def thread_uri(thread: str) -> str:
     return THREAD_TEMPLATE.replace("{thread}", quote(thread, safe=""))
 
 
-async def read_resource(caller: Caller, tools: Tools, uri: str) -> str:
+async def read_resource(caller: McpCaller, tools: Tools, uri: str) -> str:
     """
     Return a resource as JSON.
 
@@ -71,7 +71,7 @@ async def read_resource(caller: Caller, tools: Tools, uri: str) -> str:
     raise NotFoundError(msg)
 
 
-async def prompt_of_recall(caller: Caller, question: str) -> str:
+async def prompt_of_recall(caller: McpCaller, question: str) -> str:
     """Return a question behind what the memory holds that bears on it, as data."""
     scope = caller.reach("read")
     caller.use(scope, recalls=1)

@@ -21,11 +21,11 @@ from recollect.server.authorization import Principal
 from recollect.server.http.application import connection_limits
 from recollect.server.http.authentication import Authenticating
 from recollect.server.http.mounts import Door, add_doors
-from recollect.server.http.origins import Origins
+from recollect.server.http.origins import BrowserOrigins
 from recollect.server.http.problems import Problem
 from recollect.server.http.prometheus import Metrics
 from recollect.server.http.state import OpenMemory, Service, Told, opened_service
-from recollect.server.mcp.callers import Caller, caller_of
+from recollect.server.mcp.callers import McpCaller, caller_of
 from recollect.server.mcp.protocol_server import mcp_server
 from recollect.server.mcp.tool_calls import Tools
 from recollect.server.revocation import Revocation
@@ -66,9 +66,9 @@ class _Called:
         await self._app(scope, receive, send)
 
 
-def caller_of_request(request: Any) -> Caller:
+def caller_of_request(request: Any) -> McpCaller:
     """Return who sent a request: what was settled when its headers came, and nothing else."""
-    caller: Caller = request.scope["state"][_CALLER]
+    caller: McpCaller = request.scope["state"][_CALLER]
     return caller
 
 
@@ -137,7 +137,7 @@ def create_mcp_app(
         openapi_url=None,
         redirect_slashes=False,
         middleware=[
-            Middleware(Origins, settings=settings),
+            Middleware(BrowserOrigins, settings=settings),
             Middleware(Authenticating),
             room,
             Middleware(Revocation),

@@ -13,7 +13,7 @@ from recollect.formation.types import MemoryType
 from recollect.formation.types.schema import violations
 from recollect.memory.facade import Recollect
 from recollect.records import Json, JsonObject, NewMessage, Scope, Write
-from recollect.server.mcp.callers import Caller
+from recollect.server.mcp.callers import McpCaller
 from recollect.server.mcp.capabilities import NEEDS, PROFILE, tools_offered
 from recollect.stores.plans.erasure import EraseMessages
 from recollect.stores.plans.formation import Debounce
@@ -57,7 +57,7 @@ class Tools:
     def __init__(self, secret: bytes) -> None:
         self._secret = secret
 
-    async def call(self, caller: Caller, name: str, arguments: JsonObject) -> JsonObject:
+    async def call(self, caller: McpCaller, name: str, arguments: JsonObject) -> JsonObject:
         """
         Carry out one call of a tool that is offered; what is wrong with it is told in the answer.
 
@@ -94,7 +94,7 @@ class Tools:
             await caller.memory.erase(scope, gone)
         return result
 
-    async def profile(self, caller: Caller) -> dict[str, Json]:
+    async def profile(self, caller: McpCaller) -> dict[str, Json]:
         """Return the documents of which a user has one: by type, of several users by name too."""
         scope = caller.reach("read")
         found: dict[str, Json] = {}
@@ -116,7 +116,7 @@ def _wrong(types: Sequence[MemoryType], name: str, arguments: JsonObject) -> str
     return "; ".join(violations(checker, arguments))
 
 
-async def _quoted_for(caller: Caller, scope: Scope, id_: str) -> list[str]:
+async def _quoted_for(caller: McpCaller, scope: Scope, id_: str) -> list[str]:
     """Return the messages of our thread that any version of a memory rests on."""
     type_, _, key = id_.partition("/")
     if not type_ or not key:

@@ -9,7 +9,7 @@ from typing import Final
 from fastapi import APIRouter
 from starlette.responses import StreamingResponse
 
-from recollect.chat import Chatbot, Known
+from recollect.chat import Chatbot, KnownMemories
 from recollect.errors import RecollectError
 from recollect.records import Json, JsonObject, Message
 from recollect.server.http.event_streams import Event, check_streams, event_stream
@@ -17,7 +17,7 @@ from recollect.server.http.problems import problem_of
 from recollect.server.http.responses import answer_entry, answer_message, seconds_until
 from recollect.server.http.scope_access import IdempotencyKey, Reach, Writing
 from recollect.server.http.type_registry import settings_of
-from recollect.server.schemas.requests import AskedChat
+from recollect.server.schemas.requests import ChatRequest
 from recollect.stores.validation import to_datetime
 from recollect.text.token_estimate import estimated_tokens
 
@@ -30,7 +30,7 @@ NO_MODEL: Final = (
 
 @router.post("/chat", summary="Say something, and be answered", response_model=None)
 async def chat(
-    reach: Writing, asked: AskedChat, idempotency_key: IdempotencyKey = None
+    reach: Writing, asked: ChatRequest, idempotency_key: IdempotencyKey = None
 ) -> StreamingResponse:
     """
     Keep what the user says, and stream the answer, which is kept as well.
@@ -94,7 +94,7 @@ async def _answer(reach: Reach, bot: Chatbot, said: Message) -> AsyncGenerator[E
 
 
 async def _done(
-    reach: Reach, said: Message, kept: Message | None, known: Known, reason: str | None
+    reach: Reach, said: Message, kept: Message | None, known: KnownMemories, reason: str | None
 ) -> JsonObject:
     memory = reach.memory
     thread = await memory.thread(reach.scope, said.thread)

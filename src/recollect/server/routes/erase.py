@@ -16,7 +16,7 @@ from recollect.server.authorization import RESERVED
 from recollect.server.http.responses import answer_receipt
 from recollect.server.http.scope_access import Below, Erasing, Reach
 from recollect.server.langgraph.run_records import forget_erased
-from recollect.server.schemas.requests import AskedConfirmation, AskedErase
+from recollect.server.schemas.requests import ConfirmationRequest, EraseRequest
 from recollect.stores.plans.erasure import (
     EraseReceipt,
     EraseScope,
@@ -36,7 +36,7 @@ _PAGE: Final = 500
 
 
 @router.post("/preview", summary="What an erase would take")
-async def preview(reach: Erasing, asked: AskedErase) -> dict[str, Any]:
+async def preview(reach: Erasing, asked: EraseRequest) -> dict[str, Any]:
     """Count what would go, and give a token that confirms exactly this for ten minutes."""
     target = asked.target.target()
     if isinstance(target, EraseScope) and target.below:
@@ -53,7 +53,7 @@ async def preview(reach: Erasing, asked: AskedErase) -> dict[str, Any]:
 
 
 @router.post("", summary="Erase what was previewed")
-async def erase(reach: Erasing, asked: AskedConfirmation) -> dict[str, Any]:
+async def erase(reach: Erasing, asked: ConfirmationRequest) -> dict[str, Any]:
     """
     Erase what the token confirms, with what rests on it alone, from values, history and files.
 
@@ -91,7 +91,7 @@ def _confirmed(reach: Reach, token: str) -> tuple[EraseTarget, Preview]:
     if datetime.fromisoformat(fields["until"]) <= to_datetime(service.memory.store.now()):
         msg = f"the confirmation is older than {CONFIRM_S:g} s (CONFIRM_S): preview it again"
         raise UsageError(msg)
-    asked = AskedErase.model_validate({"target": fields["target"]})
+    asked = EraseRequest.model_validate({"target": fields["target"]})
     return asked.target.target(), Preview(**fields["counts"])
 
 

@@ -20,7 +20,7 @@ from recollect.server.http.scope_access import (
     Writing,
 )
 from recollect.server.routes.threads import existing_thread
-from recollect.server.schemas.requests import AskedRetry, AskedThread
+from recollect.server.schemas.requests import RetryRequest, ThreadRequest
 from recollect.stores.validation import to_datetime
 from recollect.wire.records import moment
 from recollect.worker.formation_run import Result
@@ -67,7 +67,7 @@ def _breaker(reach: Reach) -> dict[str, Any] | None:
 
 
 @router.post("/formation/run", summary="Form now what waits")
-async def run(reach: Writing, asked: AskedThread | None = None) -> dict[str, Any]:
+async def run(reach: Writing, asked: ThreadRequest | None = None) -> dict[str, Any]:
     """
     Form what waits in a thread, or in the scope; the answer comes when it has ended.
 
@@ -99,21 +99,21 @@ def _is_admin(reach: Reach) -> bool:
 
 
 @router.post("/formation/pause", summary="Hold formation up", status_code=204)
-async def pause(reach: Writing, asked: AskedThread | None = None) -> Response:
+async def pause(reach: Writing, asked: ThreadRequest | None = None) -> Response:
     """Let a thread, or all threads that the scope has now, not be formed."""
     await reach.memory.pause(reach.scope, asked.thread if asked else None)
     return Response(status_code=204)
 
 
 @router.post("/formation/resume", summary="Let formation go on", status_code=204)
-async def resume(reach: Writing, asked: AskedThread | None = None) -> Response:
+async def resume(reach: Writing, asked: ThreadRequest | None = None) -> Response:
     """Let a thread, or all threads of the scope, be formed again."""
     await reach.memory.resume(reach.scope, asked.thread if asked else None)
     return Response(status_code=204)
 
 
 @router.post("/formation/retry", summary="Try again what failed", status_code=204)
-async def retry(reach: Writing, asked: AskedRetry) -> Response:
+async def retry(reach: Writing, asked: RetryRequest) -> Response:
     """Make what waits in a thread due at once, with the messages that were given up."""
     memory = reach.memory
     await existing_thread(reach, asked.thread)

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Query
 
 from recollect.graph.graph_access import moment_of, read_once
-from recollect.graph.graph_snapshot import KnownFact, View, holds
+from recollect.graph.graph_snapshot import GraphSnapshot, KnownFact, holds
 from recollect.graph.neighbourhood import neighbourhood
 from recollect.records import Json
 from recollect.server.http.scope_access import Name, Reading
@@ -52,7 +52,7 @@ async def graph(
     return {"nodes": nodes, "edges": edges, "more": len(keys) > limit}
 
 
-def _by_degree(view: View, facts: list[KnownFact]) -> list[str]:
+def _by_degree(view: GraphSnapshot, facts: list[KnownFact]) -> list[str]:
     """Return the entities that facts name, those with most of them first."""
     degrees: dict[str, int] = {}
     for fact in facts:
@@ -61,13 +61,13 @@ def _by_degree(view: View, facts: list[KnownFact]) -> list[str]:
     return sorted(degrees, key=lambda key: (-degrees[key], key))
 
 
-def _ends(view: View, fact: KnownFact) -> list[str]:
+def _ends(view: GraphSnapshot, fact: KnownFact) -> list[str]:
     """Return the keys of the entities that a fact is about."""
     named = [fact.subject_key] if fact.object_key is None else [fact.subject_key, fact.object_key]
     return [view.aliases.key_of(each) for each in named]
 
 
-def _edge(view: View, fact: KnownFact, shown: set[str]) -> dict[str, Json] | None:
+def _edge(view: GraphSnapshot, fact: KnownFact, shown: set[str]) -> dict[str, Json] | None:
     ends = _ends(view, fact)
     if len(ends) < 2 or not shown.issuperset(ends):
         return None

@@ -10,7 +10,7 @@ from recollect.errors import NotFoundError
 from recollect.server.authorization import Key, check_bound, check_giving
 from recollect.server.http.path_names import NamedRoute
 from recollect.server.http.scope_access import Administering, Reach
-from recollect.server.schemas.requests import AskedKey, AskedRotation
+from recollect.server.schemas.requests import KeyRequest, RotationRequest
 from recollect.wire.records import moment
 
 router: Final = APIRouter(prefix="/v1/keys", tags=["keys"], route_class=NamedRoute)
@@ -37,7 +37,7 @@ async def keys(reach: Administering) -> dict[str, Any]:
 
 
 @router.post("", summary="Make a key", status_code=201)
-async def create(reach: Administering, asked: AskedKey) -> dict[str, Any]:
+async def create(reach: Administering, asked: KeyRequest) -> dict[str, Any]:
     """Make a key that may do at most what the caller's may; it is shown in this answer alone."""
     bound = check_bound((*reach.scope, *asked.scope))
     permissions = check_giving(reach.principal, asked.permissions)
@@ -73,7 +73,7 @@ async def revoke(reach: Administering, id: str) -> Response:
 
 @router.post("/{id}/rotate", summary="Give a key another secret")
 async def rotate(
-    reach: Administering, id: str, asked: AskedRotation | None = None
+    reach: Administering, id: str, asked: RotationRequest | None = None
 ) -> dict[str, Any]:
     """Give a key another secret, shown in this answer alone; the old one is good a while longer."""
     await _administered(reach, id)

@@ -37,7 +37,13 @@ from recollect.server.http.scope_access import (
     Writing,
 )
 from recollect.server.http.type_registry import check_value
-from recollect.server.schemas.requests import AskedEnd, AskedMemory, AskedReject, AskedRestore, Time
+from recollect.server.schemas.requests import (
+    EndRequest,
+    MemoryRequest,
+    RejectRequest,
+    RestoreRequest,
+    Time,
+)
 from recollect.server.undo import Undoable, WantsUndo
 from recollect.stores.validation import ID_CHARACTERS_MAX
 from recollect.wire.records import moment, revision_record
@@ -169,7 +175,7 @@ async def put(
     reach: Writing,
     type: TypeName,
     key: Key,
-    asked: AskedMemory,
+    asked: MemoryRequest,
     response: Response,
     if_match: IfMatch = None,
     if_none_match: IfNoneMatch = None,
@@ -248,7 +254,7 @@ async def reject(
     type: TypeName,
     key: Key,
     response: Response,
-    asked: AskedReject | None = None,
+    asked: RejectRequest | None = None,
     if_match: IfMatch = None,
     undo: WantsUndo = False,
 ) -> dict[str, Any]:
@@ -265,7 +271,7 @@ async def restore(
     reach: Writing,
     type: TypeName,
     key: Key,
-    asked: AskedRestore,
+    asked: RestoreRequest,
     response: Response,
     if_match: IfMatch = None,
     undo: WantsUndo = False,
@@ -302,7 +308,7 @@ async def end(
     reach: Writing,
     type: TypeName,
     key: Key,
-    asked: AskedEnd,
+    asked: EndRequest,
     response: Response,
     if_match: IfMatch = None,
     idempotency_key: IdempotencyKey = None,

@@ -15,7 +15,7 @@ from recollect.records import JsonObject, Memory, Message
 from recollect.server.http.recall_history import RecallNote
 from recollect.server.http.responses import answer_recall
 from recollect.server.http.scope_access import Reach, Reading
-from recollect.server.schemas.requests import AskedRecall
+from recollect.server.schemas.requests import RecallRequest
 from recollect.stores.validation import to_datetime
 
 router: Final = APIRouter(prefix="/v1", tags=["recall"])
@@ -25,7 +25,7 @@ _LIMIT_MAX: Final = 1_000
 
 
 @router.post("/recall", summary="What bears on a query")
-async def recall(reach: Reading, asked: AskedRecall) -> dict[str, Any]:
+async def recall(reach: Reading, asked: RecallRequest) -> dict[str, Any]:
     """
     Return the messages and memories that bear on a query, best first, with their reasons.
 
@@ -67,7 +67,7 @@ async def recall(reach: Reading, asked: AskedRecall) -> dict[str, Any]:
     return answer_recall(reach, found, ms=seconds * 1_000, render=asked.render, whole=asked.whole)
 
 
-def narrowed(reach: Reach, found: Recall, asked: AskedRecall) -> Recall:
+def narrowed(reach: Reach, found: Recall, asked: RecallRequest) -> Recall:
     """Return the answer without what is said in the thread of the talk, or in other roles."""
 
     def is_wanted(each: Recalled) -> bool:

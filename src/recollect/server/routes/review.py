@@ -18,7 +18,7 @@ from recollect.server.http.scope_access import (
     Writing,
 )
 from recollect.server.routes.memories import Key, TypeName, answered, existing_memory
-from recollect.server.schemas.requests import AskedVerdict
+from recollect.server.schemas.requests import VerdictRequest
 from recollect.server.undo import Undoable, WantsUndo
 
 router: Final = APIRouter(prefix="/v1", tags=["review"], route_class=NamedRoute)
@@ -44,7 +44,7 @@ async def decide(
     reach: Writing,
     type: TypeName,
     key: Key,
-    asked: AskedVerdict,
+    asked: VerdictRequest,
     response: Response,
     undo: WantsUndo = False,
 ) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from recollect.server.http.scope_access import (
     Writing,
 )
 from recollect.server.http.type_registry import settings_of
-from recollect.server.schemas.requests import AskedMessage, AskedMessages
+from recollect.server.schemas.requests import AppendRequest, MessageInput
 from recollect.stores.plans.formation import Debounce
 from recollect.stores.validation import ID_CHARACTERS_MAX, POSITION_MAX, to_datetime
 
@@ -104,7 +104,7 @@ async def messages(
 async def append(
     reach: Writing,
     thread: ThreadId,
-    asked: AskedMessages,
+    asked: AppendRequest,
     idempotency_key: IdempotencyKey = None,
 ) -> dict[str, Any]:
     """
@@ -139,7 +139,7 @@ async def put_message(
     reach: Writing,
     thread: ThreadId,
     message: MessageId,
-    asked: AskedMessage,
+    asked: MessageInput,
     idempotency_key: IdempotencyKey = None,
 ) -> dict[str, Any]:
     """Put a message in the place of the one with this id; it is formed anew."""

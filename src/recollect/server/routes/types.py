@@ -14,7 +14,7 @@ from recollect.memory.scope_types import problem_of, settings_memory
 from recollect.records import SCOPE_SETTINGS, DeleteMemory, Json
 from recollect.server.http.scope_access import Reading, Writing
 from recollect.server.http.type_registry import keep_types, own_settings, types_of
-from recollect.server.schemas.requests import AskedTypes
+from recollect.server.schemas.requests import TypesRequest
 from recollect.server.undo import Undoable, WantsUndo
 
 router: Final = APIRouter(prefix="/v1", tags=["types"])
@@ -38,7 +38,7 @@ def _shown(type_: MemoryType) -> dict[str, Any]:
 
 
 @router.put("/types", summary="Replace the memory types of a scope")
-async def put_types(reach: Writing, asked: AskedTypes, undo: WantsUndo = False) -> dict[str, Any]:
+async def put_types(reach: Writing, asked: TypesRequest, undo: WantsUndo = False) -> dict[str, Any]:
     """Let the scope, and those below without their own, have these types; [] takes them back."""
     change = Undoable(reach, undo)
     if not asked.types:
@@ -55,7 +55,7 @@ async def put_types(reach: Writing, asked: AskedTypes, undo: WantsUndo = False) 
 
 
 @router.post("/types/check", summary="Whether memory types would do")
-async def check_types(reach: Reading, asked: AskedTypes) -> dict[str, Any]:
+async def check_types(reach: Reading, asked: TypesRequest) -> dict[str, Any]:
     """Say what is wrong with each of the types, and change nothing."""
     complaints: list[dict[str, Json]] = []
     good: list[MemoryType] = []

@@ -7,14 +7,14 @@ from typing import Final
 from fastapi import APIRouter, Response
 
 from recollect.server.http.scope_access import Writing
-from recollect.server.schemas.requests import AskedUndo
+from recollect.server.schemas.requests import UndoRequest
 from recollect.server.undo import read_undo
 
 router: Final = APIRouter(prefix="/v1", tags=["memories"])
 
 
 @router.post("/undo", summary="Take a change back", status_code=204)
-async def undo(reach: Writing, asked: AskedUndo) -> Response:
+async def undo(reach: Writing, asked: UndoRequest) -> Response:
     """
     Take back what a change with `?undo=true` did, exactly as it was, or nothing of it.
 

@@ -7,10 +7,10 @@ from typing import Literal
 from pydantic import ConfigDict, Field
 
 from recollect.server.authorization import Permission
-from recollect.server.schemas.elements import Answered, Count, Cursor, Object, Segments, Time
+from recollect.server.schemas.elements import Count, Cursor, Object, ResponseModel, Segments, Time
 
 
-class AnsweredLimits(Answered):
+class LimitsResponse(ResponseModel):
     """What requests are held to; null where there is no limit."""
 
     body_bytes_max: Count
@@ -24,7 +24,7 @@ class AnsweredLimits(Answered):
     bytes_a_day: int | None
 
 
-class AnsweredMe(Answered):
+class MeResponse(ResponseModel):
     """Who the key is, and what the service can do."""
 
     version: str
@@ -36,17 +36,17 @@ class AnsweredMe(Answered):
     embedder: str
     assistants: list[str]
     quiet_s: float
-    limits: AnsweredLimits
+    limits: LimitsResponse
 
 
-class AnsweredScopes(Answered):
+class ScopesResponse(ResponseModel):
     """A page of scopes."""
 
     scopes: list[Segments]
     cursor: Cursor
 
 
-class AnsweredKey(Answered):
+class KeyResponse(ResponseModel):
     """What is known of a key."""
 
     model_config = ConfigDict(
@@ -75,14 +75,14 @@ class AnsweredKey(Answered):
     last_used_at: Time | None
 
 
-class AnsweredKeys(Answered):
+class KeysResponse(ResponseModel):
     """Keys, oldest first."""
 
-    keys: list[AnsweredKey]
+    keys: list[KeyResponse]
     cursor: Cursor
 
 
-class AnsweredNewKey(AnsweredKey):
+class NewKeyResponse(KeyResponse):
     """A key with its secret, which is shown in this answer alone."""
 
     model_config = ConfigDict(extra="forbid", json_schema_extra={})
@@ -90,7 +90,7 @@ class AnsweredNewKey(AnsweredKey):
     key: str
 
 
-class AnsweredDay(Answered):
+class UsageDayResponse(ResponseModel):
     """What was used on a day (UTC)."""
 
     day: str = Field(examples=["2026-05-01"])
@@ -103,13 +103,13 @@ class AnsweredDay(Answered):
     tokens: Count = Field(description="Of the model, by formation.")
 
 
-class AnsweredUsage(Answered):
+class UsageResponse(ResponseModel):
     """What was used by day, the newest first."""
 
-    days: list[AnsweredDay]
+    days: list[UsageDayResponse]
 
 
-class AnsweredChange(Answered):
+class AuditEntryResponse(ResponseModel):
     """An audited change: a row of a chain."""
 
     n: int = Field(ge=1)
@@ -125,14 +125,14 @@ class AnsweredChange(Answered):
     hash: str
 
 
-class AnsweredAudit(Answered):
+class AuditResponse(ResponseModel):
     """A page of audited changes, the newest first."""
 
-    audit: list[AnsweredChange]
+    audit: list[AuditEntryResponse]
     cursor: Cursor
 
 
-class AnsweredVerdict(Answered):
+class VerdictResponse(ResponseModel):
     """Whether a chain is whole; where not, at which row, and in which way."""
 
     ok: bool
@@ -142,7 +142,7 @@ class AnsweredVerdict(Answered):
     reason: str | None
 
 
-class GraphNode(Answered):
+class GraphNode(ResponseModel):
     """An entity."""
 
     id: str
@@ -150,7 +150,7 @@ class GraphNode(Answered):
     kind: str | None
 
 
-class GraphEdge(Answered):
+class GraphEdge(ResponseModel):
     """A fact between two entities."""
 
     model_config = ConfigDict(extra="forbid", populate_by_name=True)
@@ -163,7 +163,7 @@ class GraphEdge(Answered):
     valid_until: Time | None
 
 
-class AnsweredGraph(Answered):
+class GraphResponse(ResponseModel):
     """Entities, and the facts between them; *more* says that the limit left some out."""
 
     nodes: list[GraphNode]
@@ -171,7 +171,7 @@ class AnsweredGraph(Answered):
     more: bool
 
 
-class TaskFailure(Answered):
+class TaskFailure(ResponseModel):
     """The last error of a background task: its class, what that means, when."""
 
     type: str
@@ -179,7 +179,7 @@ class TaskFailure(Answered):
     at: Time
 
 
-class AnsweredTask(Answered):
+class TaskResponse(ResponseModel):
     """How a background task of the process that answers is."""
 
     name: str = Field(examples=["formation"])
@@ -193,30 +193,30 @@ class AnsweredTask(Answered):
     )
 
 
-class AnsweredStore(Answered):
+class StoreResponse(ResponseModel):
     """Whether the store answers, and how long one small read took."""
 
     state: str
     latency_ms: float | None
 
 
-class AnsweredHealth(Answered):
+class HealthResponse(ResponseModel):
     """How the memory is, as seen from the process that answers."""
 
     status: Literal["ok", "degraded", "down"]
     at: Time
-    store: AnsweredStore
+    store: StoreResponse
     embedder: str
     model: bool
-    tasks: list[AnsweredTask]
+    tasks: list[TaskResponse]
 
 
-class AnsweredReady(Answered):
+class ReadyResponse(ResponseModel):
     """It can keep and recall; the rest is for a key that may ``admin``."""
 
     status: Literal["ok", "degraded"]
     at: Time | None = None
-    store: AnsweredStore | None = None
+    store: StoreResponse | None = None
     embedder: str | None = None
     model: bool | None = None
-    tasks: list[AnsweredTask] | None = None
+    tasks: list[TaskResponse] | None = None

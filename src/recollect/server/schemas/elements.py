@@ -17,20 +17,20 @@ Cursor = Annotated[
 Count = Annotated[int, Field(ge=0)]
 
 
-class Answered(BaseModel):
+class ResponseModel(BaseModel):
     """An answer, or a part of one: every field is named, and none stands beside them."""
 
     model_config = ConfigDict(extra="forbid")
 
 
-class Wrong(Answered):
+class FieldProblem(ResponseModel):
     """One thing that is wrong with a request."""
 
     path: str
     message: str
 
 
-class AnsweredProblem(Answered):
+class ProblemResponse(ResponseModel):
     """Why a request was not carried out (RFC 9457), and what to do."""
 
     model_config = ConfigDict(
@@ -54,11 +54,11 @@ class AnsweredProblem(Answered):
     status: int
     code: str = Field(description="Stable, for programs.")
     detail: str = Field(description="What happened, and what to do, for people.")
-    errors: list[Wrong] = []
+    errors: list[FieldProblem] = []
     facts: Object = {}
 
 
-class AnsweredStatus(Answered):
+class StatusResponse(ResponseModel):
     """The process answers."""
 
     status: str

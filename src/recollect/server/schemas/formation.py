@@ -7,12 +7,12 @@ from typing import Literal
 from pydantic import ConfigDict, Field
 
 from recollect.records import FormationStatus
-from recollect.server.schemas.elements import Answered, Count, Cursor, Object, Segments, Time
-from recollect.server.schemas.threads import AnsweredThread
+from recollect.server.schemas.elements import Count, Cursor, Object, ResponseModel, Segments, Time
+from recollect.server.schemas.threads import ThreadResponse
 from recollect.worker.formation_run import Ending
 
 
-class AnsweredWaiting(AnsweredThread):
+class WaitingResponse(ThreadResponse):
     """A thread of which something waits to be formed."""
 
     thread: str
@@ -20,7 +20,7 @@ class AnsweredWaiting(AnsweredThread):
     reason: Literal["paused", "failed", "talk"]
 
 
-class AnsweredBreaker(Answered):
+class BreakerResponse(ResponseModel):
     """How the model stands; while it is open the model is not asked."""
 
     open: bool
@@ -29,16 +29,16 @@ class AnsweredBreaker(Answered):
     reason: str
 
 
-class AnsweredPending(Answered):
+class PendingResponse(ResponseModel):
     """A page of what waits to be formed."""
 
-    pending: list[AnsweredWaiting]
+    pending: list[WaitingResponse]
     paused: bool
-    breaker: AnsweredBreaker | None
+    breaker: BreakerResponse | None
     cursor: Cursor
 
 
-class AnsweredFormation(Answered):
+class FormationResponse(ResponseModel):
     """The receipt of a formation."""
 
     model_config = ConfigDict(
@@ -73,14 +73,14 @@ class AnsweredFormation(Answered):
     receipt: Object
 
 
-class AnsweredFormations(Answered):
+class FormationsResponse(ResponseModel):
     """A page of receipts of formations."""
 
-    formations: list[AnsweredFormation]
+    formations: list[FormationResponse]
     cursor: Cursor
 
 
-class AnsweredEnd(Answered):
+class EndResponse(ResponseModel):
     """How one formation ended; one that was postponed or lost has no receipt."""
 
     end: Ending
@@ -89,14 +89,14 @@ class AnsweredEnd(Answered):
     )
 
 
-class AnsweredRun(Answered):
+class RunResponse(ResponseModel):
     """The formations that a request brought about, and how each of them ended."""
 
-    formations: list[AnsweredFormation]
-    ends: list[AnsweredEnd]
+    formations: list[FormationResponse]
+    ends: list[EndResponse]
 
 
-class AnsweredCounts(Answered):
+class CountsResponse(ResponseModel):
     """So much goes, or went; *revised* are memories that lose a part."""
 
     messages: Count
@@ -104,7 +104,7 @@ class AnsweredCounts(Answered):
     revised: Count
 
 
-class AnsweredPreview(Answered):
+class PreviewResponse(ResponseModel):
     """What an erase would take, and the token that confirms it."""
 
     model_config = ConfigDict(
@@ -120,35 +120,35 @@ class AnsweredPreview(Answered):
         },
     )
 
-    counts: AnsweredCounts
+    counts: CountsResponse
     confirm: str
     expires_at: Time
 
 
-class AnsweredReceipt(Answered):
+class ReceiptResponse(ResponseModel):
     """What was erased; *clean_at* is when its bytes were gone from the files as well."""
 
     id: str
     at: Time
     clean_at: Time | None
-    counts: AnsweredCounts
+    counts: CountsResponse
 
 
-class AnsweredReceipts(Answered):
+class ReceiptsResponse(ResponseModel):
     """What was erased through this service, the newest first."""
 
-    receipts: list[AnsweredReceipt]
+    receipts: list[ReceiptResponse]
     cursor: Cursor
 
 
-class RefusedLine(Answered):
+class RefusedLine(ResponseModel):
     """A line that was not taken."""
 
     line: int = Field(ge=1)
     reason: str
 
 
-class AnsweredImport(Answered):
+class ImportResponse(ResponseModel):
     """How many records were taken, and which lines were not, or otherwise."""
 
     taken: Count

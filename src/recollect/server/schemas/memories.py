@@ -5,12 +5,19 @@ from __future__ import annotations
 from pydantic import ConfigDict, Field
 
 from recollect.records import MemoryState, Trust
-from recollect.server.schemas.elements import Answered, Cursor, Object, Segments, Time, Wrong
+from recollect.server.schemas.elements import (
+    Cursor,
+    FieldProblem,
+    Object,
+    ResponseModel,
+    Segments,
+    Time,
+)
 
 UNDO = "With `?undo=true`: a token with which POST /v1/undo takes the change back."
 
 
-class AnsweredEvidence(Answered):
+class EvidenceResponse(ResponseModel):
     """The message, and the words in it, that a field rests on."""
 
     thread: str
@@ -23,10 +30,10 @@ class AnsweredEvidence(Answered):
     )
 
 
-EvidenceByPointer = dict[str, list[AnsweredEvidence]]
+EvidenceByPointer = dict[str, list[EvidenceResponse]]
 
 
-class AnsweredMemory(Answered):
+class MemoryResponse(ResponseModel):
     """A memory in its present version."""
 
     model_config = ConfigDict(
@@ -77,26 +84,26 @@ class AnsweredMemory(Answered):
     )
 
 
-class AnsweredChange(AnsweredMemory):
+class ChangedMemoryResponse(MemoryResponse):
     """A memory after a change."""
 
     undo: str | None = Field(default=None, description=UNDO)
 
 
-class AnsweredUndo(Answered):
+class UndoResponse(ResponseModel):
     """What takes a change back of which nothing else is left to be told."""
 
     undo: str | None = Field(description=UNDO)
 
 
-class AnsweredMemories(Answered):
+class MemoriesResponse(ResponseModel):
     """A page of memories."""
 
-    memories: list[AnsweredMemory]
+    memories: list[MemoryResponse]
     cursor: Cursor
 
 
-class AnsweredRevision(Answered):
+class RevisionResponse(ResponseModel):
     """One version of a memory, and in which time it was the present one."""
 
     version: int = Field(ge=1)
@@ -112,13 +119,13 @@ class AnsweredRevision(Answered):
     believed_until: Time | None
 
 
-class AnsweredHistory(Answered):
+class HistoryResponse(ResponseModel):
     """Every version of a memory, newest first."""
 
-    revisions: list[AnsweredRevision]
+    revisions: list[RevisionResponse]
 
 
-class AnsweredUse(Answered):
+class MemoryUseResponse(ResponseModel):
     """A recall that returned a memory."""
 
     at: Time
@@ -127,13 +134,13 @@ class AnsweredUse(Answered):
     score: float
 
 
-class AnsweredUses(Answered):
+class MemoryUsesResponse(ResponseModel):
     """The last recalls that returned a memory, newest first."""
 
-    recalls: list[AnsweredUse]
+    recalls: list[MemoryUseResponse]
 
 
-class AnsweredTypes(Answered):
+class TypesResponse(ResponseModel):
     """Memory types, each as the configuration file has it."""
 
     types: list[Object]
@@ -144,8 +151,8 @@ class AnsweredTypes(Answered):
     undo: str | None = Field(default=None, description=UNDO)
 
 
-class AnsweredCheck(Answered):
+class CheckResponse(ResponseModel):
     """Whether memory types would do, and what is wrong with them."""
 
     ok: bool
-    complaints: list[Wrong]
+    complaints: list[FieldProblem]

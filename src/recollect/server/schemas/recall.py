@@ -8,12 +8,12 @@ from pydantic import ConfigDict, Field
 
 from recollect.recall.packing import DropReason
 from recollect.records import Role
-from recollect.server.schemas.elements import Answered, Count, Object, Segments, Time
-from recollect.server.schemas.memories import AnsweredMemory
-from recollect.server.schemas.threads import AnsweredMessage
+from recollect.server.schemas.elements import Count, Object, ResponseModel, Segments, Time
+from recollect.server.schemas.memories import MemoryResponse
+from recollect.server.schemas.threads import MessageResponse
 
 
-class AnsweredSignal(Answered):
+class SignalResponse(ResponseModel):
     """A signal's part in a score: its weight times its standardised value z."""
 
     name: str
@@ -22,22 +22,22 @@ class AnsweredSignal(Answered):
     part: float
 
 
-class AnsweredWhole(Answered):
+class WholeResponse(ResponseModel):
     """An entry with all that is kept of it, and its figures as they are."""
 
-    content: AnsweredMessage | AnsweredMemory
+    content: MessageResponse | MemoryResponse
     score: float
     signals: dict[str, float]
 
 
-class _Entry(Answered):
+class _Entry(ResponseModel):
     scope: Segments
     text: str
     time: Time
     score: float
-    signals: list[AnsweredSignal]
+    signals: list[SignalResponse]
     tokens: Count
-    whole: AnsweredWhole | None = Field(default=None, description="Where it was asked for.")
+    whole: WholeResponse | None = Field(default=None, description="Where it was asked for.")
 
 
 class _MessageEntry(_Entry):
@@ -76,7 +76,7 @@ class DroppedMemory(_MemoryEntry):
     reason: DropReason
 
 
-class AnsweredRecall(Answered):
+class RecallResponse(ResponseModel):
     """What bears on a query, best first, and what was left out."""
 
     model_config = ConfigDict(

@@ -28,13 +28,13 @@ Object = dict[str, JsonValue]
 GROUP = "0: enough by itself; evidence of the same other number is enough only together."
 
 
-class Asked(BaseModel):
+class RequestModel(BaseModel):
     """A body, or a part of one; a field that is not known is refused."""
 
     model_config = ConfigDict(extra="forbid", str_max_length=1_000_000)
 
 
-class AskedMessage(Asked):
+class MessageInput(RequestModel):
     """A message as a caller gives it."""
 
     role: Role
@@ -62,7 +62,7 @@ class AskedMessage(Asked):
         )
 
 
-class AskedMessages(Asked):
+class AppendRequest(RequestModel):
     """Messages to be appended to a thread."""
 
     model_config = ConfigDict(
@@ -74,14 +74,14 @@ class AskedMessages(Asked):
         },
     )
 
-    messages: list[AskedMessage] = Field(min_length=1, max_length=1_000)
+    messages: list[MessageInput] = Field(min_length=1, max_length=1_000)
     quiet_s: float | None = Field(
         default=None, ge=0, le=86_400, description="How long a pause is, after which it is formed."
     )
     assistant: Id | None = Field(default=None, description="For which assistant it is formed.")
 
 
-class AskedEvidence(Asked):
+class EvidenceInput(RequestModel):
     """The message, and the words in it, that a field rests on."""
 
     thread: Id
@@ -90,7 +90,7 @@ class AskedEvidence(Asked):
     group: int = Field(default=0, ge=0, le=2**53, description=GROUP)
 
 
-class AskedMemory(Asked):
+class MemoryRequest(RequestModel):
     """A memory as a caller writes it."""
 
     model_config = ConfigDict(
@@ -110,7 +110,7 @@ class AskedMemory(Asked):
     valid_from: Time | None = None
     valid_until: Time | None = None
     expires_at: Time | None = None
-    evidence: dict[str, list[AskedEvidence]] = Field(default_factory=dict)
+    evidence: dict[str, list[EvidenceInput]] = Field(default_factory=dict)
 
     def evidence_map(self) -> EvidenceMap:
         """Return its evidence as the library takes it."""
@@ -125,7 +125,7 @@ class AskedMemory(Asked):
         }
 
 
-class AskedRecall(Asked):
+class RecallRequest(RequestModel):
     """A query, and what shapes its answer."""
 
     model_config = ConfigDict(
@@ -164,77 +164,77 @@ class AskedRecall(Asked):
     )
 
 
-class AskedRestore(Asked):
+class RestoreRequest(RequestModel):
     """Which version is to be in force again."""
 
     version: int = Field(ge=1, le=2**53)
 
 
-class AskedUndo(Asked):
+class UndoRequest(RequestModel):
     """The token of a change."""
 
     undo: str = Field(min_length=1, max_length=1_000_000)
 
 
-class AskedEnd(Asked):
+class EndRequest(RequestModel):
     """Since when a memory is no longer true."""
 
     at: Time
 
 
-class AskedReject(Asked):
+class RejectRequest(RequestModel):
     """Which part of a memory is refused; all of it by default."""
 
     pointer: str = Field(default="", max_length=1_000)
 
 
-class AskedTypes(Asked):
+class TypesRequest(RequestModel):
     """Memory types, each as the configuration file has it."""
 
     types: list[Object] = Field(max_length=100)
 
 
-class AskedThread(Asked):
+class ThreadRequest(RequestModel):
     """The thread that is meant; all of the scope by default."""
 
     thread: Id | None = None
 
 
-class AskedRetry(Asked):
+class RetryRequest(RequestModel):
     """The thread that is meant."""
 
     thread: Id
 
 
-class AskedVerdict(Asked):
+class VerdictRequest(RequestModel):
     """What a person decides about a memory, at the version that was looked at."""
 
     decision: Literal["approve", "reject"]
     version: int = Field(ge=1, le=2**53)
 
 
-class AskedPlace(Asked):
+class PlaceInput(RequestModel):
     """A message in its thread."""
 
     thread: Id
     id: Id
 
 
-class AskedAddress(Asked):
+class AddressInput(RequestModel):
     """A memory's address."""
 
     type: Id
     key: Id
 
 
-class AskedTarget(Asked):
+class TargetInput(RequestModel):
     """What is to be erased: one of these."""
 
     scope: Literal[True] | None = None
     below: bool = False
     thread: Id | None = None
-    message: AskedPlace | None = None
-    memory: AskedAddress | None = None
+    message: PlaceInput | None = None
+    memory: AddressInput | None = None
     source: Id | None = None
 
     def target(self) -> EraseTarget:
@@ -265,23 +265,23 @@ class AskedTarget(Asked):
         return found[0]
 
 
-class AskedErase(Asked):
+class EraseRequest(RequestModel):
     """What is to be erased."""
 
     model_config = ConfigDict(
         extra="forbid", json_schema_extra={"examples": [{"target": {"thread": "holidays"}}]}
     )
 
-    target: AskedTarget
+    target: TargetInput
 
 
-class AskedConfirmation(Asked):
+class ConfirmationRequest(RequestModel):
     """The token of a preview."""
 
     confirm: str = Field(min_length=1, max_length=8_000)
 
 
-class AskedKey(Asked):
+class KeyRequest(RequestModel):
     """A key to be made."""
 
     model_config = ConfigDict(
@@ -299,13 +299,13 @@ class AskedKey(Asked):
     expires_at: Time | None = None
 
 
-class AskedRotation(Asked):
+class RotationRequest(RequestModel):
     """How long the old secret is good beside the new one."""
 
     overlap_s: float = Field(default=0.0, ge=0, le=ROTATION_OVERLAP_S_MAX)
 
 
-class AskedChat(Asked):
+class ChatRequest(RequestModel):
     """What the user says."""
 
     model_config = ConfigDict(

@@ -7,10 +7,10 @@ from typing import Literal
 from pydantic import ConfigDict, Field, JsonValue
 
 from recollect.records import Role
-from recollect.server.schemas.elements import Answered, Count, Cursor, Object, Segments, Time
+from recollect.server.schemas.elements import Count, Cursor, Object, ResponseModel, Segments, Time
 
 
-class AnsweredLane(Answered):
+class LaneResponse(ResponseModel):
     """How far a type with a schedule of its own was formed."""
 
     formed: Count
@@ -19,7 +19,7 @@ class AnsweredLane(Answered):
     again: list[int]
 
 
-class AnsweredThread(Answered):
+class ThreadResponse(ResponseModel):
     """A thread, and how far it has been formed."""
 
     model_config = ConfigDict(
@@ -57,17 +57,17 @@ class AnsweredThread(Answered):
     state: Literal["active", "paused"]
     again: list[int] = Field(description="Positions that wait to be formed once more.")
     settings: Object
-    lanes: dict[str, AnsweredLane]
+    lanes: dict[str, LaneResponse]
 
 
-class AnsweredThreads(Answered):
+class ThreadsResponse(ResponseModel):
     """A page of threads."""
 
-    threads: list[AnsweredThread]
+    threads: list[ThreadResponse]
     cursor: Cursor
 
 
-class AnsweredMessage(Answered):
+class MessageResponse(ResponseModel):
     """A message with everything that is kept of it."""
 
     model_config = ConfigDict(
@@ -104,14 +104,14 @@ class AnsweredMessage(Answered):
     metadata: Object
 
 
-class AnsweredMessages(Answered):
+class MessagesResponse(ResponseModel):
     """A page of messages, oldest first."""
 
-    messages: list[AnsweredMessage]
+    messages: list[MessageResponse]
     cursor: Cursor
 
 
-class AnsweredKept(Answered):
+class KeptResponse(ResponseModel):
     """The messages that were kept, in the order in which they were given."""
 
-    messages: list[AnsweredMessage]
+    messages: list[MessageResponse]

@@ -11,7 +11,7 @@ from recollect.stores.contract.backend import Transactor
 from recollect.stores.digests import keyed_digest
 from recollect.stores.plans.archive import RECORDS_MAX, plan_restore, read_archive
 from recollect.stores.plans.outside_removals import plan_noting
-from recollect.stores.unit_of_work import NOTHING, Effect, Planned, Rows
+from recollect.stores.unit_of_work import NOTHING, Effect, PlannedWrite, Rows
 from recollect.stores.validation import check_count, check_scope
 
 
@@ -58,9 +58,9 @@ class ArchiveStore(Transactor):
         """
         scope, now = check_scope(scope), self.now()
 
-        def plan(rows: Rows) -> Planned[None]:
+        def plan(rows: Rows) -> PlannedWrite[None]:
             row = rows.scope(scope)
-            return Planned(Effect(dropped_scopes=[row.id]) if row else NOTHING, None)
+            return PlannedWrite(Effect(dropped_scopes=[row.id]) if row else NOTHING, None)
 
         noting = partial(plan_noting, plan=plan, name=self.new_name(), ids=self._ids, now=now)
         await self._transact(noting)

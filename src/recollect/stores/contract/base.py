@@ -23,7 +23,7 @@ from recollect.stores.contract.memories import MemoryStore
 from recollect.stores.contract.scopes import ScopeStore
 from recollect.stores.contract.threads import ThreadStore
 from recollect.stores.meter import UNMEASURED_ACTIONS, Meter, plan_charged
-from recollect.stores.plans.audit import Deed, plan_audited
+from recollect.stores.plans.audit import AuditedChange, plan_audited
 from recollect.stores.plans.formation import Claim, Lease
 from recollect.stores.plans.preconditions import plan_provided, plan_since, plan_under_stamp
 from recollect.stores.plans.undo import UndoLog, plan_noted
@@ -193,7 +193,7 @@ class ActingStore(StoreView):
         return self._store
 
     async def _change(self, action: str, scope: Scope, plan: Plan[ResultT]) -> ResultT:
-        deed = Deed(
+        deed = AuditedChange(
             actor=self._actor,
             action=action,
             scope=scope,

@@ -25,7 +25,7 @@ from recollect.stores.plans.erasure import (
 )
 from recollect.stores.plans.outside_removals import plan_noting, receipts_left
 from recollect.stores.rows import ReceiptRow
-from recollect.stores.unit_of_work import Effect, Planned, Rows
+from recollect.stores.unit_of_work import Effect, PlannedWrite, Rows
 from recollect.stores.validation import check_scope, to_datetime
 
 
@@ -114,10 +114,10 @@ class EraseStore(Transactor):
             unclean: What they name was here, and is deleted: `clean` has to remove its bytes.
         """
 
-        def plan(rows: Rows) -> Planned[int]:
+        def plan(rows: Rows) -> PlannedWrite[int]:
             known = {row.id for row in rows.receipts(unclean=False)}
             new = [row_of(each, unclean=unclean) for each in entries if each.id not in known]
-            return Planned(Effect(receipts=new), len(new))
+            return PlannedWrite(Effect(receipts=new), len(new))
 
         return await self._transact(plan)
 
@@ -142,5 +142,5 @@ class EraseStore(Transactor):
         done = [replace(row, clean_at=self.now()) for row in waiting if row.id not in left]
         if not done:
             return []
-        await self._transact(lambda _: Planned(Effect(receipts=done), None))
+        await self._transact(lambda _: PlannedWrite(Effect(receipts=done), None))
         return [receipt_of(row) for row in done]

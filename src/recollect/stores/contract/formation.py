@@ -32,7 +32,7 @@ from recollect.stores.plans.pending_messages import check_wait, is_backlogged
 from recollect.stores.plans.receipts import Place, formation_of, plan_redrive
 from recollect.stores.plans.threads import existing_thread, thread_of
 from recollect.stores.plans.undo import plan_undoable
-from recollect.stores.unit_of_work import Planned, Rows
+from recollect.stores.unit_of_work import PlannedWrite, Rows
 from recollect.stores.validation import (
     check_id,
     check_ids,
@@ -186,7 +186,7 @@ class FormationStore(Transactor):
         """Make what waits in a thread due at once; say whether anything waits."""
         scope, thread, now = check_scope(scope), check_id(thread, "a thread id"), self.now()
 
-        def plan(rows: Rows) -> Planned[bool]:
+        def plan(rows: Rows) -> PlannedWrite[bool]:
             _, found = existing_thread(rows, scope, thread)
             return plan_signal(found, now)
 

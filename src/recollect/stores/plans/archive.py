@@ -17,7 +17,7 @@ from recollect.errors import ConflictError, UsageError
 from recollect.ports import Ids
 from recollect.records import Json, JsonObject, Scope
 from recollect.stores.digests import text_hash
-from recollect.stores.plans.archive_fields import Fields
+from recollect.stores.plans.archive_fields import RecordFields
 from recollect.stores.plans.evidence import evidence_messages
 from recollect.stores.plans.formation import Debounce, signalled
 from recollect.stores.plans.idempotency import opened
@@ -45,7 +45,7 @@ from recollect.stores.rows import (
     ScopeRow,
     ThreadRow,
 )
-from recollect.stores.unit_of_work import NOTHING, Effect, Planned, Rows
+from recollect.stores.unit_of_work import NOTHING, Effect, PlannedWrite, Rows
 from recollect.stores.validation import (
     check_content,
     check_id,
@@ -137,7 +137,7 @@ def _version_record(row: MemoryRow | RevisionRow, names: Sequence[str]) -> dict[
 
 def plan_restore(
     rows: Rows, scope: Scope, records: Sequence[JsonObject], *, ids: Ids, now: int
-) -> Planned[int]:
+) -> PlannedWrite[int]:
     """
     Put *records* back as they were; say how many were new.
 
@@ -150,7 +150,7 @@ def plan_restore(
     restoring.expect(records)
     for record in records:
         restoring.take(record)
-    return Planned(restoring.effect() if restoring.taken else NOTHING, restoring.taken)
+    return PlannedWrite(restoring.effect() if restoring.taken else NOTHING, restoring.taken)
 
 
 class _Restoring:
@@ -186,13 +186,13 @@ class _Restoring:
         try:
             match record.get("kind"):
                 case "thread":
-                    self._take_thread(Fields(record))
+                    self._take_thread(RecordFields(record))
                 case "message":
-                    self._take_message(Fields(record))
+                    self._take_message(RecordFields(record))
                 case "memory":
-                    self._take_memory(Fields(record))
+                    self._take_memory(RecordFields(record))
                 case "formation":
-                    self._take_formation(Fields(record))
+                    self._take_formation(RecordFields(record))
                 case other:
                     msg = f"a record of the kind {other!r}; known are {', '.join(KINDS)}"
                     raise UsageError(msg)
@@ -226,7 +226,7 @@ class _Restoring:
             )
         return self._threads[thread_id]
 
-    def _take_thread(self, given: Fields) -> None:
+    def _take_thread(self, given: RecordFields) -> None:
         thread_id = check_new_thread(given.text("id"))
         last, formed = given.count("last"), given.count("formed")
         if formed > last:
@@ -250,7 +250,7 @@ class _Restoring:
             state="paused" if given.one_of("state", _THREAD_STATES) == "paused" else row.state,
         )
 
-    def _take_message(self, given: Fields) -> None:
+    def _take_message(self, given: RecordFields) -> None:
         thread = self._thread(check_new_thread(given.text("thread")))
         message_id = check_id(given.text("id"), "a message id")
         position, digest = given.count("position", 1), bytes.fromhex(given.text("digest"))
@@ -301,7 +301,7 @@ class _Restoring:
         found = (self._by_place.get((thread, each)) for each in (message_id, position))
         return [row for row in found if row]
 
-    def _message(self, given: Fields, thread: ThreadRow, digest: bytes) -> MessageRow:
+    def _message(self, given: RecordFields, thread: ThreadRow, digest: bytes) -> MessageRow:
         encoded = check_content(given.record.get("content"))
         name, text, time = given.optional_id("name"), given.text("text"), given.moment("time")
         searched = message_text(text, name, None if encoded is None else json.loads(encoded))
@@ -326,7 +326,7 @@ class _Restoring:
             text_hash=text_hash(searched),
         )
 
-    def _take_formation(self, given: Fields) -> None:
+    def _take_formation(self, given: RecordFields) -> None:
         made = restored_formation(given, self._scope.id)
         found = self._formations.get(made.id) or self._rows.formation(self._scope.id, made.id)
         if found is None:
@@ -337,7 +337,7 @@ class _Restoring:
             msg = f"formation {made.id!r} exists, and was made at another time"
             raise ConflictError(msg)
 
-    def _take_memory(self, given: Fields) -> None:
+    def _take_memory(self, given: RecordFields) -> None:
         type_, key = check_id(given.text("type"), "a type"), check_id(given.text("key"), "a key")
         standing = self._memories.get((type_, key)) or self._rows.memory(self._scope.id, type_, key)
         uid = standing.uid if standing else self._ids.entry_id()
@@ -353,7 +353,7 @@ class _Restoring:
         self._memories[type_, key] = made
         self._revisions += restored_revisions(given.record.get("revisions", ()), made)
 
-    def _said_at(self, given: Fields) -> int | None:
+    def _said_at(self, given: RecordFields) -> int | None:
         """Return when it was said; of an older archive's memory, as its messages tell."""
         if "said_at" in given.record:
             return given.optional_moment("said_at")
@@ -367,7 +367,9 @@ class _Restoring:
         return found or self._rows.memory(self._scope.id, type_, key)
 
 
-def restored_memory(given: Fields, scope: ScopeRow, uid: int, said_at: int | None) -> MemoryRow:
+def restored_memory(
+    given: RecordFields, scope: ScopeRow, uid: int, said_at: int | None
+) -> MemoryRow:
     """
     Return the memory that an archive's record tells of.
 
@@ -397,7 +399,7 @@ def _place_in(record: JsonObject) -> _Place | None:
         if record.get("kind") != "message":
             return None
         check_id(record.get("thread"), "a thread id")
-        return check_id(record.get("id"), "a message id"), Fields(record).count("position", 1)
+        return check_id(record.get("id"), "a message id"), RecordFields(record).count("position", 1)
     except (UsageError, KeyError, AttributeError):
         return None
 
@@ -429,7 +431,7 @@ def restored_revisions(given: Json, memory: MemoryRow) -> list[RevisionRow]:
     if not is_list or not all(isinstance(each, Mapping) for each in cast("Sequence[Json]", given)):
         msg = f"the field 'revisions' must be a list of objects, not {given!r}"
         raise UsageError(msg)
-    past = [_revision(Fields(each), memory) for each in cast("Sequence[JsonObject]", given)]
+    past = [_revision(RecordFields(each), memory) for each in cast("Sequence[JsonObject]", given)]
     versions = [each.version for each in past]
     if len(set(versions)) < len(versions) or max(versions, default=0) >= memory.version:
         msg = f"{memory.type}/{memory.key} at {memory.version} has the past versions {versions}"
@@ -437,7 +439,7 @@ def restored_revisions(given: Json, memory: MemoryRow) -> list[RevisionRow]:
     return past
 
 
-def _revision(given: Fields, memory: MemoryRow) -> RevisionRow:
+def _revision(given: RecordFields, memory: MemoryRow) -> RevisionRow:
     return RevisionRow(
         scope_id=memory.scope_id,
         uid=memory.uid,

@@ -20,7 +20,7 @@ from recollect.stores.validation import (
 
 
 @dataclass(frozen=True, slots=True)
-class Fields:
+class RecordFields:
     """The fields of a record, each read as what it must be."""
 
     record: JsonObject

@@ -20,7 +20,7 @@ from recollect.stores.rows import (
     ScopeRow,
     ThreadRow,
 )
-from recollect.stores.unit_of_work import Effect, Plan, Planned, Removal, Rows
+from recollect.stores.unit_of_work import Effect, Plan, PlannedWrite, Removal, Rows
 from recollect.stores.validation import to_datetime
 
 ResultT = TypeVar("ResultT")
@@ -76,7 +76,7 @@ class AuditVerdict:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Deed:
+class AuditedChange:
     """A change, and who answers for it."""
 
     actor: str
@@ -109,7 +109,7 @@ def hash_of(row: AuditRow) -> bytes:
     return sha256(_encoded(said)).digest()
 
 
-def plan_audited(rows: Rows, plan: Plan[ResultT], deed: Deed) -> Planned[ResultT]:
+def plan_audited(rows: Rows, plan: Plan[ResultT], deed: AuditedChange) -> PlannedWrite[ResultT]:
     """Carry out *plan* and note who did it, once in each scope that it changes; if it does any."""
     planned = plan(rows)
     effect = planned.effect
@@ -127,15 +127,15 @@ def plan_audited(rows: Rows, plan: Plan[ResultT], deed: Deed) -> Planned[ResultT
         )
         for chain, scope_id in chains.items()
     ]
-    return Planned(replace(effect, audit=audit), planned.result)
+    return PlannedWrite(replace(effect, audit=audit), planned.result)
 
 
-def plan_unnamed(rows: Rows, plan: Plan[ResultT], secret: bytes) -> Planned[ResultT]:
+def plan_unnamed(rows: Rows, plan: Plan[ResultT], secret: bytes) -> PlannedWrite[ResultT]:
     """Carry out *plan*, and take the actors' names out of the chains of scopes that it drops."""
     planned = plan(rows)
     dropped = [rows.scope_by_id(each) for each in planned.effect.dropped_scopes]
     chains = [chain_of(secret, row.segments) for row in dropped if row]
-    return Planned(replace(planned.effect, unnamed=chains), planned.result)
+    return PlannedWrite(replace(planned.effect, unnamed=chains), planned.result)
 
 
 def _scopes_of(rows: Rows, effect: Effect) -> dict[Scope, int]:
@@ -179,7 +179,9 @@ def _part_of(effect: Effect, scope_id: int) -> _Part:
     return parts
 
 
-def _next_row(rows: Rows, chain: bytes, deed: Deed, part: _Part, *, is_named: bool) -> AuditRow:
+def _next_row(
+    rows: Rows, chain: bytes, deed: AuditedChange, part: _Part, *, is_named: bool
+) -> AuditRow:
     number, previous = rows.audit_head(chain) or (0, first_previous(chain))
     row = AuditRow(
         chain=chain,

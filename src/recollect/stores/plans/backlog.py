@@ -10,12 +10,12 @@ from recollect.records import Scope
 from recollect.stores.plans.pending_messages import due_at_once, is_waiting
 from recollect.stores.plans.threads import existing_thread
 from recollect.stores.rows import ThreadRow
-from recollect.stores.unit_of_work import Effect, Planned, Rows
+from recollect.stores.unit_of_work import Effect, PlannedWrite, Rows
 
 _PAGE_ROWS: Final = 1_000
 
 
-def plan_pause(rows: Rows, scope: Scope, thread: str | None) -> Planned[int]:
+def plan_pause(rows: Rows, scope: Scope, thread: str | None) -> PlannedWrite[int]:
     """
     Let a thread, or all threads of a scope, be claimed no more; say how many were active.
 
@@ -23,12 +23,14 @@ def plan_pause(rows: Rows, scope: Scope, thread: str | None) -> Planned[int]:
         NotFoundError: There is no such thread.
     """
     found = [each for each in _threads(rows, scope, thread) if each.state == "active"]
-    return Planned(Effect(threads=[replace(each, state="paused") for each in found]), len(found))
+    return PlannedWrite(
+        Effect(threads=[replace(each, state="paused") for each in found]), len(found)
+    )
 
 
 def plan_resumption(
     rows: Rows, scope: Scope, thread: str | None, now: int, *, at_once: bool = True
-) -> Planned[int]:
+) -> PlannedWrite[int]:
     """
     Let a thread, or all threads of a scope, be claimed again; say how many were paused.
 
@@ -41,7 +43,7 @@ def plan_resumption(
     resumed = [
         resumed_thread(each, now) if at_once else replace(each, state="active") for each in found
     ]
-    return Planned(Effect(threads=resumed), len(found))
+    return PlannedWrite(Effect(threads=resumed), len(found))
 
 
 def resumed_thread(thread: ThreadRow, now: int) -> ThreadRow:

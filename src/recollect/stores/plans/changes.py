@@ -20,12 +20,12 @@ from recollect.stores.rows import (
     FeedEntry,
     MemoryRow,
     MessageRow,
-    Moment,
     Place,
+    ReadMoment,
     ScopeRow,
     VectorRow,
 )
-from recollect.stores.unit_of_work import NOTHING, Effect, Planned, Removal, Rows
+from recollect.stores.unit_of_work import NOTHING, Effect, PlannedWrite, Removal, Rows
 from recollect.stores.validation import check_scope, to_datetime
 from recollect.text.searchable import message_text
 from recollect.text.terms import encode_terms, is_current
@@ -65,7 +65,7 @@ Choose: TypeAlias = Callable[[Sequence[Feed]], Sequence[Place]]
 """From the feeds of some scopes, the places of the entries that are wanted."""
 CursorsOf: TypeAlias = Callable[[Sequence[Scope]], Sequence[Cursor]]
 """From some scopes, where a reader stands in their feeds, in order."""
-IsLatest: TypeAlias = Callable[[Moment], bool]
+IsLatest: TypeAlias = Callable[[ReadMoment], bool]
 """Whether nothing has changed since some cursors, as far as is known, at a moment."""
 
 
@@ -449,11 +449,11 @@ def _text_of(row: MessageRow) -> str:
 
 def plan_embedded(
     rows: Rows, scope_id: int, embedder: str, done: Sequence[Embedded], until: int
-) -> Planned[int]:
+) -> PlannedWrite[int]:
     """Keep the vectors of entries whose text is still the one embedded; raise their seq."""
     scope = rows.scope_by_id(scope_id)
     if scope is None:
-        return Planned(NOTHING, 0)
+        return PlannedWrite(NOTHING, 0)
     uids = [uid for uid, _, _ in done]
     hashes = {row.uid: row.text_hash for row in rows.messages_by_uid(scope_id, uids)}
     hashes |= {row.uid: row.text_hash for row in rows.memories_by_uid(scope_id, uids)}
@@ -471,4 +471,4 @@ def plan_embedded(
         raised=[Removal(scope_id=scope_id, uid=row.uid, seq=scope.seq) for row in accepted],
         embedded=[(scope_id, embedder, looked_at)],
     )
-    return Planned(effect, len(accepted))
+    return PlannedWrite(effect, len(accepted))

@@ -38,7 +38,7 @@ from recollect.stores.rows import (
     ScopeRow,
     ThreadRow,
 )
-from recollect.stores.unit_of_work import Effect, Planned, Removal, Rows, together
+from recollect.stores.unit_of_work import Effect, PlannedWrite, Removal, Rows, together
 from recollect.stores.validation import check_id, check_ids, check_position, to_datetime
 from recollect.text.searchable import memory_text
 from recollect.text.terms import encode_terms
@@ -170,7 +170,7 @@ class _Doomed:
 
 def plan_erase(
     rows: Rows, scope: Scope, target: EraseTarget, *, receipt: ReceiptRow
-) -> Planned[ReceiptRow]:
+) -> PlannedWrite[ReceiptRow]:
     """
     Erase *target* from *scope*, with everything that rests on it alone.
 
@@ -189,8 +189,8 @@ def plan_erase(
         parts.append(part)
     if isinstance(target, EraseExpired) and not (receipt.messages or receipt.memories):
         # It is asked again and again, in vain as a rule: that leaves no trace.
-        return Planned(Effect(), replace(receipt, clean_at=receipt.erased_at))
-    return Planned(replace(together(parts), receipts=[receipt]), receipt)
+        return PlannedWrite(Effect(), replace(receipt, clean_at=receipt.erased_at))
+    return PlannedWrite(replace(together(parts), receipts=[receipt]), receipt)
 
 
 def _doomed(rows: Rows, scope: ScopeRow, target: EraseTarget, now: int) -> _Doomed:

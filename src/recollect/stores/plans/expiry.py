@@ -9,7 +9,7 @@ from recollect.errors import UsageError
 from recollect.records import ProlongMemory, Scope
 from recollect.stores.plans.memories import is_expired
 from recollect.stores.rows import MemoryRow
-from recollect.stores.unit_of_work import NOTHING, Effect, Planned, Rows
+from recollect.stores.unit_of_work import NOTHING, Effect, PlannedWrite, Rows
 from recollect.stores.validation import check_id, check_position, check_time
 
 
@@ -43,7 +43,7 @@ def prepare_prolong(prolong: ProlongMemory) -> PreparedProlong:
 
 def plan_prolong(
     rows: Rows, scope: Scope, prolongs: Sequence[PreparedProlong], *, now: int
-) -> Planned[int]:
+) -> PlannedWrite[int]:
     """Move the expiry of those versions that are there, and expire at all; say how many."""
     row = rows.scope(scope)
     moved: dict[int, MemoryRow] = {}
@@ -54,7 +54,7 @@ def plan_prolong(
         if found.version == each.version:
             moved[found.uid] = replace(found, expires_at=each.expires_at)
     if row is None or not moved:
-        return Planned(NOTHING, 0)
+        return PlannedWrite(NOTHING, 0)
     seq = row.seq + 1
     memories = [replace(each, seq=seq) for each in moved.values()]
-    return Planned(Effect(scopes=[replace(row, seq=seq)], memories=memories), len(moved))
+    return PlannedWrite(Effect(scopes=[replace(row, seq=seq)], memories=memories), len(moved))

@@ -32,7 +32,7 @@ from recollect.stores.plans.pending_messages import (
     without_again,
 )
 from recollect.stores.rows import MICROSECONDS, FormationRow, MemoryRow, ScopeRow, ThreadRow
-from recollect.stores.unit_of_work import NOTHING, Effect, Planned, Rows
+from recollect.stores.unit_of_work import NOTHING, Effect, PlannedWrite, Rows
 from recollect.stores.validation import check_object, encode_json, to_datetime
 
 LEASE_S_MAX: Final = 3_600
@@ -236,7 +236,7 @@ def plan_claim(
     *,
     only: Scope | None = None,
     idle: bool = False,
-) -> Planned[Lease | None]:
+) -> PlannedWrite[Lease | None]:
     """
     Lease the scope of the thread that is longest due, or *only* one, with its due threads.
 
@@ -244,18 +244,18 @@ def plan_claim(
     """
     if only is None:
         planned = plan_claims(rows, [Claim(owner=owner, lease_s=lease_s, now=now)])
-        return Planned(planned.effect, planned.result[0])
+        return PlannedWrite(planned.effect, planned.result[0])
     scope = rows.scope(only)
     if scope is None or is_leased(scope, now):
-        return Planned(NOTHING, None)
+        return PlannedWrite(NOTHING, None)
     due = rows.due_threads_of(scope.id, now, DUE_THREADS_MAX)
     if not due and not idle:
-        return Planned(NOTHING, None)
+        return PlannedWrite(NOTHING, None)
     claimed, lease = claimed_scope(scope, due, owner=owner, lease_s=lease_s, now=now)
-    return Planned(Effect(scopes=[claimed]), lease)
+    return PlannedWrite(Effect(scopes=[claimed]), lease)
 
 
-def plan_claims(rows: Rows, claims: Sequence[Claim]) -> Planned[list[Lease | None]]:
+def plan_claims(rows: Rows, claims: Sequence[Claim]) -> PlannedWrite[list[Lease | None]]:
     """
     Lease a scope for each of *claims*, as if they were made one after the other.
 
@@ -272,7 +272,7 @@ def plan_claims(rows: Rows, claims: Sequence[Claim]) -> Planned[list[Lease | Non
         leased.append(claimed)
         leases.append(lease)
     leases += [None] * (len(claims) - len(leases))
-    return Planned(Effect(scopes=leased) if leased else NOTHING, leases)
+    return PlannedWrite(Effect(scopes=leased) if leased else NOTHING, leases)
 
 
 def _due_scopes(rows: Rows, now: int, wanted: int) -> list[ScopeRow]:
@@ -337,17 +337,17 @@ def check_lease(scope: ScopeRow | None, lease: Lease) -> ScopeRow:
     return scope
 
 
-def plan_extension(rows: Rows, lease: Lease, lease_s: float, now: int) -> Planned[Lease]:
+def plan_extension(rows: Rows, lease: Lease, lease_s: float, now: int) -> PlannedWrite[Lease]:
     """Let the lease hold until *lease_s* from now."""
     scope = check_lease(rows.scope(lease.scope), lease)
     until = now + round(lease_s * MICROSECONDS)
     extended = replace(lease, until=to_datetime(until))
-    return Planned(Effect(scopes=[replace(scope, lease_until=until)]), extended)
+    return PlannedWrite(Effect(scopes=[replace(scope, lease_until=until)]), extended)
 
 
 def plan_release(
     rows: Rows, lease: Lease, release: Release, *, ids: Ids, now: int
-) -> Planned[None]:
+) -> PlannedWrite[None]:
     """Give the lease back; *failed* and *postponed* threads are not due before *retry_s*."""
     scope = check_lease(rows.scope(lease.scope), lease)
     not_before = now + round(release.retry_s * MICROSECONDS)
@@ -357,7 +357,7 @@ def plan_release(
         threads += [_put_off(row, release, not_before)] if row else []
     attempt = replace(release.attempt, status="failed") if release.attempt else None
     tried = [formation_row(scope, lease, attempt, ids=ids, now=now)] if attempt else []
-    return Planned(Effect(scopes=[_released(scope)], threads=threads, formations=tried), None)
+    return PlannedWrite(Effect(scopes=[_released(scope)], threads=threads, formations=tried), None)
 
 
 def _put_off(thread: ThreadRow, release: Release, not_before: int) -> ThreadRow:
@@ -386,7 +386,7 @@ def _released(scope: ScopeRow) -> ScopeRow:
 
 def plan_commit(
     rows: Rows, lease: Lease, writes: Sequence[PreparedWrite], formed: Formed, *, ids: Ids, now: int
-) -> Planned[tuple[MemoryRow | None, ...]]:
+) -> PlannedWrite[tuple[MemoryRow | None, ...]]:
     """
     Store a formation: its memory writes, the watermarks, its receipt; and end the lease.
 
@@ -405,7 +405,7 @@ def plan_commit(
     effect = replace(
         planned.effect, scopes=[_released(changed)], threads=threads, formations=[receipt]
     )
-    return Planned(effect, planned.result)
+    return PlannedWrite(effect, planned.result)
 
 
 def formation_row(
@@ -484,8 +484,8 @@ def formed_thread(thread: ThreadRow, position: int, now: int) -> ThreadRow:
     return idle_if_done(formed)
 
 
-def plan_signal(thread: ThreadRow, now: int) -> Planned[bool]:
+def plan_signal(thread: ThreadRow, now: int) -> PlannedWrite[bool]:
     """Make what waits in the thread due at once, whatever it was waiting for."""
     if not is_waiting(thread):
-        return Planned(NOTHING, result=False)
-    return Planned(Effect(threads=[replace(thread, due=now, not_before=None)]), result=True)
+        return PlannedWrite(NOTHING, result=False)
+    return PlannedWrite(Effect(threads=[replace(thread, due=now, not_before=None)]), result=True)

@@ -13,12 +13,12 @@ from typing import Final, cast
 
 from recollect.errors import UsageError
 from recollect.records import Json, JsonObject, Scope
-from recollect.stores.plans.archive_fields import Fields
+from recollect.stores.plans.archive_fields import RecordFields
 from recollect.stores.plans.idempotency import GONE
 from recollect.stores.plans.scopes import holds_anything
 from recollect.stores.plans.upkeep import is_old
 from recollect.stores.rows import NO_SCOPE, IdempotencyRow
-from recollect.stores.unit_of_work import NOTHING, Effect, Planned, Rows
+from recollect.stores.unit_of_work import NOTHING, Effect, PlannedWrite, Rows
 from recollect.stores.validation import check_id
 
 REQUEST: Final = "request"
@@ -34,16 +34,16 @@ def read_secret(rows: Rows) -> bytes | None:
     return found.digest if found else None
 
 
-def plan_secret(rows: Rows, secret: bytes) -> Planned[bool]:
+def plan_secret(rows: Rows, secret: bytes) -> PlannedWrite[bool]:
     """Take over *secret*, if the store holds nothing yet; say whether it is the store's now."""
     if (there := read_secret(rows)) is not None:
-        return Planned(NOTHING, there == secret)
+        return PlannedWrite(NOTHING, there == secret)
     if next(rows.scopes_below((), None), None) or rows.keys_of(NO_SCOPE):
-        return Planned(NOTHING, result=False)
+        return PlannedWrite(NOTHING, result=False)
     row = IdempotencyRow(
         scope_id=NO_SCOPE, key=TAKEN_OVER, digest=secret, result="[]", kept_at=_FOR_EVER
     )
-    return Planned(Effect(idempotency=[row]), result=True)
+    return PlannedWrite(Effect(idempotency=[row]), result=True)
 
 
 def read_requests(rows: Rows, scope: Scope | None, now: int) -> Iterator[JsonObject]:
@@ -91,7 +91,9 @@ def _names_of(rows: Rows, scope_id: int, result: str) -> list[Json]:
     return names
 
 
-def plan_requests(rows: Rows, scope: Scope | None, records: Sequence[JsonObject]) -> Planned[int]:
+def plan_requests(
+    rows: Rows, scope: Scope | None, records: Sequence[JsonObject]
+) -> PlannedWrite[int]:
     """
     Keep what `read_requests` told of another store; say how many keys are known by it now.
 
@@ -106,11 +108,11 @@ def plan_requests(rows: Rows, scope: Scope | None, records: Sequence[JsonObject]
     wanted = [row for row in made if found or scope is None or row.result == GONE]
     gone = {row.key for row in rows.keys_of(scope_id) if row.result == GONE} if wanted else set()
     new = [row for row in wanted if row.key not in gone]
-    return Planned(Effect(idempotency=new) if new else NOTHING, len(wanted))
+    return PlannedWrite(Effect(idempotency=new) if new else NOTHING, len(wanted))
 
 
 def _row_of(rows: Rows, scope_id: int, record: JsonObject) -> IdempotencyRow:
-    given = Fields(record)
+    given = RecordFields(record)
     try:
         given.one_of("kind", (REQUEST,))
         wrote = record["wrote"]

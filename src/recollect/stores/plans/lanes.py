@@ -15,7 +15,7 @@ from datetime import datetime
 
 from recollect.errors import UsageError
 from recollect.records import Json, Lane
-from recollect.stores.plans.archive_fields import Fields
+from recollect.stores.plans.archive_fields import RecordFields
 from recollect.stores.plans.pending_messages import LANES, again_of, lanes_text, with_again
 from recollect.stores.rows import ThreadRow
 from recollect.stores.validation import check_id, check_time, to_datetime
@@ -76,7 +76,7 @@ def restored_lanes(record: Json, last: int) -> dict[str, Lane]:
     """
     found = {}
     for name, each in _objects(record).items():
-        given = Fields(each)
+        given = RecordFields(each)
         not_before = given.optional_moment("not_before")
         lane = Lane(
             formed=given.count("formed"),

@@ -40,7 +40,7 @@ from recollect.stores.plans.upkeep import compacted, old_before
 from recollect.stores.provenance import NO_WORDS, Founded, Words, kept_evidence, quoted, words_of
 from recollect.stores.remainder import MEMORY_THREAD, named_version, version_name
 from recollect.stores.rows import MemoryRow, RevisionRow, ScopeRow
-from recollect.stores.unit_of_work import NOTHING, Effect, Planned, Removal, Rows, together
+from recollect.stores.unit_of_work import NOTHING, Effect, PlannedWrite, Removal, Rows, together
 from recollect.stores.validation import (
     check_id,
     check_object,
@@ -180,7 +180,7 @@ def plan_writes(
     ids: Ids,
     now: int,
     said: Mapping[Cited, int] | None = None,
-) -> Planned[tuple[MemoryRow | None, ...]]:
+) -> PlannedWrite[tuple[MemoryRow | None, ...]]:
     """
     Carry out *writes* in order, each seeing the ones before it; answer each with its memory's row.
 
@@ -192,13 +192,13 @@ def plan_writes(
         NotFoundError: A memory to be ended does not exist.
     """
     if not writes:
-        return Planned(NOTHING, ())
+        return PlannedWrite(NOTHING, ())
     scope = replace(scope, seq=scope.seq + 1)
     staged = _Staged(rows, scope, ids, now, said or {})
     staged.look_up([(write.type, write.key) for write in writes])
     staged.look_up_messages(write for write in writes if isinstance(write, PreparedPut))
     result = tuple(staged.carry_out(write) for write in writes)
-    return Planned(staged.effect(), result)
+    return PlannedWrite(staged.effect(), result)
 
 
 class _Staged:
@@ -543,13 +543,13 @@ def plan_apply(
     *,
     ids: Ids,
     now: int,
-) -> Planned[tuple[MemoryRow | None, ...]]:
+) -> PlannedWrite[tuple[MemoryRow | None, ...]]:
     """Carry out *writes*, unless that was done before under the same key; see `plan_writes`."""
     row = opened(rows, scope, now)
     if uids_under_key(rows, row, idempotency, now) is not None:
         found = [rows.memory(row.id, write.type, write.key) for write in writes]
         lasting = (None if each is None or is_expired(each, now) else each for each in found)
-        return Planned(NOTHING, tuple(lasting))
+        return PlannedWrite(NOTHING, tuple(lasting))
     planned = plan_writes(rows, row, writes, ids=ids, now=now)
     if idempotency is None:
         return planned
@@ -560,12 +560,12 @@ def plan_apply(
         idempotency=[key_row(row, idempotency, uids, now)],
         old_keys=[(row.id, old_before(now))],
     )
-    return Planned(effect, planned.result)
+    return PlannedWrite(effect, planned.result)
 
 
 def plan_apply_each(
     rows: Rows, writes: Mapping[Scope, Sequence[PreparedWrite]], *, ids: Ids, now: int
-) -> Planned[None]:
+) -> PlannedWrite[None]:
     """Carry out the writes of several scopes; see `plan_writes`."""
     # In one order, whoever writes: two that lock the same scopes never wait for each other.
     ordered = {scope: writes[scope] for scope in sorted(writes)}
@@ -576,7 +576,7 @@ def plan_apply_each(
         plan_writes(rows, opened(rows, scope, now), of_scope, ids=ids, now=now).effect
         for scope, of_scope in ordered.items()
     ]
-    return Planned(together(effects), None)
+    return PlannedWrite(together(effects), None)
 
 
 def unexpired(row: MemoryRow | None, scope: Scope, now: int) -> Memory | None:

@@ -8,7 +8,7 @@ from typing import Final, TypeVar
 from recollect.ports import Ids
 from recollect.records import PutMemory, Scope
 from recollect.stores.plans.memories import plan_apply, prepare_write
-from recollect.stores.unit_of_work import Effect, Plan, Planned, Rows, together
+from recollect.stores.unit_of_work import Effect, Plan, PlannedWrite, Rows, together
 
 OUTSIDE_SCOPE: Final[Scope] = ("recollect:outside",)
 """
@@ -29,7 +29,7 @@ ResultT = TypeVar("ResultT")
 
 def plan_noting(
     rows: Rows, plan: Plan[ResultT], name: str, *, ids: Ids, now: int
-) -> Planned[ResultT]:
+) -> PlannedWrite[ResultT]:
     """
     Carry out a deletion, and note what each outside store has to remove because of it.
 
@@ -54,7 +54,7 @@ def plan_noting(
         for start in range(0, len(uids), UIDS_MAX)
     ]
     noted = plan_apply(rows, OUTSIDE_SCOPE, writes, None, ids=ids, now=now)
-    return Planned(together((effect, noted.effect)), planned.result)
+    return PlannedWrite(together((effect, noted.effect)), planned.result)
 
 
 def _uids_of(rows: Rows, effect: Effect) -> Iterator[str]:

@@ -6,12 +6,12 @@ from typing import TypeVar
 
 from recollect.errors import RecollectError, StaleReadError
 from recollect.records import SETTING_TYPES, Scope
-from recollect.stores.unit_of_work import Effect, Plan, Planned, Proviso, Rows
+from recollect.stores.unit_of_work import Effect, Plan, PlannedWrite, Proviso, Rows
 
 ResultT = TypeVar("ResultT")
 
 
-def plan_under_stamp(rows: Rows, plan: Plan[ResultT], stamp: int) -> Planned[ResultT]:
+def plan_under_stamp(rows: Rows, plan: Plan[ResultT], stamp: int) -> PlannedWrite[ResultT]:
     """
     Carry out *plan* if the store's settings are still those of *stamp*.
 
@@ -27,7 +27,7 @@ def plan_under_stamp(rows: Rows, plan: Plan[ResultT], stamp: int) -> Planned[Res
     return plan(rows)
 
 
-def plan_provided(rows: Rows, plan: Plan[ResultT], proviso: Proviso) -> Planned[ResultT]:
+def plan_provided(rows: Rows, plan: Plan[ResultT], proviso: Proviso) -> PlannedWrite[ResultT]:
     """
     Carry out *plan* if *proviso* raises nothing.
 
@@ -43,7 +43,7 @@ def plan_provided(rows: Rows, plan: Plan[ResultT], proviso: Proviso) -> Planned[
     return planned
 
 
-def plan_since(rows: Rows, plan: Plan[ResultT], scope: Scope, epoch: int) -> Planned[ResultT]:
+def plan_since(rows: Rows, plan: Plan[ResultT], scope: Scope, epoch: int) -> PlannedWrite[ResultT]:
     """
     Carry out *plan* if nothing was erased in *scope* since it had *epoch*.
 

@@ -9,11 +9,11 @@ from typing import Final, get_args
 
 from recollect.errors import NotFoundError, UsageError
 from recollect.records import Formation, FormationAction, Json, JsonObject, Scope
-from recollect.stores.plans.archive_fields import Fields
+from recollect.stores.plans.archive_fields import RecordFields
 from recollect.stores.plans.lanes import redriven_lanes
 from recollect.stores.plans.pending_messages import LANES, again_of, due_at_once, with_again
 from recollect.stores.rows import FormationRow, ScopeRow, ThreadRow
-from recollect.stores.unit_of_work import Effect, Planned, Rows
+from recollect.stores.unit_of_work import Effect, PlannedWrite, Rows
 from recollect.stores.validation import (
     POSITION_MAX,
     check_id,
@@ -76,7 +76,7 @@ def formation_record(row: FormationRow, scope: Scope) -> JsonObject:
     }
 
 
-def restored_formation(given: Fields, scope_id: int) -> FormationRow:
+def restored_formation(given: RecordFields, scope_id: int) -> FormationRow:
     """
     Return the formation that an archive's record tells of.
 
@@ -85,9 +85,9 @@ def restored_formation(given: Fields, scope_id: int) -> FormationRow:
     """
     watermarks, failed = given.by_thread("watermarks"), given.by_thread("failed")
     for thread in watermarks:
-        Fields(watermarks).count(thread)
+        RecordFields(watermarks).count(thread)
     for thread in failed:
-        Fields(failed).positions(thread, POSITION_MAX)
+        RecordFields(failed).positions(thread, POSITION_MAX)
     return FormationRow(
         scope_id=scope_id,
         id=check_id(given.text("id"), "a formation's id"),
@@ -159,7 +159,7 @@ def _without(by_thread: str, gone_threads: Collection[str]) -> str:
     return json.dumps(kept, ensure_ascii=False, separators=(",", ":"))
 
 
-def plan_redrive(rows: Rows, scope: Scope, formation_id: str, now: int) -> Planned[int]:
+def plan_redrive(rows: Rows, scope: Scope, formation_id: str, now: int) -> PlannedWrite[int]:
     """
     Let the messages that a dead formation gave up wait again; say how many there still are.
 
@@ -187,7 +187,7 @@ def plan_redrive(rows: Rows, scope: Scope, formation_id: str, now: int) -> Plann
                 continue
             threads.append(due_at_once(with_again(thread, (*again_of(thread), *live)), now))
     effect = Effect(threads=threads, formations=[replace(row, status="redriven")])
-    return Planned(effect, count)
+    return PlannedWrite(effect, count)
 
 
 def _live(rows: Rows, scope: ScopeRow, thread: ThreadRow, positions: list[int]) -> list[int]:

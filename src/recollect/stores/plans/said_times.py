@@ -12,7 +12,7 @@ from recollect.records import Scope
 from recollect.stores.plans.derived_rows import row_evidence
 from recollect.stores.remainder import MEMORY_THREAD, named_version
 from recollect.stores.rows import MemoryRow
-from recollect.stores.unit_of_work import NOTHING, Effect, Planned, Rows
+from recollect.stores.unit_of_work import NOTHING, Effect, PlannedWrite, Rows
 
 Cited: TypeAlias = tuple[str, str]
 """A thread and a message in it, as evidence names them."""
@@ -93,7 +93,7 @@ def dated_anew(rows: Rows, scope_id: int, moved: Mapping[Cited, int]) -> list[Me
 
 def plan_said_times(
     rows: Rows, scope: Scope, after: tuple[str, str] | None = None, *, limit: int
-) -> Planned[tuple[str, str] | None]:
+) -> PlannedWrite[tuple[str, str] | None]:
     """
     Date memories that were written by a release which did not; *limit* of them are looked at.
 
@@ -102,7 +102,7 @@ def plan_said_times(
     """
     row = rows.scope(scope)
     if row is None:
-        return Planned(NOTHING, None)
+        return PlannedWrite(NOTHING, None)
     found = list(islice(rows.memories(row.id, None, after), limit))
     last = (found[-1].type, found[-1].key) if len(found) == limit else None
     undated = [each for each in found if each.said_at is None and row_evidence(each)]
@@ -114,4 +114,4 @@ def plan_said_times(
         for each in undated
         if (at := times.newest(row_evidence(each))) is not None
     ]
-    return Planned(Effect(scopes=[row], memories=dated) if dated else NOTHING, last)
+    return PlannedWrite(Effect(scopes=[row], memories=dated) if dated else NOTHING, last)

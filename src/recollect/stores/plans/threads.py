@@ -25,7 +25,7 @@ from recollect.stores.rows import (
     ScopeRow,
     ThreadRow,
 )
-from recollect.stores.unit_of_work import NOTHING, Effect, Planned, Removal, Rows
+from recollect.stores.unit_of_work import NOTHING, Effect, PlannedWrite, Removal, Rows
 from recollect.stores.validation import (
     check_content,
     check_id,
@@ -134,7 +134,7 @@ class Append:
     writes: Sequence[PreparedWrite] = ()
 
 
-def plan_append(rows: Rows, request: Append, ids: Ids) -> Planned[tuple[Message, ...]]:
+def plan_append(rows: Rows, request: Append, ids: Ids) -> PlannedWrite[tuple[Message, ...]]:
     """
     Append the new ones of the request's messages, in order, and carry out its writes.
 
@@ -144,7 +144,7 @@ def plan_append(rows: Rows, request: Append, ids: Ids) -> Planned[tuple[Message,
         VersionConflictError: A write expected another version.
     """
     if not request.messages and not request.writes:
-        return Planned(NOTHING, ())
+        return PlannedWrite(NOTHING, ())
     scope = opened(rows, request.scope, request.now)
     known = rows.thread(scope.id, request.thread)
     if done := _done_before(rows, scope, request):
@@ -173,7 +173,7 @@ def plan_append(rows: Rows, request: Append, ids: Ids) -> Planned[tuple[Message,
     result = tuple(message_of(present[id_], thread.id) for id_ in wanted)
     settings = thread.settings if request.settings is None else request.settings
     if known and not added and not request.idempotency and settings == thread.settings:
-        return Planned(written, result)
+        return PlannedWrite(written, result)
     tokens = sum(estimated_tokens(row.text) for row in added)
     if settings != thread.settings:
         thread = replace(thread, settings=settings)
@@ -190,18 +190,18 @@ def plan_append(rows: Rows, request: Append, ids: Ids) -> Planned[tuple[Message,
         idempotency=keys,
         old_keys=old,
     )
-    return Planned(effect, result)
+    return PlannedWrite(effect, result)
 
 
 def _done_before(
     rows: Rows, scope: ScopeRow, request: Append
-) -> Planned[tuple[Message, ...]] | None:
+) -> PlannedWrite[tuple[Message, ...]] | None:
     uids = uids_under_key(rows, scope, request.idempotency, request.now)
     if uids is None:
         return None
     found = rows.messages_by_uid(scope.id, uids)
     by_uid = {row.uid: message_of(row, request.thread) for row in found}
-    return Planned(NOTHING, tuple(by_uid[uid] for uid in uids if uid in by_uid))
+    return PlannedWrite(NOTHING, tuple(by_uid[uid] for uid in uids if uid in by_uid))
 
 
 def _check_same(row: MessageRow, message: PreparedMessage, thread: str) -> None:
@@ -336,7 +336,7 @@ def _changed_messages(
     return sorted(rows.messages_by_uid(scope.id, changed), key=lambda row: row.position)
 
 
-def plan_removal(rows: Rows, scope: Scope, thread: str, ids: Sequence[str]) -> Planned[int]:
+def plan_removal(rows: Rows, scope: Scope, thread: str, ids: Sequence[str]) -> PlannedWrite[int]:
     """Remove those of *ids* that exist; the other messages keep their positions."""
     scope_row, thread_row = existing_thread(rows, scope, thread)
     found = rows.messages_by_id(scope_row.id, thread_row.number, ids)
@@ -345,7 +345,7 @@ def plan_removal(rows: Rows, scope: Scope, thread: str, ids: Sequence[str]) -> P
 
 def plan_keeping(
     rows: Rows, scope: Scope, thread: str, first: int, last: int | None
-) -> Planned[int]:
+) -> PlannedWrite[int]:
     """Remove all messages outside the positions *first* to *last*."""
     scope_row, thread_row = existing_thread(rows, scope, thread)
     everything = all_messages_of(rows, thread_row)
@@ -357,15 +357,15 @@ def plan_keeping(
     return _removed(scope_row, thread_row, outside)
 
 
-def _removed(scope: ScopeRow, thread: ThreadRow, found: Sequence[MessageRow]) -> Planned[int]:
+def _removed(scope: ScopeRow, thread: ThreadRow, found: Sequence[MessageRow]) -> PlannedWrite[int]:
     if not found:
-        return Planned(NOTHING, 0)
+        return PlannedWrite(NOTHING, 0)
     scope = replace(scope, seq=scope.seq + 1)
     thread = thread_without(thread, found)
     gone = [Removal(scope_id=scope.id, uid=row.uid, seq=scope.seq) for row in found]
     scope, old = compacted(scope)
     effect = Effect(scopes=[scope], threads=[thread], removed=gone, compacted=old)
-    return Planned(effect, len(found))
+    return PlannedWrite(effect, len(found))
 
 
 def thread_without(thread: ThreadRow, gone: Sequence[MessageRow]) -> ThreadRow:
@@ -391,7 +391,7 @@ class Replacement:
     now: int
 
 
-def plan_replacement(rows: Rows, request: Replacement) -> Planned[Message]:
+def plan_replacement(rows: Rows, request: Replacement) -> PlannedWrite[Message]:
     """
     Put other content in the place of the message with the same id.
 
@@ -410,12 +410,12 @@ def plan_replacement(rows: Rows, request: Replacement) -> Planned[Message]:
         raise NotFoundError(msg)
     (row,) = found
     if is_done:
-        return Planned(NOTHING, message_of(row, thread))
+        return PlannedWrite(NOTHING, message_of(row, thread))
     key = request.idempotency
     keys = [key_row(scope_row, key, [row.uid], now)] if key else []
     kept = Effect(idempotency=keys, old_keys=[(scope_row.id, old_before(now))] if key else ())
     if row.digest == message.digest:
-        return Planned(kept, message_of(row, thread))
+        return PlannedWrite(kept, message_of(row, thread))
     scope_row = replace(scope_row, seq=scope_row.seq + 1)
     fields = {
         name: getattr(message, name)
@@ -439,4 +439,4 @@ def plan_replacement(rows: Rows, request: Replacement) -> Planned[Message]:
         messages=[changed],
         memories=[replace(each, seq=scope_row.seq) for each in dated],
     )
-    return Planned(effect, message_of(changed, thread))
+    return PlannedWrite(effect, message_of(changed, thread))

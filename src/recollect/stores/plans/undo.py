@@ -25,14 +25,14 @@ from recollect.ports import Ids
 from recollect.records import UNREVISED_TYPES, Json, JsonObject, Scope
 from recollect.stores.digests import text_hash
 from recollect.stores.plans.archive import memory_record, restored_memory, restored_revisions
-from recollect.stores.plans.archive_fields import Fields
+from recollect.stores.plans.archive_fields import RecordFields
 from recollect.stores.plans.derived_rows import version_names
 from recollect.stores.plans.evidence import evidence_messages
 from recollect.stores.plans.memories import is_expired, revision_row
 from recollect.stores.plans.said_times import SaidTimes
 from recollect.stores.plans.upkeep import compacted
 from recollect.stores.rows import MemoryRow, RevisionRow, ScopeRow
-from recollect.stores.unit_of_work import Effect, Plan, Planned, Removal, Rows
+from recollect.stores.unit_of_work import Effect, Plan, PlannedWrite, Removal, Rows
 from recollect.stores.validation import check_id, check_object, check_position, check_scope
 from recollect.text.terms import encode_terms
 
@@ -110,14 +110,16 @@ class UndoLog:
 
 def plan_noted(
     rows: Rows, plan: Plan[ResultT], *, scope: Scope, log: UndoLog, now: int
-) -> Planned[ResultT]:
+) -> PlannedWrite[ResultT]:
     """Carry out *plan*, and note in *log* what it changes of the memories of *scope*."""
     planned = plan(rows)
     log.note(undo_of(rows, scope, planned.effect, now))
     return planned
 
 
-def plan_undoable(rows: Rows, plan: Plan[ResultT], *, scope: Scope, now: int) -> Planned[ResultT]:
+def plan_undoable(
+    rows: Rows, plan: Plan[ResultT], *, scope: Scope, now: int
+) -> PlannedWrite[ResultT]:
     """Carry out *plan*; the receipts of formations that it writes say how to take it back."""
     planned = plan(rows)
     undo = undo_of(rows, scope, planned.effect, now)
@@ -127,7 +129,7 @@ def plan_undoable(rows: Rows, plan: Plan[ResultT], *, scope: Scope, now: int) ->
         replace(row, receipt=check_object({**json.loads(row.receipt), UNDO: undo.as_json()}, UNDO))
         for row in planned.effect.formations
     ]
-    return Planned(replace(planned.effect, formations=told), planned.result)
+    return PlannedWrite(replace(planned.effect, formations=told), planned.result)
 
 
 def undo_of(rows: Rows, scope: Scope, effect: Effect, now: int) -> Undo | None:
@@ -168,7 +170,7 @@ def _removed(rows: Rows, scope: ScopeRow, effect: Effect, now: int) -> Iterator[
         yield {"did": _REMOVED, "type": row.type, "key": row.key, "memory": record}
 
 
-def plan_undo(rows: Rows, undo: Undo, *, ids: Ids, now: int) -> Planned[None]:
+def plan_undo(rows: Rows, undo: Undo, *, ids: Ids, now: int) -> PlannedWrite[None]:
     """
     Take a change back: all of it, or nothing.
 
@@ -189,13 +191,13 @@ def plan_undo(rows: Rows, undo: Undo, *, ids: Ids, now: int) -> Planned[None]:
     try:
         # What was removed may stand where something was made.
         for change in sorted(undo.changes, key=lambda each: each.get("did") == _REMOVED):
-            undoing.take_back(Fields(change))
+            undoing.take_back(RecordFields(change))
     except (KeyError, TypeError, ValueError) as error:
         if isinstance(error, UsageError):
             raise
         msg = f"this undo is none: a change in it lacks or distorts {error}"
         raise UsageError(msg) from error
-    return Planned(undoing.effect(), None)
+    return PlannedWrite(undoing.effect(), None)
 
 
 class _Undoing:
@@ -211,7 +213,7 @@ class _Undoing:
         self._removed: dict[tuple[str, str], MemoryRow] = {}
         self._times = SaidTimes(rows, scope.id, memory=self._standing)
 
-    def take_back(self, change: Fields) -> None:
+    def take_back(self, change: RecordFields) -> None:
         """Take back what became of one memory."""
         address = check_id(change.text("type"), "a type"), check_id(change.text("key"), "a key")
         did = change.one_of("did", (_MADE, _CHANGED, _REMOVED))
@@ -234,9 +236,9 @@ class _Undoing:
             named = f"{address[0]}/{address[1]} in {self._scope.segments!r}"
             raise VersionConflictError(named, expected, actual)
 
-    def _put_back(self, address: tuple[str, str], change: Fields) -> None:
+    def _put_back(self, address: tuple[str, str], change: RecordFields) -> None:
         record = change.record["memory"]
-        given = Fields(record if isinstance(record, Mapping) else {})
+        given = RecordFields(record if isinstance(record, Mapping) else {})
         said_at = self._times.newest(evidence_messages(given.evidence()))
         made = restored_memory(given, self._scope, self._ids.entry_id(), said_at)
         if (made.type, made.key) != address:
@@ -245,7 +247,7 @@ class _Undoing:
         self._memories[address] = made
         self._revisions += restored_revisions(given.record.get("revisions", ()), made)
 
-    def _revert(self, current: MemoryRow, change: Fields) -> None:
+    def _revert(self, current: MemoryRow, change: RecordFields) -> None:
         before = change.count("before", 1)
         past = self._rows.revisions(self._scope.id, current.uid)
         found = next((each for each in past if each.version == before), None)

@@ -7,7 +7,7 @@ from typing import Final
 from recollect.errors import StoreError, StoreReadOnlyError, StoreVersionError
 from recollect.stores.postgres.connections import PatientConnection, connect, let_go
 from recollect.stores.postgres.driver_errors import store_errors
-from recollect.stores.postgres.location import Location
+from recollect.stores.postgres.location import PostgresLocation
 from recollect.stores.postgres.migrations import (
     SCHEMA_VERSION,
     STEPS,
@@ -22,7 +22,7 @@ SERVER_VERSION_MIN: Final = 150_000
 """PostgreSQL 15, as the server counts."""
 
 
-def open_database(location: Location) -> tuple[PatientConnection, bytes]:
+def open_database(location: PostgresLocation) -> tuple[PatientConnection, bytes]:
     """
     Connect, and make the database a store if it is none yet.
 
@@ -49,7 +49,7 @@ def open_database(location: Location) -> tuple[PatientConnection, bytes]:
     return connection, bytes(found[0]) if found else b""
 
 
-def finish_upgrade(location: Location, steps: Steps = STEPS) -> int:
+def finish_upgrade(location: PostgresLocation, steps: Steps = STEPS) -> int:
     """
     Take away what only releases before this one need; return how many steps that took.
 

@@ -16,7 +16,7 @@ from recollect.errors import StoreReadOnlyError
 from recollect.stores.checkpoint_threads import CheckpointThreads
 from recollect.stores.postgres.connections import connect, let_go
 from recollect.stores.postgres.driver_errors import store_errors
-from recollect.stores.postgres.location import Location
+from recollect.stores.postgres.location import PostgresLocation
 
 # Others may have a table of one of these names; all of them together are the saver's.
 _TABLES: Final = (
@@ -35,7 +35,7 @@ _MAY_REWRITE: Final = (
 )
 
 
-def erase_checkpoints(location: Location, threads: CheckpointThreads) -> None:
+def erase_checkpoints(location: PostgresLocation, threads: CheckpointThreads) -> None:
     """
     Erase all checkpoints, writes and blobs of *threads*, in one transaction.
 
@@ -66,7 +66,7 @@ def erase_checkpoints(location: Location, threads: CheckpointThreads) -> None:
             let_go(connection)
 
 
-def rewrite_checkpoints(connection: psycopg.Connection[Any], location: Location) -> None:
+def rewrite_checkpoints(connection: psycopg.Connection[Any], location: PostgresLocation) -> None:
     """
     Write the tables of the checkpoints anew, where there are any.
 

@@ -7,10 +7,10 @@ from functools import partial
 from threading import Lock, Thread
 from typing import Any, Final
 
-from recollect.stores.call_queue import Line
+from recollect.stores.call_queue import CallQueue
 from recollect.stores.plans.formation import Claim, plan_claims
-from recollect.stores.postgres.unit_runner import Workshop
-from recollect.stores.thread_calls import Call, Outcome, answer
+from recollect.stores.postgres.unit_runner import PostgresUnits
+from recollect.stores.thread_calls import CallOutcome, ThreadCall, answer
 
 CLAIMS_MAX: Final = 64
 """At most so many claims are one transaction."""
@@ -25,9 +25,9 @@ class Claimer:
     processes are not waited for; their claims pass over what this one has locked.
     """
 
-    def __init__(self, name: str, workshop: Workshop) -> None:
+    def __init__(self, name: str, workshop: PostgresUnits) -> None:
         self._workshop = workshop
-        self._line: Line[Claim] = Line(name)
+        self._line: CallQueue[Claim] = CallQueue(name)
         self._starting = Lock()
         self._thread: Thread | None = None
 
@@ -62,10 +62,10 @@ class Claimer:
             more, ended = self._line.take_more(CLAIMS_MAX - 1)
             self._claim([call for call in (first, *more) if not call.future.cancelled()])
 
-    def _claim(self, calls: list[Call[Claim]]) -> None:
+    def _claim(self, calls: list[ThreadCall[Claim]]) -> None:
         if not calls:
             return
-        group = Outcome()
+        group = CallOutcome()
         with group:
             plan = partial(plan_claims, claims=[call.work for call in calls])
             group.result = self._workshop.carry_out(plan)

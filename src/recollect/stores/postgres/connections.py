@@ -10,7 +10,7 @@ import psycopg
 from psycopg.abc import PQGen
 from psycopg.pq import TransactionStatus
 
-from recollect.stores.postgres.location import Location
+from recollect.stores.postgres.location import PostgresLocation
 from recollect.stores.postgres.statements import SESSION
 from recollect.stores.postgres.transaction import Connection
 from recollect.stores.system_clock import timer_s
@@ -53,7 +53,7 @@ class PatientConnection(psycopg.Connection[tuple[Any, ...]]):
             raise
 
 
-def connect(location: Location) -> PatientConnection:
+def connect(location: PostgresLocation) -> PatientConnection:
     """
     Open a connection whose transactions are begun and ended by their own statements.
 
@@ -80,7 +80,7 @@ class Connections:
     is open on it: whatever a caller did meanwhile, the next one finds it clean.
     """
 
-    def __init__(self, location: Location) -> None:
+    def __init__(self, location: PostgresLocation) -> None:
         self._location = location
         self._turn = Lock()
         self._idle: list[tuple[Connection, float, float]] = []

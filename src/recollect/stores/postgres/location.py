@@ -30,7 +30,7 @@ _KEPT_ALIVE: Final = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Location:
+class PostgresLocation:
     """A database and the limits of waiting for it; *name* says which, without any secret."""
 
     parameters: dict[str, Any]
@@ -49,7 +49,7 @@ class Location:
             _milliseconds(self.statement_s),
         )
 
-    def with_limits(self, **limits: float) -> Location:
+    def with_limits(self, **limits: float) -> PostgresLocation:
         """Return the same database, with other limits."""
         return replace(self, **limits)  # type: ignore[arg-type]
 
@@ -58,7 +58,7 @@ def _milliseconds(seconds: float) -> str:
     return f"{max(1, round(seconds * 1_000))}ms"
 
 
-def location_of(url: str) -> Location:
+def location_of(url: str) -> PostgresLocation:
     """
     Return the location that a ``postgresql://`` address names.
 
@@ -78,7 +78,7 @@ def location_of(url: str) -> Location:
         **given,
         "client_encoding": "UTF8",
     }
-    return Location(parameters=parameters, name=_name(given))
+    return PostgresLocation(parameters=parameters, name=_name(given))
 
 
 def _name(given: dict[str, Any]) -> str:

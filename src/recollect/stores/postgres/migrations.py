@@ -59,14 +59,14 @@ SCHEMA_VERSION: Final = STEPS.version
 
 
 @dataclass(frozen=True, slots=True)
-class Version:
+class SchemaVersion:
     """How far the schema of a database is, and which release it requires at least."""
 
     version: int
     requires: int
 
 
-def schema_version(connection: Connection, name: str, steps: Steps = STEPS) -> Version:
+def schema_version(connection: Connection, name: str, steps: Steps = STEPS) -> SchemaVersion:
     """
     Return the version of the schema; zeros if there is none yet.
 
@@ -75,7 +75,7 @@ def schema_version(connection: Connection, name: str, steps: Steps = STEPS) -> V
         StoreVersionError: A later release made it, and this one can no longer work with it.
     """
     if not _one(connection, "state")[2]:
-        return Version(0, 0)
+        return SchemaVersion(0, 0)
     format_, version, requires = _one(connection, "version")
     if format_ != "recollect":
         msg = (
@@ -89,7 +89,7 @@ def schema_version(connection: Connection, name: str, steps: Steps = STEPS) -> V
             "install the release that changed it, or a later one"
         )
         raise StoreVersionError(msg)
-    return Version(version, requires)
+    return SchemaVersion(version, requires)
 
 
 def migrate(connection: Connection, name: str, *, post: bool = False, steps: Steps = STEPS) -> None:

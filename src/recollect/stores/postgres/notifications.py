@@ -15,7 +15,7 @@ from recollect.observability.health import TaskMonitor
 from recollect.observability.logs import kind_of
 from recollect.stores.postgres.connections import connect, let_go
 from recollect.stores.postgres.driver_errors import LOG
-from recollect.stores.postgres.location import Location
+from recollect.stores.postgres.location import PostgresLocation
 from recollect.stores.postgres.statements import SESSION
 from recollect.stores.postgres.transaction import Connection
 from recollect.stores.server.notifications import LOOK_UP_S, Listener
@@ -35,7 +35,9 @@ class PostgresListener(Listener):
     name = "recollect-postgres-listener"
     errors = psycopg.Error
 
-    def __init__(self, location: Location, heard: Callable[[], None], monitor: TaskMonitor) -> None:
+    def __init__(
+        self, location: PostgresLocation, heard: Callable[[], None], monitor: TaskMonitor
+    ) -> None:
         """Begin to listen; *heard* is called on the listener's thread, and must not block."""
         self._location = location
         super().__init__(heard, monitor)

@@ -19,10 +19,10 @@ from recollect.stores.postgres.claims import Claimer
 from recollect.stores.postgres.driver_errors import LOG, store_errors
 from recollect.stores.postgres.location import location_of
 from recollect.stores.postgres.notifications import PostgresListener
-from recollect.stores.postgres.unit_runner import Workshop, moment_us
+from recollect.stores.postgres.unit_runner import PostgresUnits, moment_us
 from recollect.stores.postgres.vacuum import remove_deleted_bytes
 from recollect.stores.server.clock import ServerClock
-from recollect.stores.server.concurrency import Turns
+from recollect.stores.server.concurrency import StoreThreads
 from recollect.stores.server.notifications import LISTENING, Bell, Listeners
 from recollect.stores.system_clock import timer_s
 from recollect.stores.unit_of_work import LikelyQuery, Plan, Query
@@ -73,11 +73,11 @@ class PostgresStore(Store):
         with store_errors(location.name):
             shared.compare(partial(moment_us, connection))
         connection.answer_s = location.answer_s
-        self._workshop = Workshop(location, None if clock else shared, Bell(self.now))
+        self._workshop = PostgresUnits(location, None if clock else shared, Bell(self.now))
         self._workshop.connections.give_back(connection, timer_s())
         self._claimer = Claimer(location.name, self._workshop)
         self._listeners = Listeners()
-        self._turns = Turns(location, "recollect-postgres")
+        self._turns = StoreThreads(location, "recollect-postgres")
         LOG.info("opened %s", location.name)
         # A store that was forgotten unclosed lets its connections go.
         finalize(self, _let_go, self._turns.process, self._workshop, self._claimer).atexit = False
@@ -140,7 +140,7 @@ class PostgresStore(Store):
         return await self._turns.run(work)
 
 
-def _let_go(process: int, workshop: Workshop, claimer: Claimer) -> None:
+def _let_go(process: int, workshop: PostgresUnits, claimer: Claimer) -> None:
     if os.getpid() == process:
         claimer.close()
         workshop.connections.close()

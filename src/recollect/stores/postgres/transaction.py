@@ -8,7 +8,7 @@ from typing import Any, Final, LiteralString, TypeAlias
 import psycopg
 from psycopg.pq import TransactionStatus
 
-from recollect.stores.postgres.location import Location
+from recollect.stores.postgres.location import PostgresLocation
 from recollect.stores.postgres.row_security import CLOSED, Wall
 from recollect.stores.postgres.statements import SESSION
 
@@ -38,7 +38,9 @@ class Transaction:
     a read of one statement costs two trips to the server, a write three.
     """
 
-    def __init__(self, connection: Connection, location: Location, *, writing: bool) -> None:
+    def __init__(
+        self, connection: Connection, location: PostgresLocation, *, writing: bool
+    ) -> None:
         self.writing = writing
         self.is_commit_sent = False
         """Whether the server may have committed, even if its answer never came."""

@@ -17,7 +17,7 @@ from recollect.records import Scope
 from recollect.stores.postgres.connections import Connections
 from recollect.stores.postgres.driver_errors import AGAIN, LOG, store_errors
 from recollect.stores.postgres.effects import write_effect
-from recollect.stores.postgres.location import Location
+from recollect.stores.postgres.location import PostgresLocation
 from recollect.stores.postgres.notifications import call_out
 from recollect.stores.postgres.rows import PostgresRows
 from recollect.stores.postgres.scope_guesses import KnownScopes
@@ -30,11 +30,11 @@ from recollect.stores.postgres.transaction import (
 from recollect.stores.rows import ScopeRow
 from recollect.stores.server.clock import ServerClock
 from recollect.stores.server.notifications import Bell
-from recollect.stores.unit_of_work import NOTHING, LikelyQuery, Plan, Planned, Query
+from recollect.stores.unit_of_work import NOTHING, LikelyQuery, Plan, PlannedWrite, Query
 
 ResultT = TypeVar("ResultT")
 
-_Work: TypeAlias = Callable[[PostgresRows], Planned[ResultT]]
+_Work: TypeAlias = Callable[[PostgresRows], PlannedWrite[ResultT]]
 """A plan, or a query that wants nothing written."""
 
 TRIES_MAX: Final = 5
@@ -58,10 +58,10 @@ def moment_us(connection: Connection) -> int:
     return int(found[0])
 
 
-class Workshop:
+class PostgresUnits:
     """Runs plans and queries, each in one transaction on a connection that nobody else has."""
 
-    def __init__(self, location: Location, clock: ServerClock | None, bell: Bell) -> None:
+    def __init__(self, location: PostgresLocation, clock: ServerClock | None, bell: Bell) -> None:
         self._location = location
         self._clock = clock
         self._bell = bell
@@ -153,7 +153,7 @@ class _Unit(Generic[ResultT]):
         self.is_lost = False
         """Whether the connection broke while it was at work."""
 
-    def run(self, connection: Connection, location: Location) -> ResultT:
+    def run(self, connection: Connection, location: PostgresLocation) -> ResultT:
         transaction = Transaction(connection, location, writing=self._writing)
         try:
             rows = PostgresRows(transaction)
@@ -186,20 +186,20 @@ class _Unit(Generic[ResultT]):
 
 
 def _looking(query: Query[ResultT]) -> _Work[ResultT]:
-    return lambda rows: Planned(NOTHING, query(rows))
+    return lambda rows: PlannedWrite(NOTHING, query(rows))
 
 
 def _foreseeing(
     query: Query[ResultT], ids: Mapping[Scope, int], likely: Mapping[Scope, Sequence[int]]
 ) -> _Work[ResultT]:
-    def work(rows: PostgresRows) -> Planned[ResultT]:
+    def work(rows: PostgresRows) -> PlannedWrite[ResultT]:
         rows.foresee(ids, likely)
-        return Planned(NOTHING, query(rows))
+        return PlannedWrite(NOTHING, query(rows))
 
     return work
 
 
-def _unknown(location: Location, error: psycopg.Error) -> StoreUnavailableError:
+def _unknown(location: PostgresLocation, error: psycopg.Error) -> StoreUnavailableError:
     return StoreUnavailableError(
         f"{location.name}: the connection was lost during the commit, and whether it happened is "
         f"unknown: repeat it with the same ids or idempotency key ({type(error).__name__})"

@@ -15,13 +15,13 @@ from recollect.errors import StoreReadOnlyError
 from recollect.stores.postgres.checkpoints import rewrite_checkpoints
 from recollect.stores.postgres.connections import connect, let_go
 from recollect.stores.postgres.driver_errors import store_errors
-from recollect.stores.postgres.location import Location
+from recollect.stores.postgres.location import PostgresLocation
 from recollect.stores.postgres.statements import SESSION
 
 _REWRITE = sql.SQL("VACUUM (FULL) recollect.")
 
 
-def remove_deleted_bytes(location: Location) -> None:
+def remove_deleted_bytes(location: PostgresLocation) -> None:
     """
     Write every table anew; each is locked while that lasts, the others are not.
 

@@ -9,7 +9,7 @@ from redis.exceptions import ResponseError
 
 from recollect.errors import StoreError, StoreReadOnlyError, StoreVersionError
 from recollect.stores.redis import keys
-from recollect.stores.redis.connections import Server
+from recollect.stores.redis.connections import RedisConnections
 from recollect.stores.redis.driver_errors import store_errors
 from recollect.stores.redis.location import Durability
 from recollect.stores.redis.optimistic_reads import Client
@@ -28,7 +28,7 @@ _RELAX: Final = "or open it with ?durability=relaxed and read what that loses"
 _NO_EVICTION: Final = ("noeviction", "volatile-")
 
 
-def open_server(server: Server, durability: Durability) -> bytes:
+def open_server(server: RedisConnections, durability: Durability) -> bytes:
     """
     See that the server is fit, and make its database a store if it is none yet.
 

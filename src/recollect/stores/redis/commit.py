@@ -13,9 +13,9 @@ from redis.exceptions import TimeoutError as SilentError
 
 from recollect.errors import StoreCorruptError, StoreUnavailableError
 from recollect.stores.redis import keys
-from recollect.stores.redis.connections import Server
+from recollect.stores.redis.connections import RedisConnections
 from recollect.stores.redis.effects import scopes_of
-from recollect.stores.redis.optimistic_reads import Command, Reading, Value, run_script
+from recollect.stores.redis.optimistic_reads import Command, OptimisticReads, Value, run_script
 from recollect.stores.system_clock import timer_s
 from recollect.stores.unit_of_work import Effect
 
@@ -28,7 +28,7 @@ _HELD_PAUSE_S: Final = 0.01
 _CHANCE: Final = SystemRandom()
 
 
-def written_by(effect: Effect, reading: Reading) -> list[str]:
+def written_by(effect: Effect, reading: OptimisticReads) -> list[str]:
     """Return the keys of the versions that *effect* changes."""
     ids = sorted(scopes_of(effect))
     dropped = set(effect.dropped_scopes)
@@ -55,7 +55,7 @@ class Commit:
 
     def __init__(
         self,
-        reading: Reading,
+        reading: OptimisticReads,
         hold: bytes,
         *,
         written: Sequence[str] = (),
@@ -93,7 +93,7 @@ class Commit:
             self._places[key] = len(self._keys)
         return self._places[key]
 
-    def send(self, server: Server, late_at: float) -> Literal["done", "moved"]:
+    def send(self, server: RedisConnections, late_at: float) -> Literal["done", "moved"]:
         """
         Carry it out, or learn that something that was seen is no longer so.
 

@@ -10,7 +10,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from recollect.stores.redis import keys
-from recollect.stores.redis.location import Location
+from recollect.stores.redis.location import RedisLocation
 from recollect.stores.redis.optimistic_reads import Client, run_script
 from recollect.stores.redis.scripts import SCRIPTS
 
@@ -25,14 +25,14 @@ def run_of(client: Client) -> str:
     return str(client.info("server").get("run_id", ""))
 
 
-class Server:
+class RedisConnections:
     """
     A client of the server at one place: as many connections as threads ask.
 
     Nothing is sent twice by the driver: whoever asked knows what may be repeated.
     """
 
-    def __init__(self, location: Location) -> None:
+    def __init__(self, location: RedisLocation) -> None:
         """Make a client; nothing is sent yet."""
         self.name: Final = location.name
         self.identity = b""

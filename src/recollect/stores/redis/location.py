@@ -34,7 +34,7 @@ _OPTION: Final = "durability"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Location:
+class RedisLocation:
     """A database of a server and the limits of waiting for it; *name* holds no secret."""
 
     url: str
@@ -46,12 +46,12 @@ class Location:
     answer_s: float = ANSWER_S
     connect_s: float = CONNECT_S
 
-    def with_limits(self, **limits: float) -> Location:
+    def with_limits(self, **limits: float) -> RedisLocation:
         """Return the same place, with other limits."""
         return replace(self, **limits)  # type: ignore[arg-type]
 
 
-def location_of(url: str, durability: Durability = "full") -> Location:
+def location_of(url: str, durability: Durability = "full") -> RedisLocation:
     """
     Return the place that an address names.
 
@@ -83,7 +83,7 @@ def location_of(url: str, durability: Durability = "full") -> Location:
     left = urlencode([pair for pair in options if pair[0] != _OPTION])
     host = parts.hostname or ""
     place = f"{host}:{port}" if port else host
-    return Location(
+    return RedisLocation(
         url=f"{scheme}://{parts.netloc}{parts.path}{'?' if left else ''}{left}",
         name=f"{parts.scheme}://{place}{parts.path}",
         durability=cast("Durability", chosen[-1]),

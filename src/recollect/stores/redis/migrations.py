@@ -9,16 +9,16 @@ from recollect.records import Scope
 from recollect.stores.plans.said_times import plan_said_times
 from recollect.stores.redis import keys
 from recollect.stores.redis.bootstrap import FORMAT
-from recollect.stores.redis.connections import Server
+from recollect.stores.redis.connections import RedisConnections
 from recollect.stores.redis.driver_errors import store_errors
-from recollect.stores.redis.unit_runner import Workshop
+from recollect.stores.redis.unit_runner import RedisUnits
 from recollect.stores.unit_of_work import Effect, Rows
 
 MEMORIES_AT_ONCE: Final = 500
 """So many memories are looked at in one transaction."""
 
 
-def migrate(server: Server, workshop: Workshop) -> None:
+def migrate(server: RedisConnections, workshop: RedisUnits) -> None:
     """
     Rewrite what an earlier release wrote, if any of it is left; cut short, it begins anew.
 

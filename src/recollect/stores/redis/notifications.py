@@ -8,12 +8,12 @@ from redis.exceptions import RedisError
 
 from recollect.observability.health import TaskMonitor
 from recollect.observability.logs import kind_of
-from recollect.stores.redis.connections import Server
+from recollect.stores.redis.connections import RedisConnections
 from recollect.stores.redis.driver_errors import LOG
 from recollect.stores.server.notifications import LOOK_UP_S, Listener
 
 
-def call_out(server: Server) -> None:
+def call_out(server: RedisConnections) -> None:
     """Call every listener of the database; they look for themselves if that fails."""
     try:
         server.client.publish(server.channel, b"")
@@ -27,7 +27,9 @@ class RedisListener(Listener):
     name = "recollect-redis-listener"
     errors = RedisError
 
-    def __init__(self, server: Server, heard: Callable[[], None], monitor: TaskMonitor) -> None:
+    def __init__(
+        self, server: RedisConnections, heard: Callable[[], None], monitor: TaskMonitor
+    ) -> None:
         """Begin to listen; *heard* is called on the listener's thread, and must not block."""
         self._server = server
         super().__init__(heard, monitor)

@@ -40,7 +40,7 @@ def run_script(
         return client.execute_command("EVAL", SCRIPTS[name], *given)
 
 
-class Reading:
+class OptimisticReads:
     """
     The commands of one unit of work, and the versions of what it saw.
 

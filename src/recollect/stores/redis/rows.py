@@ -25,7 +25,7 @@ from recollect.stores.redis.codec import (
     decode_head,
     decode_vector,
 )
-from recollect.stores.redis.optimistic_reads import Command, Reading
+from recollect.stores.redis.optimistic_reads import Command, OptimisticReads
 from recollect.stores.rows import (
     AuditRow,
     FeedEntry,
@@ -59,7 +59,7 @@ class RedisRows:
     settings_stamp: int | None = None
     moment: None = None
 
-    def __init__(self, reading: Reading) -> None:
+    def __init__(self, reading: OptimisticReads) -> None:
         self.reading: Final = reading
 
     def expect(self, addresses: Mapping[Scope, Sequence[tuple[str, str]]]) -> None:

@@ -11,15 +11,15 @@ from weakref import finalize
 from recollect.ports import Clock, Ids
 from recollect.stores.contract.base import Store
 from recollect.stores.redis.bootstrap import open_server
-from recollect.stores.redis.connections import Server
+from recollect.stores.redis.connections import RedisConnections
 from recollect.stores.redis.driver_errors import LOG, store_errors
 from recollect.stores.redis.location import Durability, location_of
 from recollect.stores.redis.migrations import migrate
 from recollect.stores.redis.notifications import RedisListener, call_out
-from recollect.stores.redis.unit_runner import Workshop
+from recollect.stores.redis.unit_runner import RedisUnits
 from recollect.stores.redis.vacuum import remove_deleted_bytes
 from recollect.stores.server.clock import ServerClock
-from recollect.stores.server.concurrency import Turns
+from recollect.stores.server.concurrency import StoreThreads
 from recollect.stores.server.notifications import LISTENING, Bell, Listeners
 from recollect.stores.unit_of_work import Effect, Plan, Query
 
@@ -67,7 +67,7 @@ class RedisStore(Store):
         super().__init__(clock=clock or shared, ids=ids)
         self.address = url
         self._location = location
-        self._server = Server(location)
+        self._server = RedisConnections(location)
         try:
             self._key = open_server(self._server, location.durability)
             with store_errors(location.name):
@@ -76,7 +76,7 @@ class RedisStore(Store):
             self._server.close()
             raise
         self._shared = None if clock else shared
-        self._workshop = Workshop(self._server, patience_s=location.patience_s)
+        self._workshop = RedisUnits(self._server, patience_s=location.patience_s)
         try:
             migrate(self._server, self._workshop)
         except BaseException:
@@ -84,7 +84,7 @@ class RedisStore(Store):
             raise
         self._bell = Bell(self.now)
         self._listeners = Listeners()
-        self._turns = Turns(location, "recollect-redis")
+        self._turns = StoreThreads(location, "recollect-redis")
         LOG.info("opened %s", location.name)
         # A store that was forgotten unclosed lets its connections go.
         finalize(self, _let_go, self._turns.process, self._server).atexit = False
@@ -144,6 +144,6 @@ class RedisStore(Store):
             call_out(self._server)
 
 
-def _let_go(process: int, server: Server) -> None:
+def _let_go(process: int, server: RedisConnections) -> None:
     if os.getpid() == process:
         server.close()

@@ -29,14 +29,14 @@ from recollect.stores.redis.commit import (
     takes_room,
     written_by,
 )
-from recollect.stores.redis.connections import Server
+from recollect.stores.redis.connections import RedisConnections
 from recollect.stores.redis.driver_errors import LOG, store_errors
 from recollect.stores.redis.effects import commands_of
-from recollect.stores.redis.optimistic_reads import Reading
+from recollect.stores.redis.optimistic_reads import OptimisticReads
 from recollect.stores.redis.rows import RedisRows
 from recollect.stores.system_clock import timer_s
-from recollect.stores.thread_calls import Outcome
-from recollect.stores.unit_of_work import NOTHING, Effect, Plan, Planned, Query
+from recollect.stores.thread_calls import CallOutcome
+from recollect.stores.unit_of_work import NOTHING, Effect, Plan, PlannedWrite, Query
 
 ResultT = TypeVar("ResultT")
 
@@ -52,10 +52,10 @@ _LANES: Final = 64
 _CHANCE: Final = SystemRandom()
 
 
-class Workshop:
+class RedisUnits:
     """Runs plans and queries, each as if it were alone with the server."""
 
-    def __init__(self, server: Server, *, patience_s: float) -> None:
+    def __init__(self, server: RedisConnections, *, patience_s: float) -> None:
         """Give up after *patience_s* of being outrun."""
         self._server = server
         self._patience_s = patience_s
@@ -77,7 +77,7 @@ class Workshop:
         Raises:
             StoreError: Redis failed, or others wrote in the same place for too long.
         """
-        unit = _Unit[ResultT](lambda rows: Planned(NOTHING, query(rows)), ())
+        unit = _Unit[ResultT](lambda rows: PlannedWrite(NOTHING, query(rows)), ())
         return self._repeated(unit, lambda _: None)
 
     def _repeated(self, unit: _Unit[ResultT], written: Callable[[Effect], None]) -> ResultT:
@@ -139,18 +139,18 @@ class _Unit(Generic[ResultT]):
         self.seen: Sequence[str] = ()
         """The keys of the versions that it read."""
 
-    def run(self, server: Server, late_at: float) -> bool:
+    def run(self, server: RedisConnections, late_at: float) -> bool:
         """Attempt it once; say whether it counts."""
         turn = _Turn(self._turns)
-        reading = Reading(server.client, server.generation, turn.take)
+        reading = OptimisticReads(server.client, server.generation, turn.take)
         try:
             return self._attempt(server, reading, late_at)
         finally:
             self.seen = tuple(reading.versions)
             turn.give_back()
 
-    def _attempt(self, server: Server, reading: Reading, late_at: float) -> bool:
-        rows, planning = RedisRows(reading), Outcome()
+    def _attempt(self, server: RedisConnections, reading: OptimisticReads, late_at: float) -> bool:
+        rows, planning = RedisRows(reading), CallOutcome()
         commit = Commit(reading, self.hold)
         with planning:
             planned = self._plan(rows)

@@ -13,7 +13,7 @@ from typing import Any, Final
 from redis.exceptions import ResponseError
 
 from recollect.errors import StoreUnavailableError
-from recollect.stores.redis.connections import Server
+from recollect.stores.redis.connections import RedisConnections
 from recollect.stores.redis.driver_errors import store_errors
 from recollect.stores.system_clock import timer_s
 
@@ -27,7 +27,7 @@ _RUNNING: Final = (
 )
 
 
-def remove_deleted_bytes(server: Server) -> None:
+def remove_deleted_bytes(server: RedisConnections) -> None:
     """
     Have the append-only file and the snapshot written anew, and wait until they are.
 
@@ -44,7 +44,7 @@ def remove_deleted_bytes(server: Server) -> None:
         _write_anew(server, late_at, "BGSAVE", "rdb_last_bgsave_status")
 
 
-def _write_anew(server: Server, late_at: float, command: str, status: str) -> None:
+def _write_anew(server: RedisConnections, late_at: float, command: str, status: str) -> None:
     while True:
         try:
             server.client.execute_command(command)
@@ -63,7 +63,7 @@ def _write_anew(server: Server, late_at: float, command: str, status: str) -> No
         raise StoreUnavailableError(msg)
 
 
-def _idle(server: Server, late_at: float) -> dict[str, Any]:
+def _idle(server: RedisConnections, late_at: float) -> dict[str, Any]:
     """Wait until the server writes no file, and return what it says of them."""
     while True:
         said: dict[str, Any] = server.client.info("persistence")

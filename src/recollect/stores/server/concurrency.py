@@ -31,7 +31,7 @@ class Place(Protocol):
         """Who waited longer is sent away."""
 
 
-class Turns:
+class StoreThreads:
     """The threads of a store; they belong to the process that opened it."""
 
     def __init__(self, place: Place, name: str) -> None:

@@ -11,7 +11,7 @@ from typing import Final
 import apsw
 
 from recollect.errors import StoreCorruptError, UsageError
-from recollect.stores.sqlite.connections import LOCK_WAIT_S, Location, new_connection
+from recollect.stores.sqlite.connections import LOCK_WAIT_S, SqliteLocation, new_connection
 from recollect.stores.sqlite.driver_errors import store_errors
 from recollect.stores.sqlite.migrations import check_mark
 from recollect.stores.sqlite.page_checksums import checksum_layer
@@ -31,7 +31,7 @@ def back_up_file(path: str, copy: Path) -> None:
     Raises:
         StoreError: It cannot be read or written; the class says why.
     """
-    location = Location(path=path, vfs=None, durability="full", lock_wait_s=LOCK_WAIT_S)
+    location = SqliteLocation(path=path, vfs=None, durability="full", lock_wait_s=LOCK_WAIT_S)
     with store_errors(path):
         flags = apsw.SQLITE_OPEN_READWRITE  # a reader of the log writes beside the file
         with closing(new_connection(location, flags)) as connection:

@@ -12,7 +12,7 @@ import apsw
 from recollect.errors import StoreCorruptError, StoreError, StoreVersionError
 from recollect.stores.sqlite.connections import (
     PAGE_BYTES,
-    Location,
+    SqliteLocation,
     new_connection,
     open_raw,
     use_wal,
@@ -35,7 +35,7 @@ _APPLICATION_ID: Final = slice(68, 72)
 _OWNER_ONLY: Final = 0o600
 
 
-def open_file(location: Location) -> apsw.Connection:
+def open_file(location: SqliteLocation) -> apsw.Connection:
     """
     Open the file for writing, and make it a store if there is none yet.
 
@@ -72,7 +72,7 @@ def open_file(location: Location) -> apsw.Connection:
 
 
 def _settle_checksums(
-    connection: apsw.Connection, location: Location, reserved: int | None
+    connection: apsw.Connection, location: SqliteLocation, reserved: int | None
 ) -> None:
     """
     Have a new file keep checksums of pages, where the driver can; refuse to write without them.
@@ -98,7 +98,7 @@ def _settle_checksums(
         raise StoreVersionError(msg)
 
 
-def _check_header(location: Location) -> int | None:
+def _check_header(location: SqliteLocation) -> int | None:
     """
     Refuse a file that is not ours before SQLite touches it: it stays as it is, byte for byte.
 
@@ -126,7 +126,7 @@ def _check_header(location: Location) -> int | None:
     return reserved
 
 
-def _check_log(connection: apsw.Connection, location: Location) -> None:
+def _check_log(connection: apsw.Connection, location: SqliteLocation) -> None:
     """
     Refuse a file beside which the log of another store stands, before that becomes its content.
 
@@ -150,7 +150,7 @@ def _check_log(connection: apsw.Connection, location: Location) -> None:
     connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
 
 
-def _secret_without_log(location: Location) -> bytes | None:
+def _secret_without_log(location: SqliteLocation) -> bytes | None:
     name = f"file:{quote(location.path)}?immutable=1"
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
     try:

@@ -29,7 +29,7 @@ _WAL_BYTES_MAX: Final = 64 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Location:
+class SqliteLocation:
     """Which file, through which of SQLite's file layers, how durably, how patiently."""
 
     path: str
@@ -42,7 +42,7 @@ class Location:
         """The file layer that connections use: by default the one with checksums of pages."""
         return self.vfs or checksum_layer()
 
-    def waiting(self, lock_wait_s: float) -> Location:
+    def waiting(self, lock_wait_s: float) -> SqliteLocation:
         """Return the same file, for connections that wait so long for others."""
         return replace(self, lock_wait_s=lock_wait_s)
 
@@ -68,7 +68,7 @@ class Patience:
         return True
 
 
-def connect(location: Location, *, for_reading: bool = False) -> apsw.Connection:
+def connect(location: SqliteLocation, *, for_reading: bool = False) -> apsw.Connection:
     """
     Open a connection to a file that exists.
 
@@ -83,7 +83,9 @@ def connect(location: Location, *, for_reading: bool = False) -> apsw.Connection
     return connection
 
 
-def new_connection(location: Location, flags: int, *, for_reading: bool = False) -> apsw.Connection:
+def new_connection(
+    location: SqliteLocation, flags: int, *, for_reading: bool = False
+) -> apsw.Connection:
     """Open a connection and set what SQLite does not keep in the file."""
     connection = apsw.Connection(location.path, flags=flags, vfs=location.layer)
     connection.set_busy_handler(Patience(location.lock_wait_s))
@@ -119,7 +121,7 @@ def let_go(connection: apsw.Connection) -> None:
         LOG.debug("a connection was not closed cleanly: %s", kind_of(error))
 
 
-def use_wal(connection: apsw.Connection, location: Location) -> None:
+def use_wal(connection: apsw.Connection, location: SqliteLocation) -> None:
     """
     Switch the file to a write-ahead log, which it then keeps.
 
@@ -143,7 +145,7 @@ def use_wal(connection: apsw.Connection, location: Location) -> None:
         return
 
 
-def open_raw(location: Location, flags: int) -> apsw.VFSFile:
+def open_raw(location: SqliteLocation, flags: int) -> apsw.VFSFile:
     """
     Open the file for its bytes, below the layer that computes and compares checksums.
 

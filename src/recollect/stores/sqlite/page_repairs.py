@@ -16,7 +16,7 @@ from typing import Final
 import apsw
 
 from recollect.errors import StoreError
-from recollect.stores.sqlite.connections import LOCK_WAIT_S, Location, connect, open_raw
+from recollect.stores.sqlite.connections import LOCK_WAIT_S, SqliteLocation, connect, open_raw
 from recollect.stores.sqlite.driver_errors import LOG, store_errors
 from recollect.stores.sqlite.free_pages import page_size
 from recollect.stores.sqlite.page_checksums import (
@@ -34,9 +34,9 @@ _READ_PAGES: Final = 256
 _HEADER_BYTES: Final = 100
 
 
-def location_of(path: str) -> Location:
+def location_of(path: str) -> SqliteLocation:
     """Return where the file at *path* is, for work on it as a whole."""
-    return Location(path=path, vfs=None, durability="full", lock_wait_s=LOCK_WAIT_S)
+    return SqliteLocation(path=path, vfs=None, durability="full", lock_wait_s=LOCK_WAIT_S)
 
 
 def keeps_checksums(path: str) -> bool:
@@ -109,12 +109,12 @@ def _plain_layer() -> str:
     return next(name for name in apsw.vfs_names() if name != LAYER)
 
 
-def _header(location: Location) -> bytes:
+def _header(location: SqliteLocation) -> bytes:
     with _raw(location) as file:
         return file.xRead(min(file.xFileSize(), _HEADER_BYTES), 0) if file.xFileSize() else b""
 
 
-def _mismatching(location: Location) -> Iterator[tuple[int, bytes]]:
+def _mismatching(location: SqliteLocation) -> Iterator[tuple[int, bytes]]:
     size = page_size(_header(location))
     with _raw(location) as file:
         pages = file.xFileSize() // size
@@ -128,7 +128,7 @@ def _mismatching(location: Location) -> Iterator[tuple[int, bytes]]:
 
 
 @contextmanager
-def _raw(location: Location) -> Iterator[apsw.VFSFile]:
+def _raw(location: SqliteLocation) -> Iterator[apsw.VFSFile]:
     """Open the bytes of the file, below any layer, while the block lasts."""
     file = open_raw(location, apsw.SQLITE_OPEN_READONLY)
     try:

@@ -18,7 +18,7 @@ from zlib import crc32
 
 import apsw
 
-from recollect.stores.sqlite.connections import Location, Patience, open_raw
+from recollect.stores.sqlite.connections import Patience, SqliteLocation, open_raw
 from recollect.stores.sqlite.driver_errors import LOG
 from recollect.stores.sqlite.page_checksums import has_checksum
 
@@ -42,7 +42,7 @@ _BESIDE: Final = (
 )
 
 
-def rewrite_pages(location: Location, pages: Pages) -> None:
+def rewrite_pages(location: SqliteLocation, pages: Pages) -> None:
     """
     Write *pages* to their places; nobody else may write to the file meanwhile.
 
@@ -56,7 +56,7 @@ def rewrite_pages(location: Location, pages: Pages) -> None:
     _take_up(location)
 
 
-def repeat_rewrites(location: Location) -> None:
+def repeat_rewrites(location: SqliteLocation) -> None:
     """
     Finish what a power loss cut off in `rewrite_pages`, if it did; before the file is read.
 
@@ -76,7 +76,7 @@ def repeat_rewrites(location: Location) -> None:
         tried += 1
 
 
-def discard_rewrites(location: Location) -> None:
+def discard_rewrites(location: SqliteLocation) -> None:
     """
     Remove what a killed process left beside the file; nobody else may be rewriting.
 
@@ -87,7 +87,7 @@ def discard_rewrites(location: Location) -> None:
 
 
 @contextmanager
-def _alone(location: Location) -> Iterator[bool]:
+def _alone(location: SqliteLocation) -> Iterator[bool]:
     """Yield whether no connection has the store open, and keep it so while the block lasts."""
     file = open_raw(location, apsw.SQLITE_OPEN_READWRITE)
     try:
@@ -104,7 +104,7 @@ def _alone(location: Location) -> Iterator[bool]:
         file.xClose()
 
 
-def _repeat(location: Location) -> None:
+def _repeat(location: SqliteLocation) -> None:
     found = decode_rewrites(_content(location, _beside(location)))
     with closing(_File(open_raw(location, apsw.SQLITE_OPEN_READWRITE))) as file:
         torn = {
@@ -173,15 +173,15 @@ class _File:
         self._raw.xClose()
 
 
-def _beside(location: Location) -> str:
+def _beside(location: SqliteLocation) -> str:
     return f"{location.path}-rewrites"
 
 
-def _opened_beside(location: Location) -> apsw.VFSFile:
+def _opened_beside(location: SqliteLocation) -> apsw.VFSFile:
     return apsw.VFSFile(location.vfs or "", _beside(location), [_BESIDE, 0])
 
 
-def _content(location: Location, beside: str) -> bytes:
+def _content(location: SqliteLocation, beside: str) -> bytes:
     size = Path(beside).stat().st_size
     file = _opened_beside(location)
     try:
@@ -190,7 +190,7 @@ def _content(location: Location, beside: str) -> bytes:
         file.xClose()
 
 
-def _put_down(location: Location, content: bytes) -> None:
+def _put_down(location: SqliteLocation, content: bytes) -> None:
     file = _opened_beside(location)
     try:
         file.xTruncate(0)
@@ -201,7 +201,7 @@ def _put_down(location: Location, content: bytes) -> None:
         file.xClose()
 
 
-def _take_up(location: Location) -> None:
+def _take_up(location: SqliteLocation) -> None:
     """Empty and remove the file beside; if that does not reach the disk, nothing is repeated."""
     file = _opened_beside(location)
     try:

@@ -14,13 +14,13 @@ from typing import Any, Final, TypeVar
 import apsw
 
 from recollect.errors import StoreClosedError, StoreCorruptError
-from recollect.stores.call_queue import Line
-from recollect.stores.sqlite.connections import Location, connect, let_go
+from recollect.stores.call_queue import CallQueue
+from recollect.stores.sqlite.connections import SqliteLocation, connect, let_go
 from recollect.stores.sqlite.driver_errors import is_mismatch, store_errors
 from recollect.stores.sqlite.examination import decoding
 from recollect.stores.sqlite.file_identity import Identity
 from recollect.stores.sqlite.rows import SQLiteRows
-from recollect.stores.thread_calls import Call, Outcome, answer
+from recollect.stores.thread_calls import CallOutcome, ThreadCall, answer
 from recollect.stores.unit_of_work import Query
 
 ResultT = TypeVar("ResultT")
@@ -41,7 +41,7 @@ class _Reader:
     number: int
 
     @classmethod
-    def on(cls, location: Location) -> _Reader:
+    def on(cls, location: SqliteLocation) -> _Reader:
         """Open one."""
         return cls(connect(location, for_reading=True), next(_NUMBERS))
 
@@ -59,7 +59,7 @@ class Readers:
 
     def __init__(
         self,
-        location: Location,
+        location: SqliteLocation,
         identity: Identity,
         *,
         threads_max: int = READERS_MAX,
@@ -69,7 +69,7 @@ class Readers:
         self._identity = identity
         self._threads_max = threads_max
         self._together = together
-        self._line: Line[Query[Any]] = Line(location.path)
+        self._line: CallQueue[Query[Any]] = CallQueue(location.path)
         self._threads: list[Thread] = []
         self._counting = Condition()
         self._unserved = 0
@@ -172,7 +172,7 @@ class Readers:
         if reader:
             let_go(reader.connection)
 
-    def _run(self, calls: list[Call[Query[Any]]], reader: _Reader | None) -> _Reader | None:
+    def _run(self, calls: list[ThreadCall[Query[Any]]], reader: _Reader | None) -> _Reader | None:
         """Run queries, which keep their outcomes; return the reader if it is good for others."""
         reader = self._run_once(calls, reader)
         again = [call for call in calls if is_mismatch(call.error)]
@@ -184,8 +184,10 @@ class Readers:
             reader = self._run_once(again, reader)
         return reader
 
-    def _run_once(self, calls: list[Call[Query[Any]]], reader: _Reader | None) -> _Reader | None:
-        group = Outcome()
+    def _run_once(
+        self, calls: list[ThreadCall[Query[Any]]], reader: _Reader | None
+    ) -> _Reader | None:
+        group = CallOutcome()
         with group, store_errors(self._location.path):
             self._identity.check()
             reader = reader or _Reader.on(self._location)

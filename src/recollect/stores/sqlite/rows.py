@@ -29,8 +29,8 @@ from recollect.stores.rows import (
     IdempotencyRow,
     MemoryRow,
     MessageRow,
-    Moment,
     Place,
+    ReadMoment,
     ReceiptRow,
     RevisionRow,
     ScopeRow,
@@ -96,7 +96,7 @@ class SQLiteRows:
             self._open.pop().close(force=True)
 
     @property
-    def moment(self) -> Moment | None:
+    def moment(self) -> ReadMoment | None:
         """
         Return the moment, if this is the transaction of a connection that only reads.
 
@@ -105,7 +105,7 @@ class SQLiteRows:
         """
         if self._reader is None:
             return None
-        return Moment(self._reader, int(self._connection.pragma("data_version")))
+        return ReadMoment(self._reader, int(self._connection.pragma("data_version")))
 
     def expect(self, addresses: Mapping[Scope, Sequence[tuple[str, str]]]) -> None:
         """Do nothing: each is read when it is asked for."""

@@ -25,7 +25,7 @@ from recollect.stores.sqlite.checkpoints import (
     file_beside,
     remove_erased_bytes,
 )
-from recollect.stores.sqlite.connections import LOCK_WAIT_S, Location
+from recollect.stores.sqlite.connections import LOCK_WAIT_S, SqliteLocation
 from recollect.stores.sqlite.driver_errors import LOG, store_errors
 from recollect.stores.sqlite.file_identity import Identity
 from recollect.stores.sqlite.readers import BRIEF_TOGETHER_MAX, Readers
@@ -81,7 +81,7 @@ class SQLiteStore(Store):
         if durability not in get_args(Durability):
             msg = f"unknown durability {durability!r}: use one of {get_args(Durability)}"
             raise UsageError(msg)
-        location = Location(
+        location = SqliteLocation(
             path=str(Path(path).resolve()),
             vfs=vfs,
             durability=durability,
@@ -183,7 +183,7 @@ def _let_go(process: int, lines: Iterable[Readers | Writer]) -> None:
             each.close()
 
 
-def _opened(location: Location, reserve: Reserve) -> apsw.Connection:
+def _opened(location: SqliteLocation, reserve: Reserve) -> apsw.Connection:
     """Open the file; on a full disk the reserve makes room for what SQLite keeps beside it."""
     try:
         return open_file(location)

@@ -21,7 +21,7 @@ from typing import Final
 import apsw
 
 from recollect.errors import StoreError, StoreUnavailableError
-from recollect.stores.sqlite.connections import Location, Patience, connect, open_raw
+from recollect.stores.sqlite.connections import Patience, SqliteLocation, connect, open_raw
 from recollect.stores.sqlite.driver_errors import store_errors
 from recollect.stores.sqlite.free_pages import PAGES_MAX, free_pages, gap_of, page_size
 from recollect.stores.sqlite.page_checksums import RESERVED_AT, RESERVED_BYTES, with_checksum
@@ -36,7 +36,7 @@ _CHUNK_PAGES: Final = 16_384
 _READ_PAGES: Final = 256
 
 
-def remove_deleted_bytes(location: Location) -> None:
+def remove_deleted_bytes(location: SqliteLocation) -> None:
     """
     Cut the log, and zero the free pages and the gaps of all others; reading goes on meanwhile.
 
@@ -64,7 +64,9 @@ def remove_deleted_bytes(location: Location) -> None:
 
 
 @contextmanager
-def at_rest(holder: apsw.Connection, cutter: apsw.Connection, location: Location) -> Iterator[None]:
+def at_rest(
+    holder: apsw.Connection, cutter: apsw.Connection, location: SqliteLocation
+) -> Iterator[None]:
     """
     Keep the file as it is for a while: the log empty, and nobody able to add to it.
 
@@ -92,7 +94,7 @@ def at_rest(holder: apsw.Connection, cutter: apsw.Connection, location: Location
         raise
 
 
-def _page_count(connection: apsw.Connection, location: Location) -> int:
+def _page_count(connection: apsw.Connection, location: SqliteLocation) -> int:
     pages = int(connection.pragma("page_count"))
     if pages > PAGES_MAX:
         msg = f"{location.path!r} has {pages} pages; deleted bytes are removed up to {PAGES_MAX}"
@@ -100,7 +102,7 @@ def _page_count(connection: apsw.Connection, location: Location) -> int:
     return pages
 
 
-def _zero_pages(location: Location, first: int, end: int) -> None:
+def _zero_pages(location: SqliteLocation, first: int, end: int) -> None:
     """Zero what the pages from *first* to before *end*, counted from 0, keep of deleted rows."""
     file = open_raw(location, apsw.SQLITE_OPEN_READWRITE)
     try:
@@ -132,7 +134,7 @@ def _with_remains(
                 yield number, page, unused
 
 
-def _rewrite_without(location: Location, found: Iterator[tuple[int, bytes, range]]) -> None:
+def _rewrite_without(location: SqliteLocation, found: Iterator[tuple[int, bytes, range]]) -> None:
     """Write pages anew, zero where they hold nothing, each with its new checksum."""
     while batch := list(islice(found, REWRITES_MAX)):
         rewrite_pages(

@@ -18,8 +18,8 @@ from recollect.errors import (
     StoreUnavailableError,
 )
 from recollect.observability.logs import kind_of
-from recollect.stores.call_queue import Line
-from recollect.stores.sqlite.connections import Location, connect, let_go
+from recollect.stores.call_queue import CallQueue
+from recollect.stores.sqlite.connections import SqliteLocation, connect, let_go
 from recollect.stores.sqlite.driver_errors import LOG, store_errors
 from recollect.stores.sqlite.effects import write_effect
 from recollect.stores.sqlite.examination import decoding
@@ -28,7 +28,7 @@ from recollect.stores.sqlite.reserve import Reserve
 from recollect.stores.sqlite.rows import SQLiteRows
 from recollect.stores.sqlite.stamps import Stamps
 from recollect.stores.sqlite.statements import WRITES
-from recollect.stores.thread_calls import Call, Outcome, answer
+from recollect.stores.thread_calls import CallOutcome, ThreadCall, answer
 from recollect.stores.unit_of_work import Effect, Plan
 
 GROUP_CALLS_MAX: Final = 256
@@ -60,7 +60,11 @@ class Writer:
     """
 
     def __init__(
-        self, location: Location, connection: apsw.Connection, identity: Identity, reserve: Reserve
+        self,
+        location: SqliteLocation,
+        connection: apsw.Connection,
+        identity: Identity,
+        reserve: Reserve,
     ) -> None:
         self._location = location
         self._identity = identity
@@ -68,7 +72,7 @@ class Writer:
         self._reserve_is_due = True
         self._connection: apsw.Connection | None = connection
         self._frees_room = False
-        self._line: Line[Work] = Line(location.path)
+        self._line: CallQueue[Work] = CallQueue(location.path)
         self.stamps = Stamps()
         # A daemon: a program that forgets to close its store can still end, and loses
         # nothing by it, because every answered call is in the log.
@@ -108,7 +112,7 @@ class Writer:
         ended = False
         while not ended and (first := self._line.take()):
             more, ended = self._line.take_more(GROUP_CALLS_MAX - 1)
-            group: list[Call[Work]] = []
+            group: list[ThreadCall[Work]] = []
             for call in (first, *more):
                 if isinstance(call.work, Errand):
                     self._commit_group(group)
@@ -123,7 +127,7 @@ class Writer:
         if self._connection:
             let_go(self._connection)
 
-    def _run_errand(self, call: Call[Work], errand: Errand) -> None:
+    def _run_errand(self, call: ThreadCall[Work], errand: Errand) -> None:
         with call, store_errors(self._location.path):
             self._identity.check()
             try:
@@ -134,9 +138,9 @@ class Writer:
         self._reserve_is_due = True
         answer([call])
 
-    def _commit_group(self, calls: list[Call[Work]]) -> None:
+    def _commit_group(self, calls: list[ThreadCall[Work]]) -> None:
         """Carry out *calls* in one commit and answer them; if it fails, all of them hear it."""
-        group = Outcome()
+        group = CallOutcome()
         with group:
             try:
                 self._attempt(calls)
@@ -151,7 +155,7 @@ class Writer:
                 call.fail(group.error)
         answer(calls)
 
-    def _commit_singly(self, calls: list[Call[Work]]) -> None:
+    def _commit_singly(self, calls: list[ThreadCall[Work]]) -> None:
         """
         Carry out *calls* on a full disk, or in a damaged file, each in a commit of its own.
 
@@ -159,7 +163,7 @@ class Writer:
         that meets a damaged page; it may have met a page that another process was just cleaning.
         """
         for call in calls:
-            single = Outcome()
+            single = CallOutcome()
             with single:
                 try:
                     self._attempt([call])
@@ -172,7 +176,7 @@ class Writer:
                 call.fail(single.error)
         answer(calls)
 
-    def _attempt(self, calls: list[Call[Work]], *, sparing: bool = False) -> None:
+    def _attempt(self, calls: list[ThreadCall[Work]], *, sparing: bool = False) -> None:
         try:
             with store_errors(self._location.path), self._zeroing(sparing=sparing):
                 self._transact(calls)
@@ -194,7 +198,7 @@ class Writer:
         finally:
             self._connected().pragma("secure_delete", "ON")
 
-    def _transact(self, calls: list[Call[Work]]) -> None:
+    def _transact(self, calls: list[ThreadCall[Work]]) -> None:
         self._frees_room = False
         connection = self._connected()
         connection.execute("BEGIN IMMEDIATE")
@@ -215,7 +219,7 @@ class Writer:
             self.stamps.end()
         self._identity.check()
 
-    def _carry_out(self, connection: apsw.Connection, call: Call[Work]) -> None:
+    def _carry_out(self, connection: apsw.Connection, call: ThreadCall[Work]) -> None:
         """
         Run one plan in a savepoint, and keep for its caller what it answers or raises.
 

@@ -15,14 +15,14 @@ from recollect.integrations.langchain.middleware.procedural_middleware import (
     InstructionsMiddleware,
 )
 from recollect.integrations.langchain.middleware.recall_middleware import RecallMiddleware
-from recollect.integrations.langgraph.caller import Caller
+from recollect.integrations.langgraph.caller import GraphCaller
 
 __all__ = [
-    "Caller",
     "CallersMemoryTools",
     "CompactionMiddleware",
     "ExamplesMiddleware",
     "FormationMiddleware",
+    "GraphCaller",
     "InstructionsMiddleware",
     "RecallMiddleware",
 ]

@@ -9,7 +9,7 @@ from langchain.agents.middleware import AgentMiddleware, AgentState, ModelReques
 from langchain.agents.middleware.types import PrivateStateAttr
 from langgraph.runtime import Runtime
 
-from recollect.conversation.model_prompt import Asking
+from recollect.conversation.model_prompt import MemoryModel
 from recollect.integrations.langgraph.sync_wait import waited
 from recollect.messages import (
     Compaction,
@@ -75,7 +75,7 @@ class CompactionMiddleware(AgentMiddleware[Any, Any, Any]):
             keep=keep,
             keep_tokens=keep_tokens,
         )
-        self._asking = None if model is None else Asking(model)
+        self._asking = None if model is None else MemoryModel(model)
         self._counter = counter
         self._input_tokens_max = input_tokens_max
         self._output_tokens_max = output_tokens_max

@@ -13,7 +13,7 @@ from langgraph.runtime import Runtime
 from recollect.errors import ConflictError
 from recollect.integrations.langchain.middleware.prompt_placement import asked_in, is_said
 from recollect.integrations.langgraph.caller import (
-    Caller,
+    GraphCaller,
     Which,
     Whose,
     check_whose,
@@ -44,8 +44,8 @@ class FormationMiddleware(AgentMiddleware[Any, Any, Any]):
 
     Args:
         memory: A `SyncRecollect`, or a `Recollect`; then an agent on its loop is awaited.
-        scope: Whose memory it is, or a function of the `Caller`; never of what a model says.
-        thread: The thread, or a function of the `Caller`; by default the run's ``thread_id``.
+        scope: Whose memory it is, or a function of the `GraphCaller`; never of what a model says.
+        thread: The thread, or a function of the `GraphCaller`; by default the run's ``thread_id``.
         settings: How the thread is formed, see `Recollect.append`.
         debounce: How long formation waits; by default as the settings say.
     """
@@ -83,7 +83,7 @@ class FormationMiddleware(AgentMiddleware[Any, Any, Any]):
         await self._home.visit(self._work(state, runtime))
 
     def _work(self, state: Any, runtime: Runtime[Any]) -> Callable[[Recollect], Awaitable[None]]:
-        caller: Caller = present_caller(runtime)
+        caller: GraphCaller = present_caller(runtime)
         scope = scope_of(self.scope, caller)
         return partial(
             self._keep,

@@ -40,7 +40,7 @@ CONSIDERED: Final = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Manner:
+class RecallOptions:
     """How a block is made; see `RecallMiddleware` for each field."""
 
     budget_tokens: int
@@ -95,7 +95,7 @@ class RecallMiddleware(AgentMiddleware[Any, Any, Any]):
             raise UsageError(msg)
         self.scope = check_whose(scope)
         self._home = HomeLoop(memory)
-        self._manner = Manner(
+        self._manner = RecallOptions(
             budget_tokens=budget_tokens,
             limit=limit,
             documents=tuple(documents),
@@ -131,7 +131,7 @@ def _with(request: ModelRequest[Any], block: str) -> ModelRequest[Any]:
 
 
 async def _block(
-    memory: Recollect, *, scope: Scope, messages: Sequence[BaseMessage], manner: Manner
+    memory: Recollect, *, scope: Scope, messages: Sequence[BaseMessage], manner: RecallOptions
 ) -> str:
     """Return what to show, ``""`` for nothing."""
     place = asked_in(messages)
@@ -172,7 +172,9 @@ def unseen(found: Sequence[Recalled], messages: Sequence[BaseMessage]) -> list[R
     ]
 
 
-def block_within(documents: Sequence[Recalled], others: Sequence[Recalled], manner: Manner) -> str:
+def block_within(
+    documents: Sequence[Recalled], others: Sequence[Recalled], manner: RecallOptions
+) -> str:
     """
     Return the block of *documents* and, in the order of time, of the *others* that fit.
 
@@ -203,7 +205,7 @@ def block_within(documents: Sequence[Recalled], others: Sequence[Recalled], mann
     return ""
 
 
-def _rendered(entries: Sequence[Recalled], manner: Manner) -> str:
+def _rendered(entries: Sequence[Recalled], manner: RecallOptions) -> str:
     records = [record_of(each) for each in entries]
     return render_block(records, random_marker=keyed_marker(manner.secret, records))
 

@@ -41,7 +41,7 @@ Kept: TypeAlias = dict[str, tuple[CarrierState, str, tuple[str, ...]]]
 """State, text and versions of each carrier at a moment."""
 
 
-class Expected:
+class ExpectedState:
     """The carriers of all words, by name and in the order in which they came."""
 
     def __init__(self, chance: Random) -> None:

@@ -1,0 +1,77 @@
+"""Names: few modules at the root, none called by a bare participle, each public class once."""
+
+import ast
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "src" / "recollect"
+FOLDERS = (PACKAGE, ROOT / "benchmarks", ROOT / "tests" / "harness")
+ROOT_MODULES_MAX = 10
+# What the field calls a part of a memory, or of its tests, in one word.
+FEATURES = frozenset(
+    {"combined", "grounding", "packing", "ranking", "rendering", "scoring", "testing", "trimming"}
+)
+# It re-creates the classes of another package, under the names that programs import.
+DROP_IN = PACKAGE / "integrations" / "langchain" / "memory.py"
+_PARTICIPLE = re.compile(r"[a-z]+(ing|ed)")
+
+
+def modules() -> Iterator[Path]:
+    """Yield every module of ours that is not itself a test."""
+    for folder in FOLDERS:
+        yield from sorted(folder.rglob("*.py"))
+
+
+def is_bare_participle(name: str) -> bool:
+    """Say whether a module is called by what is done there, and not by what it is."""
+    return bool(_PARTICIPLE.fullmatch(name)) and name not in FEATURES
+
+
+def classes_in(text: str) -> list[str]:
+    """Return the public classes that a module defines."""
+    body = ast.parse(text).body
+    return [node.name for node in body if isinstance(node, ast.ClassDef) and node.name[0] != "_"]
+
+
+def test_the_root_of_the_package_is_short() -> None:
+    """What lies there is what everybody shares."""
+    names = sorted(path.stem for path in PACKAGE.glob("*.py"))
+
+    assert len(names) <= ROOT_MODULES_MAX, names
+
+
+def test_no_module_is_named_by_a_bare_participle() -> None:
+    """A reader who looks for a thing finds it by its noun."""
+    assert [str(path) for path in modules() if is_bare_participle(path.stem)] == []
+
+
+def test_a_public_class_has_a_name_of_its_own() -> None:
+    """A name in a traceback, or in a search, means one class."""
+    places = defaultdict(list)
+    for path in modules():
+        if path != DROP_IN:
+            for name in classes_in(path.read_text("utf-8")):
+                places[name].append(str(path.relative_to(ROOT)))
+
+    assert {name: found for name, found in places.items() if len(found) > 1} == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "is_one"),
+    [("reading", True), ("copied", True), ("ranking", False), ("file_state", False)],
+)
+def test_a_participle_is_told_from_a_feature(name: str, *, is_one: bool) -> None:
+    """The gate sees both kinds of participle."""
+    assert is_bare_participle(name) == is_one
+
+
+def test_the_public_classes_of_a_module_are_found() -> None:
+    """Also those with a decorator; neither private ones nor those inside."""
+    text = "class A:\n    class B: ...\n@dataclass\nclass C: ...\nclass _D: ...\n"
+
+    assert classes_in(text) == ["A", "C"]
