@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from benchmarks.commands.between import between_bench
+from benchmarks.commands.context import context_bench
 from benchmarks.commands.copy import copy_bench
 from benchmarks.commands.embedder_switch import reembed_bench
 from benchmarks.commands.langgraph import langgraph
@@ -547,6 +548,7 @@ def _share(row: SpeedFigure) -> str:
 for _command in (
     langgraph,
     between_bench,
+    context_bench,
     copy_bench,
     outside_bench,
     reembed_bench,

@@ -323,14 +323,18 @@ def test_what_was_worked_out_ahead_is_what_would_be() -> None:
     """A search that finds its words' signals ready answers the same; they serve one search."""
     question = read_question("When did Ada sail?", ASKED_AT)
     collection = collection_of(said(1, "I sailed in May"), said(2, "The boat leaks"))
-    plain = search(collection, question, None, 5)
+    plain = search(collection, question, None, 5).best
 
     look_ahead(collection, question)
     ready = collection.take_ahead(question)
     look_ahead(collection, question)
 
     assert ready is not None
-    assert plain == search(collection, question, None, 5) == search(collection, question, None, 5)
+    assert (
+        plain
+        == search(collection, question, None, 5).best
+        == search(collection, question, None, 5).best
+    )
     assert collection.take_ahead(question) is None
 
 
@@ -346,4 +350,4 @@ def test_what_was_worked_out_for_another_question_is_not_taken() -> None:
 
     assert [None, None] == [collection.take_ahead(each) for each in others]
     fresh = collection_of(said(1, "I sailed in May"), said(2, "The boat leaks"))
-    assert search(fresh, others[0], None, 5) == search(collection, others[0], None, 5)
+    assert search(fresh, others[0], None, 5).best == search(collection, others[0], None, 5).best

@@ -12,6 +12,7 @@ from recollect.errors import StoreClosedError
 from recollect.formation.config import Assistants, FormationSettings
 from recollect.lifecycle.forgotten import note_forgotten
 from recollect.memory.audit_access import AuditMethods
+from recollect.memory.context_calls import ContextCalls
 from recollect.memory.formation_control import FormationMethods, opened
 from recollect.memory.health import LOG, Monitoring, operation_of
 from recollect.memory.restoration import Restoration
@@ -113,7 +114,9 @@ def open(  # noqa: A001, PLR0913 (users write recollect.open, with what they nee
     )
 
 
-class Recollect(FormationMethods, ThreadStateMethods, AuditMethods, Restoration, Monitoring):
+class Recollect(
+    FormationMethods, ThreadStateMethods, AuditMethods, ContextCalls, Restoration, Monitoring
+):
     """
     The memory of an application: threads of messages, and memories, by scope.
 
@@ -385,6 +388,7 @@ class Recollect(FormationMethods, ThreadStateMethods, AuditMethods, Restoration,
         below: bool = False,
         where: Where | None = None,
         asked_at: datetime | None = None,
+        min_score: float = 0.0,
     ) -> Recall:
         """
         Return the messages and memories that bear on *query*, best first, with their reasons.
@@ -403,6 +407,7 @@ class Recollect(FormationMethods, ThreadStateMethods, AuditMethods, Restoration,
             where: Which entries may be found.
             asked_at: The moment that the question means by "now", for "last week" and for which
                 memories are true; the present if ``None``.
+            min_score: Only entries whose `Recalled.relevance` is at least so much, from 0 to 1.
 
         Raises:
             UsageError: The query is empty, or an argument is outside its range.
@@ -414,6 +419,7 @@ class Recollect(FormationMethods, ThreadStateMethods, AuditMethods, Restoration,
             budget_tokens=budget_tokens,
             where=where or Where(),
             asked_at=asked_at,
+            min_score=min_score,
         )
         scopes = tuple(dict.fromkeys(_listed(scope)))
         with observed("recall", "search_memory", LOG, scopes) as seen:

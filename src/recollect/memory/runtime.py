@@ -99,6 +99,8 @@ class MemoryRuntime(EmbedderSwitch):
         """Note that something was written in *scopes*: indexes are behind, vectors are due."""
         for scope in scopes:
             self.indexes.note_written(check_scope(scope))
+            if self.embedding:
+                self.embedding.note_written(scope)
         self.wake()
 
     def wake(self) -> None:

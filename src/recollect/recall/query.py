@@ -70,7 +70,8 @@ class RecallQuery:
     A query with everything that shapes its answer.
 
     *asked_at* is the moment that it means by "now": for "last week", and for which memories are
-    true. What was kept later is found all the same (see ``Where.known_at``).
+    true. What was kept later is found all the same (see ``Where.known_at``). Entries whose
+    relevance is below *min_score* are left out.
     """
 
     query: str
@@ -78,6 +79,7 @@ class RecallQuery:
     budget_tokens: int | None
     where: Where
     asked_at: datetime | None
+    min_score: float = 0.0
 
 
 def query_in(text: str) -> str:
@@ -103,8 +105,16 @@ def check_ask(ask: RecallQuery) -> None:
     if budget is not None and (not isinstance(budget, int) or budget < 1):
         msg = f"a budget of {budget!r} tokens holds nothing: give a whole number from 1, or None"
         raise UsageError(msg)
+    check_score(ask.min_score)
     if ask.asked_at is not None:
         check_time(ask.asked_at, "asked_at")
+
+
+def check_score(score: object) -> None:
+    """Refuse a lowest relevance outside 0 to 1."""
+    if isinstance(score, bool) or not isinstance(score, int | float) or not 0 <= score <= 1:
+        msg = f"min_score {score!r} is outside 0 to 1: it is compared with `Recalled.relevance`"
+        raise UsageError(msg)
 
 
 def _check_where(where: object) -> None:

@@ -221,7 +221,9 @@ def answer_of(
 ) -> Recall:
     """Return the answer: the chosen entries that exist, packed into limit and budget."""
     hits = {(hit.scope, hit.uid): hit for hit in choice.hits}
-    ranked = [_recalled(hits[entry.scope, entry.uid], entry) for entry in entries]
+    found = [_recalled(hits[entry.scope, entry.uid], entry) for entry in entries]
+    ranked = [each for each in found if each.relevance >= ask.min_score]
+    below = [each for each in found if each.relevance < ask.min_score]
     packing = packed(
         [each.text for each in ranked],
         limit=ask.limit,
@@ -232,15 +234,23 @@ def answer_of(
     return Recall(
         query=ask.query,
         entries=tuple(ranked[place] for place in packing.kept),
-        dropped=tuple(
-            Dropped(entry=ranked[place], reason=reason) for place, reason in packing.dropped
+        dropped=(
+            *(Dropped(entry=ranked[place], reason=reason) for place, reason in packing.dropped),
+            *(Dropped(entry=each, reason="score") for each in below),
         ),
         tokens=packing.tokens,
         searched=choice.searched,
         eligible=choice.eligible,
         embedder=embedder,
+        term_weights=choice.term_weights,
     )
 
 
 def _recalled(hit: Hit, entry: Entry) -> Recalled:
-    return Recalled(scope=hit.scope, content=entry.content, score=hit.score, signals=hit.signals)
+    return Recalled(
+        scope=hit.scope,
+        content=entry.content,
+        score=hit.score,
+        signals=hit.signals,
+        relevance=hit.relevance,
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -51,6 +51,7 @@ class SearchPlan:
         self.indexes = taken.indexes
         self.text = text
         self.hits: list[Hit] = []
+        self.term_weights: Mapping[int, float] = {}
         self.searched = 0
         self.eligible = 0
         self.is_made = False
@@ -99,7 +100,8 @@ class SearchPlan:
         self.searched, self.eligible = len(collection), collection.eligible
         question = read_question(query, asked_on(self._ask, self._now))
         wanted = considered(self._ask, may_repeat=collection.holds_both)
-        self.hits = search(collection, question, self._vector, wanted, outside=self.outside)
+        found = search(collection, question, self._vector, wanted, outside=self.outside)
+        self.hits, self.term_weights = found.best, found.term_weights
         return [(hit.scope, hit.uid) for hit in self.hits]
 
     def _refreshed(self, feeds: Sequence[Feed]) -> Collection:

@@ -24,6 +24,7 @@ from recollect.text.analysis import (
     is_first_person,
     terms_of,
 )
+from recollect.text.scripts import simplified
 from recollect.text.time_expressions import has_time_expression
 
 _HEADER: Final = struct.Struct("<HHI")
@@ -81,7 +82,8 @@ def encode_terms(text: str, time: datetime | None) -> bytes:
     counted = [counts[each] for each in hashes]
     if len(every) > COUNT_MAX:
         counted = [min(each, COUNT_MAX) for each in counted]
-    flags = _TIME_EXPRESSION * has_time_expression(text) | _FIRST_PERSON * is_first_person(text)
+    tells_time = has_time_expression(simplified(text))
+    flags = _TIME_EXPRESSION * tells_time | _FIRST_PERSON * is_first_person(text)
     return (
         _HEADER.pack(ANALYSER_VERSION, flags, len(every))
         + array("Q", hashes).tobytes()

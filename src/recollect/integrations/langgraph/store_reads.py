@@ -91,6 +91,7 @@ async def _found(
             prefix, ITEM, filter_=op.filter, limit=op.limit, offset=op.offset
         )
         return [(each, None) for each in newest]
+    await memory.caught_up(prefix, below=True)  # what was just put is found by its meaning too
     where = Where(messages=False, types=(ITEM,), filter=op.filter or None, valid_at="ever")
     ask = partial(memory.recall, prefix, query_in(op.query), below=True, where=where)
     found = await ranked(ask, end) if op.limit else []
