@@ -51,8 +51,8 @@ from recollect.sync.bridge import MemoryBridge
 from recollect.text.token_estimate import estimated_tokens
 from recollect.worker.consolidation_run import ConsolidationResult
 from recollect.worker.formation_run import Result
-from recollect.worker.loop import CONCURRENCY, Notice, tell_nobody
 from recollect.worker.type_migration_run import Migration
+from recollect.worker.worker_options import CONCURRENCY, Notice, tell_nobody
 
 T = TypeVar("T")
 
