@@ -124,14 +124,21 @@ async def recall(parts: RecallParts, scopes: Sequence[Scope] | Below, query: Rec
     check_ask(query)
     listed = await _listed_scopes(parts, scopes, query.where)
     if query.where.known_at is not None and not isinstance(listed, Below):
-        found = await _search_past(parts.store, listed, query, query.where.known_at)
-        return pack_answer(found, PreparedQuery(query=query, text=query.query), parts)
-    threads = await _thread_numbers(parts.store, listed, query.where)
-    outside = await _outside_hits(parts.outside, listed, query.query)
+        prepared, found = await _search_past(parts.store, listed, query, query.where.known_at)
+    else:
+        prepared, found = await _search_now(parts, listed, query)
+    return pack_answer(found, prepared, parts)
+
+
+async def _search_now(
+    parts: RecallParts, scopes: Sequence[Scope] | Below, query: RecallQuery
+) -> tuple[PreparedQuery, FoundEntries]:
+    threads = await _thread_numbers(parts.store, scopes, query.where)
+    outside = await _outside_hits(parts.outside, scopes, query.query)
     text: str | None = None
     while True:
         generation = parts.indexes.generation
-        taken = _taken_indexes(parts.indexes, listed, query.where)
+        taken = _taken_indexes(parts.indexes, scopes, query.where)
         prepared = await prepare_query(parts, taken, query, text=text, outside=outside)
         searched = SearchedScopes(
             taken=taken,
@@ -139,12 +146,12 @@ async def recall(parts: RecallParts, scopes: Sequence[Scope] | Below, query: Rec
             cache=parts.indexes if prepared.embedder or parts.embedding is None else Indexes(),
             generation=generation,
             threads=threads,
-            below=listed if isinstance(listed, Below) else None,
+            below=scopes if isinstance(scopes, Below) else None,
         )
-        result = await parts.store.read(partial(read_ranked, searched=searched, prepared=prepared))
-        if isinstance(result, FoundEntries):
-            return pack_answer(result, prepared, parts)
-        text = result.text
+        found = await parts.store.read(partial(read_ranked, searched=searched, prepared=prepared))
+        if isinstance(found, FoundEntries):
+            return prepared, found
+        text = found.text
 
 
 # Before the transaction
@@ -344,7 +351,7 @@ def considered(query: RecallQuery, *, may_repeat: bool) -> int:
 
 async def _search_past(
     store: Store, scopes: Sequence[Scope], query: RecallQuery, known_at: datetime
-) -> FoundEntries:
+) -> tuple[PreparedQuery, FoundEntries]:
     """Search, by words alone, what was believed at *known_at*, in indexes made for this query."""
     threads = await _thread_numbers(store, scopes, query.where)
     past = [await store.past(scope, known_at, filter_=query.where.filter) for scope in scopes]
@@ -354,7 +361,8 @@ async def _search_past(
     prepared = PreparedQuery(query=query, text=query.query)
     ranked = rank_entries(collection, prepared, store.now())
     there = {(entry.scope, entry.uid): entry for _, entries in past for entry in entries}
-    return FoundEntries(ranked=ranked, entries=[there[hit.scope, hit.uid] for hit in ranked.hits])
+    entries = [there[hit.scope, hit.uid] for hit in ranked.hits]
+    return prepared, FoundEntries(ranked=ranked, entries=entries)
 
 
 # After the transaction
