@@ -12,7 +12,7 @@ import recollect
 from recollect import NewMessage, Recollect
 from recollect.stores.sqlite.rows import SQLiteRows
 from recollect.stores.sqlite.store import SQLiteStore
-from recollect.sync.bridge import MemoryBridge
+from recollect.sync.bridge import AsyncBridge
 from recollect.sync.object_home import Home
 from tests.harness.loop_guard import guarded_loops
 
@@ -24,7 +24,7 @@ async def read_one(memory: Recollect) -> int:
     return len(await memory.last_messages(ADA, "talk", limit=1))
 
 
-def waiting_submission(self: MemoryBridge, function: Any, memory: Recollect) -> Any:
+def waiting_submission(self: AsyncBridge[Recollect], function: Any, memory: Recollect) -> Any:
     """Submit as AnyIO's portal does: it waits until the other loop takes the task."""
     assert self._portal is not None
     return self._portal.start_task_soon(function, memory)
@@ -37,7 +37,7 @@ def reading_in_place(self: SQLiteStore, query: Any) -> Any:
 
 def test_a_submission_that_waits_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """The mutant: an awaited method over a `SyncRecollect` that stops the caller's loop."""
-    monkeypatch.setattr(MemoryBridge, "_submitted", waiting_submission)
+    monkeypatch.setattr(AsyncBridge, "_submitted", waiting_submission)
     with recollect.open_sync(embedder="none") as memory:
         with guarded_loops(TESTS) as found, pytest.raises(BlockingError):
             asyncio.run(Home(memory).visit(read_one))
