@@ -197,6 +197,7 @@ def _introduce(
         hidden: The place of the parameter of *work* that the method fills in itself.
     """
     wraps(work)(method)
+    vars(method).pop("__isabstractmethod__", None)  # a twin of an abstract method is there
     own = inspect.signature(work)
     shown = [each for at, each in enumerate(own.parameters.values()) if at != hidden]
     method.__name__ = name
