@@ -88,8 +88,8 @@ class LongTermMemory(BufferMemory):
         Raises:
             UsageError: A list has documents and something else.
         """
-        search = self.long_term_memory
         if are_documents(value):
+            search = self.long_term_memory
             await call(search.add_docs, search.aadd_docs, value)
         else:
             keep, akeep = super().save_memory, super().asave_memory

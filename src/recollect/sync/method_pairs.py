@@ -132,12 +132,12 @@ def delegated_pair(
 
 
 def threaded(
-    method: Callable[Concatenate[OwnerT, P], ResultT],
-) -> Callable[Concatenate[OwnerT, P], Coroutine[Any, Any, ResultT]]:
+    method: Callable[Concatenate[Any, P], ResultT],
+) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, ResultT]]:
     """Return the awaited twin of a *method* that blocks: it runs that on a thread."""
     name = method.__name__
 
-    async def awaited(self: OwnerT, /, *args: P.args, **kwargs: P.kwargs) -> ResultT:
+    async def awaited(self: object, /, *args: P.args, **kwargs: P.kwargs) -> ResultT:
         # By its name: a subclass that overrides the method has the twin as well.
         def run() -> ResultT:
             result: ResultT = getattr(self, name)(*args, **kwargs)
