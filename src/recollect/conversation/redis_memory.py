@@ -141,7 +141,7 @@ class RedisMemory(ChainMemory):
             self._asked(partial(self._refuse_pickled, key=ChatMessageHistory.__name__))
         return ChatMessageHistory(_message_in(each) for each in kept)
 
-    def save_conversation(self, message: str, message_type: MessageType, **fields: Json) -> None:
+    def save_conversation(self, /, message: str, message_type: MessageType, **fields: Json) -> None:
         """
         Append a message; a function's has the fields ``name``, ``conversational_message``.
 

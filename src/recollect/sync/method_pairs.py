@@ -9,9 +9,10 @@ one from a method that blocks. Names, parameters and docstrings are those of the
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Awaitable, Callable, Coroutine
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeAlias, TypeVar
+from typing import Any, Concatenate, Final, ParamSpec, Protocol, TypeAlias, TypeVar
 
 from anyio import to_thread
 
@@ -22,6 +23,7 @@ from recollect.sync.object_home import Home
 P = ParamSpec("P")
 ResultT = TypeVar("ResultT")
 OwnerT = TypeVar("OwnerT")
+_PREPARED: Final = re.compile(r"Callable\[\[Recollect\], Awaitable\[(.*)\]\]")
 
 
 class Housed(Protocol):
@@ -103,7 +105,8 @@ def prepared_pair(
         return await self.home.visit(prepare(self, *args, **kwargs))
 
     _introduce_both(waiting, awaited, prepare, name)
-    _unwrap_result(waiting, awaited)
+    _show_result(waiting)
+    _show_result(awaited)
     return waiting, awaited
 
 
@@ -204,10 +207,9 @@ def _introduce(
     method.__signature__ = own.replace(parameters=shown)
 
 
-def _unwrap_result(*methods: Any) -> None:
-    """Show what a prepared function returns in the end, in place of the function."""
-    for method in methods:
-        own = method.__signature__
-        text = str(own.return_annotation)
-        inner = text.removeprefix("Callable[[Recollect], Awaitable[").removesuffix("]]")
-        method.__signature__ = own.replace(return_annotation=inner)
+def _show_result(method: Any) -> None:
+    """Show the type that a prepared function returns in the end, in place of the function's."""
+    own = method.__signature__
+    found = _PREPARED.fullmatch(str(own.return_annotation))
+    if found:
+        method.__signature__ = own.replace(return_annotation=found[1])
