@@ -55,7 +55,7 @@ class SyncRecollect(SyncFace[Recollect]):
         return super().__enter__()
 
     def _open(self) -> Recollect:
-        memory = super()._open()
+        memory = self._bridge.opened
         return memory if self._view is None else self._view(memory)
 
     def _viewed(self, view: Callable[[Recollect], Recollect]) -> Self:

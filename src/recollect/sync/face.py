@@ -103,10 +103,11 @@ def sync_iterator(
         try:
             while (each := self.call(lambda _: anext(found, _END))) is not _END:
                 yield each
-        finally:
+        except GeneratorExit:
             # Left half way: what it holds (a connection) is let go now, where it still can be.
             with suppress(StoreClosedError):
                 self.call(lambda _: found.aclose())
+            raise
 
     own = signature(iterating)
     returned = str(own.return_annotation).removeprefix("Async")
