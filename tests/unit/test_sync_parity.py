@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import inspect
 import pkgutil
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from importlib import import_module
-from typing import Any
+from typing import Any, Self
 
 import pytest
 
 import recollect
 from recollect import Recollect, SyncRecollect
 from recollect.client import Client, SyncClient
+from recollect.conversation import CombinedMemory, SimpleMemory
+from recollect.conversation.base import BaseMemory
+from recollect.errors import StoreClosedError
 from recollect.sync.face import SyncFace, sync_iterator, sync_method
 from recollect.sync.method_pairs import delegated_pair, method_pair, prepared_pair, threaded
 
@@ -341,3 +344,89 @@ def test_pairs_that_are_made_say_the_same() -> None:
 def test_a_pair_that_differs_is_caught(mutant: type) -> None:
     """Another default, and another docstring."""
     assert len(pair_differences(mutant)) == 1
+
+
+# What a made method does
+
+
+class Counter:
+    """An asynchronous object that counts, and knows whether somebody stopped half way."""
+
+    is_stopped = False
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        """Leave nothing."""
+
+    async def count(self, *, first: int = 0) -> AsyncIterator[int]:
+        """Yield numbers."""
+        try:
+            while True:
+                yield first
+                first += 1
+        finally:
+            self.is_stopped = True
+
+    async def stopped(self) -> bool:
+        """Return True if the iteration was ended."""
+        return self.is_stopped
+
+
+class SyncCounter(SyncFace[Counter]):
+    """The same without ``await``."""
+
+    count = sync_iterator(Counter.count)
+    stopped = sync_method(Counter.stopped)
+
+
+def test_an_iteration_that_is_left_half_way_is_ended() -> None:
+    """What it holds is let go, and the object can still be used; a closed one refuses."""
+    with SyncCounter(Counter, how_to_open="use it inside 'with'") as counter:
+        numbers = counter.count(first=3)
+
+        assert [3, 4] == [next(numbers), next(numbers)]
+        assert not counter.stopped()
+        numbers.close()  # type: ignore[attr-defined]  # it is a generator
+        assert counter.stopped()
+
+    with pytest.raises(StoreClosedError, match="inside 'with'"):
+        counter.stopped()
+
+
+class OwnMemory(BaseMemory):
+    """A memory of a program's own that has only what is called without ``await``."""
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+
+    @property
+    def memory_variables(self) -> list[str]:
+        """The one variable."""
+        return ["said"]
+
+    def load_memory_variables(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what was said."""
+        return {"said": list(self.said)}
+
+    def save_context(self, inputs: Mapping[str, Any], outputs: Mapping[str, Any]) -> None:
+        """Keep what was said."""
+        self.said.append(str(inputs["input"]))
+
+    def clear(self) -> None:
+        """Forget what was said."""
+        self.said.clear()
+
+
+async def test_a_memory_without_awaited_methods_is_awaited_on_a_thread() -> None:
+    """Its own methods are called, alone and among several."""
+    own = OwnMemory()
+    both = CombinedMemory([own, SimpleMemory({"tone": "brief"})])
+
+    await both.asave_context({"input": "Hello"}, {"output": "Hi"})
+
+    assert {"said": ["Hello"], "tone": "brief"} == await both.aload_memory_variables({})
+    assert {"said": ["Hello"], "tone": "brief"} == both.load_memory_variables({})
+    await own.aclear()
+    assert [] == own.said
