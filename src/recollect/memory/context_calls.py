@@ -1,42 +1,27 @@
-"""`Recollect.context`: gather what a prompt's next turn may need, and pack it into its budget."""
+"""`Recollect.context` and `caught_up`: what a prompt's next turn needs, in one call."""
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from anyio import to_thread
-
-from recollect.errors import UsageError
-from recollect.memory.formation_control import opened
-from recollect.memory.runtime import LOG, MemoryRuntime
-from recollect.memory.scope_types import types_in_force
-from recollect.observability.spans import observed
-from recollect.recall.context import Context
-from recollect.recall.context_packing import ContextPlan, asks_for_history, packed_context
-from recollect.recall.query import RecallQuery, Where, check_score, query_in
-from recollect.recall.query_analysis import asks_for_answers
-from recollect.recall.relevance import IDLE_BELOW, IDLE_BELOW_BY_WORDS
-from recollect.recall.results import Recall
-from recollect.records import Memory, Message, Revision, Scope
+from recollect.deferred_imports import load_modules
+from recollect.memory.runtime import MemoryRuntime
+from recollect.recall.query import Where
+from recollect.records import Scope
 from recollect.stores.contract.base import Store
-from recollect.stores.plans.changes import Below
-from recollect.stores.validation import to_datetime
+
+if TYPE_CHECKING:
+    from recollect.recall.context import Context
 
 RECENT_MESSAGES: Final = 20
 VECTORS_WAIT_S: Final = 0.15
 """So long a search waits for the vectors of what was just written."""
-CANDIDATES: Final = 200
-DOCUMENTS_MAX: Final = 100
-HISTORY_MESSAGES_MAX: Final = 200
-_SECRET: Final = secrets.token_bytes(16)
 
 
 class ContextCalls:
-    """The call that gives a prompt its context."""
+    """The calls that give a prompt its context."""
 
     _runtime: MemoryRuntime
     store: Store
@@ -107,112 +92,23 @@ class ContextCalls:
         Raises:
             UsageError: An argument is outside its range, or the token counter failed.
         """
-        _check_budget("budget_tokens", budget_tokens, least=1)
-        _check_budget("history_tokens", history_tokens, least=0)
-        if min_score is not None:
-            check_score(min_score)
-        asked = query_in(query)
-        newest = await self._newest(scope, thread, recent, history_tokens)
-        documents = await self._documents(scope, asked_at) if profile else ()
-        wants_history = asks_for_history(asked)
-        found, is_caught_up = None, True
-        if asked.strip():
-            is_caught_up = await self.caught_up(scope, below=below)
-            ask = RecallQuery(
-                query=asked,
-                limit=CANDIDATES,
-                budget_tokens=None,
-                where=_where(where, wants_history=wants_history),
-                asked_at=asked_at,
-            )
-            found = await self._recalled(scope, ask, below=below)
-        known = newest if isinstance(recent, int) else ()
-        plan = ContextPlan(
-            query=asked,
+        await load_modules("recollect.memory.context_sources")
+        from recollect.memory.context_sources import ContextRequest, gathered_context
+
+        request = ContextRequest(
+            scope=scope,
+            query=query,
+            thread=thread,
+            recent=recent,
+            history_tokens=history_tokens,
             budget_tokens=budget_tokens,
             min_score=min_score,
-            idle_below=IDLE_BELOW if found and found.embedder else IDLE_BELOW_BY_WORDS,
-            asks_for_answers=asks_for_answers(asked),
-            known=frozenset((each.thread, each.id) for each in known[-_count(recent) :])
-            if _count(recent)
-            else frozenset(),
-            said=() if isinstance(recent, int) else tuple(recent),
-            history=tuple(newest) if history_tokens else (),
-            history_tokens=history_tokens,
-            awaits_vectors=not is_caught_up,
-            former=await self._former(documents) if wants_history else {},
+            profile=profile,
             instructions=instructions,
             examples=tuple(examples),
-            secret=_SECRET,
+            below=below,
+            where=where or Where(),
+            asked_at=asked_at,
         )
-        return await to_thread.run_sync(
-            packed_context,
-            plan,
-            found.considered if found else (),
-            found.term_weights if found else {},
-            documents,
-            self._runtime.options.count_tokens,
-        )
-
-    async def _recalled(self, scope: Scope, ask: RecallQuery, *, below: bool) -> Recall:
-        recaller = opened(self._runtime.recaller)
-        with observed("recall", "search_memory", LOG, (scope,)) as seen:
-            found = await recaller.recall(Below((scope,)) if below else (scope,), ask)
-            seen.count(len(found.entries))
-        return found
-
-    async def _newest(
-        self, scope: Scope, thread: str | None, recent: int | Sequence[str], history_tokens: int
-    ) -> Sequence[Message]:
-        if thread is None:
-            return ()
-        wanted = max(_count(recent), min(history_tokens, HISTORY_MESSAGES_MAX))
-        if not wanted:
-            return ()
-        return await self.store.last_messages(scope, thread, limit=wanted)
-
-    async def _documents(self, scope: Scope, at: datetime | None) -> Sequence[Memory]:
-        """Return the documents in force of a scope, in the order of its types, then by key."""
-        types = await types_in_force(self.store, scope, self._runtime.assistants, depth=1)
-        found = list[Memory]()
-        for name in dict.fromkeys(each.name for each in types if each.update_mode == "patch"):
-            page = await self.store.memories(
-                scope,
-                type_=name,
-                state="active",
-                valid_at=at or to_datetime(self.store.now()),
-                limit=DOCUMENTS_MAX,
-            )
-            found += [each for each in page.rows if each.is_document]
-        return found
-
-    async def _former(self, documents: Sequence[Memory]) -> dict[tuple[str, str], Revision]:
-        """Return for each document that was changed the version before its present one."""
-        found: dict[tuple[str, str], Revision] = {}
-        for memory in documents:
-            if memory.version > 1:
-                revisions = await self.store.history(memory.scope, memory.type, memory.key)
-                earlier = [each for each in revisions if each.version < memory.version]
-                if earlier:
-                    found[memory.type, memory.key] = max(earlier, key=lambda each: each.version)
-        return found
-
-
-def _where(where: Where | None, *, wants_history: bool) -> Where:
-    chosen = where or Where()
-    if wants_history and chosen.valid_at == "now":
-        return replace(chosen, valid_at="ever")
-    return chosen
-
-
-def _count(recent: int | Sequence[str]) -> int:
-    if isinstance(recent, int):
-        _check_budget("recent", recent, least=0)
-        return recent
-    return 0
-
-
-def _check_budget(name: str, given: object, *, least: int) -> None:
-    if isinstance(given, bool) or not isinstance(given, int) or given < least:
-        msg = f"{name} {given!r} is no whole number from {least}"
-        raise UsageError(msg)
+        is_caught_up = await self.caught_up(scope, below=below)
+        return await gathered_context(self._runtime, request, awaits_vectors=not is_caught_up)

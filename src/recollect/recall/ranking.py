@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from recollect.ports import Vector
 from recollect.recall.candidates import Collection, Floats
 from recollect.recall.fusion import Ranking, fused
+from recollect.recall.outside_vectors import OutsideHits
 from recollect.recall.query_analysis import (
     AnalysedQuery,
     asks_about_oneself,
@@ -15,7 +16,7 @@ from recollect.recall.query_analysis import (
     without_names,
 )
 from recollect.recall.relevance import query_terms, relevance, term_weights
-from recollect.recall.signals import OutsideHits, signals_of, word_signals
+from recollect.recall.signals import signals_of, word_signals
 from recollect.records import Scope
 from recollect.text.analysis import terms_of
 
