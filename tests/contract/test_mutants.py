@@ -25,6 +25,7 @@ from recollect.stores.rows import (
     IdempotencyRow,
     MemoryRow,
     MessageRow,
+    ReadMoment,
     ReceiptRow,
     ScopeRow,
     ThreadRow,
@@ -32,6 +33,7 @@ from recollect.stores.rows import (
 from recollect.stores.unit_of_work import Effect, PlannedWrite, Rows
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.contract_append import AppendContract
+from recollect.testing.contract_consult import ConsultContract
 from recollect.testing.contract_edits import EditContract
 from recollect.testing.contract_erase import EraseContract
 from recollect.testing.contract_evidence import M1, EvidenceContract
@@ -263,6 +265,10 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
     "a moved message moves nothing": (
         "plans.threads.dated_anew", lambda *_: [],
         SaidTimeContract.test_a_message_with_another_time_moves_the_memory, {},
+    ),
+    "all moments are one": (
+        "memory.Tables.moment", ReadMoment(0, 0),
+        ConsultContract.test_a_write_begins_another_moment, {},
     ),
     "a vector is kept for any text": (
         "contract.changes.plan_embedded", any_text, VectorContract.test_vectors_are_kept, {},
