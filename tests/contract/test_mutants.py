@@ -33,6 +33,7 @@ from recollect.stores.rows import (
 from recollect.stores.unit_of_work import Effect, PlannedWrite, Rows
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.contract_append import AppendContract
+from recollect.testing.contract_backlog import BacklogContract
 from recollect.testing.contract_consult import ConsultContract
 from recollect.testing.contract_edits import EditContract
 from recollect.testing.contract_erase import EraseContract
@@ -265,6 +266,10 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
     "a moved message moves nothing": (
         "plans.threads.dated_anew", lambda *_: [],
         SaidTimeContract.test_a_message_with_another_time_moves_the_memory, {},
+    ),
+    "positions are counted, not messages": (
+        "plans.threads._count_after", lambda _rows, thread, position: thread.last - position,
+        BacklogContract.test_waiting_messages_are_counted, {},
     ),
     "all moments are one": (
         "memory.Tables.moment", ReadMoment(0, 0),

@@ -171,6 +171,10 @@ class Tables:
         found = places[start : start + limit]
         return [table.messages[uid] for at, uid in found if until is None or at <= until]
 
+    def count_messages(self, scope_id: int, thread: int, after: int) -> int:
+        places = self._of(scope_id).by_position.get(thread, [])
+        return len(places) - bisect_right(places, (after, 1 << 63))
+
     def last_messages(
         self, scope_id: int, thread: int, *, before: int | None, limit: int
     ) -> Sequence[MessageRow]:
