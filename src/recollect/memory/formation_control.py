@@ -19,6 +19,7 @@ from recollect.formation.verdicts import approval_of, rejection_of
 from recollect.memory.runtime import MemoryRuntime
 from recollect.records import Formation, FormationStatus, Memory, Page, Scope, Thread, Write
 from recollect.stores.contract.base import Store
+from recollect.stores.pages import each_row
 from recollect.stores.plans.undo import Undo
 from recollect.stores.unit_of_work import Proviso
 from recollect.stores.validation import check_scope
@@ -68,14 +69,10 @@ class FormationMethods(ABC):
         return await worker.drain(check_scope(scope))
 
     async def _signal_all(self, scope: Scope) -> None:
-        cursor: str | None = None
-        while True:
-            page = await self.store.pending(scope, cursor=cursor, limit=PENDING_THREADS)
-            for each in page.rows:
-                await self.store.signal(each.scope, each.id)
-            cursor = page.cursor
-            if cursor is None:
-                return
+        async for each in each_row(
+            lambda cursor: self.store.pending(scope, cursor=cursor, limit=PENDING_THREADS)
+        ):
+            await self.store.signal(each.scope, each.id)
 
     async def consolidate(
         self, scope: Scope, *, assistant: str | None = None

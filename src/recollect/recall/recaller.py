@@ -25,6 +25,7 @@ from recollect.recall.vector_backlog import Embedding
 from recollect.records import Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.in_place import check_loop, has_loop
+from recollect.stores.pages import each_row
 from recollect.stores.plans.changes import Below, Entry
 from recollect.stores.validation import PAGE_ROWS_MAX
 
@@ -200,16 +201,15 @@ async def scopes_below(store: Store, below: Below) -> tuple[Scope, ...]:
     """Return the scopes that *below* stands for, page by page."""
     found: dict[Scope, None] = {}
     for prefix in below.scopes:
-        cursor: str | None = None
-        while True:
-            page = await store.scopes(
-                prefix=prefix, type_=below.type, cursor=cursor, limit=PAGE_ROWS_MAX
-            )
-            found |= dict.fromkeys(page.rows)
-            cursor = page.cursor
-            if cursor is None:
-                break
+        found |= dict.fromkeys(await _scopes_in(store, prefix, below.type))
     return tuple(found)
+
+
+async def _scopes_in(store: Store, prefix: Scope, type_: str | None) -> list[Scope]:
+    rows = each_row(
+        lambda cursor: store.scopes(prefix=prefix, type_=type_, cursor=cursor, limit=PAGE_ROWS_MAX)
+    )
+    return [row async for row in rows]
 
 
 def answer_of(
