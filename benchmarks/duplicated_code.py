@@ -18,14 +18,23 @@ _Place = tuple[str, int]  # a file, and the index of a line among those that are
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DuplicatedStretch:
-    """Two places with the same *lines* lines of code; blank lines and comments do not count."""
+    """
+    Two places with the same lines of code; blank lines and comments do not count.
+
+    *numbers* are those of its lines in the *first* place.
+    """
 
     first: str
     first_line: int
     second: str
     second_line: int
-    lines: int
+    numbers: tuple[int, ...]
     text: str
+
+    @property
+    def lines(self) -> int:
+        """Return how many lines it has."""
+        return len(self.numbers)
 
 
 def find_duplicates(
@@ -96,6 +105,6 @@ def _stretch(
         first_line=held[0][0],
         second=other,
         second_line=files[other][other_at][0],
-        lines=length,
+        numbers=tuple(number for number, _ in held),
         text="\n".join(text for _, text in held),
     )

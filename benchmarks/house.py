@@ -191,6 +191,7 @@ def source_figures(tree: SourceTree) -> dict[str, float]:
         "lines with benchmarks": wheel_lines + sum(e.lines for e in tree.benchmarks.values()),
         "lines of tests": tree.test_lines,
         "duplicated stretches": len(stretches),
+        "of them signatures alone": sum(_is_signature(each, tree.wheel) for each in stretches),
         "duplicated lines": count_duplicated_lines(stretches),
         "duplicated stretches with benchmarks": len(_duplicates(tree.wheel | tree.benchmarks)),
         "functions": len(lengths),
@@ -205,6 +206,10 @@ def source_figures(tree: SourceTree) -> dict[str, float]:
 
 def _duplicates(files: dict[str, SourceFigures]) -> list[DuplicatedStretch]:
     return find_duplicates({name: each.compared for name, each in files.items()})
+
+
+def _is_signature(stretch: DuplicatedStretch, files: dict[str, SourceFigures]) -> bool:
+    return files[stretch.first].signature_lines.issuperset(stretch.numbers)
 
 
 def _long_modules(files: dict[str, SourceFigures]) -> dict[str, int]:

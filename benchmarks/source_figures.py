@@ -29,6 +29,7 @@ class SourceFigures:
         lines: All lines, blank ones and comments too.
         compared: The lines in which duplicates are sought: code without imports, docstrings and
             lines of brackets alone; without indentation and comments, each with its number.
+        signature_lines: The numbers of the lines from a ``def`` to its colon.
         function_lengths: For each function, its lines of code from ``def`` on, the signature
             among them and the docstring not.
         any_count: How often the name ``Any`` is used, imports not counted.
@@ -38,6 +39,7 @@ class SourceFigures:
 
     lines: int
     compared: list[tuple[int, str]]
+    signature_lines: frozenset[int]
     function_lengths: list[int]
     any_count: int
     cast_count: int
@@ -52,13 +54,16 @@ def measure_source(text: str) -> SourceFigures:
     imported = _lines_of(
         node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)
     )
+    functions = [node for node in ast.walk(tree) if isinstance(node, _Function)]
     return SourceFigures(
         lines=text.count("\n"),
         compared=_compared_lines(text, tokens, code - imported),
+        signature_lines=frozenset(
+            line for node in functions for line in range(node.lineno, node.body[0].lineno)
+        ),
         function_lengths=[
             len(code.intersection(range(node.lineno, (node.end_lineno or node.lineno) + 1)))
-            for node in ast.walk(tree)
-            if isinstance(node, _Function)
+            for node in functions
         ],
         any_count=sum(
             (isinstance(node, ast.Name) and node.id == "Any")

@@ -56,5 +56,6 @@ def _shown(value: float) -> str:
 
 
 def _write_rows(path: Path, stretches: list[DuplicatedStretch]) -> None:
-    lines = [json.dumps(asdict(each), ensure_ascii=False) for each in stretches]
+    shown = [{"lines": each.lines, **asdict(each)} for each in stretches]
+    lines = [json.dumps(each, ensure_ascii=False) for each in shown]
     path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")

@@ -69,6 +69,12 @@ def test_a_function_counts_its_signature_and_body_without_its_docstring() -> Non
     assert measure_source(text).function_lengths == [6]
 
 
+def test_the_lines_of_a_signature_are_known() -> None:
+    text = "class C:\n    async def f(\n        self,\n    ) -> None:\n        return None\n"
+
+    assert measure_source(text).signature_lines == {2, 3, 4}
+
+
 def test_escapes_from_the_types_are_counted_where_they_are_used() -> None:
     text = (
         "from typing import Any, cast\nimport typing\n"

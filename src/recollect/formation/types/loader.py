@@ -122,21 +122,33 @@ def _read_text(text: str, what: str) -> Json:
         raise UsageError(msg) from None
 
 
-def _read_file(path: Path) -> object:
-    if path.suffix not in (".json", ".toml"):
-        msg = f"{str(path)!r}: memory types are read from a .json or a .toml file"
-        raise UsageError(msg)
+def read_text_file(path: Path) -> str:
+    """
+    Return the text of a file in UTF-8.
+
+    Raises:
+        LimitError: It is larger than ``FILE_BYTES_MAX``.
+        NotFoundError: There is no such file.
+        UsageError: It cannot be read, or is not UTF-8.
+    """
     try:
         size = path.stat().st_size
         if size > FILE_BYTES_MAX:
             raise LimitError(f"bytes of {str(path)!r}", size, FILE_BYTES_MAX, "FILE_BYTES_MAX")
-        text = path.read_bytes().decode("utf-8-sig")
+        return path.read_bytes().decode("utf-8-sig")
     except FileNotFoundError:
         msg = f"there is no file {str(path)!r}"
         raise NotFoundError(msg) from None
     except (OSError, UnicodeDecodeError) as error:
         msg = f"{str(path)!r} cannot be read: {error}"
         raise UsageError(msg) from error
+
+
+def _read_file(path: Path) -> object:
+    if path.suffix not in (".json", ".toml"):
+        msg = f"{str(path)!r}: memory types are read from a .json or a .toml file"
+        raise UsageError(msg)
+    text = read_text_file(path)
     if path.suffix == ".json":
         return _read_text(text, repr(str(path)))
     try:
