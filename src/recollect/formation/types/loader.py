@@ -23,7 +23,7 @@ from recollect.formation.types.memory_type import (
 from recollect.formation.types.references import path_of
 from recollect.formation.types.schema import check_schema
 from recollect.records import BESIDE_TYPES, Json, Role
-from recollect.stores.json_pointers import is_list, kind_of, listed, shown
+from recollect.stores.json_pointers import is_list, is_number, kind_of, listed, shown
 from recollect.stores.validation import check_text
 
 FILE_BYTES_MAX: Final = 4_000_000
@@ -305,14 +305,13 @@ class _Entry:
         given = self.entry.get("expires_after_s")
         if given is None:
             return None
-        is_number = isinstance(given, int | float) and not isinstance(given, bool)
-        if not is_number or not 0 < given <= EXPIRES_S_MAX:  # type: ignore[operator]
+        if not is_number(given) or not 0 < given <= EXPIRES_S_MAX:
             reason = (
                 f"must be seconds, more than 0 and at most {EXPIRES_S_MAX} (EXPIRES_S_MAX), "
                 f"not {shown(given)}"
             )
             raise self._refusal("expires_after_s", reason)
-        return float(cast("float", given))
+        return float(given)
 
     def _roles(self) -> tuple[Role, ...]:
         if "roles" not in self.entry:
